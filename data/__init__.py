@@ -1,8 +1,4 @@
-"""A small synthetic set of GPS traces, to try everything without a network.
-
-The pages look like answers of the OpenStreetMap API, but no point in them was recorded by anyone;
-see the README beside this file.
-"""
+"""A small synthetic set of GPS traces, to try everything without a network: see the README."""
 
 from pathlib import Path
 

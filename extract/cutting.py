@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trajanon.arrays import Ints
+from trajanon.arrays import Bools, Ints
 from trajanon.errors import NoTrajectories
 from trajanon.extract.dropped import why_nothing
 from trajanon.extract.duplicate_recordings import Recordings
@@ -40,37 +40,16 @@ BATCH = 50_000  # points that are worked on at once, so that they stay in the pr
 
 UNTIMED = "trajectories without times"
 
-_PLACES = 10
-"""Places, a spacing apart, that a point may bring; longer hops count as more points."""
+_PLACES = 10  # a spacing apart, that a point may bring; longer hops count as more points
 
-
+# What may become of a recording: the last that holds for any part of it.
 _BECAME = (
     *("repeats of others", "of single places between pauses and stays"),
     *(why.partition(" ")[2] for why in LEFT_OUT),
     "with a trajectory",
 )
-"""What may become of a recording: the last that holds for any part of it."""
-
 _ONE_PLACE, _HIDDEN, _OUTSIDE = range(1, 4)
 _SHORT, _TAKEN = range(len(_BECAME))[-2:]
-
-
-def _batches(traces: Iterable[Trace], rules: Rules) -> Iterator[list[Trace]]:
-    """Gather traces to batches; the result does not depend on their size."""
-    some: list[Trace] = []
-    size, spacing = 0, rules.spacing or np.inf  # of a trip there are few places
-    for trace in traces:
-        some.append(trace)
-        with np.errstate(all="ignore"):  # impossible points will be dropped
-            hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
-        hops = DEGREE * np.where(hops < 720.0, hops, 0.0)
-        metres = np.minimum(hops, 1.5 * rules.longest_hop).sum()
-        size += 1 + len(trace) + int(metres / spacing) // _PLACES
-        if size >= BATCH:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some
 
 
 @dataclass(eq=False)
@@ -93,13 +72,26 @@ class Cutter:
         self._became = np.empty(0, np.int8)  # of each recording what became of it, in `_BECAME`
 
     def batches(self, traces: Iterator[Trace]) -> Iterator[list[Trace]]:
-        """Gather traces to batches that can be cut; the limits are found from the first."""
+        """Gather traces to batches of any size; the limits are found from the first traces."""
         if "auto" in (self.rules.max_gap, self.rules.max_pause):
             some, traces = head(traces)
             if some:
                 cleaned = Cutter(self.rules)._cleaned(batch(some))
                 self.rules, self._limits = with_limits(self.rules, cleaned)
-        yield from _batches(traces, self.rules)
+        some, size = [], 0
+        for trace in traces:
+            some.append(trace)
+            with np.errstate(all="ignore"):  # impossible points will be dropped
+                hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
+            hops = DEGREE * np.where(hops < 720.0, hops, 0.0)
+            metres = np.minimum(hops, 1.5 * self.rules.longest_hop).sum()
+            # Of a trip there are few places.
+            size += 1 + len(trace) + int(metres / (self.rules.spacing or np.inf)) // _PLACES
+            if size >= BATCH:
+                yield some
+                some, size = [], 0
+        if some:
+            yield some
 
     def cut(self, some: Sequence[Trace]) -> Trajectories:
         """Cut a batch of traces.
@@ -115,7 +107,7 @@ class Cutter:
         counts["recordings repeated"] += int(entered.repeated.sum())
         counts["points of repeated recordings"] += int(repeated.sum())
         became = np.where(entered.repeated, 0, _ONE_PLACE)
-        found = self._found(self._cleaned(points.take(~repeated)), some, became)
+        found, true_ends = self._found(self._cleaned(points.take(~repeated)), some, became)
         new = max(int(entered.trace.max(initial=-1)) + 1 - len(self._became), 0)
         self._became = np.append(self._became, np.zeros(new, np.int8))
         np.maximum.at(self._became, entered.trace, became.astype(np.int8))
@@ -127,21 +119,23 @@ class Cutter:
             tracks=found.tracks,
             times=found.times,
             marks=np.column_stack([entered.mark[found.trace], found.hops]),
-            true_ends=None if self.area is None and not self.boxes else found.true_ends,
+            true_ends=None if self.area is None and not self.boxes else true_ends,
         )
 
     def _cleaned(self, points: Points) -> Points:
         kept = self._kept
         points = kept("points impossible", points, drop_impossible(points))
-        name = "points without time in a timed recording"
-        points = kept(name, points, settle_times(points))
+        settled = settle_times(points)
+        points = kept("points without time in a timed recording", points, settled)
         points = sort_by_time(points)
         points = kept("points merged (equal times)", points, average_equal_times(points))
         points = kept("stray points", points, drop_strays(points, self.rules))
         return kept("points repeated in place", points, drop_zero_hops(points))
 
-    def _found(self, points: Points, some: Sequence[Trace], became: Ints) -> WindowBatch:
-        """Find the windows, or the whole trips; mark what became of the recordings."""
+    def _found(
+        self, points: Points, some: Sequence[Trace], became: Ints
+    ) -> tuple[WindowBatch, Bools]:
+        """Find windows or trips, and which ends are true; mark what became of the recordings."""
         rules, counts, area = self.rules, self.counts, self.area
         if rules.trips:
             last_read = np.array([one.last_read for one in some])
@@ -150,8 +144,8 @@ class Cutter:
             why = np.where(trips.why < 0, _SHORT, _HIDDEN + trips.why)
             np.maximum.at(became, trips.trace, why)
             found = whole_trips(points, rules)
-            true_ends, trace = true_ends[found.trace], trips.trace[found.trace]
-            found = replace(found, trace=trace, true_ends=true_ends)
+            true_ends = true_ends[found.trace]
+            found = replace(found, trace=trips.trace[found.trace])
         else:
             became[points.trace] = _HIDDEN
             points = self._shown(split_at_gaps(points, rules, counts))
@@ -160,6 +154,7 @@ class Cutter:
                 points = self._kept("points outside the area", points, clip(points, area))
             became[points.trace] = _SHORT
             found = windows(points, rules)
+            true_ends = np.ones((len(found.trace), 2), dtype=np.bool_)
         counts["points used"] += len(points)
         first, several = points.pieces
         lasted = points.time[first + several - 1] - points.time[first]
@@ -172,7 +167,7 @@ class Cutter:
         counts["metres used"] += int(np.rint(found.track_length[held]).sum())
         counts[UNTIMED] += int(np.isnan(found.times[:, 0]).sum())
         became[found.trace] = _TAKEN
-        return found
+        return found, true_ends
 
     def _shown(self, points: Points) -> Points:
         """Cut out the surroundings of ends and of hidden places."""
@@ -193,10 +188,7 @@ class Cutter:
     def numbered(
         self, parts: Iterable[Trajectories], subject: Ints, trace: Ints
     ) -> Iterator[Trajectories]:
-        """Number the people of all trajectories, when all recordings are known; count them.
-
-        Of all parts, one after another, subject and trace are given.
-        """
+        """Count and number the people, once all are known; subject and trace are of all parts."""
         if not len(subject):
             what = "trips" if self.rules.trips else "trajectories"
             raise NoTrajectories(f"no {what}: {why_nothing(self.provenance())}")

@@ -7,45 +7,34 @@ from typing import Any
 from trajanon.extract.trips import FOUND, LEFT_OUT
 from trajanon.number_text import metres, number_of, percent, span
 
-_FEW = 0.1  # share; a larger one is reported
-_MOST = 4  # sentences
-
+_FEW, _MOST = 0.1, 4  # a larger share is reported, in so many sentences
 _BY_PLACE = "OpenStreetMap gives such points sorted by place, not along a track; try a larger box"
 _WINDOWS = (
     "lower `spacing` or `points`, raise `max_gap`, `max_pause` or `max_speed`, or take whole trips"
 )
 
-_WAYS_OUT = {
-    "points impossible": (
-        "look whether the columns are the right ones (`columns` lat=...,lon=...)"
-    ),
-    "points merged (equal times)": (
-        "give finer times, name their column (`columns` time=...), or leave the times out"
-    ),
+_WAYS_OUT = {  # of what is dropped, by its counter
+    "points impossible": "look whether the columns are the right ones (`columns` lat=...,lon=...)",
+    "points merged (equal times)": "give finer times, or name their column (`columns` time=...)",
     "stray points": "raise `max_speed` if they are right",
     "points alone between pauses and stays": "raise `max_pause`",
-    "points outside the area": (
-        "give the `area` that holds them, W,S,E,N, or look whether columns are swapped"
-    ),
+    "points outside the area": "give their `area`, W,S,E,N, or look whether columns are swapped",
     "points near the ends of a trace": "lower `trim_ends` to keep them",
     "points without an id": "name the column that tells recordings apart with `columns` id=...",
     "points of traces without times": (
-        "name the column of times with `columns` time=..., or take them in their order with "
-        "`untimed='accept'`"
+        "name the column with `columns` time=..., or take their order, `untimed='accept'`"
     ),
     "points sorted by place, not along a track": _BY_PLACE,
     "points without time": _BY_PLACE,
     "rows that could not be read": "of a table a warning names the first",
     "times that could not be read": "look at the column of times",
 }
-"""What to do about what is dropped, by its counter."""
-
 _OF_POINTS = ("points", "stray", "rows", "times")
 _UNITS = (*_OF_POINTS, "features", "lines", "moving", "trips", "files", "members")
+# Counters that begin with a unit but count nothing that is dropped, or are counted by the trip.
 _KEPT = {"points read", "points used", "points of trips left out", FOUND, *LEFT_OUT}
-"""Counters that begin with a unit but count nothing that is dropped, or are counted by the trip."""
 
-_READ = {
+_READ = {  # counters of what was read; others count what readers left out
     *("points of repeated recordings", "points impossible", "stray points", "points of stays"),
     *("points without time in a timed recording", "points merged (equal times)"),
     *("points repeated in place", "points alone between pauses and stays"),
@@ -53,7 +42,6 @@ _READ = {
     *("points near the ends of a trace", "points near hidden places"),
     "times that could not be read",
 }
-"""Counters of what was read; others count what readers left out."""
 
 
 def why_nothing(provenance: Mapping[str, Any]) -> str:
@@ -94,12 +82,8 @@ def _causes(provenance: Mapping[str, Any]) -> Iterator[tuple[float, str]]:
     if not provenance["trips"] and counts["metres of track"]:
         share = 1.0 - counts["metres used"] / counts["metres of track"]
         of = f"{percent(share)} of the way is in pieces too short for a window of"
-        yield share, f"{of} {_length(provenance):,.0f} m: {_WINDOWS}."
-
-
-def _length(provenance: Mapping[str, Any]) -> float:
-    """Metres of track under a window."""
-    return float(provenance["spacing"] * (provenance["points"] - 1))
+        length = provenance["spacing"] * (provenance["points"] - 1)
+        yield share, f"{of} {length:,.0f} m: {_WINDOWS}."
 
 
 def recordings_sentence(provenance: Mapping[str, Any]) -> str:
@@ -113,10 +97,7 @@ def recordings_sentence(provenance: Mapping[str, Any]) -> str:
 
 def limits_sentence(provenance: Mapping[str, Any]) -> str:
     """Say in one sentence which limits were found; nothing if none was."""
-    limits = (provenance.get("found") or {}).get("limits", ())
-    said = [f"`{name}` is {_LIMITS[name](provenance[name])}" for name in limits]
-    of = number_of(provenance["found"]["recordings"], "recording") if said else ""
+    found, words = provenance.get("found") or {}, {"max_gap": metres, "max_pause": span}
+    said = [f"`{name}` is {words[name](provenance[name])}" for name in found.get("limits", ())]
+    of = number_of(found["recordings"], "recording") if said else ""
     return f"Found from the hops of {of}: {' and '.join(said)}." if said else ""
-
-
-_LIMITS = {"max_gap": metres, "max_pause": span}

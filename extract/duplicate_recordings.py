@@ -1,8 +1,7 @@
-"""Recordings under several names that are one person's: the person counts once.
+"""Recordings under several names that are one person's, who would fill two places of a group.
 
-People upload a recording twice, once with an account and once without, whole or in part; a server
-repeats points while it is paged through. Counted as two subjects, one person would fill two places
-of a group. Of points hashes are kept: a few of each recording, and one of all of them.
+People upload a recording twice, with an account and without, whole or in part. Hashes are kept: of
+a few points of each recording, and one of all of them.
 """
 
 import hashlib
@@ -17,16 +16,9 @@ from trajanon.extract.trace import Trace
 from trajanon.hashing import bits_mixed, hashes_of
 from trajanon.subjects import Merged, key_of, spelled
 
-SKETCH = 16
-"""Points remembered of each recording at least, if it has them: those with the smallest hashes, so
-that two recordings that share points remember the same ones."""
-
-_OFTEN = np.uint64(2**64 // 64)
-"""Points with hashes below are remembered, too: one in 64, so that a small part of a long recording
-is recognised."""
-
-_SHARED = 3
-"""Points, equal in place and time, that two recordings share only if one person made both."""
+SKETCH = 16  # points with the smallest hashes, remembered of each recording
+_OFTEN = np.uint64(2**64 // 64)  # hashes below are remembered, too, for a part of a long recording
+_SHARED = 3  # points, equal in place and time, that only recordings of one person share
 
 
 class Entered(NamedTuple):
@@ -90,10 +82,7 @@ class Recordings:
         return keys[0] if keys else ""
 
     def _remember(self, points: Points, subject: Ints) -> tuple[Hashes, Ints]:
-        """Remember some points; give a hash of all different ones of each trace, and their number.
-
-        Points without a time or a place identify no recording, and are not remembered.
-        """
+        """Remember points with time and place; give a hash of all of a trace, and their number."""
         hashes, n = hashes_of(points.lat, points.lon, points.time), len(subject)
         order = np.lexsort((hashes, points.trace))
         trace, hashes = points.trace[order], hashes[order]
@@ -119,10 +108,7 @@ class Recordings:
         return Merged.among(*self._spellings)
 
     def people(self) -> Ints:
-        """Give for each subject the lowest number that the same person has.
-
-        Recordings that are equal, in whole or in part, are of one person.
-        """
+        """Give for each subject the lowest number that the same person has."""
         sketch = np.concatenate(self._sketch)
         recording, maker = np.concatenate(self._recording), np.concatenate(self._maker)
         _, first, which = np.unique(sketch, return_index=True, return_inverse=True)

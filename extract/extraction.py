@@ -8,7 +8,8 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from trajanon.extract.rules import Rules, SourceOptions, fields_in
 from trajanon.extract.sources import files, osm_api
 from trajanon.extract.sources.formats import SourceFile
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.trace_pieces import check_untimed, joined, ordered
+from trajanon.extract.sources.trace_pieces import joined, ordered
 from trajanon.extract.trace import Trace
 from trajanon.files.trajectory_files import is_part, read_trajectories, write_partition, write_parts
 from trajanon.number_text import number_of
@@ -33,8 +34,7 @@ if TYPE_CHECKING:
 
 OSM_API = "osm-api"  # the source that stands for the OSM server; others are files and folders
 
-HELD = 4_000
-"""Trajectories held in memory before they are written to disk."""
+HELD = 4_000  # trajectories held in memory before they are written to disk
 
 From = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -105,10 +105,9 @@ def extract(
     >>> trajectories.provenance["counts"]["points read"]
     11
     """
-    work = _planned(source, area, windows, hidden, client, progress, options)
-    parts = [work.cutter.cut(some) for some in work.batches]
-    whole = finished(parts, work.cutter)
-    return replace(whole, provenance={**work.origin, **whole.provenance})
+    cutter, batches, origin, _ = _planned(source, area, windows, hidden, client, progress, options)
+    whole = finished([cutter.cut(some) for some in batches], cutter)
+    return replace(whole, provenance={**origin, **whole.provenance})
 
 
 @takes_settings(Rules, SourceOptions)
@@ -158,27 +157,21 @@ def extract_to(
     out = Path(out)
     if partition is not None and partition < 1:
         raise BadInput(f"`partition` must be at least 1 (got {partition})")
-    work = _planned(source, area, windows, hidden, client, progress, options)
+    planned = _planned(source, area, windows, hidden, client, progress, options)
+    cutter, batches, origin, inputs = planned
     with ExitStack() as stack:
         if partition is None:
-            (draft,) = stack.enter_context(replacing(out, inputs=work.inputs))
+            (draft,) = stack.enter_context(replacing(out, inputs=inputs))
         else:
-            draft = stack.enter_context(replacing_folder(out, is_part, work.inputs))
+            draft = stack.enter_context(replacing_folder(out, is_part, inputs))
         folder = Path(stack.enter_context(TemporaryDirectory(dir=draft.parent)))
-        parts = _taken(work.cutter, work.batches, folder)
-        provenance = {**work.origin, **work.cutter.provenance()}
+        parts = _taken(cutter, batches, folder)
+        provenance = {**origin, **cutter.provenance()}
         if partition is None:
             write_parts(draft, parts, provenance)
         else:
             write_partition(draft, parts, provenance, partition)
     return provenance
-
-
-class _Work(NamedTuple):
-    cutter: Cutter
-    batches: Iterator[list[Trace]]  # the source is read when they are asked for
-    origin: dict[str, Any]  # where the traces come from, and who must be named with them
-    inputs: list[Path]
 
 
 def _planned(
@@ -189,15 +182,12 @@ def _planned(
     client: "Client | None",
     progress: Progress,
     options: dict[str, Any],
-) -> _Work:
-    """Check what is asked for, and say how it is read and cut."""
+) -> tuple[Cutter, Iterator[list[Trace]], dict[str, Any], list[Path]]:
+    """Check what is asked for; give how it is cut, what is read when it is asked for, and whose."""
     where, of_the_city = area_of(area)
     if windows and options.get("spacing") is None:
         if of_the_city is None:
-            raise BadInput(
-                "windows need a spacing, and only cities have one of their own: say how many "
-                "metres lie between two points, `spacing=100`"
-            )
+            raise BadInput("windows need a spacing, and only cities have one: say `spacing=100`")
         options["spacing"] = of_the_city
     rules = Rules(**fields_in(options, Rules))
     how = SourceOptions(**fields_in(options, SourceOptions))
@@ -218,22 +208,19 @@ def _planned(
         )
     cutter = Cutter(rules, area=where, boxes=boxes, hidden=hidden, read=reading.counts)
     traces = ordered(joined(numbered, reading.counts), how.untimed, cutter.counts)
-    return _Work(cutter, cutter.batches(traces), _origin(found, how), [one.path for one in found])
+    return cutter, cutter.batches(traces), _origin(found, how), [one.path for one in found]
 
 
 def _found(source: From, reading: Reading) -> list[SourceFile]:
     """List the files of the source; none for the server."""
-    names = _names_of(source)
+    names = [source] if isinstance(source, str | os.PathLike) else list(source)
     if not all(map(os.fspath, names)) or not names:
         raise BadInput(f"no source is given: name files or folders, or {OSM_API}")
     if OSM_API not in map(str, names):
         paths = [Path(name) for name in names]
         for path in filter(files.is_release, paths):
-            raise BadInput(
-                f"{path} is a release, or counts of one, as the report or datasheet beside it "
-                "says, and no traces: name the recordings it was made of; or move it to "
-                "another folder"
-            )
+            why = "as what stands beside it says: name its recordings, or move it away"
+            raise BadInput(f"{path} is a release, or counts of one, and no traces, {why}")
         return files.find(paths, reading)
     if len(names) > 1:
         raise BadInput(f"{OSM_API} and files cannot be one source: extract them one by one")
@@ -242,7 +229,8 @@ def _found(source: From, reading: Reading) -> list[SourceFile]:
 
 def _origin(found: Sequence[SourceFile], how: SourceOptions) -> dict[str, Any]:
     if not found:
-        name = f"OSM API, {osm_api.public_url(how.api_url)}"
+        parts = urlsplit(how.api_url)
+        name = f"OSM API, {parts.scheme}://{parts.netloc.rpartition('@')[2]}"  # no password
         return {"source": name, "attribution": OSM_ATTRIBUTION}
     names = [os.fsencode(file.path.name).decode("utf-8", "replace") for file in found]
     name = ", ".join(names[:3])
@@ -301,19 +289,12 @@ def traces(
     """
     how = _reading(SourceOptions(columns=columns, untimed=untimed), subjects_exact)
     how = how if counts is None else replace(how, counts=counts)
-    names = _names_of(source)
-    if OSM_API in map(str, names):
+    if not (found := _found(source, how)):
         raise BadInput(f"traces reads files and folders; of {OSM_API} take extract")
-    found = files.find([Path(name) for name in names], how)
     numbered = files.traces_of_files(found, how, jobs=jobs, progress=progress)
     return ordered((trace for _, trace in numbered), untimed, how.counts)
 
 
 def _reading(options: SourceOptions, subjects_exact: bool) -> Reading:
-    check_untimed(options.untimed)
     timed = options.untimed == "reject"
     return Reading(columns=options.columns or {}, subjects_exact=subjects_exact, timed=timed)
-
-
-def _names_of(source: From) -> Sequence[str | os.PathLike[str]]:
-    return [source] if isinstance(source, str | os.PathLike) else list(source)

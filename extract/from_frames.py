@@ -19,11 +19,7 @@ if TYPE_CHECKING:
     from geopandas import GeoSeries
 
 logger = logging.getLogger(__name__)
-
 _WHAT = "the frame"
-
-_OLDER_PANDAS = ("The inplace keyword", DeprecationWarning)
-"""What newer versions of pandas warn of in the calls of movingpandas."""
 
 
 def from_frame(
@@ -113,10 +109,7 @@ def holds_lines(frame: pd.DataFrame) -> bool:
 def _geometry_of(frame: pd.DataFrame) -> "GeoSeries | None":
     """Take the geometries of a frame; None of a frame without."""
     if not isinstance(frame, pd.DataFrame):
-        raise BadInput(
-            f"a DataFrame or a GeoDataFrame is taken, not {type(frame).__name__}: "
-            "trajanon.extract.extract reads files"
-        )
+        raise BadInput(f"a DataFrame or a GeoDataFrame is taken, not {type(frame).__name__}")
     return None if getattr(frame, "active_geometry_name", None) is None else frame.geometry
 
 
@@ -148,14 +141,12 @@ def from_collection(collection: Any) -> Iterator[Trace]:
     """
     trajectories = getattr(collection, "trajectories", [collection])
     if not all(hasattr(one, "to_point_gdf") for one in trajectories):
-        raise BadInput(
-            "from_collection takes a TrajectoryCollection or a Trajectory of "
-            f"movingpandas, not {type(collection).__name__}"
-        )
+        what = f"a collection of movingpandas is taken, not {type(collection).__name__}"
+        raise BadInput(what)
     parts = []
     for number, one in enumerate(trajectories):
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", *_OLDER_PANDAS)
+            warnings.filterwarnings("ignore", "The inplace keyword", DeprecationWarning)
             points = one.to_point_gdf()[[one.get_geom_col()]]
         # An hour that came twice has no time.
         local = points.index.tz_localize(

@@ -74,6 +74,12 @@ class Points:
         return metres_between(lat[end - 1], lon[end - 1], lat[end], lon[end])
 
 
+def greatest_of(owner: Ints, *keys: Floats | Ints | Bools) -> Ints:
+    """Give the row of each owner with the greatest keys, the last first; of equals the first."""
+    order = np.lexsort((-np.arange(len(owner)), *keys, owner))
+    return np.asarray(order[np.append(np.diff(owner[order]) != 0, True)[: len(order)]])
+
+
 def batch(traces: Sequence[Trace]) -> Points:
     """Put the points of traces into common arrays."""
     sizes = [len(trace) for trace in traces]
@@ -95,21 +101,14 @@ def too_fast(metres: Floats, seconds: Floats, most: float | None) -> Bools:
 
 
 def drop_impossible(points: Points) -> Points:
-    """Drop points that are not numbers, not on Earth, or exactly at 0, 0.
-
-    Receivers without a fix report 0, 0; no street is there.
-    """
+    """Drop what is no number, not on Earth, or exactly at 0, 0, as without a fix."""
     possible = (np.abs(points.lat) <= 90.0) & (np.abs(points.lon) <= 180.0)
     nowhere = (points.lat == 0.0) & (points.lon == 0.0)
     return points.take(possible & ~nowhere)
 
 
 def settle_times(points: Points) -> Points:
-    """Make each piece timed or untimed, by the majority of its points.
-
-    If at least half have a time, those without are dropped, because their order is unknown.
-    Otherwise the few times are ignored.
-    """
+    """Drop the untimed points of a piece if at least half have a time; else ignore the times."""
     untimed = np.isnan(points.time)
     if not untimed.any():
         return points
@@ -129,11 +128,7 @@ def sort_by_time(points: Points) -> Points:
 
 
 def average_equal_times(points: Points) -> Points:
-    """Replace consecutive points of a piece with the same time by their mean.
-
-    If a recorder writes ten positions a second with times in whole seconds, the order within a
-    second is chance; followed point by point, such a track becomes twice as long as it was.
-    """
+    """Replace points of one time by their mean: their order is chance, and would be a detour."""
     same = points.follows
     same[1:] &= points.time[1:] == points.time[:-1]
     if not same.any():
@@ -150,10 +145,7 @@ def average_equal_times(points: Points) -> Points:
 
 
 def drop_strays(points: Points, rules: Rules) -> Points:
-    """Drop single fixes to and from which somebody would have gone too fast, but not past them.
-
-    Where several in a row may be wrong, they all stay: which ones are is unknown.
-    """
+    """Drop single fixes that are too fast to reach; of several in a row, which are is unknown."""
     if rules.max_speed is None or len(points) < 3:
         return points
     lat, lon, time = points.lat, points.lon, points.time

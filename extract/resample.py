@@ -4,21 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats, Hashes, Ints
-from trajanon.extract.points import Points, wrapped
+from trajanon.arrays import Floats, Hashes, Ints
+from trajanon.extract.points import Points, greatest_of, wrapped
 from trajanon.extract.rules import Rules
 from trajanon.hashing import hashes_of, least_hashes
 from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import HOPS
 
-_GRAIN = 2.0**-26
-"""Metres, about 15 nanometres: lengths are added up in whole grains, so that a sum does
-not depend on the lengths of other pieces."""
-
+_GRAIN = 2.0**-26  # metres; sums of whole grains do not depend on the lengths of other pieces
 _FORGIVEN = 1e-6  # spacings; a window may be longer than its track by this, for rounding
-
-_CALENDAR = 6e10
-"""Seconds; a piece with a time farther from 1970, by some 1,900 years, counts as untimed."""
+_CALENDAR = 6e10  # seconds; a piece with a time farther from 1970 counts as untimed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,14 +26,10 @@ class WindowBatch:
     tracks: Tracks | None  # the runs of the windows
     hops: Hashes  # the least hashes of the hops of its recording or trip, shape (windows, HOPS)
     track_length: Floats  # metres of each piece of track, those without a window included
-    true_ends: Bools  # whether start and end are not cut at a border, shape (windows, 2)
 
 
 def windows(points: Points, rules: Rules) -> WindowBatch:
-    """Walk along each piece, straight in degrees from fix to fix, and cut consecutive windows.
-
-    Of a single window of each recording, all runs of the recording with room for one are kept.
-    """
+    """Walk along each piece, cut consecutive windows, and keep the runs with room for one."""
     assert rules.spacing is not None
     ways = _Ways(points)
     spacings = ways.total / rules.spacing + _FORGIVEN
@@ -53,7 +44,8 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
     number = np.arange(len(run)) - np.repeat(np.cumsum(many) - many, many)
     taken = np.ones(len(run), dtype=np.bool_)
     if rules.per_recording == 1:
-        taken = _middle_of_longest(run, number, many, size[count > 0], recording)
+        longest = greatest_of(recording, size[count > 0])
+        taken = np.isin(run, longest) & (number == many[run] // 2)  # in its middle
     run, start = run[taken], number[taken] * (STEPS * rules.points)
     tracks = Tracks(
         points=TrackPoints.of(places),
@@ -72,15 +64,7 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
         tracks=tracks,
         hops=ways.least_hashes(points.trace, recording[run]),
         track_length=ways.total,
-        true_ends=np.ones((len(run), 2), dtype=np.bool_),
     )
-
-
-def _middle_of_longest(run: Ints, number: Ints, many: Ints, size: Ints, recording: Ints) -> Bools:
-    """Mark the window in the middle of the longest run of each recording; of equals, the first."""
-    order = np.lexsort((-np.arange(len(size)), size, recording))
-    longest = order[np.append(np.diff(recording[order]) != 0, True)[: len(order)]]
-    return np.asarray(np.isin(run, longest) & (number == many[run] // 2))
 
 
 def whole_trips(points: Points, rules: Rules) -> WindowBatch:
@@ -105,7 +89,6 @@ def whole_trips(points: Points, rules: Rules) -> WindowBatch:
         tracks=None,
         hops=ways.least_hashes(points.piece, points.piece[ways.first[kept]]),
         track_length=ways.total,
-        true_ends=np.ones((len(places), 2), dtype=np.bool_),
     )
 
 
@@ -128,10 +111,7 @@ class _Ways:
         self.time = np.where(np.repeat(known, self.size), points.time, np.nan)
 
     def least_hashes(self, owner: Ints, wanted: Ints) -> Hashes:
-        """Give the least hashes of the hops of the owners that are wanted, (wanted, HOPS).
-
-        ``owner`` is the recording or trip of each point.
-        """
+        """Give the least hashes of hops, (wanted, HOPS); `owner` is that of each point."""
         points, begin = self._points, self.start
         columns = (points.lat, points.lon, points.time)
         hashes = hashes_of(*(one[fix] for fix in (begin, begin + 1) for one in columns))
@@ -141,11 +121,7 @@ class _Ways:
         return least_hashes(owners, hashes[held], len(each), HOPS)[place]
 
     def walk(self, size: Ints, step: Floats | float) -> tuple[Floats, Floats]:
-        """Give the places at every step of the pieces, and their times.
-
-        ``size`` is the number of places on each piece; ``step`` is in metres, one for each piece or
-        for all.
-        """
+        """Give the places at every step, in metres, and their times; size is of each piece."""
         step = np.repeat(np.broadcast_to(step, self.size.shape), self.size)
         # The number of places on a piece that lie before each fix; before the last fix, all.
         before = np.ceil(self.walked / step)

@@ -1,7 +1,4 @@
-"""The options of extraction: their defaults, checks and help, written once. No library is loaded.
-
-`trajanon.extract.extract` and the command take them from here, as `trajanon.settings` describes.
-"""
+"""The options of extraction: their defaults, checks and help; no library is loaded."""
 
 import math
 from collections.abc import Mapping
@@ -11,17 +8,14 @@ from typing import Any, Literal
 from trajanon.errors import BadInput
 from trajanon.settings import option, with_help
 
-Limit = float | Literal["auto"] | None
-"""A limit that is found from the data if it is "auto"; None for no limit."""
+Limit = float | Literal["auto"] | None  # found from the data if it is "auto"; None for no limit
 
 SERVER = "https://api.openstreetmap.org"
 MAX_PAGES = 100
 
 LEAST_GAP, LEAST_PAUSE = 2_000.0, 300.0  # metres and seconds of the limits that are found
 _LENGTH_OF_TRIPS = 500.0  # metres
-
-_FARTHEST = 1e6
-"""Metres; a few wrong coordinates would else make gigabytes of straight lines."""
+_FARTHEST = 1e6  # metres; a few wrong coordinates would else make gigabytes of straight lines
 
 _SPACING = "a positive number of metres, from 0.01"
 _METRES = "a number of metres, 0 or more"
@@ -88,15 +82,11 @@ class Rules:
 
     def __post_init__(self) -> None:
         if self.spacing is None and self.per_recording != 1:
-            raise BadInput(
-                f"`per_recording={self.per_recording or 'all'}` is for windows: add `windows`, or "
-                "leave it out"
-            )
+            said = f"`per_recording={self.per_recording or 'all'}`"
+            raise BadInput(f"{said} is for windows: add `windows`, or leave it out")
         if self.spacing is not None and self.min_length is not None:
-            raise BadInput(
-                f"`min_length={self.min_length:g}` is for whole trips: all windows have one "
-                "length, so leave out `min_length`, or `spacing`"
-            )
+            said = f"`min_length={self.min_length:g}` is for whole trips"
+            raise BadInput(f"{said}: leave out `min_length`, or `spacing`")
         if self.trips and self.min_length is None:
             object.__setattr__(self, "min_length", _LENGTH_OF_TRIPS)
         for one in fields(self):
@@ -175,6 +165,8 @@ class SourceOptions:
     max_pages: int = option(MAX_PAGES)
 
     def __post_init__(self) -> None:
+        if self.untimed not in ("accept", "reject"):
+            raise BadInput(f"`untimed` must be accept or reject (got {self.untimed!r})")
         if self.jobs < 1:
             raise BadInput(f"`jobs` must be at least 1 (got {self.jobs})")
 

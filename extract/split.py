@@ -1,18 +1,14 @@
 """Where traces are interrupted, stop or leave an area; and the limits found from the data.
 
-A receiver that records a fix each minute needs other limits than one that records each second. Of
-each recording the median hop is taken, in metres and in seconds, and of these numbers the median.
-The longest hop is 5 times that in metres, but at least 2,000 m; the longest pause 5 times that in
-seconds, but at least 300 s, and at most half an hour: where somebody was for longer is unknown.
-Both hold for cabs with a fix each minute as for phones with one each second: shorter limits leave
-out trips through tunnels, and longer ones draw straight lines.
+A limit is 5 times the median, over recordings, of their median hop, in metres or seconds; a hop is
+at least 2,000 m, a pause from 300 s to half an hour: for longer, it is unknown where somebody was.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,20 +19,11 @@ from trajanon.extract.points import Points, metres_between, too_fast
 from trajanon.extract.rules import LEAST_GAP, LEAST_PAUSE, Rules
 from trajanon.extract.trace import Trace
 
-Breaks = Callable[[Floats, Floats, Ints], Bools]
-"""Given points (lat, lon) and starts: which ways, from a start to the next point, break."""
+Breaks = Callable[[Floats, Floats, Ints], Bools]  # of points and starts: which ways on break
 
 
-class Gaps(NamedTuple):
-    """Points that a hop leads to which interrupts a recording, each of shape (n,)."""
-
-    pause: Bools
-    far: Bools  # and no pause
-    fast: Bools  # and neither
-
-
-def gaps_of(points: Points, rules: Rules) -> Gaps:
-    """Find where the recording was interrupted."""
+def gaps_of(points: Points, rules: Rules) -> tuple[Bools, Bools, Bools]:
+    """Mark the points after a pause, else after a long hop, else after one that is too fast."""
     end = np.flatnonzero(points.follows)
     seconds = points.time[end] - points.time[end - 1]
     pause, far, fast = np.zeros((3, len(points)), dtype=np.bool_)
@@ -45,16 +32,16 @@ def gaps_of(points: Points, rules: Rules) -> Gaps:
     far &= ~pause
     fast[end] = too_fast(points.hops, seconds, rules.max_speed)
     fast &= ~(pause | far)
-    return Gaps(pause, far, fast)
+    return pause, far, fast
 
 
 def split_at_gaps(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     """Cut where the recording was interrupted."""
-    gaps = gaps_of(points, rules)
-    counts["cuts at pauses"] += int(gaps.pause.sum())
-    counts["cuts at long hops"] += int(gaps.far.sum())
-    counts["cuts at impossible speeds"] += int(gaps.fast.sum())
-    return points.cut(gaps.pause | gaps.far | gaps.fast)
+    pause, far, fast = gaps_of(points, rules)
+    counts["cuts at pauses"] += int(pause.sum())
+    counts["cuts at long hops"] += int(far.sum())
+    counts["cuts at impossible speeds"] += int(fast.sum())
+    return points.cut(pause | far | fast)
 
 
 _STAY = 300.0  # seconds near one place that make a stop, even if longer pauses are allowed
@@ -66,11 +53,7 @@ def longest_stop(rules: Rules) -> float:
 
 
 def stays_of(points: Points, rules: Rules, near: float) -> Bools:
-    """Mark the points of stays: within ``near`` metres of one place, for 300 s.
-
-    Or for the longest pause, if that is shorter. Halfway and at its end, a stay is near where it
-    began.
-    """
+    """Mark stays: halfway and after `longest_stop`, within `near` metres of where they began."""
     seconds, size = longest_stop(rules), points.pieces[1]
     piece = np.repeat(np.arange(len(size)), size)
     timed = np.isfinite(points.time)
@@ -100,13 +83,18 @@ def clip(points: Points, area: Area) -> Points:
 
 def keep(points: Points, kept: Bools, breaks: Breaks) -> Points:
     """Drop points; cut where some were dropped, and where the way between two breaks."""
-    begins = np.zeros(len(points), dtype=np.bool_)
-    begins[1:] = kept[1:] & ~kept[:-1]
-    both = points.follows & kept
+    begins = broken(points, kept, breaks)
+    begins[1:] |= kept[1:] & ~kept[:-1]
+    return points.cut(begins).take(kept)
+
+
+def broken(points: Points, kept: Bools, breaks: Breaks) -> Bools:
+    """Mark the points that a way leads to which breaks, from a kept one to a kept one."""
+    begins, both = np.zeros(len(points), dtype=np.bool_), points.follows & kept
     both[1:] &= kept[:-1]
     start = np.flatnonzero(both) - 1
     begins[start[breaks(points.lat, points.lon, start)] + 1] = True
-    return points.cut(begins).take(kept)
+    return begins
 
 
 _TIMES = 5.0  # the median hop

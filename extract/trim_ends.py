@@ -1,11 +1,9 @@
 """Cutting out the ends of traces, which reveal where people live and work.
 
-Around each place where a trace begins, ends, stops or is interrupted, a circle is cut out. A circle
-about the place itself would reveal it: it is the centre. So the circle has two and a half times the
-radius asked for, and its centre lies off the place by a random way, as `Anchors` draws it.
-Everything within the radius asked for is always cut out, everything beyond four times that radius
-stays, and whoever knows the circle exactly knows of the place only that it lies in a disc of the
-radius asked for.
+Around each place where a trace begins, ends, stops or is interrupted, a circle of two and a half
+times the radius asked for is cut out. Its centre lies off the place by a random way, which a secret
+key decides: all within the radius is cut out, all beyond four times it stays, and whoever knows the
+circle knows of the place only that it lies in a disc of the radius.
 """
 
 from itertools import product
@@ -26,11 +24,7 @@ _SURE = 1.01  # a factor: the error of the plane about each centre is below 1 %
 
 
 class Anchors:
-    """Gives each place the centre of a circle, and places near each other the same one.
-
-    The first place of a neighbourhood, half of ``metres`` around it, is its anchor. The centre lies
-    off the anchor by a random way of up to ``metres``, which the secret ``key`` decides.
-    """
+    """Gives each place the centre of a circle, by a secret key, and the same one to near places."""
 
     def __init__(self, metres: float, key: int) -> None:
         self.metres = metres

@@ -1,8 +1,7 @@
 """Whole trips: what a recording holds from one pause or stay to the next, inside the area.
 
-Of a trip that leaves the area, its longest part inside is taken: one recording stays one line, for
-several lines of one drive would betray each other. Ends at the border are marked as no true ends. A
-trip with a gap inside the area is left out and counted, never cut into pieces with false ends.
+Of a trip that leaves the area, its longest part inside is taken, as several lines of one drive
+would betray each other. One with a gap inside is left out, never cut into pieces with false ends.
 """
 
 from collections import Counter
@@ -13,9 +12,9 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats
 from trajanon.extract.earth.area import Area, Box
-from trajanon.extract.points import Points
+from trajanon.extract.points import Points, greatest_of
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import gaps_of, longest_stop, stays_of
+from trajanon.extract.split import broken, gaps_of, longest_stop, stays_of
 from trajanon.geodesy import radii
 
 FOUND = "trips found"
@@ -23,7 +22,7 @@ GAP = "trips with a gap"
 CUT_OFF = "trips that may go on where the source was cut off"
 SHORT = "trips too short"
 
-LEFT_OUT = {
+LEFT_OUT = {  # why, the first that holds, and what to change
     "trips all near their ends or hidden places": "lower `trim_ends`, or hide fewer places",
     "trips outside the area": "give the `area` that holds them",
     GAP: (
@@ -33,7 +32,6 @@ LEFT_OUT = {
     CUT_OFF: "download the file again; of the OSM server raise `max_pages`",
     SHORT: "lower `min_length`",
 }
-"""Why trips are left out, and what to change; each is counted by the first that holds."""
 
 _NEAR = 100.0  # metres around one place; a stay of some minutes there is an arrival
 
@@ -42,15 +40,10 @@ class Trips:
     """The trips of a batch of recordings, and those that cannot be shown whole."""
 
     def __init__(
-        self,
-        points: Points,
-        rules: Rules,
-        counts: Counter[str],
-        *,
-        last_read: Floats,  # time of the last point of each recording that was cut off, or NaN
+        self, points: Points, rules: Rules, counts: Counter[str], *, last_read: Floats
     ) -> None:
         points = _cut_at_stops(points, rules, counts)
-        first, size = points.pieces
+        first, size = points.pieces  # `last_read` is of recordings that were cut off, or NaN
         self._counts = counts
         self.trace = points.trace[first]  # which trace of the batch each trip is of, (trips,)
         self.why = np.full(len(first), -1)  # the number of the reason why it is left out, or -1
@@ -58,18 +51,15 @@ class Trips:
         points = replace(points, trace=trip, piece=trip)
         counts[FOUND] += len(first)
         self._goes_on = self._cut_off(points, last_read[self.trace], longest_stop(rules))
-        gaps = gaps_of(points, rules)
+        _, far, fast = gaps_of(points, rules)
         # Ends are sought beside gaps, too, which may be errors of the receiver. A gap may be lost
         # with the surroundings of ends, and then the trip must not seem whole.
         self._gap = np.zeros(len(first), dtype=np.bool_)
-        self._gap[trip[gaps.far | gaps.fast]] = rules.trim_ends > 0.0
-        self.points = points.cut(gaps.far | gaps.fast)  # `trace` is the number of the trip
+        self._gap[trip[far | fast]] = rules.trim_ends > 0.0
+        self.points = points.cut(far | fast)  # `trace` is the number of the trip
 
     def _cut_off(self, points: Points, last_read: Floats, wait: float) -> Bools:
-        """Mark the trips that go on, or may, where the last point of their recording was read.
-
-        Without times, that is the last trip.
-        """
+        """Mark trips that may go on where their recording was cut off; without times, the last."""
         first, size = points.pieces
         begin, end = points.time[first], points.time[first + size - 1]
         is_last = np.diff(self.trace, append=-1) != 0
@@ -80,33 +70,32 @@ class Trips:
     def whole(
         self, points: Points, area: Area | None, boxes: Sequence[Box]
     ) -> tuple[Points, Bools]:
-        """Give the longest part of each trip inside, from the points that are shown.
-
-        And whether the ends of each trip are true ones, (trips, 2). Trips that cannot be shown
-        whole are counted.
-        """
-        n, trip, broken = len(self.trace), points.trace, points.piece
-        inside, begins = _parts(points := replace(points, piece=trip), area)
+        """Give the longest shown part of each trip inside, and whether its ends are true ones."""
+        n, trip, shown_piece = len(self.trace), points.trace, points.piece
+        points = replace(points, piece=trip)
+        inside, begins = np.ones(len(points), np.bool_), np.zeros(len(points), np.bool_)
+        if area is not None:
+            inside = area.contains(points.lat, points.lon)
+            begins = broken(points, inside, area.leaves)
+            begins[1:] |= inside[1:] != inside[:-1]
         points = points.cut(begins)
-        first, _ = points.pieces
+        first, size = points.pieces
         part = np.cumsum(~points.follows) - 1
         length = np.bincount(part[points.follows], points.hops, minlength=len(first))
-        # The longest one inside, and the first of several.
-        order = np.lexsort((-first, length, inside[first], trip[first]))
-        longest = order[np.append(np.diff(trip[first][order]) != 0, True)[: len(order)]]
+        longest = greatest_of(trip[first], length, inside[first])
         kept = np.isin(part, longest[inside[first[longest]]])
-        ends = np.stack([first, np.append(first, len(points))[1:] - 1], axis=1)[longest]
+        ends = np.stack([first, first + size - 1], axis=1)[longest]
         sides = np.stack([np.diff(trip, prepend=-1) != 0, np.diff(trip, append=-1) != 0], axis=1)
         true_ends = np.ones((n, 2), dtype=np.bool_)
         true_ends[trip[first[longest]]] = sides[ends, [0, 1]]
         outside = int((~inside).sum())
         self._counts["points outside the area"] += outside
         self._counts["points of other parts inside the area"] += int((~kept).sum()) - outside
-        points, broken = points.take(kept), broken[kept]
+        points, shown_piece = points.take(kept), shown_piece[kept]
         if boxes:
             true_ends &= ~_near_sides(points, boxes, n)
         gap = points.follows
-        gap[1:] &= np.diff(broken) != 0
+        gap[1:] &= np.diff(shown_piece) != 0
         self._gap[points.trace[gap]] = True
         shown, inside = (np.bincount(one, minlength=n) > 1 for one in (trip, points.trace))
         spoilt = [~shown, ~inside, self._gap, self._goes_on]
@@ -121,7 +110,7 @@ class Trips:
 
 def _cut_at_stops(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     """End a trip before each pause, and where a stay begins; begin one after, where it ends."""
-    pauses = gaps_of(points, rules).pause
+    pauses, _, _ = gaps_of(points, rules)
     points = points.cut(pauses)
     stays = stays_of(points, rules, _NEAR)
     stays_on = stays & points.follows  # and stayed at the point before
@@ -135,20 +124,6 @@ def _cut_at_stops(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     counts["points of stays"] += int(inside.sum())
     counts["points alone between pauses and stays"] += int((size == 1).sum())
     return points.take(np.repeat(size > 1, size))
-
-
-def _parts(points: Points, area: Area | None) -> tuple[Bools, Bools]:
-    """Mark the points inside, and those at which a part inside or outside begins in its trip."""
-    inside, begins = np.ones(len(points), np.bool_), np.zeros(len(points), np.bool_)
-    if area is None:
-        return inside, begins
-    inside = area.contains(points.lat, points.lon)
-    both = points.follows & inside
-    both[1:] &= inside[:-1]
-    start = np.flatnonzero(both) - 1
-    begins[start[area.leaves(points.lat, points.lon, start)] + 1] = True
-    begins[1:] |= inside[1:] != inside[:-1]
-    return inside, begins
 
 
 def _near_sides(points: Points, boxes: Sequence[Box], n: int) -> Bools:

@@ -23,18 +23,14 @@ WEEKDAYS = (
     *((0.08, ()), (0.50, (WORK, HOME)), (0.20, (WORK, SHOP, HOME)), (0.06, (VISIT, HOME))),
     *((0.10, (WORK, HOME, SHOP, HOME)), (0.06, (WORK, MEETING, WORK, HOME))),
 )
-WEEKENDS = ((0.35, ()), (0.40, (SHOP, HOME)), (0.25, (VISIT, HOME)))
-"""Shares of the days, and where somebody goes on one of these, from home."""
+WEEKENDS = ((0.35, ()), (0.40, (SHOP, HOME)), (0.25, (VISIT, HOME)))  # shares, and goals from home
 
+# When somebody sets out for a place, and a spread; for work and home it is the rush hour.
 HOURS = {MEETING: (11.5, 0.8), SHOP: (18.0, 1.0), VISIT: (12.0, 2.0)}
-"""When somebody sets out for a place, and a spread; for work and home it is the rush hour."""
 
 
 def places_of(city: City, subject: Subject, number: int, shops: list[int], dice: Dice) -> list[int]:
-    """Draw the junctions where somebody lives, works, meets others, shops and pays visits.
-
-    A third of all people work outside of the hubs, and homes lie farther apart than in the sample.
-    """
+    """Draw the junctions of a home, work, meetings, shops and visits; a third work off the hubs."""
     hub, meeting, _, visit = subject.goals
     home = city.one_near(HOMES[number % len(HOMES)], 1500.0, dice)
     work = city.one_near((0.0, 0.0), 4200.0, dice) if dice.chance(1.0 / 3.0) else hub

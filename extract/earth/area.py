@@ -62,10 +62,9 @@ class Box:
                 "; if it crosses the antimeridian, give two: "
                 f"`area='{w},{s},180,{n}'` `area='-180,{s},{e},{n}'`"
             )
-            raise BadInput(
-                f"the box {self} must have longitudes in -180..180, latitudes in -90..90, west < "
-                f"east and south < north (order: W,S,E,N){crossing if west > east else ''}"
-            )
+            rule = "longitudes in -180..180, latitudes in -90..90, west < east and south < north"
+            crossing = crossing if west > east else ""
+            raise BadInput(f"the box {self} must have {rule} (order: W,S,E,N){crossing}")
 
     def __str__(self) -> str:
         return ",".join(f"{side:.10g}" for side in self.sides)
@@ -150,10 +149,7 @@ class Region:
         return np.asarray(shapely.intersects_xy(self.shape, lon, lat))
 
     def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Tell which ways from a point at start to the next touch the border, or what is beyond.
-
-        Ways are straight in degrees. Those across the antimeridian leave every region.
-        """
+        """Tell which ways to the next point touch the border, or the antimeridian, or leave."""
         lines, across = _straight(lat, lon, start)
         shapely.prepare(self.shape)
         return np.asarray(across | ~shapely.contains_properly(self.shape, lines))
@@ -175,16 +171,8 @@ def _straight(lat: Floats, lon: Floats, start: Ints) -> tuple[NDArray[np.object_
 
 
 AreaLike: TypeAlias = (
-    str
-    | os.PathLike[str]
-    | BaseGeometry
-    | Area
-    | Sequence[str]
-    | Sequence[float]
-    | NDArray[Any]
-    | None
+    str | os.PathLike[str] | BaseGeometry | Area | Sequence[str | float] | NDArray[Any] | None
 )
-"""An area as users give it: see `area_of`."""
 
 
 _, *_ROWS = csv.reader(Path(__file__).with_name("cities.csv").read_text("utf-8").splitlines())
@@ -195,17 +183,11 @@ CITIES: dict[str, tuple[Box, float | None]] = {
 of Maya-López, "Contributions to Statistical Disclosure Control" (thesis, URV 2023), section 2.3."""
 
 _OTHERS = list(CITIES)[3:]
-
 KNOWN = f"{', '.join(list(CITIES)[:3])} or one of {len(_OTHERS)} more ({', '.join(_OTHERS)})"
-"""The cities, as messages list them."""
 
 
 def area_of(given: AreaLike) -> tuple[Area | None, float | None]:
-    """Read an area in any form that users give, and the spacing of a city in metres.
-
-    The forms: None for everywhere, a city or ``W,S,E,N`` or several of these, four numbers, a
-    polygon of shapely, the path of a file with polygons, a `Box` or a `Region`.
-    """
+    """Read an area in any form that `extract` names, and the spacing of a city in metres."""
     if given is None or isinstance(given, Box | Region):
         return given, None
     if isinstance(given, BaseGeometry):
@@ -220,10 +202,10 @@ def area_of(given: AreaLike) -> tuple[Area | None, float | None]:
     if len(several) == 4 and all(isinstance(side, Real) for side in several):
         return Box(*map(float, several)), None
     if not several or not all(isinstance(each, str) for each in several):
-        raise BadInput(
-            f"{given!r} is not an area: give four numbers (west, south, east, north), a polygon, "
-            "a file with polygons, or a city"
+        forms = (
+            "four numbers (west, south, east, north), a polygon, a file with polygons, or a city"
         )
+        raise BadInput(f"{given!r} is not an area: give {forms}")
     boxes, spacings = zip(*map(_named, several), strict=True)
     spacing = spacings[0] if len(set(spacings)) == 1 else None
     if len(boxes) == 1:
@@ -239,10 +221,8 @@ def _named(text: str) -> tuple[Box, float | None]:
     try:
         west, south, east, north = map(float, text.split(","))
     except ValueError:
-        raise BadInput(
-            f"{text!r} is not an area: name {KNOWN}. Any other box is four degrees W,S,E,N such as "
-            "`area='-3.75,40.38,-3.65,40.48'`"
-        ) from None
+        other = "Any other box is four degrees W,S,E,N such as `area='-3.75,40.38,-3.65,40.48'`"
+        raise BadInput(f"{text!r} is not an area: name {KNOWN}. {other}") from None
     return Box(west, south, east, north), None
 
 
@@ -285,10 +265,8 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
     try:
         return Region(shapely.union_all(shapes), path.name)
     except BadInput as error:
-        raise BadInput(
-            f"{path} is not on Earth: {error}; save it with its coordinate reference system, or in "
-            "degrees (WGS 84)"
-        ) from error
+        way_out = "save it with its coordinate reference system, or in degrees (WGS 84)"
+        raise BadInput(f"{path} is not on Earth: {error}; {way_out}") from error
 
 
 def _geometries(path: Path) -> "GeoSeries":
@@ -307,12 +285,9 @@ def _geometries(path: Path) -> "GeoSeries":
             table = pyogrio.read_dataframe(path, columns=[])
     except Exception as error:  # damaged files make geopandas raise anything
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise FileProblem(
-            f"cannot read {path} as an outline: {reason.partition('.;')[0][:200]}"
-        ) from error
+        reason = reason.partition(".;")[0][:200]
+        raise FileProblem(f"cannot read {path} as an outline: {reason}") from error
     if len(layers) > 1:
-        raise BadInput(
-            f"{path} holds {len(layers)} layers ({', '.join(layers)}): save the one with the "
-            "outline as a file of its own"
-        )
+        holds = f"{len(layers)} layers ({', '.join(layers)})"
+        raise BadInput(f"{path} holds {holds}: save the one with the outline as a file of its own")
     return getattr(table, "geometry", geopandas.GeoSeries())

@@ -33,10 +33,7 @@ def objects(
     locations: bool = False,
     areas: BaseFilter | None = None,
 ) -> Iterator[OSMEntity]:
-    """Yield the objects that pass all filters; each is valid only until the next.
-
-    With locations, the nodes of ways have their places; areas are built from ways in that filter.
-    """
+    """Yield what passes all filters, valid until the next; areas are made of ways in theirs."""
     try:
         regular(Path(pbf)).open("rb").close()
     except OSError as error:
@@ -51,10 +48,8 @@ def objects(
             processor.with_filter(each)
         yield from processor
     except (RuntimeError, ValueError, osmium.InvalidLocationError) as error:
-        reason = str(error).rstrip(".")
-        raise FileProblem(
-            f"cannot read {pbf} as OpenStreetMap data (.osm.pbf): {reason}"
-        ) from error
+        what = f"{pbf} as OpenStreetMap data (.osm.pbf)"
+        raise FileProblem(f"cannot read {what}: {str(error).rstrip('.')}") from error
 
 
 def polygons(area: osm.Area) -> BaseGeometry | None:
@@ -65,8 +60,7 @@ def polygons(area: osm.Area) -> BaseGeometry | None:
         return None
 
 
-_NAMES = ("alt_name", "official_name", "short_name", "int_name")
-"""Keys of names besides ``name`` and ``name:en``, ``name:de`` and so on."""
+_NAMES = ("alt_name", "official_name", "short_name", "int_name")  # keys besides name, name:en, ...
 
 _ADMINISTRATIVE = TagFilter(("boundary", "administrative"))
 
@@ -110,10 +104,9 @@ def boundary(pbf: str | os.PathLike[str], name: str) -> Region:
             shape = polygons(found)
             if shape is not None:
                 return Region(shape, f"{known_as} (relation {relation})")
-    raise BadInput(
-        f"the boundary of {known_as} (relation {relation}) is incomplete in {pbf}: take a larger "
-        "extract of OpenStreetMap, or give four degrees W,S,E,N"
-    )
+    way_out = "take a larger extract of OpenStreetMap, or give four degrees W,S,E,N"
+    name = f"{known_as} (relation {relation})"
+    raise BadInput(f"the boundary of {name} is incomplete in {pbf}: {way_out}")
 
 
 def _chosen(pbf: str | os.PathLike[str], name: str) -> tuple[int, list[str], str]:
@@ -133,10 +126,9 @@ def _chosen(pbf: str | os.PathLike[str], name: str) -> tuple[int, list[str], str
         return local[0]
     if local:
         each = (f"{names[0]}: level {level}, relation {number}" for number, names, level in local)
-        raise BadInput(
-            f"{len(local)} boundaries in {pbf} are called {name!r} ({'; '.join(each)}): give the "
-            f"number of a relation instead, such as {local[0][0]}"
-        )
+        said = f"{len(local)} boundaries in {pbf} are called {name!r} ({'; '.join(each)})"
+        way_out = f"give the number of a relation instead, such as {local[0][0]}"
+        raise BadInput(f"{said}: {way_out}")
     by_name = {text.casefold(): text for _, names, _ in known for text in names}
     near = [by_name[text] for text in get_close_matches(wanted, by_name, n=5, cutoff=0.7)]
     some = ", ".join(near or sorted({names[0] for _, names, _ in known})[:10])
@@ -156,8 +148,7 @@ _ROUND = 1.0 / np.cos(1.5 * np.pi / (4 * _QUARTER))
 def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
     """Draw polygons that hold everything within a radius in metres of each place.
 
-    Each is drawn on a plane of its own, on which no way is longer than on Earth, because a degree
-    has as few metres as where it is shortest. So the polygons leave out nothing nearer.
+    No way is longer on the plane of each than on Earth, so nothing nearer is left out.
     """
     _, south, _, north = shapely.bounds(places).T
     high = np.maximum(np.abs(south), np.abs(north)) + radius / SHORT_DEGREE
@@ -219,24 +210,19 @@ def hidden(
     [True, False]
     """
     if not 0.0 < radius <= WIDEST:
-        raise BadInput(
-            f"`radius` must be a positive number of metres (got {radius}), at most {WIDEST:,.0f}"
-        )
+        what = f"a positive number of metres (got {radius}), at most {WIDEST:,.0f}"
+        raise BadInput(f"`radius` must be {what}")
     places = _places(pbf, tags)
     if len(places) == 0:
         # A slip of the pen must not publish places that were meant to be hidden.
-        raise BadInput(
-            f"{pbf} holds no places with the tags {tags}, so nothing would be hidden: "
-            "look for the right tags at https://taginfo.openstreetmap.org"
-        )
+        way_out = "look for the right tags at https://taginfo.openstreetmap.org"
+        raise BadInput(f"{pbf} holds no places with the tags {tags} to hide: {way_out}")
     shapes = around(places, radius)
     if bounds is not None:
         shapes = shapes[shapely.intersects(shapes, shapely.box(*bounds.sides))]
     if len(shapes) == 0:
-        logger.warning(
-            "%s holds places with the tags %s, but none in or near the box %s: nothing is hidden",
-            *(pbf, tags, bounds),
-        )
+        msg = "%s holds places with the tags %s, but none in or near the box %s: nothing is hidden"
+        logger.warning(msg, pbf, tags, bounds)
         return None
     return Region(shapely.union_all(shapes), f"places with {tags}")
 
@@ -258,11 +244,8 @@ def _places(pbf: str | os.PathLike[str], tags: str) -> NDArray[np.object_]:
             else:
                 found[place] = shape
     if lost := lost - found.keys():
-        logger.warning(
-            "%s: %s not hidden, as the area around is missing or not whole; a larger extract of "
-            "OpenStreetMap may hold it",
-            *(pbf, number_of(len(lost), "place is", "places are")),
-        )
+        msg = "%s: %s not hidden, as the area around is not whole; a larger extract may hold it"
+        logger.warning(msg, pbf, number_of(len(lost), "place is", "places are"))
     return np.array(list(found.values()), dtype=np.object_)
 
 
@@ -273,10 +256,8 @@ def _filters(tags: str) -> list[BaseFilter]:
         before, equals, value = part.rpartition("=")
         key, value = before.strip() if equals else key, value.strip()
         if not key or not value:
-            raise BadInput(
-                f"{part.strip()!r} in the tags {tags!r} is no key and value: write "
-                "them like amenity=hospital,place_of_worship,healthcare=*"
-            )
+            way_out = "write them like amenity=hospital,place_of_worship,healthcare=*"
+            raise BadInput(f"{part.strip()!r} in the tags {tags!r} is no key and value: {way_out}")
         if value == "*":
             keys.append(key)
         else:

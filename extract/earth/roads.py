@@ -18,28 +18,24 @@ _STREETS = {
 } | {"unclassified", "residential", "living_street", "service", "road", "busway"}
 _PATHS = {"track", "path", "cycleway", "footway", "pedestrian", "bridleway", "steps", "corridor"}
 
-MODES = {
+MODES = {  # values of `highway` that each takes
     "car": _FAST | _STREETS,
     "bicycle": (_STREETS | _PATHS) - {"steps", "corridor", "busway"},
     "foot": _STREETS | _PATHS,
     "any": _FAST | _STREETS | _PATHS,
 }
-"""Values of ``highway`` that each mode takes."""
 
+# For how many a metre counts where ways of cars are chosen: they keep to main roads.
 _DEAR = {"motorway": 1.0, "trunk": 1.0, "primary": 1.1, "secondary": 1.2, "tertiary": 1.3}
 _DEAREST = 1.4
-"""For how many a metre counts where ways of cars are chosen: they keep to main roads."""
 
-_NEEDS_WORD = {"bicycle": {"footway", "pedestrian", "bridleway"}}
-"""Ways that a mode takes only where a tag says so."""
-
-_TAGS: dict[str, tuple[str, ...]] = {
+_NEEDS_WORD = {"bicycle": {"footway", "pedestrian", "bridleway"}}  # taken if a tag says so
+_TAGS: dict[str, tuple[str, ...]] = {  # what says whether a mode may go, the most exact first
     "car": ("motorcar", "motor_vehicle", "vehicle", "access"),
     "bicycle": ("bicycle", "vehicle", "access"),
     "foot": ("foot", "access"),
     "any": (),
 }
-"""What says whether a mode may go there, the most exact first."""
 
 _NO = {"no", "private"}
 _BACK = {"-1", "reverse"}
@@ -131,12 +127,8 @@ def roads_to_follow(
 
 
 def _comes_into(way: osm.Way, bbox: Box) -> bool:
-    west, south, east, north = bbox.sides
-    return any(
-        west <= node.lon <= east and south <= node.lat <= north
-        for node in way.nodes
-        if node.location.valid()
-    )
+    places = [(node.lat, node.lon) for node in way.nodes if node.location.valid()]
+    return bool(bbox.contains(*np.array(places).reshape(-1, 2).T).any())
 
 
 def _directions(tags: osm.TagList, mode: str) -> tuple[bool, bool]:

@@ -14,30 +14,24 @@ from trajanon.errors import BadInput
 from trajanon.extract.sources import source_tables
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.point_groups import traces_of_points
-from trajanon.extract.sources.source_tables import read_columns
+from trajanon.extract.sources.source_tables import Layout, read_columns
 from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
 
-_GEOLIFE = source_tables.Layout(
-    names=("lat", "lon", "zero", "altitude", "days", "date", "time"), above=6
-)
-_CABSPOTTING = source_tables.Layout(names=("lat", "lon", "occupied", "time"), separator=" ")
-_TDRIVE = source_tables.Layout(names=("subject", "time", "lon", "lat"))
+_GEOLIFE = Layout(names=("lat", "lon", "zero", "altitude", "days", "date", "time"), above=6)
+_CABSPOTTING = Layout(names=("lat", "lon", "occupied", "time"), separator=" ")
+_TDRIVE = Layout(names=("subject", "time", "lon", "lat"))
 _PORTO = ("TRIP_ID", "TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE")
 
 _POLYLINE = msgspec.json.Decoder(list[tuple[float, float]])  # longitudes and latitudes
 _STEP = 15.0  # seconds from point to point in Porto
 
 
-def _whole(
-    path: Path, layout: source_tables.Layout, names: Sequence[str], how: Reading
-) -> pd.DataFrame:
+def _whole(path: Path, layout: Layout, names: Sequence[str], how: Reading) -> pd.DataFrame:
     """Read columns of a text, as texts."""
-    return pd.concat(
-        [pd.DataFrame(columns=list(names)), *read_columns(path, layout, names, how)],
-        ignore_index=True,
-    )
+    none = pd.DataFrame(columns=list(names))
+    return pd.concat([none, *read_columns(path, layout, names, how)], ignore_index=True)
 
 
 def read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
@@ -88,10 +82,8 @@ def read_porto(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     layout, _ = source_tables.layout_of(path)
     missing = [name for name in _PORTO if name not in layout.names]
     if missing:
-        raise BadInput(
-            f"{path} has no column {' and '.join(missing)}, as tables of Porto's "
-            f"taxis have; its columns are {', '.join(layout.names)}"
-        )
+        has = f"as tables of Porto's taxis have; its columns are {', '.join(layout.names)}"
+        raise BadInput(f"{path} has no column {' and '.join(missing)}, {has}")
     for trips in read_columns(path, layout, _PORTO, how):
         lines = trips["POLYLINE"].fillna("")
         pointless = lines.str.strip("[] \t") == ""

@@ -100,10 +100,8 @@ def parse_columns(text: str) -> dict[str, str]:
         role, _, name = (word.strip() for word in part.partition("="))
         understood = role in KNOWN_NAMES and name and not set(name) & set("=;")
         if not understood or role in columns:
-            raise BadInput(
-                f"`columns` {text!r} is not understood at {part!r}; write "
-                "id=...,lat=...,lon=...,time=...,subject=... with your column names"
-            )
+            way_out = "write id=...,lat=...,lon=...,time=...,subject=... with your column names"
+            raise BadInput(f"`columns` {text!r} is not understood at {part!r}; {way_out}")
         columns[role] = name
     _check_wanted(columns)
     return columns
@@ -141,10 +139,8 @@ def roles(
     words = {role: word for role, word in _WORDS.items() if wanted.get(role) == word}
     for role, word in words.items():
         if word in names:
-            raise BadInput(
-                f"{what} has a column {word!r}, and {role}={word} means the {word} itself: rename "
-                "the column"
-            )
+            why = f"{role}={word} means the {word} itself: rename the column"
+            raise BadInput(f"{what} has a column {word!r}, and {why}")
     left_out = _OF_COORDINATES if geometry else ()
     wanted = {r: name for r, name in wanted.items() if r not in words and r not in left_out}
     _check_wanted(wanted)
@@ -161,29 +157,23 @@ def roles(
     unknown = [role for role in found if found[role] not in names]
     missing = [] if geometry else [role for role in ("lat", "lon") if role not in found]
     if (unknown or missing) and not geometry and is_row(names):
-        raise BadInput(
-            f"{what} has no line with the names of its columns, because its first line "
-            "holds numbers: write one above it, such as id,lat,lon,time"
-        )
+        why = "as its first line holds numbers: write one above it, such as id,lat,lon,time"
+        raise BadInput(f"{what} has no line with the names of its columns, {why}")
     if unknown:
-        raise BadInput(
-            f"{what} has no column {found[unknown[0]]!r} for {unknown[0]}; {_listed(names)}"
-        )
+        name = found[unknown[0]]
+        raise BadInput(f"{what} has no column {name!r} for {unknown[0]}; {_listed(names)}")
     if place and "place" in found and (missing or "place" in wanted):
         found = {role: name for role, name in found.items() if role not in ("lat", "lon")}
     elif missing:
         missing += ["id"] * found.keys().isdisjoint(("id", "subject"))
-        raise BadInput(
-            f"{what} has no column known as {' or '.join(missing)}; {_listed(names)}: say "
-            f"`columns` {','.join(f'{role}=...' for role in missing)}"
-        )
+        way_out = f"say `columns` {','.join(f'{role}=...' for role in missing)}"
+        known_as_none = f"{what} has no column known as {' or '.join(missing)}"
+        raise BadInput(f"{known_as_none}; {_listed(names)}: {way_out}")
     else:
         found.pop("place", None)
     for name in found.values():
         if names.count(name) > 1:
-            raise BadInput(
-                f"the column {name!r} appears more than once in {what}: rename one of them"
-            )
+            raise BadInput(f"the column {name!r} appears twice in {what}: rename one of them")
     return found
 
 
@@ -192,10 +182,8 @@ def refuse_lists(found: Mapping[str, str], first: pd.DataFrame, what: str) -> pd
     objects = [name for name in first if is_object_dtype(first[name])]
     lists = [name for name in objects if first[name].map(is_list_like).any()]
     for name in set(lists) & set(found.values()):
-        raise BadInput(
-            f"the column {name!r} of {what} holds lists, not a value a row; name another in "
-            "`columns`"
-        )
+        why = "holds lists, not a value a row; name another in `columns`"
+        raise BadInput(f"the column {name!r} of {what} {why}")
     return first.drop(columns=lists) if lists else first
 
 
@@ -215,19 +203,13 @@ def _check_wanted(wanted: Mapping[str, str]) -> None:
             raise BadInput(f"columns have no role {role!r}: choose from {', '.join(KNOWN_NAMES)}")
         others = [other for other in wanted if other != role and wanted[other] == name]
         if others and role in ("lat", "lon"):
-            raise BadInput(
-                f"`columns` {role}={name},{others[0]}={name} names one column twice: "
-                "lat and lon each have a column of their own"
-            )
+            raise BadInput(f"`columns` {role}={name},{others[0]}={name} names one column twice")
 
 
 def _signs(
     first: pd.DataFrame, found: Mapping[str, str], wanted: Mapping[str, str]
 ) -> dict[str, str]:
-    """Find the columns of letters for the signs of coordinates, by their values.
-
-    There must be one for each coordinate: headings hold N and S and E and W, too.
-    """
+    """Find the two columns of letters for signs, by their values; headings hold all four."""
     free = [name for name in first if found.get("id") != name and first[name].dtype.kind in "OT"]
     by_value: dict[str, str] = {}
     for name in free:
@@ -244,11 +226,8 @@ def _with_recordings(
     """Leave out an id that counts rows; without any id, take the file for one recording."""
     found, said = dict(column_of), how.columns.get("id")
     key = found.get("id") if said is None else None
-    counts_rows = (
-        key is not None
-        and len(first) >= _FEW
-        and bool(first[key].is_unique and first[key].notna().all())
-    )
+    counts_rows = key is not None and len(first) >= _FEW
+    counts_rows = counts_rows and bool(first[key].is_unique and first[key].notna().all())
     if counts_rows or said == FILE:
         found.pop("id", None)
     if {"id", "subject"} & found.keys():
@@ -259,17 +238,12 @@ def _with_recordings(
         suspects = [name for name in others if _may_name(first[name], str(name))]
         suspects = suspects if "time" in found else ["..."]
         if suspects and said != FILE:
-            raise BadInput(
-                f"{what} has no column known as id; {_listed(list(first))}: say `columns` "
-                f"id={suspects[0]}, or id={FILE} if each file is one recording"
-            )
+            way_out = f"say `columns` id={suspects[0]}, or id={FILE} if each file is one recording"
+            raise BadInput(f"{what} has no column known as id; {_listed(list(first))}: {way_out}")
         how.counts[ONE_A_FILE] += 1
     if counts_rows:
-        msg = (
-            f"the column {key!r} of {what} counts rows: {one} is taken for one recording; if "
-            "another column tells recordings apart, say `columns` id=..."
-        )
-        how.warn(f"counts rows {key}", msg)
+        msg = f"the column {key!r} of {what} counts rows: {one} is taken for one recording; "
+        how.warn(f"counts rows {key}", f"{msg}if another tells them apart, say `columns` id=...")
     return found
 
 
@@ -305,17 +279,9 @@ def _say_subjects(ids: pd.Series, unused: pd.DataFrame, what: str, how: Reading)
     for name in (name for name in unused if str(name).lower().endswith("id")):
         several = 0 < unused[name].nunique() < ids.nunique()
         if several and unused[name].groupby(ids, observed=True).nunique().max() == 1:
-            msg = (
-                f"the column {name!r} of {what} may hold the subjects of the traces: if it "
-                f"does, name it with `columns` subject={name}"
-            )
-            how.warn("subject", msg, str(name))
+            msg = f"the column {name!r} of {what} may hold the subjects of the traces: if it does, "
+            how.warn("subject", f"{msg}name it with `columns` subject={name}", str(name))
             return
-
-
-def names(values: pd.Series) -> list[str | None]:
-    """Read names in their one spelling; None where there is none."""
-    return [None if name is None else spelled(name) for name in as_given(values)]
 
 
 def as_given(values: pd.Series) -> list[str | None]:

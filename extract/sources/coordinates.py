@@ -1,8 +1,4 @@
-"""Coordinates, as they are written -> degrees of latitude and longitude, WGS 84; or a refusal.
-
-Beside plain degrees: letters for the signs, glued on (49.07N) or in columns of their own, and
-longitudes from 0 to 360.
-"""
+"""Coordinates, as they are written -> degrees of latitude and longitude, WGS 84; or a refusal."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,40 +13,28 @@ from trajanon.extract.sources.streams import Reading
 
 LETTERS = {"lat": "NS", "lon": "EW"}  # the letters for a positive and a negative sign
 
-OF_GEOMETRIES = "transform it to EPSG:4326, x = longitude and y = latitude"
-OF_COLUMNS = (
-    "say `columns` lat=...,lon=... with the right two, transform them to EPSG:4326, or give it as "
-    "a GeoPackage or GeoParquet that names its reference system"
-)
-"""Ways out of places that are not on Earth."""
+OF_GEOMETRIES = "transform it to EPSG:4326, x = longitude and y = latitude"  # a way out
+OF_COLUMNS = "say `columns` lat=...,lon=... with the right two, or transform them to EPSG:4326"
 
 
-def to_degrees(system: Any, what: str) -> Callable[[Floats], tuple[Floats, Floats]]:
-    """Find how x and y, shape (n, 2), of a reference system become latitude and longitude."""
+def to_degrees(xy: Floats, system: Any, what: str) -> tuple[Floats, Floats]:
+    """Turn x and y, shape (n, 2), of a reference system into latitude and longitude."""
     from pyproj import CRS, Transformer
     from pyproj.exceptions import CRSError, ProjError
-
-    def as_they_are(xy: Floats) -> tuple[Floats, Floats]:
-        return np.ascontiguousarray(xy[:, 1]), np.ascontiguousarray(xy[:, 0])
-
-    def transformed(xy: Floats) -> tuple[Floats, Floats]:
-        lon, lat = transformer.transform(xy[:, 0], xy[:, 1])
-        impossible = ~(np.isfinite(lon) & np.isfinite(lat))
-        lon[impossible] = lat[impossible] = np.nan
-        return lat, lon
 
     try:
         known = None if system is None else CRS.from_user_input(system)
         if known is None or known.equals("OGC:CRS84", ignore_axis_order=True):
-            return as_they_are
+            return np.ascontiguousarray(xy[:, 1]), np.ascontiguousarray(xy[:, 0])
         transformer = Transformer.from_crs(known, "EPSG:4326", always_xy=True)
     except (CRSError, ProjError) as error:
         reason = " ".join(str(error).split())[:100]
-        raise BadInput(
-            f"{what} has a reference system that cannot be turned into WGS 84 "
-            f"({reason}); transform it to EPSG:4326 first"
-        ) from error
-    return transformed
+        why = f"cannot be turned into WGS 84 ({reason}); transform it to EPSG:4326 first"
+        raise BadInput(f"{what} has a reference system that {why}") from error
+    lon, lat = transformer.transform(xy[:, 0], xy[:, 1])
+    impossible = ~(np.isfinite(lon) & np.isfinite(lat))
+    lon[impossible] = lat[impossible] = np.nan
+    return lat, lon
 
 
 def from_0_to_360(lon: Floats, what: str, how: Reading) -> bool:
@@ -80,9 +64,8 @@ def check_degrees(
     off = (north > 90.0) | (east > 180.0)
     if not (_most(off) if known else off.any()):
         return
-    problem = ": its coordinates are not degrees on Earth"
-    if not known:
-        problem = " names no reference system, and its coordinates are not degrees"
+    system = "" if known else " names no reference system, and"
+    problem = f"{system or ':'} its coordinates are not degrees on Earth"
     if _most((north > 90.0) & (north <= 180.0) & (east <= 90.0)):
         problem = ": latitude and longitude seem swapped"
     ranges = (
@@ -110,10 +93,8 @@ def reader_of_degrees(
     for role, found in (("lat", lat), ("lon", lon)):
         given = first[role].dropna()
         if len(given) and not np.isfinite(found).any():
-            raise BadInput(
-                f"{what} has no {role} that can be read, such as {str(given.iloc[0])[:40]!r}: "
-                "write it in degrees, as 48.2 or 48.2N"
-            )
+            example = f"such as {str(given.iloc[0])[:40]!r}: write it as 48.2 or 48.2N"
+            raise BadInput(f"{what} has no {role} that can be read, {example}")
     turns = from_0_to_360(lon, what, how)
     check_degrees(lat, to_the_west(lon) if turns else lon, what, OF_COLUMNS)
     return read

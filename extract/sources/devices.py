@@ -33,8 +33,6 @@ _BROKEN = (
 _SENTENCE = re.compile(rb"\$[A-Z]{2}RMC,[^\r\n]*")
 _LONGEST = 1 << 12  # bytes of a line
 
-_AXES = ("Latitude", "Longitude")
-
 
 def read_fit(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read a FIT file as one recording; of several that are chained, each is a piece."""
@@ -69,10 +67,8 @@ def _decoded(stream: io.BufferedReader, path: Path, how: Reading) -> Iterator[Fi
         cut_off = isinstance(error, (*DAMAGED, fitdecode.FitEOFError))
         what = "is cut off" if cut_off else "is no FIT, or damaged"
         why = " ".join(str(error).split())[:100] or "its bytes make no sense"
-        raise FileProblem(
-            f"{path} {what} ({why}): copy it again, or recover what is whole with GPSBabel, "
-            "-i garmin_fit,recoverymode=1"
-        ) from error
+        way_out = "copy it again, or recover it with GPSBabel, -i garmin_fit,recoverymode=1"
+        raise FileProblem(f"{path} {what} ({why}): {way_out}") from error
 
 
 def _fix(record: fitdecode.FitDataMessage) -> Fix | None:
@@ -86,9 +82,7 @@ def _fix(record: fitdecode.FitDataMessage) -> Fix | None:
 
 def _leave_out_planned(path: object, how: Reading) -> None:
     how.counts[PLANNED] += 1
-    how.warn(
-        PLANNED, f"{path} holds courses, which are planned and not recorded: they are left out"
-    )
+    how.warn(PLANNED, f"{path} holds courses, which are planned and not recorded: left out")
 
 
 def read_nmea(path: Path, label: str, how: Reading) -> Iterator[Trace]:
@@ -108,10 +102,8 @@ def _of_sentences(path: Path, how: Reading) -> Iterator[Fix]:
     except DAMAGED as error:
         raise FileProblem(f"cannot read {path} to its end ({error}): copy it again") from error
     if not dated:
-        raise FileProblem(
-            f"{path} has no RMC sentences, which have the date: turn it into GPX by GPSBabel with "
-            "-i nmea,date=YYYYMMDD"
-        )
+        way_out = "turn it into GPX by GPSBabel with -i nmea,date=YYYYMMDD"
+        raise FileProblem(f"{path} has no RMC sentences, which have the date: {way_out}")
 
 
 def _of_sentence(line: str, how: Reading) -> Fix | None:
@@ -131,11 +123,7 @@ def _of_sentence(line: str, how: Reading) -> Fix | None:
 
 
 def read_kml(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read a KML file, or the first one of a KMZ, as one recording.
-
-    Programs write a recording as a track, as points and as a line, all three in one file: the first
-    of these that a file has is read. A line has no times, whatever its placemark says.
-    """
+    """Read a KML file, or the first one of a KMZ, as one recording."""
     with Reading().open(path) as stream:
         is_kmz = stream.peek(4).startswith(ZIP)
     if not is_kmz:
@@ -166,15 +154,15 @@ def _tree(stream: io.BufferedReader, name: object, root: str) -> ElementTree.Ele
     except DAMAGED as error:
         raise FileProblem(f"cannot read {name} to its end ({error}): copy it again") from error
     except (ElementTree.ParseError, LookupError, ValueError) as error:
-        raise FileProblem(
-            f"{name} is not well-formed XML ({error}): it may be cut off, or of another kind"
-        ) from error
+        why = f"({error}): it may be cut off, or of another kind"
+        raise FileProblem(f"{name} is not well-formed XML {why}") from error
     if found.tag.rpartition("}")[2] != root:
         raise FileProblem(f"{name} begins with <{found.tag}>, not with <{root}>")
     return found
 
 
 def _of_placemarks(root: ElementTree.Element) -> list[Fix | None]:
+    """Read the tracks, else the points, else the lines: programs write all three in one file."""
     tracks, lines = list[Fix | None](), list[Fix | None]()
     for track in root.iterfind(".//{*}Track"):
         whens = (when.text for when in track.iterfind("{*}when"))
@@ -213,6 +201,7 @@ def _of_activities(root: ElementTree.Element) -> Iterator[Fix | None]:
         for point in activity.iterfind(".//{*}Trackpoint"):
             place = point.find("{*}Position")
             if place is not None:
-                lat, lon = (number(place.findtext(f"{{*}}{name}Degrees")) for name in _AXES)
+                names = ("{*}LatitudeDegrees", "{*}LongitudeDegrees")
+                lat, lon = (number(place.findtext(name)) for name in names)
                 yield lat, lon, moment(point.findtext("{*}Time"))
         yield None

@@ -13,8 +13,14 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
-from trajanon.extract.sources import columns as meaning
-from trajanon.extract.sources.columns import MARKS, count_use, refuse_lists, roles, used_columns
+from trajanon.extract.sources.columns import (
+    MARKS,
+    as_given,
+    count_use,
+    refuse_lists,
+    roles,
+    used_columns,
+)
 from trajanon.extract.sources.coordinates import (
     check_degrees,
     from_0_to_360,
@@ -25,15 +31,15 @@ from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
+from trajanon.subjects import spelled
 
 NO_GEOMETRY = "features without geometry"
 POINTS_BESIDE = "points beside lines"
 LINES_BESIDE = "lines beside points"
 OTHER_TIMES = "lines with more or fewer times than points"
 
+# Where Moving Features, and converters from GPX to GeoJSON, put the times of points.
 TIMES_OF_POINTS = ("datetimes", "coordTimes", "times", "coordinateProperties")
-"""Where Moving Features, and converters from GPX to GeoJSON, put the times of points."""
-
 _LISTS = (list, tuple, np.ndarray)
 
 
@@ -47,36 +53,32 @@ def traces_of_features(
     *,
     sorted_by_place: bool = False,
 ) -> Iterator[Trace]:
-    """Read the traces of features: geometries of shapely, or None, and the attributes of each.
-
-    Points of one subject and one id are one trace, wherever they stand. A line is a trace, its
-    points in their order; so is each part of a MultiLineString. The system is what pyproj takes;
-    None if it is not known.
-    """
+    """Read features, geometries or None and their attributes; a system is what pyproj takes."""
     columns = columns.set_axis(pd.RangeIndex(1, len(columns) + 1))
     there = ~(shapely.is_missing(geometry) | shapely.is_empty(geometry))
     geometry, columns = _only(geometry, columns, there, NO_GEOMETRY, how)
     if not len(geometry):
         raise BadInput(f"{what} holds no points or lines")
-    _refuse_other_kinds(geometry, what)
+    kind, kinds = shapely.get_type_id(geometry), shapely.GeometryType
+    known = (kinds.POINT, kinds.LINESTRING, kinds.MULTIPOINT, kinds.MULTILINESTRING)
+    clouds = (kind == kinds.MULTIPOINT) & (shapely.get_num_geometries(geometry) > 1)
+    if (others := clouds | ~np.isin(kind, known)).any():
+        name = geometry[others][0].geom_type
+        raise BadInput(f"{what} holds a {name}; traces are lines, or points one by one")
     is_point = shapely.get_dimensions(geometry) == 0
     points = bool(is_point[0])
     beside = LINES_BESIDE if points else POINTS_BESIDE
     geometry, columns = _only(geometry, columns, is_point == points, beside, how)
     if not points:
-        parts, line = shapely.get_parts(geometry, return_index=True)
-        geometry = parts
-    lat, lon = to_degrees(system, what)(shapely.get_coordinates(geometry))
+        geometry, line = shapely.get_parts(geometry, return_index=True)
+    lat, lon = to_degrees(shapely.get_coordinates(geometry), system, what)
     lon = to_the_west(lon) if from_0_to_360(lon, what, how) else lon
     check_degrees(lat, lon, what, known=system is not None)
     if points:
         column_of = used_columns(list(columns), columns[:FIRST], what, how, geometry=True)
         if sorted_by_place and "time" not in column_of:
-            raise BadInput(
-                f"{what} has its points sorted by place, and no column known as time "
-                "that tells their order; say `columns` time=..., or write it without a "
-                "spatial index (SPATIAL_INDEX=NO)"
-            )
+            way_out = "say `columns` time=..., or write it without an index (SPATIAL_INDEX=NO)"
+            raise BadInput(f"{what} is sorted by place, with no column known as time; {way_out}")
         values = {role: columns[name] for role, name in column_of.items()}
         rows = pd.DataFrame({"lat": lat, "lon": lon}, columns.index).assign(**values)
         yield from traces_of_points([rows], label, how)
@@ -101,16 +103,6 @@ def _only(
         return geometry, columns
     how.counts[rest] += int((~wanted).sum())
     return geometry[wanted], columns[wanted]
-
-
-def _refuse_other_kinds(geometry: NDArray[Any], what: str) -> None:
-    kind, kinds = shapely.get_type_id(geometry), shapely.GeometryType
-    known = (kinds.POINT, kinds.LINESTRING, kinds.MULTIPOINT, kinds.MULTILINESTRING)
-    clouds = (kind == kinds.MULTIPOINT) & (shapely.get_num_geometries(geometry) > 1)
-    others = clouds | ~np.isin(kind, known)
-    if others.any():
-        name = geometry[others][0].geom_type
-        raise BadInput(f"{what} holds a {name}; traces are lines, or points one by one")
 
 
 def _times(
@@ -156,13 +148,12 @@ def _names(
     """Name each line, by its number if it has no id, and its subject."""
     nothing: list[str | None] = [None] * len(columns)
     subjects, ids = (
-        read(columns[column_of[role]]) if role in column_of else nothing
-        for role, read in (("subject", meaning.as_given), ("id", meaning.names))
+        as_given(columns[column_of[role]]) if role in column_of else nothing
+        for role in ("subject", "id")
     )
-    file = f"{label}#"
-    prefix = "" if "subject" in column_of else file
+    prefix = "" if "subject" in column_of else f"{label}#"
     names = [
-        f"{file}{number}" if name is None else f"{prefix}{name}"
+        f"{label}#{number}" if name is None else f"{prefix}{spelled(name)}"
         for number, name in zip(columns.index, ids, strict=True)
     ]
     return names, subjects

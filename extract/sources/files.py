@@ -20,7 +20,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources import gpx_document
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
 from trajanon.extract.sources.geo_files import footer_of
-from trajanon.extract.sources.gpx_document import Document
+from trajanon.extract.sources.gpx_document import Page
 from trajanon.extract.sources.osm_api import joined_traces
 from trajanon.extract.sources.streams import UNREADABLE, Reading, meter
 from trajanon.extract.trace import Trace
@@ -35,12 +35,10 @@ if TYPE_CHECKING:
 
 LARGE = 1 << 26  # bytes; larger files, and archives, are read here as streams, and never held whole
 
-Item = Trace | Document
-
+Item = Trace | Page
 _Warning = tuple[str, str, str]  # kind, message, and what it is about
-
+# What a process or worker read: what a file holds, left out, warned of, why it ended.
 _Whole = tuple[list[Item], Counter[str], list[_Warning], BadInput | FileProblem | None]
-"""What a process or worker read: what a file holds, left out, warned of, why it ended."""
 
 
 class _Kept(Notices):
@@ -65,17 +63,14 @@ def find(paths: Sequence[Path], how: Reading) -> list[SourceFile]:
     found: list[SourceFile] = []
     for path in paths:
         if path.is_dir():
-            found += [
-                replace(file, folder=_person(file.path, path, paths))
-                for file in _of_folder(path, how)
-            ]
+            files = _of_folder(path, how)
+            found += [replace(one, folder=_person(one.path, path, paths)) for one in files]
         elif file := _file(path, how):
             found.append(file)
         else:
-            raise BadInput(
-                f"{path} is of no known kind; those known are {', '.join(FORMATS)}: give it the "
-                "suffix of its kind, or turn it into GPX, as GPSBabel does with most recordings"
-            )
+            kinds = f"those known are {', '.join(FORMATS)}"
+            way_out = "give it the suffix of its kind, or turn it into GPX by GPSBabel"
+            raise BadInput(f"{path} is of no known kind; {kinds}: {way_out}")
     depth, different = 1, len({file.path for file in found})
     while len({file.labelled(depth).label for file in found}) < different:
         depth += 1
@@ -92,11 +87,8 @@ def _file(path: Path, how: Reading) -> SourceFile | None:
     except OSError as error:
         raise FileProblem(f"cannot read {path}: {error.strerror}") from error
     kind = format_of(regular(path), how)
-    return (
-        None
-        if kind is None
-        else SourceFile(path, path.name, kind, size, path.absolute().parent.name)
-    )
+    folder = path.absolute().parent.name
+    return SourceFile(path, path.name, kind, size, folder) if kind else None
 
 
 def _person(file: Path, source: Path, sources: Sequence[Path]) -> str:
@@ -142,8 +134,7 @@ def _files_below(folder: Path, how: Reading) -> list[Path]:
 
     files = []
     for where, folders, names in os.walk(folder, onerror=refused):
-        shown = (name for name in folders if not name.startswith("."))
-        folders[:] = sorted(shown)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
         for link in (Path(where, name) for name in folders):
             if link.is_symlink():
                 msg = f"{link} is a link to a folder: name the folder as a source, too"
@@ -154,8 +145,7 @@ def _files_below(folder: Path, how: Reading) -> list[Path]:
 
 def _by_number(path: Path) -> list[tuple[int, str]]:
     """Order names so that a number in them counts as a number."""
-    parts = re.split(r"(\d+)", str(path))
-    return [(int(part) if part.isdecimal() else -1, part) for part in parts]
+    return [(int(x) if x.isdecimal() else -1, x) for x in re.split(r"(\d+)", str(path))]
 
 
 def traces_of_files(
@@ -173,10 +163,10 @@ def traces_of_files(
     if jobs > 1 or client is not None:
         contents = prefetched(files, how, jobs, client)
     items = _items(contents, how, len(files))
-    for is_page, some in groupby(items, lambda item: isinstance(item[1], Document)):
+    for is_page, some in groupby(items, lambda item: isinstance(item[1], list)):
         if is_page:
             number, page = next(some)
-            pages = (one for _, one in chain([(number, page)], some) if isinstance(one, Document))
+            pages = (one for _, one in chain([(number, page)], some) if isinstance(one, list))
             where = f"{files[number].label}: "
             for trace in joined_traces(pages, how.counts, where, saved=True):
                 yield number, trace
@@ -230,9 +220,8 @@ def prefetched(
                 here = _is_large(file)
                 yield read_file(file, how) if here else _given(next(results), file, how)
             except BrokenProcessPool as error:
-                raise FileProblem(
-                    "a reading process was ended: if memory ran out, lower `jobs`"
-                ) from error
+                why = "a reading process was ended: if memory ran out, lower `jobs`"
+                raise FileProblem(why) from error
 
 
 def _is_large(file: SourceFile) -> bool:
@@ -254,10 +243,8 @@ def _read_whole(file: SourceFile, options: dict[str, Any], *, on_worker: bool) -
     """Read a file in another process, up to what ends the reading."""
     there = os.access(file.path, os.R_OK) and file.path.stat().st_size == file.size
     if on_worker and not there:  # it must not be left out
-        raise FileProblem(
-            f"a worker cannot read {file.path} as it was found here: all workers must see the "
-            "files under the same names"
-        )
+        why = "all workers must see the files under the same names"
+        raise FileProblem(f"a worker cannot read {file.path} as it was found here: {why}")
     warned, items, problem = _Kept(), list[Item](), None
     how = Reading(**options, warned=warned)
     try:

@@ -15,19 +15,18 @@ from trajanon.extract.sources import (
     source_tables,
 )
 from trajanon.extract.sources.columns import FILE, FOLDER
-from trajanon.extract.sources.gpx_document import Document
+from trajanon.extract.sources.gpx_document import Page
 from trajanon.extract.sources.streams import COLUMNS, DAMAGED, ZIP, Reading
 from trajanon.extract.trace import Trace
 from trajanon.subjects import spelled
 
-PACKED = (".gz", ".bz2", ".xz")  # suffixes of packed files, beside the suffix of what is in them
 _HEAD = 4096
 
 
 class Format(NamedTuple):
     """A kind of file: its names, beginning and content, and its reader."""
 
-    read: Callable[[Path, str, Reading], Iterator[Trace | Document]]
+    read: Callable[[Path, str, Reading], Iterator[Trace | Page]]
     suffixes: tuple[str, ...] = ()
     begins: bytes = b""  # a regular expression of the first bytes
     holds: bytes = b""  # another one, of bytes that stand anywhere among them
@@ -44,7 +43,7 @@ class Format(NamedTuple):
 _MARK = rb"(\xef\xbb\xbf)?"  # of the order of bytes
 _JSON = rb"[\xef\xbb\xbf \t\r\n]*\{"
 
-FORMATS: Mapping[str, Format] = {
+FORMATS: Mapping[str, Format] = {  # a file is of the first one that it looks like
     "gpx-archive": Format(
         gpx_document.read_archive,
         (".zip", ".tar", ".tgz", ".tbz2", ".txz"),
@@ -95,7 +94,6 @@ FORMATS: Mapping[str, Format] = {
     "json": Format(phones.read_points, is_one=phones.looks_like_points),
     "table": Format(source_tables.read, is_one=source_tables.looks_like),
 }
-"""By name; a file is of the first one that it looks like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +111,7 @@ class SourceFile:
         return replace(self, label="/".join(self.path.parts[-depth:]))
 
 
-def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | Document]:
+def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | Page]:
     """Read one file by the reader of its format; perhaps its folder is the subject."""
     by_folder = how.columns.get("subject") == FOLDER
     for found in FORMATS[file.format].read(file.path, file.label, how):
@@ -126,11 +124,9 @@ def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | Document]:
         yield found
     asked = [f"{role}={name}" for role, name in how.columns.items() if name not in (FILE, FOLDER)]
     if asked and not any(what.startswith(COLUMNS) for what in how.counts):
-        msg = (
-            f"{file.label} has no columns ({file.format}): `columns` {','.join(asked)} is not used "
-            "for it; subject=folder takes each folder for a person"
-        )
-        how.warn(f"no columns {file.format}", msg)
+        msg = f"{file.label} has no columns ({file.format}): `columns` {','.join(asked)} is not "
+        way_out = "used for it; subject=folder takes each folder for a person"
+        how.warn(f"no columns {file.format}", msg + way_out)
 
 
 def format_of(path: Path, how: Reading) -> str | None:
@@ -141,7 +137,7 @@ def format_of(path: Path, how: Reading) -> str | None:
         except DAMAGED:
             head = b""  # what is wrong with it, its reader says
     name = path.name.lower()
-    for suffix in PACKED:
+    for suffix in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(suffix)
     found = next((one for one, kind in FORMATS.items() if kind.looks_like(name, head)), None)
     asked = {"lat", "place"} & how.columns.keys()

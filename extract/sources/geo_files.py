@@ -1,8 +1,4 @@
-"""GeoJSON, GeoPackage, GeoParquet, Shapefile, FlatGeobuf, MF-JSON and MDS -> traces.
-
-MF-JSON is OGC's Moving Features (19-045r3); of MDS, the Mobility Data Specification, the answers of
-/trips are read.
-"""
+"""GeoJSON, GeoPackage, GeoParquet, Shapefile, FlatGeobuf, MF-JSON (OGC 19-045r3), MDS -> traces."""
 
 import shutil
 import tempfile
@@ -121,15 +117,17 @@ def _of_layer(path: Path, name: str | None, what: str, label: str, how: Reading)
     try:  # after a feature without geometry, GDAL may give geometries that overlap
         table[column].validate(full=True)
     except pa.ArrowInvalid as error:
-        raise FileProblem(
-            f"{what} has features without geometry, with which GDAL does not read a "
-            f"{info['driver']}; leave them out, or save it as GeoPackage"
-        ) from error
+        why = f"which GDAL reads in no {info['driver']}; leave them out, or save it as GeoPackage"
+        raise FileProblem(f"{what} has features without geometry, {why}") from error
     if info["driver"] == "FlatGeobuf" and table.num_rows < info["features"]:
         there = f"{table.num_rows:,} of {number_of(info['features'], 'feature')}"
         raise FileProblem(f"{what} is damaged or cut off: it has {there}")
     if info["driver"] == "GeoJSONSeq":
-        _check_lines(path, table.num_rows, how)
+        with path.open("rb") as file:
+            separated = file.read(1) == b"\x1e"
+            file.seek(0)
+            lines = sum(x.count(b"\x1e") if separated else not x.isspace() for x in file)
+        how.counts.update({NO_FEATURE: lines - table.num_rows} if lines > table.num_rows else {})
     yield from traces_of_features(
         *_features(table, column, what),
         info["crs"],
@@ -151,16 +149,6 @@ def _by_gdal(what: str) -> Iterator[None]:
         yield
 
 
-def _check_lines(path: Path, read: int, how: Reading) -> None:
-    """Count the lines of newline-delimited GeoJSON that gave no feature."""
-    with path.open("rb") as file:
-        separated = file.read(1) == b"\x1e"
-        file.seek(0)
-        there = sum(line.count(b"\x1e") if separated else not line.isspace() for line in file)
-    if there > read:
-        how.counts[NO_FEATURE] += there - read
-
-
 def _features(
     table: pa.Table, geometry: str, what: str, encoding: str = "WKB"
 ) -> tuple[NDArray[Any], pd.DataFrame]:
@@ -177,10 +165,8 @@ def _features(
         only = pa.record_batch([column], schema=pa.schema([field]))
         return geopandas.GeoDataFrame.from_arrow(only).geometry.to_numpy(), others
     except (TypeError, ValueError, LookupError, AttributeError, pa.ArrowException) as error:
-        raise FileProblem(
-            f"{what} has no geometries in the encoding {encoding!r} where it should, but "
-            f"{column.type}; write them as WKB"
-        ) from error
+        why = f"no geometries in the encoding {encoding!r}, but {column.type}; write them as WKB"
+        raise FileProblem(f"{what} has {why}") from error
 
 
 def footer_of(path: Path) -> dict[bytes, bytes]:
@@ -198,9 +184,7 @@ def _of_parquet(path: Path, what: str, label: str, how: Reading) -> Iterator[Tra
     with reading(what, "GeoParquet"):
         table = pq.ParquetFile(opened(path)).read(use_threads=False)
     if b"trajanon" in (table.schema.metadata or {}):
-        raise BadInput(
-            f"{what} is what trajanon extract wrote, no source: give it to trajanon anonymize"
-        )
+        raise BadInput(f"{what} is what trajanon extract wrote: give it to trajanon anonymize")
     geo = described(table.schema, what)
     column = geo["columns"][geo["primary_column"]]
     features = _features(table, geo["primary_column"], what, column.get("encoding", "WKB"))
@@ -208,8 +192,6 @@ def _of_parquet(path: Path, what: str, label: str, how: Reading) -> Iterator[Tra
 
 
 class _Moving(NamedTuple):
-    """A point that moves."""
-
     parts: Sequence[Floats]  # x and y of its places, shape (at least 2, 2), part by part
     columns: Mapping[str, Any]  # what is known of it; the times of all parts are a list
     system: str = _WGS_84  # the reference system of x and y
@@ -235,10 +217,8 @@ def _traces_of_moving(
         return
     systems = list(dict.fromkeys(one.system for one in moving))
     if len(systems) > 1:
-        raise BadInput(
-            f"{what} names several reference systems, such as {systems[0]} and {systems[1]}; "
-            "transform it to EPSG:4326 first"
-        )
+        named = f"several reference systems, such as {systems[0]} and {systems[1]}"
+        raise BadInput(f"{what} names {named}; transform it to EPSG:4326 first")
     with np.errstate(invalid="ignore"):  # NaN is for the cleaning
         parts = ([shapely.linestrings(part) for part in one.parts] for one in moving)
         lines = np.array([shapely.multilinestrings(some) for some in parts])
@@ -314,14 +294,9 @@ def read_mds(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     trips = data.get("trips") if isinstance(data, Mapping) else None
     found = [_trip(trip) for trip in trips or []] if isinstance(trips, list) else []
     if WITHOUT_ROUTE in found:
-        msg = (
-            f"{path} has trips without a route, which are left out: MDS 2.0 gives their points "
-            "in /telemetry; write those as a table with the columns trip_id, device_id, "
-            "timestamp, lat and lng"
-        )
-        how.warn(WITHOUT_ROUTE, msg)
-    how = how.with_columns(subject="device_id")
-    yield from _traces_of_moving(found, str(path), label, how)
+        msg = "leaves out trips without a route: MDS 2.0 has points in /telemetry, read as a table"
+        how.warn(WITHOUT_ROUTE, f"{path} {msg}")
+    yield from _traces_of_moving(found, str(path), label, how.with_columns(subject="device_id"))
 
 
 def _trip(trip: Any) -> _Moving | str:

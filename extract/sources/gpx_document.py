@@ -1,7 +1,6 @@
 """GPX, and archives of it: track segments in the order of the file, without routes and waypoints.
 
-An archive may be OpenStreetMap's planet dump: files VISIBILITY/000/123/000123456.gpx, beside one
-metadata.xml that names the account of each public and identifiable one.
+OpenStreetMap's planet dump is one; its metadata.xml names accounts of public, identifiable files.
 """
 
 import io
@@ -56,7 +55,7 @@ class XmlStream:
 
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:
         self._read, self._name = read, name
-        self._fed = 0
+        self._fed, self._found = 0, list[Any]()
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
@@ -64,13 +63,16 @@ class XmlStream:
 
     def __iter__(self) -> Iterator[Any]:
         """Give what stands in the document, in its order, up to what ends the reading; once."""
-        try:
-            while not self._read_chunk(_CHUNK):
-                yield from self._taken()
-        except FileProblem:
-            yield from self._taken()
-            raise
-        yield from self._taken()
+        problem, last = None, False
+        while not (problem or last):
+            try:
+                last = self._read_chunk(_CHUNK)
+            except FileProblem as error:
+                problem = error
+            found, self._found = self._found, []
+            yield from found
+        if problem:
+            raise problem
 
     def read_beginning(self) -> Self:
         """Read the first lines of a document, whatever is wrong with them."""
@@ -82,18 +84,15 @@ class XmlStream:
         try:
             chunk = self._read(size)
         except DAMAGED_ZIP as error:
-            raise FileProblem(
-                f"{self._name} cannot be read to its end ({error}): download it again"
-            ) from error
+            why = f"cannot be read to its end ({error}): download it again"
+            raise FileProblem(f"{self._name} {why}") from error
         last = not chunk
         if not self._fed:  # blanks before a document, which XML does not allow
             chunk = chunk.lstrip(_BLANK)
         try:
             self._parser.Parse(chunk, last)
         except LookupError as error:
-            raise FileProblem(
-                f"{self._name} is in an unknown encoding: save it as UTF-8"
-            ) from error
+            raise FileProblem(f"{self._name} has an unknown encoding: save it as UTF-8") from error
         except expat.ExpatError as error:
             there = chunk[max(self._parser.ErrorByteIndex - self._fed, 0) :]
             why = f"({expat.ErrorString(error.code)}): it may be cut off, or of another kind"
@@ -107,11 +106,7 @@ class XmlStream:
         """Take note of an element that begins."""
 
     def _end(self, tag: str) -> None:
-        """Take note of an element that ends."""
-
-    def _taken(self) -> Iterator[Any]:
-        """Give what the last chunk has brought to its end."""
-        return iter(())
+        """Take note of an element that ends, and of what it brings."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,11 +124,8 @@ class Segment:
         return Segment(self.track, self.url, self.lat[which], self.lon[which], self.time[which])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Document:
-    """A page of the server's trackpoints, perhaps saved to a file: the segments with a point."""
-
-    segments: Sequence[Segment]
+Page = list[Segment]
+"""A page of the server's trackpoints, perhaps saved to a file: the segments with a point."""
 
 
 class GpxStream(XmlStream):
@@ -150,7 +142,6 @@ class GpxStream(XmlStream):
         self._points: list[tuple[str | None, str | None]] = []  # of the segment at hand
         self._times: list[str | None] = []
         self._text: list[str] = []
-        self._found: list[Segment] = []
         self._parser.CommentHandler = self._comment
 
     @property
@@ -214,10 +205,6 @@ class GpxStream(XmlStream):
             self.points += len(lat)
             self._points, self._times = [], []
 
-    def _taken(self) -> Iterator[Segment]:
-        found, self._found = self._found, []
-        return iter(found)
-
     def _comment(self, text: str) -> None:
         # The bundled sample has the form of an answer, but is not of OpenStreetMap.
         self.synthetic |= text.strip().startswith("synthetic:")
@@ -250,10 +237,10 @@ def _all_at_once(
         return np.array([of_one(text) for text in texts])
 
 
-def read_document(source: bytes, name: str) -> Document:
+def read_document(source: bytes, name: str) -> Page:
     """Read one whole GPX document, packed or not."""
     stream = unpacked(io.BufferedReader(io.BytesIO(source)))
-    return Document(list(GpxStream(stream.read, name)))
+    return list(GpxStream(stream.read, name))
 
 
 def looks_like(name: str, head: bytes) -> bool:
@@ -261,12 +248,8 @@ def looks_like(name: str, head: bytes) -> bool:
     return GpxStream(io.BytesIO(head).read, "").read_beginning().is_gpx
 
 
-def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
-    """Read a GPX file, packed or not.
-
-    A file is one recording of one person, whom it does not name, with all its tracks. A saved
-    answer of the OSM API is the exception: it holds the recordings of many.
-    """
+def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Page]:
+    """Read a GPX file: one recording of one person, or a saved answer of the OSM API, of many."""
     with how.unpacked(path) as stream:
         document = GpxStream(stream.read, str(path))
         yield from traces_of_document(document, label)
@@ -284,13 +267,13 @@ def from_osm(path: Path) -> bool:
 
 def traces_of_document(
     document: GpxStream, name: str, subject: str | None = None
-) -> Iterator[Trace | Document]:
+) -> Iterator[Trace | Page]:
     """Read a document as one recording, or as the answer of the OSM API that it is."""
     segments = iter(document)
     first = next(segments, None)  # what the document is, stands before it
     segments = chain([first] if first else [], segments)
     if document.is_api_answer:
-        yield Document(list(segments))
+        yield list(segments)
         return
     times = ((one, _clock_of(one)) for one in segments)
     yield from with_last_cut_off(Trace(name, subject, s.lat, s.lon, time) for s, time in times)
@@ -302,16 +285,15 @@ def _clock_of(one: Segment) -> Floats:
     return np.full_like(one.time, np.nan) if stands else one.time
 
 
-def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
+def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | Page]:
     """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
     accounts: dict[int, int] | None = None
-    read, nameless, other, problem = False, 0, "", ""
+    read, nameless, problem = False, 0, ""
     try:
         for name, opened in members(path, how):
             kind = _kind_of(name)
             if not kind or opened is None:
                 how.counts[NOT_GPX] += 1
-                other = other or (name if opened and not _is_hidden(name) else "")
                 continue
             try:
                 if kind == "metadata":
@@ -335,24 +317,19 @@ def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | Docum
             except FileProblem as error:
                 problem = problem or f"no GPX file in {path} can be read: {error}"
                 how.counts[UNREADABLE] += 1
-                msg = f"left out, or used only up to the damage: {error}"
-                how.warn("members", msg, str(error))
+                how.warn("members", f"left out, or used up to the damage: {error}", str(error))
     except CutOff as error:
         problem = f"{path} is damaged or cut off ({error}): download it again"
         if read:
             how.counts[CUT_OFF] += 1
             how.warn(CUT_OFF, f"{problem}; what comes before is used", problem)
     if not read:
-        but = f" but {other}: unpack it first, and name the folder, or .kmz if it is KML"
-        nothing = f"{path} holds no {', '.join(_GPX)} file{but if other else ''}"
-        raise FileProblem(problem or f"{nothing}; only GPX is read from archives")
+        nothing = f"{path} holds no {', '.join(_GPX)} file: unpack others, and name the folder"
+        raise FileProblem(problem or nothing)
     if nameless:
         how.counts[NAMELESS] += nameless
-        msg = (
-            f"{path} has no metadata.xml before its recordings: {nameless:,} count as "
-            "different people's, even if one account has several; pack metadata.xml first"
-        )
-        how.warn("accounts", msg, str(path))
+        msg = f"{path} has no metadata.xml before its recordings: {nameless:,} count as different "
+        how.warn("accounts", f"{msg}people's; pack metadata.xml first", str(path))
 
 
 def archive_is_from_osm(path: Path) -> bool:
@@ -369,13 +346,10 @@ def archive_is_from_osm(path: Path) -> bool:
 
 def _kind_of(name: str) -> str:
     """Name the kind of a member; as in folders, hidden ones are left out."""
-    if name.rpartition("/")[2] == "metadata.xml":
+    last = name.rpartition("/")[2]
+    if last == "metadata.xml":
         return "metadata"
-    return "gpx" if name.lower().endswith(_GPX) and not _is_hidden(name) else ""
-
-
-def _is_hidden(name: str) -> bool:
-    return name.rpartition("/")[2].startswith(".")
+    return "gpx" if last.lower().endswith(_GPX) and not last.startswith(".") else ""
 
 
 class _Metadata(XmlStream):

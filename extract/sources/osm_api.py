@@ -1,8 +1,7 @@
 """Traces of an area from the OSM API: pages kept on disk, asked for slowly, and put together again.
 
-The server sends all points of a box in one long row: identifiable and trackable traces first,
-newest upload first, then all points of older, private uploads without time, sorted by latitude: a
-cloud, not a track.
+The server sends all points of a box in one row: identifiable and trackable traces, newest upload
+first, then a cloud: the points of private uploads without time, sorted by latitude.
 """
 
 import gzip
@@ -28,7 +27,7 @@ from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, FileProblem, ServerProblem
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.rules import MAX_PAGES, SERVER
-from trajanon.extract.sources.gpx_document import Document, Segment, read_document
+from trajanon.extract.sources.gpx_document import Page, Segment, read_document
 from trajanon.extract.trace import Trace
 from trajanon.hashing import hashes_of
 from trajanon.number_text import number_of
@@ -53,11 +52,7 @@ LATER = (408, 500, 502, 504, *BUSY)  # statuses after which a request may well s
 
 @dataclass(kw_only=True)
 class NumberedPages:
-    """The pages 0, 1, ... of GET /api/0.6/trackpoints, a file each; downloaded where there is none.
-
-    Iterating raises ServerProblem if the server cannot be reached, refuses, or sends what is not
-    GPX; the pages before stay in the cache, and iterating again goes on.
-    """
+    """The pages 0, 1, ... of GET /api/0.6/trackpoints: downloaded where no file is kept."""
 
     box: Box  # where the points shall lie
     url: str = SERVER  # the server
@@ -69,10 +64,8 @@ class NumberedPages:
 
     def __post_init__(self) -> None:
         if (area := _square_degrees(self.box)) > MAX_AREA:
-            raise BadInput(
-                f"the box {self.box} has {area:.3g} square degrees, the server gives "
-                f"at most {MAX_AREA}; take a smaller box, or GPX files of the area"
-            )
+            why = f"the server gives at most {MAX_AREA}; take a smaller box, or GPX files"
+            raise BadInput(f"the box {self.box} has {area:.3g} square degrees, {why}")
         if self.max_pages < 1:
             raise BadInput(f"`max_pages` must be at least 1 (got {self.max_pages})")
         try:
@@ -90,7 +83,7 @@ class NumberedPages:
         names = (parts.hostname, parts.port, parts.path.strip("/"), self._bbox)
         self._folder = root / re.sub(r"[^\w.-]", "_", "_".join(str(one) for one in names if one))
 
-    def __iter__(self) -> Iterator[Document]:
+    def __iter__(self) -> Iterator[Page]:
         """Give the pages, from the cache where it has them."""
         import requests
 
@@ -114,7 +107,7 @@ class NumberedPages:
         msg = f"stopped after {pages} of the box {self.box}, the server may have more: "
         self.warned.warn(logger, "more pages", f"{msg}`max_pages` raises it", self._bbox)
 
-    def _page(self, number: int) -> Document:
+    def _page(self, number: int) -> Page:
         """Give a page from the disk; download what is not there, or damaged."""
         path = self._path(number)
         with suppress(OSError):  # a `FileProblem` among them
@@ -123,9 +116,8 @@ class NumberedPages:
         try:
             page = read_document(content, f"page {number}")
         except FileProblem as error:
-            raise ServerProblem(
-                f"{self._name} sent something else than GPX as page {number}; {self._way_on()}"
-            ) from error
+            what = f"something else than GPX as page {number}"
+            raise ServerProblem(f"{self._name} sent {what}; {self._way_on()}") from error
         try:
             with replacing(path) as (draft,):
                 draft.write_bytes(gzip.compress(content))
@@ -145,10 +137,8 @@ class NumberedPages:
 
     def _way_on(self) -> str:
         """Say what is kept, and how to go on after a failure."""
-        if not self._kept():
-            return "run the same command again later"
-        pages = f"the pages downloaded so far ({self._kept()})"
-        return f"{pages} are kept, run the same command again to go on"
+        kept = f"the pages downloaded so far ({self._kept()}) are kept, " * (self._kept() > 0)
+        return f"{kept}run the same command again to go on"
 
     def _downloaded(self, number: int) -> bytes:
         """Download a page: a busy server is asked five times, a failing one three times."""
@@ -168,10 +158,8 @@ class NumberedPages:
                     timeout=TIMEOUT,
                 )
             except RequestException as error:
-                said = (
-                    f"{self._name} cannot be reached, or page {number} broke off "
-                    f"({type(error).__name__}): check the connection, or the proxy"
-                )
+                why = f"page {number} broke off ({type(error).__name__})"
+                said = f"{self._name} cannot be reached, or {why}: check the connection, or proxy"
             else:
                 status = answer.status_code
                 if status == 200:
@@ -193,12 +181,6 @@ class NumberedPages:
             logger.warning("%s; trying again in %.0f s", said, waits[tried])
             time.sleep(waits[tried])
             tried += 1
-
-
-def public_url(url: str) -> str:
-    """Give a server's address without the name and password that may stand in it."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 def traces_of_boxes(
@@ -231,8 +213,8 @@ def _square_degrees(box: Box) -> float:
 
 
 def joined_traces(
-    pages: Iterable[Document],
-    dropped: Counter[str] | None = None,
+    pages: Iterable[Page],
+    dropped: Counter[str],
     where: str = "",
     *,
     saved: bool = False,
@@ -240,11 +222,9 @@ def joined_traces(
 ) -> Iterator[Trace]:
     """Join the pieces of each trace; leave out what has no time or came before.
 
-    A trace is held back until the next page has shown how it goes on. All saved pages are read; of
-    a server's, none after the first that brings nothing new or points without time. If there is no
-    such page, the last trace is cut off.
+    Of a server's pages, none is read after the first that brings nothing new or points without
+    time; if there is no such page, the last trace is cut off.
     """
-    dropped = Counter() if dropped is None else dropped
     first_pages: dict[int, int] = {}  # of each point, by its hash
     held: list[Segment] = []  # the pieces of one trace
     name, trackables, cut_off = "", 0, not saved
@@ -267,14 +247,12 @@ def joined_traces(
                     name = part.url or f"{where}trackable {trackables}"
                 held = [part]
             track = part.track
-        untimed = any(not np.isfinite(segment.time).any() for segment in page.segments)
+        untimed = any(not np.isfinite(segment.time).any() for segment in page)
         if saved or (parts and not untimed):
             continue
-        if page.segments and not untimed:
-            msg = (
-                f"{where}the server repeated a whole page, perhaps because of an upload just "
-                "now; what follows it is not read, until its pages are removed from the cache"
-            )
+        if page and not untimed:
+            msg = f"{where}the server repeated a whole page; what follows it is not read, until "
+            msg += "its pages are removed from the cache"
             (warned or Notices()).warn(logger, "repeated page", msg, where)
         cut_off = False
         break
@@ -282,15 +260,15 @@ def joined_traces(
 
 
 def _new_parts(
-    page: Document, number: int, first_pages: dict[int, int], dropped: Counter[str]
+    page: Page, number: int, first_pages: dict[int, int], dropped: Counter[str]
 ) -> list[Segment]:
     """Give what each segment has left of timed points no earlier page had."""
-    timed = [one.take(np.isfinite(one.time)) for one in page.segments]
+    timed = [one.take(np.isfinite(one.time)) for one in page]
     hashes = [hashes_of(one.lat, one.lon, one.time) for one in timed]
     found = np.concatenate([*hashes, np.empty(0, dtype=np.uint64)])
     # Inside a page, a receiver that stood still may repeat itself.
     new = np.array([first_pages.setdefault(one, number) == number for one in found.tolist()], bool)
-    dropped[WITHOUT_TIME] += sum(len(one.time) for one in page.segments) - len(new)
+    dropped[WITHOUT_TIME] += sum(len(one.time) for one in page) - len(new)
     dropped[REPEATED] += len(new) - int(new.sum())
     ends = np.cumsum([len(one.time) for one in timed])
     parts = map(Segment.take, timed, np.split(new, ends[:-1]))

@@ -36,8 +36,7 @@ OTHERS = "messages of OwnTracks that are no locations"
 
 _VAGUE = 500.0  # metres: a hop that long ends a track
 
-_Found = Iterator[tuple[object, Fix, float]]
-"""Of each position: the piece that it belongs to, where and when, and how vague in metres."""
+_Found = Iterator[tuple[object, Fix, float]]  # a piece, where and when, and how vague in metres
 
 _MONTH = re.compile(r"(\d{4})/\1_[A-Z]+\.json")
 _LATLNG = re.compile(r"(?:geo:)?\s*([-.\d]+)°?\s*,\s*([-.\d]+)°?\s*")
@@ -48,11 +47,7 @@ _DEEPEST = 4
 
 
 def read_google(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read a file as one recording of one person, its activities and devices as pieces.
-
-    It is Takeout's records, one of its months, or a phone's Timeline. The person is the folder that
-    holds the records and, below, the months: so that the months do not count as a person each.
-    """
+    """Read a file as one recording; the person of records and months is the folder around both."""
     folders = path.absolute().parts
     person = None
     if path.name == "Records.json":
@@ -63,8 +58,6 @@ def read_google(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 
 class _Google(msgspec.Struct):
-    """What a file may hold."""
-
     locations: list[Raw] = []
     timelineObjects: list[Raw] = []  # noqa: N815
     semanticSegments: list[Raw] = []  # noqa: N815

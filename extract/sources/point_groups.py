@@ -23,29 +23,21 @@ FIRST = 100_000  # rows at the beginning of a table by which it is judged
 
 NOT_VALID = "rows marked as not valid"
 
+# How tables write yes and no; V is for void, in NMEA.
 _SAYS = {True: {"true", "t", "yes", "y", "1"}, False: {"false", "f", "no", "n", "0", "v", "void"}}
-"""How tables write yes and no; V is for void, in NMEA."""
-
-_YEAR = 365.0 * 86_400.0  # seconds
-
-_FAR, _FAST, _MANY = 1_000.0, 400.0, 0.05
-"""Metres of a hop, metres a second, and the share of such hops that no one recording has."""
+_FAR, _FAST, _MANY = 1_000.0, 400.0, 0.05  # metres, metres a second, and a share of such hops
 
 
 class _Rows(NamedTuple):
-    """Points in the order of a table."""
-
     owner: NDArray[np.int32]  # places in `owners`
     owners: Sequence[tuple[str, str | None]]  # an id, and a subject as it is written
     values: Floats  # latitude, longitude, and seconds since 1970 UTC or NaN, shape (3, rows)
 
 
 def traces_of_points(chunks: Iterable[pd.DataFrame], label: str, how: Reading) -> Iterator[Trace]:
-    """Gather the rows of each trace, wherever they stand; columns are named by their roles.
+    """Gather the rows of each subject and id, or either, or all; columns are named by roles.
 
-    Rows of one subject and one id are one trace, in the order of the table. Without ids, a subject
-    has one trace; without subjects, each id is its own, and its name begins with the label. Without
-    both all rows are one trace. Of a table that was cut off, the trace of the last row may go on.
+    Of a table that was cut off, the trace of the last row may go on.
     """
     coming, cut_off = iter(chunks), how.counts[TABLE_CUT_OFF]
     first = next((rows for rows in coming if len(rows)), None)
@@ -66,7 +58,6 @@ def traces_of_points(chunks: Iterable[pd.DataFrame], label: str, how: Reading) -
     for trace in _traces(rows, prefix, how):
         if single and "id" not in how.columns:
             _check_one_recording(trace, label)
-        _warn_of_namesakes(trace, label, how)
         yield replace(trace, cut_off=True) if last and trace.name == last else trace
 
 
@@ -162,17 +153,6 @@ def _traces(rows: _Rows, prefix: str, how: Reading) -> Iterator[Trace]:
         yield Trace(prefix + name, subject, lat, lon, time, tuple(spellings[key]))
 
 
-def _warn_of_namesakes(trace: Trace, what: str, how: Reading) -> None:
-    """Warn of an id that is not used for a year: a name may stand for several recordings."""
-    long = trace.subject is None and np.ptp(trace.time) > _YEAR
-    if long and np.diff(np.sort(trace.time)).max() > _YEAR:
-        msg = (
-            f"{trace.name} of {what} has points more than a year apart: if this id stands for "
-            "several recordings, name a column that tells them apart, `columns` id=..."
-        )
-        how.warn("namesakes", msg)
-
-
 def _check_one_recording(trace: Trace, what: str) -> None:
     """Refuse points without an order, or that leap to and fro, as those of several people do."""
     order = np.argsort(trace.time, kind="stable")
@@ -183,7 +163,5 @@ def _check_one_recording(trace: Trace, what: str) -> None:
     if leaps.sum() > max(2, _MANY * len(leaps)):
         problem = f"its points leap {leaps.sum():,} times, as if several people were in it"
     if problem:
-        raise BadInput(
-            f"{what} has no column known as id, and {problem}: say `columns` id=..., or id={FILE} "
-            "if it is one recording, in the order of its rows or its times"
-        )
+        way_out = f"say `columns` id=..., or id={FILE} if it is one recording, in its order"
+        raise BadInput(f"{what} has no column known as id, and {problem}: {way_out}")

@@ -34,14 +34,12 @@ from trajanon.inputs import (
 from trajanon.number_text import number_of
 
 PARQUET = b"PAR1"
-_NAMES_OF_TEXTS = (".csv", ".tsv")
 _NAMES_OF_PARQUET = (".parquet", ".geoparquet")
 
 POINTS = "a table of points"
 UNREAD = "rows that could not be read"
 
-_ABOVE = (b"#", b"sep=")
-"""How lines above the names of the columns begin: comments, and one of Excel's."""
+_ABOVE = (b"#", b"sep=")  # how lines above the names begin: comments, and one of Excel's
 
 csv.field_size_limit(1 << 28)  # more than a line of a table may be long
 
@@ -58,13 +56,12 @@ _HEX = re.compile(r"[0-9A-Fa-f]{42,}")
 _FRACTION = r"\s*([-+]?\d+(?:\.\d+)?)\s*"
 _PAIR = rf"\s*[(\[]?{_FRACTION}[,;\s]{_FRACTION}[)\]]?\s*"
 
-Chunks = Callable[[Sequence[str]], Iterator[pd.DataFrame]]
-"""Reads some columns of a table, some rows at a time."""
+Chunks = Callable[[Sequence[str]], Iterator[pd.DataFrame]]  # reads columns, some rows at a time
 
 
 def looks_like(name: str, head: bytes) -> bool:
     """Say whether a file is Parquet, or a text that is named as a table or names lat and lon."""
-    if head.startswith(PARQUET) or name.endswith((*_NAMES_OF_PARQUET, *_NAMES_OF_TEXTS)):
+    if head.startswith(PARQUET) or name.endswith((*_NAMES_OF_PARQUET, ".csv", ".tsv")):
         return True
     fields = next(iter(fields_below(head)), [])
     return {"lat", "lon"} <= {role for field in fields for role in known_as(field.lstrip("# "))}
@@ -130,10 +127,8 @@ def _of_parquet(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         column_of = roles(names, how.columns, what, place=True)
         for name in column_of.values():
             if name not in flat:
-                raise BadInput(
-                    f"the column {name!r} of {path} holds {schema.field(name).type}, not a value a "
-                    "row; name another in `columns`"
-                )
+                kind = f"{schema.field(name).type}, not a value a row; name another in `columns`"
+                raise BadInput(f"the column {name!r} of {path} holds {kind}")
         place = column_of.get("place")
         if place and pa.types.is_binary(schema.field(place).type):
             with reading(path, POINTS):
@@ -163,9 +158,7 @@ class Layout(NamedTuple):
 
 def _of_text(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     layout, head = layout_of(path)
-    columns = list(dict.fromkeys(layout.names))
-
-    begun = _parsed(path, head, layout, columns)
+    begun = _parsed(path, head, layout, list(dict.fromkeys(layout.names)))
 
     def chunks(some: Sequence[str]) -> Iterator[pd.DataFrame]:
         return read_columns(path, layout, some, how, begun)
@@ -194,8 +187,7 @@ def layout_of(path: Path) -> tuple[Layout, bytes]:
     except UnicodeDecodeError as error:
         raise _unreadable(path, f"it {other_encoding(lines[below])}") from error
     if not header.strip("\0 "):
-        reason = "it begins with NUL bytes, as if never wholly written; copy it again"
-        raise _unreadable(path, reason)
+        raise _unreadable(path, "it begins with NUL bytes; copy it again")
     separator = separator_line(lines[written[0]].decode(errors="replace").strip())
     separator = separator or separator_of(header)
     names, above = fields_of(header, separator), below + 1
@@ -220,8 +212,6 @@ def fields_of(line: str, separator: str) -> list[str]:
 
 
 class _Parsed(NamedTuple):
-    """A part of a text."""
-
     text: bytes
     rows: pd.DataFrame
     wrong: int  # how many rows are broken
@@ -231,10 +221,7 @@ class _Parsed(NamedTuple):
 def read_columns(
     path: Path, layout: Layout, names: Sequence[str], how: Reading, begun: _Parsed | None = None
 ) -> Iterator[pd.DataFrame]:
-    """Read columns of a text, as texts; rows that are broken are counted and left out.
-
-    If what has begun is the whole of a small file, it is not parsed again.
-    """
+    """Read columns, as texts; broken rows are left out. A small file is not parsed again."""
     rows, broken, fault, end = 0, 0, "", ""
     with reading(path, POINTS, *DAMAGED), how.unpacked(path) as stream:
         for _ in range(layout.above):
@@ -332,17 +319,13 @@ def _geometries(values: pd.Series, name: str, what: str) -> tuple[NDArray[Any], 
     known = np.isfinite(xy).all(axis=1)
     spelled_out = plain(name)
     if not known.any():
-        raise BadInput(
-            f"{what} has no column known as lat or lon, and its column {name!r} holds no places "
-            f"such as POINT (16.37 48.2) or 48.2,16.37 (but {text[:40]!r}): say `columns` "
-            "lat=...,lon=..., or place=..."
-        )
-    if "lat" not in spelled_out or not ("lon" in spelled_out or "lng" in spelled_out):
-        raise BadInput(
-            f"{what} has places such as {text} in {name!r}, which does not say their order: name "
-            "the column lat,lon or lon,lat"
-        )
-    lat_first = spelled_out.index("lat") < max(spelled_out.find("lon"), spelled_out.find("lng"))
+        holds = f"holds no places such as POINT (16.37 48.2) or 48.2,16.37 (but {text[:40]!r})"
+        raise BadInput(f"{what} has no column known as lat or lon, and {name!r} {holds}")
+    lat, lon = spelled_out.find("lat"), max(spelled_out.find("lon"), spelled_out.find("lng"))
+    if lat < 0 or lon < 0:
+        why = "which does not say their order: name the column lat,lon or lon,lat"
+        raise BadInput(f"{what} has places such as {text} in {name!r}, {why}")
+    lat_first = lat < lon
     points = np.full(len(xy), None, dtype=object)
     points[known] = shapely.points(xy[known][:, ::-1] if lat_first else xy[known])
     return points, "EPSG:4326"

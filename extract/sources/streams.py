@@ -1,7 +1,4 @@
-"""The options of every reader, and what it reads: files, packed ones, archives, JSON.
-
-No member of an archive is ever unpacked to the disk: its name is a name and no more.
-"""
+"""The options of every reader, and what it reads: files, packed ones, JSON; archives in memory."""
 
 import bz2
 import gzip
@@ -47,8 +44,6 @@ _UNPACK: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }  # by the first bytes of a packed stream
-
-_ENCRYPTED = 1  # the flag of a zip's member
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,8 +135,8 @@ def meter(task: str, total: int, progress: Progress) -> Callable[[int], None]:
     return read
 
 
+# The name of a member, and what opens and unpacks it; None for a link or a device.
 Member = tuple[str, Callable[[], io.BufferedReader] | None]
-"""The name of a member, and what opens and unpacks it; None for a link or a device."""
 
 
 class CutOff(Exception):
@@ -165,14 +160,13 @@ def _in_zip(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
 
     def opened(info: zipfile.ZipInfo) -> io.BufferedReader:
         name = f"{path}/{info.filename}"
-        if info.flag_bits & _ENCRYPTED:
+        if info.flag_bits & 1:  # its flag
             raise FileProblem(f"{name} is encrypted: unpack it, and name the folder")
         try:
             return unpacked(_stream_of(archive.open(info).read))
         except DAMAGED_ZIP as error:
-            raise FileProblem(
-                f"{name} cannot be unpacked ({error}): download the archive again"
-            ) from error
+            why = f"cannot be unpacked ({error}): download the archive again"
+            raise FileProblem(f"{name} {why}") from error
 
     with archive:
         for info in archive.infolist():
@@ -189,9 +183,8 @@ def _in_tar(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
                 fileobj=content, mode="r|", bufsize=_BUFFER, tarinfo=_Header
             )
     except CutOff as error:
-        raise FileProblem(
-            f"{path} is neither a zip nor a tar archive, or damaged ({error})"
-        ) from error
+        why = f"is neither a zip nor a tar archive, or damaged ({error})"
+        raise FileProblem(f"{path} {why}") from error
     with archive:
         while True:
             with _cut_off():

@@ -3,7 +3,7 @@
 import re
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -43,16 +43,6 @@ _SHIFT, _STEP = 10_000.0, 0.02  # seconds: the latest beginning, and the shortes
 # that began at an unknown time; what begins later, or goes on in smaller steps, are days or others
 
 
-class _Way(NamedTuple):
-    """How texts can be read, and what comes of it."""
-
-    order: str  # what comes first: the day or the month
-    known: int  # how many times are read
-    span: float  # of these, in seconds
-    start: float  # the first of these
-    options: dict[str, Any]  # of `_seconds`
-
-
 class TimeColumn:
     """Reads the times of one table, part by part, as seconds since 1970 UTC."""
 
@@ -76,10 +66,9 @@ class TimeColumn:
         """Refuse times of which none is one; days alone tell no order."""
         self._judged, known = True, seconds[np.isfinite(seconds)]
         if len(given) and not len(known):
-            raise BadInput(
-                f"none of the times of {self._what} can be read, such as {given.iloc[0]!r}: "
-                f"{_WAY_OUT}, or name another column with `columns` time=..."
-            )
+            way_out = f"{_WAY_OUT}, or name another column with `columns` time=..."
+            what = f"{self._what} can be read, such as {given.iloc[0]!r}"
+            raise BadInput(f"none of the times of {what}: {way_out}")
         if len(seconds) > 1 and len(known) and not (known % _DAY).any():
             msg = f"{self._what} has days but no times of day: it is untimed"
             self._how.warn("days", msg, self._what)
@@ -96,20 +85,16 @@ class TimeColumn:
             return None
         some = [text.strip() for text in _texts(given.head(_JUDGED)).tolist()]
         if any(_MINUTES_AND_SECONDS.fullmatch(text) for text in some):
-            raise BadInput(
-                f"the times of {self._what}, such as {some[0]}, have minutes and seconds but "
-                "no hours, as a spreadsheet shows and saves them: export the table again with "
-                "whole times, such as 2020-09-13T12:26:40Z"
-            )
+            why = f"such as {some[0]}, have minutes and seconds but no hours, as spreadsheets do"
+            raise BadInput(f"the times of {self._what}, {why}: {_WAY_OUT}")
         dated = "date" in first
         of_day = sum(_OF_DAY.fullmatch(text) is not None for text in some)
         if 2 * of_day > len(some) or _are_of_day(some, dated=dated):
             if not dated:
-                raise BadInput(
-                    f"the column of times of {self._what} holds times of day ({some[0]}), "
-                    "which do not tell one day from another: name a column with both, `columns` "
-                    "time=..., or one with the day, date=..."
+                way_out = (
+                    "name a column with day and time, `columns` time=..., or the day, date=..."
                 )
+                raise BadInput(f"{self._what} holds times of day ({some[0]}) alone: {way_out}")
             return self._of_texts(first, _with_dates)
         if 2 * int(np.isfinite(numbers(given.head(_JUDGED))).sum()) > len(some):
             return self._of_numbers(numbers(given), some[0], dated=dated)
@@ -129,10 +114,8 @@ class TimeColumn:
         steps = np.abs(np.diff(values))
         usual = np.median(steps[steps > 0.0]) if (steps > 0.0).any() else 1.0
         if dated or not (0.0 <= np.nanmin(values) < _SHIFT) or usual < _STEP:
-            raise BadInput(
-                f"the times of {self._what}, such as {example}, are numbers of no known clock: "
-                f"{_WAY_OUT}, or as seconds since 1970"
-            )
+            why = f"such as {example}, are numbers of no known clock: {_WAY_OUT}"
+            raise BadInput(f"the times of {self._what}, {why}, or as seconds since 1970")
         self._say(example, "seconds from an unknown beginning")
         return lambda rows: numbers(rows["time"])
 
@@ -145,24 +128,22 @@ class TimeColumn:
             return lambda rows: _iso_8601(texts_of(rows))
         texts = texts_of(first).dropna()
         example = str(texts.iloc[0]).strip()
-        ways = [self._way(texts, example, day_first=day_first) for day_first in (True, False)]
+        ways = list[tuple[Floats, str, dict[str, Any]]]()  # the times, what comes first, how
+        for order in ("day", "month"):
+            with warnings.catch_warnings(action="ignore"):  # of what pandas has to guess
+                form = guess(example, dayfirst=order == "day")
+            how = {"format": form} if form else {"format": "mixed", "dayfirst": order == "day"}
+            read = _seconds(texts, **how)
+            ways.append((read[np.isfinite(read)], order, how))
         if re.search(r"[AaPp]\.?[Mm]", example):
             ways.reverse()
-        best = min(ways, key=lambda way: (-way.known, way.span))  # of equal ones the first
-        others = [way for way in ways if way.known == best.known and way.start != best.start]
-        if others:
-            self._say(example, f"{best.order} first; if that is wrong, {_WAY_OUT}")
-        return lambda rows: _seconds(texts_of(rows), **best.options)
-
-    def _way(self, texts: pd.Series, example: str, *, day_first: bool) -> _Way:
-        """Read texts with the day or the month first, where both are possible."""
-        with warnings.catch_warnings(action="ignore"):  # of what pandas has to guess
-            form = guess(example, dayfirst=day_first)
-        options = {"format": form} if form else {"format": "mixed", "dayfirst": day_first}
-        read = _seconds(texts, **options)
-        known = read[np.isfinite(read)]
-        start, span = (known[0], float(np.ptp(known))) if len(known) else (0.0, 0.0)
-        return _Way("day" if day_first else "month", len(known), span, start, options)
+        # The most times, in the shortest span; of equal ones the first.
+        known, order, how = min(
+            ways, key=lambda way: (-len(way[0]), np.ptp(way[0]) if len(way[0]) else 0.0)
+        )
+        if any(len(one) == len(known) and (one[:1] != known[:1]).any() for one, _, _ in ways):
+            self._say(example, f"{order} first; if that is wrong, {_WAY_OUT}")
+        return lambda rows: _seconds(texts_of(rows), **how)
 
     def _say(self, example: str, read_as: str) -> None:
         """Warn of what is read in a way that is not the usual one, once for all files."""
@@ -225,10 +206,7 @@ def _iso_8601(texts: pd.Series) -> Floats:
 
 
 def _seconds(values: pd.Series, **how: Any) -> Floats:
-    """Read dates, or texts of them, by pandas; a year or a day that is not written is not made up.
-
-    Times without a zone are UTC.
-    """
+    """Read whole dates, or texts of them, by pandas; times without a zone are UTC."""
     if how and how["format"] != "ISO8601":
         values = values.str.strip().str.replace(
             r"^(\d{4}):(\d\d):(\d\d)\b", r"\1-\2-\3", regex=True

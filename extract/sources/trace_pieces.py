@@ -13,18 +13,15 @@ from operator import itemgetter
 import numpy as np
 
 from trajanon.arrays import Floats
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import FileProblem
 from trajanon.extract.sources.streams import CutOff, Reading
 from trajanon.extract.trace import Trace
 
-Fix = tuple[
-    float, float, float
-]  # degrees of latitude and longitude, seconds since 1970 UTC; or NaN
+Fix = tuple[float, float, float]  # latitude and longitude in degrees, seconds since 1970; or NaN
 
 EMPTY = "files without track points"
 PLANNED = "points of courses, which are planned, not recorded"
 
-CHOICES = ("accept", "reject")  # a trace without times is taken in its order, or left out
 UNTIMED = "points of traces without times"
 CLOUD = "points sorted by place, not along a track"
 OVERLAPS = "pieces of a recording with overlapping times"
@@ -41,12 +38,10 @@ def traces_of_fixes(
     fixes: Iterable[Fix | None], label: str, how: Reading, subject: str | None = None
 ) -> Iterator[Trace]:
     """Make a trace of each piece of one recording; None ends a piece."""
-    empty = True
+    trace = None
     for trace in with_last_cut_off(_pieces(fixes, label, subject)):
-        empty = False
         yield trace
-    if empty:
-        how.counts[EMPTY] += 1
+    how.counts.update([EMPTY] * (trace is None))
 
 
 def _pieces(fixes: Iterable[Fix | None], label: str, subject: str | None) -> Iterator[Trace]:
@@ -117,7 +112,9 @@ def joined_pieces(traces: Iterable[Trace], counts: Counter[str]) -> Iterator[Tra
         same = bool(held) and (piece.name, piece.subject) == (held[0].name, held[0].subject)
         # A long one without times is in the order of its file: nothing joins it.
         same = same and all(len(one) == 1 or _is_timed(one) for one in (held[0], piece))
-        span = _span(piece) if len(piece) > 1 and _is_timed(piece) else None
+        span = None
+        if len(piece) > 1 and _is_timed(piece):
+            span = float(np.nanmin(piece.time)), float(np.nanmax(piece.time))
         if same and span:
             place = bisect_left(spans, span)
             near = spans[max(place - 1, 0) : place + 1]
@@ -138,10 +135,6 @@ def _is_timed(piece: Trace) -> bool:
     return bool(np.isfinite(piece.time).any())
 
 
-def _span(piece: Trace) -> tuple[float, float]:
-    return float(np.nanmin(piece.time)), float(np.nanmax(piece.time))
-
-
 def _joined(pieces: Sequence[Trace]) -> Trace:
     if len(pieces) == 1:
         return pieces[0]
@@ -155,16 +148,10 @@ def _joined(pieces: Sequence[Trace]) -> Trace:
     )
 
 
-def check_untimed(choice: str) -> None:
-    """Refuse what is not one of `CHOICES`."""
-    if choice not in CHOICES:
-        raise BadInput(f"`untimed` must be {' or '.join(CHOICES)} (got {choice!r})")
-
-
 def ordered(traces: Iterable[Trace], untimed: str, counts: Counter[str]) -> Iterator[Trace]:
     """Leave out untimed traces, or only the clouds that the OSM server has sorted by place."""
     for trace in traces:
-        if np.isfinite(trace.time).any():
+        if _is_timed(trace):
             yield trace
         elif untimed == "reject":
             counts[UNTIMED] += len(trace)

@@ -120,7 +120,7 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
         (
             pd.DataFrame(as_points(fixes())),
             {},
-            "known as id; its columns are who: say `columns` id=...",
+            "known as id; its columns are who: say `columns` id=",
         ),
         (
             trajanon.Trajectories(np.ones((2, 2, 2))),

@@ -85,7 +85,7 @@ def test_trains_are_taken_where_their_speed_is_allowed(run: Run, here: Path) -> 
         (["--bbox", "madrid", "--per-recording", "2"], "--per-recording 2 is for windows: add"),
         (["--bbox", "madrid", "--windows", "--per-recording", "x"], "must be 1, or all"),
         ([], "say where: --bbox barcelona, madrid, tarraco"),
-        (["--bbox", "madrid", "--windows", "--min-length", "500"], "is for whole trips: all windo"),
+        (["--bbox", "madrid", "--windows", "--min-length", "500"], "is for whole trips: leave out"),
         (["--bbox", "madrid", "--max-gap", "far"], "number of metres, auto, or none"),
         (["--bbox", "madrid", "--max-pause", "later"], "such as 5min or 2h, auto, or none"),
         (["--bbox", "madrid", "--api-url", "osm.org"], "the server 'osm.org'"),
@@ -128,7 +128,7 @@ def test_a_refusal_passes_on_the_servers_words(run: Run) -> None:
     [
         ("nan,nan,a\n,,a\n", "points impossible, 100 % (2 of 2)"),
         ("-3.7,40.4,a\n-3.7,40.41,a\n", "look whether columns are swapped"),
-        ("41.4,2.1,a\n41.41,2.1,a\n", "give the --bbox that holds them, W,S,E,N"),
+        ("41.4,2.1,a\n41.41,2.1,a\n", "give their --bbox, W,S,E,N"),
         ("40.4,-3.7,a\n40.401,-3.7,a\n", "1 shorter than 500 m; lower --min-length"),
         ("", "no track points"),
     ],
@@ -174,7 +174,7 @@ def test_neither_trajectories_nor_a_release_are_a_source(run: Run, here: Path) -
     before = names(here)
     said = run("extract", "trajectories.parquet", "--out", "x.parquet").sentence
     assert "trajectories.parquet is what trajanon extract wrote" in said
-    says = "anonymized.parquet is a release, or counts of one, as the report or datasheet beside"
+    says = "anonymized.parquet is a release, or counts of one, and no traces"
     assert says in run("extract", "anonymized.parquet", "--windows", "--spacing", 5).sentence
     assert names(here) == before
     (here / "parts").mkdir()

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from osm_xml import OsmFile
-from real_data import OSM, needs_real_data
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.earth.area import Box
@@ -140,11 +139,3 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
         boundary(tmp_path / "none.osm.pbf", "Nova")
     with pytest.raises(FileProblem, match=r"cannot read .*: Is a directory"):
         boundary(tmp_path, "Nova")
-
-
-@needs_real_data
-def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
-    cut = tmp_path / "cut.osm.pbf"
-    cut.write_bytes((OSM / "andorra.osm.pbf").read_bytes()[:300_000])
-    with pytest.raises(FileProblem, match="unexpected EOF"):
-        boundary(cut, "Canillo")

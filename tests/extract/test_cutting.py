@@ -159,27 +159,12 @@ def test_the_provenance_says_how_it_was_done() -> None:
     assert json.loads(json.dumps(provenance)) == provenance
 
 
-def why(traces: list[Trace], **more: Any) -> str:
-    with pytest.raises(NoTrajectories) as caught:
-        cut(traces, more.pop("rules", RULES), **more)
-    said = str(caught.value)
-    assert said.startswith("no trajectories: ")
-    assert "\n" not in said
-    return said
-
-
 def test_only_points_without_time_are_said() -> None:
     read = Counter({"points without time": 7791})
     with pytest.raises(
         NoTrajectories, match=r"points without time, 100 % \(7,791 of 7,791\); .* larger box"
     ):
         finished([], Cutter(RULES, read=read))
-
-
-def test_tracks_too_short_are_said() -> None:
-    rules = Rules(per_recording=None, spacing=100, points=30)
-    said = why([walk("a", 1234), walk("b", 25, None, 40.1)], rules=replace(rules, max_gap=None))
-    assert "100 % of the way is in pieces too short for a window of 2,900 m: lower" in said
 
 
 def test_batches_are_smaller_where_a_metre_gives_many_places() -> None:

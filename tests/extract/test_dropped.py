@@ -66,14 +66,6 @@ def provenance(**counts: int) -> dict[str, Any]:
     ("counts", "says"),
     [
         ({"points_without_an_id": 41}, "Left out: points without an id, 50 % (41 of 82); name"),
-        (
-            {"rows_that_could_not_be_read": 41},
-            "Left out: rows that could not be read, 50 % (41 of 82); of",
-        ),
-        (
-            {"files_that_could_not_be_read": 1},
-            "Left out: files that could not be read, 50 % (1 of 2).",
-        ),
         ({"trips_without_a_route": 3}, "Left out: trips without a route, 75 % (3 of 4)."),
         ({"points_of_a_new_kind": 41}, "Left out: points of a new kind, 50 % (41 of 82)."),
         ({"points_without_an_id": 4, "trips_without_a_route": 0}, ""),

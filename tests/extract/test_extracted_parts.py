@@ -112,7 +112,12 @@ def stop_in(out: Path) -> None:
         raise KeyboardInterrupt
 
 
-def test_a_folder_is_as_it_was_if_it_cannot_be_moved(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("error", "raised"), [(KeyboardInterrupt(), KeyboardInterrupt), (OSError(16), FileProblem)]
+)
+def test_a_folder_is_as_it_was_if_it_cannot_be_moved(
+    tmp_path: Path, error: BaseException, raised: type[BaseException]
+) -> None:
     out = tmp_path / "out"
     out.mkdir()
     (out / "ours.txt").write_text("old")
@@ -120,32 +125,17 @@ def test_a_folder_is_as_it_was_if_it_cannot_be_moved(tmp_path: Path) -> None:
 
     def moved(self: Path, other: Path) -> None:
         if other == out and not (self / "ours.txt").exists():
-            raise KeyboardInterrupt
+            raise error
         move(self, other)
 
     with (
         patch.object(Path, "replace", moved),
-        pytest.raises(KeyboardInterrupt),
-        replacing_folder(out, is_ours),
-    ):
-        pass
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    assert (out / "ours.txt").read_text() == "old"
-
-
-def test_a_folder_is_as_it_was_if_the_disk_refuses_to_move_it(tmp_path: Path) -> None:
-    """As it does where something is mounted."""
-    out = tmp_path / "out"
-    out.mkdir()
-    (out / "ours1").write_text("old")
-    with (
-        patch.object(Path, "replace", side_effect=OSError(16, "Device or resource busy")),
-        pytest.raises(FileProblem, match="out: Device or resource busy"),
+        pytest.raises(raised),
         replacing_folder(out, is_ours) as draft,
     ):
         (draft / "ours2").write_text("new")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    assert [path.name for path in out.iterdir()] == ["ours1"]
+    assert [path.name for path in out.iterdir()] == ["ours.txt"]
 
 
 def test_a_folder_that_somebody_makes_at_the_last_moment_is_not_written_into(
@@ -192,14 +182,6 @@ def test_what_somebody_else_wrote_like_ours_is_not_replaced(
     old = {"ours1"} if there else set()
     assert {path.name for path in out.iterdir()} == {name} | old
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_what_is_wrong_elsewhere_is_not_said_of_the_folder(tmp_path: Path) -> None:
-    with (
-        pytest.raises(FileNotFoundError, match="elsewhere"),
-        replacing_folder(tmp_path / "out", is_ours),
-    ):
-        (tmp_path / "elsewhere").read_text()
 
 
 def test_only_numbered_parts_are_ours() -> None:

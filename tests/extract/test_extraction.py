@@ -18,7 +18,7 @@ from osm_server import OsmServer, serving
 from tracks import GEOD
 
 from trajanon.data import sample
-from trajanon.errors import BadInput, FileProblem, NoTrajectories
+from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import Box, Rules, SourceOptions, cutting, extract, extract_to, extraction
 from trajanon.extract.cutting import Cutter
 from trajanon.extract.earth.area import CITIES, AreaLike
@@ -143,16 +143,6 @@ def test_each_option_is_described_where_it_is_declared() -> None:
         assert set(names) <= set(shown)
     with pytest.raises(TypeError, match="did you mean 'spacing'"):
         extract("a.gpx", spcing=10)
-
-
-def test_swapped_columns_can_be_named(tmp_path: Path) -> None:
-    rows = "".join(f"-3.7,{40.4 + i / 10000},a\n" for i in range(20))
-    path = tmp_path / "a.csv"
-    path.write_text("lat,lon,id\n" + rows)
-    with pytest.raises(NoTrajectories, match="whether columns are swapped"):
-        extract(path, "madrid", spacing=5)
-    named = {"lat": "lon", "lon": "lat"}
-    assert len(extract(path, "madrid", spacing=5, columns=named)) == 1
 
 
 def test_the_server_is_a_source(server: OsmServer) -> None:

@@ -22,15 +22,3 @@ def test_ways_are_as_long_as_geodesics(
     to_lon, to_lat, _ = GEOD.fwd(lon, lat, azimuth, metres)
     found = metres_between(*(np.array([each]) for each in (lat, lon, to_lat, to_lon)))
     assert found[0] == pytest.approx(metres, rel=1e-4, abs=1e-6)
-
-
-@pytest.mark.parametrize("size", [1, 3, 7, 8, 63, 1000])
-def test_a_way_has_the_same_bits_in_any_company(size: int) -> None:
-    random = np.random.default_rng(4)
-    lat, lon = random.uniform(-89, 89, 1000), random.uniform(-180, 180, 1000)
-    to_lat, to_lon = lat + random.normal(0, 0.01, 1000), lon + 0.01
-    whole = metres_between(lat, lon, to_lat, to_lon)
-    for begin in range(0, 1000, size):
-        some = slice(begin, begin + size)
-        part = metres_between(lat[some], lon[some], to_lat[some], to_lon[some])
-        assert part.tobytes() == whole[some].tobytes()

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from tracks import GEOD, START, line, points, trace
 
 from trajanon.arrays import Floats
-from trajanon.extract import cutting
-from trajanon.extract.cutting import Cutter
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import split_at_gaps
@@ -214,18 +212,3 @@ def test_short_traces_vanish_and_nothing_is_no_trouble() -> None:
     assert len(trimmed(line([0]))) == 0
     nothing = points(line([0])).take(np.zeros(1, dtype=np.bool_))
     assert len(trim(nothing, RULES, Anchors(METRES, SECRET))) == 0
-
-
-@pytest.mark.parametrize("size", [1, 500, 10**6])
-def test_what_is_cut_out_does_not_depend_on_batches(
-    size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cutting, "BATCH", size)
-    rules = replace(RULES, spacing=50, points=10)
-    rides = [ride(START, 37.0 * seed, seed) for seed in range(12)]
-    cutter = Cutter(rules, key=SECRET)
-    parts = [cutter.cut(some).points for some in cutter.batches(iter(rides))]
-    whole = Cutter(rules, key=SECRET).cut(rides).points
-    np.testing.assert_array_equal(np.concatenate(parts), whole)
-    other = Cutter(rules, key=SECRET + 1).cut(rides).points
-    assert whole.shape != other.shape or (whole != other).any()

@@ -204,6 +204,3 @@ def test_a_trip_without_name_or_start_is_counted(
 def test_a_table_without_the_columns_of_porto_is_refused(read: Reader) -> None:
     with pytest.raises(BadInput, match="no column TAXI_ID and TIMESTAMP and MISSING_"):
         read(porto, "TRIP_ID,POLYLINE\n1,[]\n")
-
-
-# Which is which

@@ -93,21 +93,6 @@ def test_tables_of_common_origin_are_understood(
     assert [one.subject for one in traces(parquet)] == subjects
 
 
-def seconds(folder: Path, *times: str) -> list[float]:
-    rows = "".join(f"{i},2,a,{time}\n" for i, time in enumerate(times))
-    (one,) = read(csv(folder, f"lat,lon,id,time\n{rows}"))
-    return [float(time - one.time[0]) for time in one.time]
-
-
-def test_of_day_and_month_that_could_be_either_the_shorter_span_is_right(tmp_path: Path) -> None:
-    assert seconds(tmp_path, "10/01/2024 23:59:59", "11/01/2024 00:00:00") == [0, 1]
-    assert seconds(tmp_path, "01/10/2024 23:59:59", "01/11/2024 00:00:00") == [0, 1]
-    (one,) = read(csv(tmp_path, "lat,lon,id,time\n1,2,a,01/02/2024 00:00:00\n"))
-    assert one.time == [pd.Timestamp("2024-02-01").timestamp()]
-    (one,) = read(csv(tmp_path, "lat,lon,id,time\n1,2,a,1/2/2024 3:04:05 PM\n"))
-    assert one.time == [pd.Timestamp("2024-01-02 15:04:05").timestamp()]
-
-
 UNUSED_TIMES = ROWS.drop(columns="time").assign(
     sent=pd.date_range("2023-05-01", periods=4, freq="10s").astype(str)
 )
@@ -329,14 +314,6 @@ def test_columns_said_of_files_without_any_are_not_ignored_silently(
         "a.gpx has no columns (gpx): `columns` subject=name is not used for it; subject=folder "
         "takes each folder for a person"
     ]
-
-
-def test_namesakes_of_different_years_are_said(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    rows = [f"{year}-08-0{day} 06:00:00,20,-60,ANA" for year in (1979, 1985) for day in (1, 2)]
-    read(csv(tmp_path, "\n".join(["time,lat,lon,id", *rows, ""])))
-    assert "points#ANA of points has points more than a year apart" in caplog.text
 
 
 @pytest.mark.parametrize(("cut", "trips"), [(0, 3), (1, 3), (9, 2), (30, 2)])

@@ -30,10 +30,6 @@ def test_records_of_fit_are_places_in_half_circles_and_seconds_since_1989(tmp_pa
     assert read(path, gzip.compress(content)) == [WHOLE]
 
 
-def test_chained_files_of_fit_are_pieces_of_one_recording(tmp_path: Path) -> None:
-    assert read(tmp_path / "x.fit", fit(WHOLE[:1]) + fit(WHOLE[1:])) == [WHOLE[:1], WHOLE[1:]]
-
-
 def test_times_of_a_clock_that_was_never_set_are_none(tmp_path: Path) -> None:
     found = read(tmp_path / "x.fit", fit([(41.1, -2.1, 77)], epoch=0))
     assert found == [[(41.1, -2.1, None)]]

@@ -27,7 +27,6 @@ from geo_tables import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from real_data import REAL, needs_real_data
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources import geo_files, source_tables
@@ -98,14 +97,11 @@ def test_features_without_geometry_in_a_flatgeobuf(tmp_path: Path) -> None:
         read(path)
 
 
-def test_waypoints_beside_lines_are_counted(tmp_path: Path) -> None:
+def test_lines_and_points_beside_others_are_counted(tmp_path: Path) -> None:
     mixed = [LINES[0], shapely.Point(1, 2), LINES[1], shapely.Point(2, 3)]
     found, counts = read_counting(write(tmp_path / "x.geojson", lines(mixed)))
     assert [one.name for one in found] == ["f#1", "f#3"]
     assert counts == {"points beside lines": 2}
-
-
-def test_lines_beside_points_are_counted(tmp_path: Path) -> None:
     mixed = [shapely.Point(1, 2), LINES[1], shapely.Point(2, 3)]
     path = write(tmp_path / "x.parquet", lines(mixed, id=["a"] * 3))
     found, counts = read_counting(path)
@@ -164,15 +160,6 @@ def test_points_are_what_a_table_gives(tmp_path: Path, name: str, rows: pd.DataF
         np.testing.assert_array_equal(one.time, other.time)
         np.testing.assert_allclose(one.lat, other.lat, rtol=0, atol=1e-12)
         np.testing.assert_allclose(one.lon, other.lon, rtol=0, atol=1e-12)
-
-
-@needs_real_data
-def test_the_cabs_are_all_there(tmp_path: Path) -> None:
-    rows = pd.read_parquet(REAL / "sf_cabs" / "cabs_dataset_20080608.parquet")
-    found = read(write(tmp_path / "x.parquet", points(rows)))
-    assert len(found) == 23_830
-    assert len({one.subject for one in found}) == 496
-    assert sum(map(len, found)) == 240_280
 
 
 def test_zones_may_differ_from_point_to_point(tmp_path: Path) -> None:

@@ -51,8 +51,6 @@ def test_files_are_known_by_their_content(tmp_path: Path, name: str) -> None:
 
 def test_geojson_may_have_any_name_and_white_space(tmp_path: Path) -> None:
     path = geojson(tmp_path / "x.json", (line((1, 2), (1, 3)), {}))
-    head = b'\xef\xbb\xbf\n{ "name": "x", "type" : "FeatureCollection"'
-    assert FORMATS["geo"].looks_like("x.json", head)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
     assert places(read(path)) == [[(1, 2), (1, 3)]]
 
@@ -92,7 +90,7 @@ def test_parquet_is_known_by_its_footer(tmp_path: Path) -> None:
 def test_what_extract_wrote_is_no_source(tmp_path: Path) -> None:
     path = tmp_path / "trajectories.parquet"
     write_trajectories(path, ONE)
-    with pytest.raises(BadInput, match=r"extract wrote.* give it to trajanon anonym"):
+    with pytest.raises(BadInput, match="extract wrote: give it to trajanon anonym"):
         read(path)
 
 
@@ -139,13 +137,6 @@ def test_layers_of_other_things_are_left_out_with_a_word(
             said in text and text.endswith("this layer is left out") for text in caplog.messages
         )
     assert len(caplog.messages) == 4
-
-
-def test_a_table_without_geometries_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "x.gpkg"
-    pyogrio.write_dataframe(pd.DataFrame({"id": [1]}), path)
-    with pytest.raises(BadInput, match="has no geometries; save its table as CSV"):
-        read(path)
 
 
 @pytest.mark.parametrize("name", FILES)

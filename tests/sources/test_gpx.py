@@ -12,7 +12,7 @@ from real_data import REAL, needs_real_data
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources import gpx_document
-from trajanon.extract.sources.gpx_document import Document
+from trajanon.extract.sources.gpx_document import Page
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
@@ -28,10 +28,10 @@ def traces(path: Path) -> list[Trace]:
     return [trace for trace in found if isinstance(trace, Trace)]
 
 
-def answers(paths: Sequence[Path]) -> list[Document]:
+def answers(paths: Sequence[Path]) -> list[Page]:
     found = [item for path in paths for item in gpx_document.read(path, path.name, Reading())]
-    assert all(isinstance(item, Document) for item in found)
-    return [item for item in found if isinstance(item, Document)]
+    assert all(isinstance(item, list) for item in found)
+    return [item for item in found if isinstance(item, list)]
 
 
 def test_a_file_is_one_recording_of_nobody_known(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_an_answer_of_the_server_stays_one_document(tmp_path: Path) -> None:
     cloud = '<trk><trkseg><trkpt lat="3" lon="1"/></trkseg></trk>'
     text = api_page(f"<trk>{url}{SEGMENT}{SEGMENT}</trk>{cloud}")
     (answer,) = answers([write(tmp_path / "page0.gpx", text)])
-    assert [(part.track, part.url, len(part.lat)) for part in answer.segments] == [
+    assert [(part.track, part.url, len(part.lat)) for part in answer] == [
         (1, "/user/ann/traces/1", 2),
         (1, "/user/ann/traces/1", 2),
         (2, None, 1),
@@ -108,9 +108,9 @@ def test_a_file_from_openstreetmap_is_known_by_its_head(tmp_path: Path) -> None:
 def test_the_answers_for_alicante_hold_traces_and_a_cloud() -> None:
     paths = sorted((REAL / "osm_trackpoints_alicante").glob("page*.gpx"))
     found = answers(paths)
-    sizes = [sum(len(part.lat) for part in answer.segments) for answer in found]
+    sizes = [sum(len(part.lat) for part in answer) for answer in found]
     assert sizes == [5000, 5000, 3249, 0]
-    segments = [segment for answer in found for segment in answer.segments]
+    segments = [segment for answer in found for segment in answer]
     assert sum(int(np.isfinite(part.time).sum()) for part in segments) == 5458
     assert sum(len(p.lat) for p in segments if np.isnan(p.time).all()) == 7791
 

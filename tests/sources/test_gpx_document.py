@@ -33,7 +33,7 @@ from trajanon.extract.sources.gpx_document import GpxStream, Segment
     ],
 )
 def test_times_are_seconds_or_unknown(text: str, seconds: float) -> None:
-    (segment,) = gpx_document.read_document(timed(text), "a.gpx").segments
+    (segment,) = gpx_document.read_document(timed(text), "a.gpx")
     np.testing.assert_array_equal(segment.time, [seconds])
 
 
@@ -45,7 +45,7 @@ def test_routes_waypoints_and_strangers_are_ignored() -> None:
         '<trkseg><trkpt lat="1" lon="2"><extensions>'
         "<x><time>2001-01-01T00:00:00Z</time></x></extensions></trkpt></trkseg></trk>"
     )
-    (segment,) = gpx_document.read_document(text, "a.gpx").segments
+    (segment,) = gpx_document.read_document(text, "a.gpx")
     assert segment.lon.tolist() == [2]
     assert np.isnan(segment.time).all()
 
@@ -55,7 +55,7 @@ def test_tracks_are_numbered_and_empty_segments_left_out() -> None:
         f"<trk>{SEGMENT}<trkseg/>{SEGMENT}</trk><trk/>"
         f"<trk><url>/user/ann/traces/1</url>{SEGMENT}</trk><trk>{SEGMENT}</trk>"
     )
-    found = [(s.track, s.url) for s in gpx_document.read_document(text, "a.gpx").segments]
+    found = [(s.track, s.url) for s in gpx_document.read_document(text, "a.gpx")]
     assert found == [(1, None), (1, None), (3, "/user/ann/traces/1"), (4, None)]
 
 
@@ -69,7 +69,7 @@ def test_tracks_are_numbered_and_empty_segments_left_out() -> None:
         (document(f"<trk>\n{SEGMENT}")[:-20], r"unclosed token\): it may be cut off"),
         (b"<html><body>Sign in</body></html>", "is not GPX: it begins with <html>"),
         (gzip.compress(document(SEGMENT))[:-9], "cannot be read to its end"),
-        (b'<?xml version="1.0" encoding="klingon"?><gpx/>', "bad.gpx is"),
+        (b'<?xml version="1.0" encoding="klingon"?><gpx/>', "bad.gpx has"),
     ],
 )
 def test_what_is_not_gpx_is_refused_in_one_sentence(content: bytes, message: str) -> None:
@@ -126,7 +126,7 @@ def test_segments_do_not_depend_on_the_chunks(
     found = list(GpxStream(Pieces(text, sizes).read, "a.gpx"))
     assert len(found) == len(segments)
     for segment, whole, points in zip(
-        found, gpx_document.read_document(text, "a.gpx").segments, segments, strict=True
+        found, gpx_document.read_document(text, "a.gpx"), segments, strict=True
     ):
         for one, other in zip(_columns(segment), _columns(whole), strict=True):
             np.testing.assert_array_equal(one, other)

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from geo_tables import names, places, same
+from geo_tables import names, places
 from point_tables import without_columns
 
-from trajanon.errors import BadInput
 from trajanon.extract import traces
 from trajanon.extract.sources import geo_files
 from trajanon.extract.sources.formats import format_of
@@ -98,19 +97,7 @@ def test_trips_without_a_route_are_counted_and_told(
         (one,) = read(path, counts={"trips without a route": 3})
     assert one.name == "d"
     (told,) = caplog.messages
-    assert "MDS 2.0 gives their points in /telemetry" in told
-
-
-def test_a_page_without_trips_is_no_mistake(path: Path) -> None:
-    assert read(write(path)) == []
-
-
-def test_timestamps_may_be_seconds_but_not_in_turn(path: Path) -> None:
-    old = [(lon, lat, time / 1e3) for lon, lat, time in WAY]
-    milliseconds = read(write(path, trip()))
-    assert same(read(write(path, trip(way=old))), milliseconds)
-    with pytest.raises(BadInput, match="numbers of no known clock"):
-        read(write(path, trip(), trip("t2", old)))
+    assert "MDS 2.0 has points in /telemetry" in told
 
 
 def test_a_fix_without_time_is_left_to_the_cleaning(path: Path) -> None:

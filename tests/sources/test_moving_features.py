@@ -53,21 +53,6 @@ def test_the_identifier_of_a_feature_names_it_where_no_property_does(path: Path)
     assert names(read(path)) == [("f#a", None), ("f#b", None)]
 
 
-@pytest.mark.parametrize(
-    "times",
-    [
-        [1577836810000, 1577836820500, 1577836830000],
-        SECONDS,
-        ["2020-01-01 00:00:10", "2020-01-01 00:00:20.500", "2020-01-01 00:00:30"],
-        ["2020-01-01T00:00:10.000Z", "2020-01-01T00:00:20.500Z", "2020-01-01T00:00:30.000Z"],
-        ["2020-01-01T01:00:10+01", "2020-01-01T01:00:20.5+01", "2020-01-01T01:00:30+01"],
-    ],
-)
-def test_times_are_numbers_or_texts(path: Path, times: list[Any]) -> None:
-    (one,) = read(write(path, feature(moving(datetimes=times))))
-    assert one.time.tolist() == SECONDS
-
-
 def test_a_feature_may_stand_alone(path: Path) -> None:
     path.write_text(json.dumps(feature(moving(), {"id": 1})))
     (one,) = read(path)

@@ -5,6 +5,7 @@ import logging
 import re
 import shutil
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import version
@@ -55,7 +56,7 @@ def pages(server: OsmServer, waits: list[float], tmp_path: Path) -> NumberedPage
 
 
 def points(pages: NumberedPages) -> int:
-    return sum(map(len, joined_traces(pages)))
+    return sum(map(len, joined_traces(pages, Counter())))
 
 
 def kept(folder: Path) -> list[str]:
@@ -80,11 +81,6 @@ def test_requests_are_a_second_apart(
     points(replace(pages, pause=1.0))
     assert len(waits) == len(server.requests) - 1
     assert all(0 < wait <= 1 for wait in waits)
-
-
-def test_a_box_too_large_is_refused_before_any_request() -> None:
-    with pytest.raises(BadInput, match=r"0\.26 square degrees.*take a smaller box"):
-        NumberedPages(box=Box(2.0, 41.0, 2.52, 41.5))
 
 
 def test_values_that_make_no_sense_are_refused() -> None:
@@ -246,6 +242,6 @@ def test_the_cache_is_the_users_and_a_folder_names_server_and_box(
 def test_alicante_takes_two_requests(pages: NumberedPages, server: OsmServer) -> None:
     folder = REAL / "osm_trackpoints_alicante"
     server.pages = [(folder / f"page{n}.gpx").read_bytes() for n in range(4)]
-    found = list(joined_traces(pages))
+    found = list(joined_traces(pages, Counter()))
     assert server.asked_for == [0, 1]
     assert (len(found), sum(map(len, found))) == (25, 5458)

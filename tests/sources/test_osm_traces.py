@@ -13,13 +13,12 @@ from osm_server import OsmServer, serving
 from trajanon.errors import BadInput
 from trajanon.extract import Box, Region
 from trajanon.extract.earth.area import Area, area_of
-from trajanon.extract.sources.gpx_document import Document, Segment
+from trajanon.extract.sources.gpx_document import Page, Segment
 from trajanon.extract.sources.osm_api import (
     REPEATED,
     WITHOUT_TIME,
     boxes_of,
     joined_traces,
-    public_url,
     traces_of_boxes,
 )
 from trajanon.extract.trace import Trace
@@ -28,7 +27,7 @@ from trajanon.progress import silent
 ANN = "/user/ann/traces/7"
 BOB = "/user/bob/traces/6"
 
-Page = Sequence[tuple[int, str | None, Sequence[float | None]]]
+Written = Sequence[tuple[int, str | None, Sequence[float | None]]]
 """Of each segment: the track, its address, and the times of its points."""
 
 
@@ -42,11 +41,11 @@ def segment(track: int, url: str | None, times: Sequence[float | None]) -> Segme
 class Asked:
     """Pages that remember how many of them were taken."""
 
-    def __init__(self, pages: Sequence[Page]) -> None:
-        self.pages = [Document([segment(*one) for one in page]) for page in pages]
+    def __init__(self, pages: Sequence[Written]) -> None:
+        self.pages = [[segment(*one) for one in page] for page in pages]
         self.taken = 0
 
-    def __iter__(self) -> Iterator[Document]:
+    def __iter__(self) -> Iterator[Page]:
         for one in self.pages:
             self.taken += 1
             yield one
@@ -83,9 +82,9 @@ ONE, TWO = "trackable 1", "trackable 2"
     ],
 )
 def test_pieces_of_pages_become_traces(
-    pages: Sequence[Page], expected: list[tuple[str, list[float]]]
+    pages: Sequence[Written], expected: list[tuple[str, list[float]]]
 ) -> None:
-    found = list(joined_traces(Asked(pages)))
+    found = list(joined_traces(Asked(pages), Counter()))
     assert [(one.name, one.time.tolist()) for one in found][: len(expected)] == expected
     owner = {ANN: "osm:ann", BOB: "osm:bob", "/x": "osm:/x"}
     assert [one.subject for one in found] == [owner.get(one.name) for one in found]
@@ -118,7 +117,7 @@ def test_pieces_of_pages_become_traces(
     ],
 )
 def test_what_is_not_new_is_left_out_and_may_end_the_paging(
-    pages: Sequence[Page], sizes: list[int], taken: int, left_out: dict[str, int]
+    pages: Sequence[Written], sizes: list[int], taken: int, left_out: dict[str, int]
 ) -> None:
     asked, dropped = Asked(pages), Counter[str]()
     assert [len(trace) for trace in joined_traces(asked, dropped)] == sizes
@@ -127,19 +126,21 @@ def test_what_is_not_new_is_left_out_and_may_end_the_paging(
 
 
 def test_the_last_trace_of_the_last_page_asked_for_may_go_on() -> None:
-    pages: list[Page] = [[(1, ANN, [1, 2]), (2, BOB, [3, 4])], [(1, BOB, [5])]]
+    pages: list[Written] = [[(1, ANN, [1, 2]), (2, BOB, [3, 4])], [(1, BOB, [5])]]
     for given, saved, expected in (
         (pages, False, [False, True]),
         (pages, True, [False, False]),
         ([*pages, [(1, None, [None])]], False, [False, False]),
         ([*pages, []], False, [False, False]),
     ):
-        assert [one.cut_off for one in joined_traces(Asked(given), saved=saved)] == expected
+        assert [
+            one.cut_off for one in joined_traces(Asked(given), Counter(), saved=saved)
+        ] == expected
 
 
 def test_every_page_is_read_where_pages_cost_nothing() -> None:
-    pages: list[Page] = [[], [(1, None, [None])], [(1, ANN, [1])], [(1, None, [9])]]
-    found = list(joined_traces(Asked(pages), where="here: ", saved=True))
+    pages: list[Written] = [[], [(1, None, [None])], [(1, ANN, [1])], [(1, None, [9])]]
+    found = list(joined_traces(Asked(pages), Counter(), "here: ", saved=True))
     assert [trace.name for trace in found] == [ANN, "here: trackable 1"]
 
 
@@ -198,7 +199,3 @@ def test_each_box_is_a_unit(server: OsmServer) -> None:
     found = [(box, trace.name) for box, trace in given(far, server.url)]
     assert found[2::3] == [(0, "box 1: trackable 1"), (1, "box 2: trackable 1")]
     assert [box for box, _ in found] == [0, 0, 0, 1, 1, 1]
-
-
-def test_a_password_in_an_address_stays_here() -> None:
-    assert public_url("https://me:secret@example.org:8080/x") == ("https://example.org:8080")

@@ -166,12 +166,6 @@ def test_ids_and_people_of_json_are_told_as_in_tables(tmp_path: Path) -> None:
     )
 
 
-def test_json_without_ids_and_times_is_refused(tmp_path: Path) -> None:
-    rows = [{"lat": lat, "lon": lon, "recorded": iso(time)} for lat, lon, time in WAY]
-    with pytest.raises(BadInput, match="no column known as id; its columns are lat, lon, recor"):
-        read(tmp_path / "x.json", rows)
-
-
 def test_the_person_of_owntracks_is_the_user_and_a_trace_the_device(tmp_path: Path) -> None:
     said = [
         {"_type": "location", "lat": lat, "lon": lon, "tst": round(time), "t": "u", "tid": "p1"}

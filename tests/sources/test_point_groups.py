@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trajanon.errors import BadInput
 from trajanon.extract.sources import point_groups
 from trajanon.extract.sources.point_groups import traces_of_points
 from trajanon.extract.sources.streams import Reading
@@ -49,11 +48,6 @@ def gather(whole: pd.DataFrame, size: int = 10**6, **how: Any) -> tuple[list[Tra
     counts: Counter[str] = Counter()
     reading = Reading(counts=counts, **how)
     return list(traces_of_points(parts(whole, size), "t", reading)), counts
-
-
-def plain(traces: Sequence[Trace]) -> list[tuple[Any, ...]]:
-    """Traces as values that can be compared."""
-    return [(t.name, t.subject, t.lat.tolist(), t.lon.tolist(), t.time.tolist()) for t in traces]
 
 
 def by_hand(rows: Sequence[Row], roles: Sequence[str]) -> dict[Any, list[int]]:
@@ -109,21 +103,6 @@ def test_each_row_is_in_the_trace_where_it_belongs(
         assert trace.time.tolist() == seconds
 
 
-@every_table
-@given(rows=rows_of_tables)
-@settings(max_examples=25)
-def test_how_a_table_is_cut_makes_no_difference(roles: Sequence[str], rows: list[Row]) -> None:
-    whole = table(rows, roles)
-    expected = plain(gather(whole)[0])
-    for size in (1, 7):
-        assert plain(gather(whole, size)[0]) == expected
-
-
-def test_nothing_is_no_trace() -> None:
-    assert list(traces_of_points([], "t", Reading())) == []
-    assert gather(table([]))[0] == []
-
-
 def test_the_first_rows_tell_how_times_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
     """What comes later cannot turn seconds into milliseconds, nor back."""
     monkeypatch.setattr(point_groups, "FIRST", 2)
@@ -132,8 +111,3 @@ def test_the_first_rows_tell_how_times_are_written(monkeypatch: pytest.MonkeyPat
         found, _ = gather(late.assign(subject="x", id="y"), size)
         assert found[0].time[:2].tolist() == [1212908400, 1212908401]
         assert np.isnan(found[0].time[2:]).all()  # no longer than the year 2100
-
-
-def test_coordinates_off_the_earth_are_noticed_in_the_first_rows() -> None:
-    with pytest.raises(BadInput, match="not degrees on Earth, with lat from 400,000,"):
-        gather(table(ROWS).assign(lat=4e20, lon=5e5))

@@ -46,7 +46,7 @@ def test_csv_of_any_dialect_is_read(
 
 def test_parquet_is_known_by_its_suffix_or_its_first_bytes(tmp_path: Path) -> None:
     for name in ("points.parquet", "points.geoparquet", "points.pq"):
-        ROWS.to_parquet(tmp_path / name)
+        ROWS.to_parquet(tmp_path / name, row_group_size=1)
         assert is_the_two_traces(read(tmp_path / name))
 
 
@@ -69,7 +69,7 @@ def test_columns_of_one_name_or_of_lists_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "points.parquet"
     columns = [[40.0], [-3.0], ["a"], ["b"]]
     pq.write_table(pa.table(columns, names=["lat", "lon", "id", "id"]), path)
-    with pytest.raises(BadInput, match="column 'id' appears more than once"):
+    with pytest.raises(BadInput, match="column 'id' appears twice"):
         read(path)
     ROWS.assign(id=[["a"]] * 4).to_parquet(path)
     with pytest.raises(BadInput, match=r"column 'id' of .* holds list<.*`columns`"):
@@ -196,11 +196,6 @@ def test_a_file_that_cannot_be_read_is_one_sentence(
     assert len(said) < 400
 
 
-def test_a_long_parquet_is_read_in_parts(tmp_path: Path) -> None:
-    ROWS.to_parquet(tmp_path / "points.parquet", row_group_size=1)
-    assert is_the_two_traces(read(tmp_path / "points.parquet"))
-
-
 def test_coordinates_that_are_projected_or_swapped_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         read(csv(tmp_path, "y,x,id\n4474123,440291,a\n4470456,441777,a\nno,no,a\n"))
@@ -218,12 +213,8 @@ def test_a_table_without_a_line_of_names_says_what_it_lacks(
     tmp_path: Path, above: str, columns: dict[str, Any]
 ) -> None:
     path = csv(tmp_path, f"{above}1,40.4,-3.7,2020-09-13T12:26:40\n1,40.5,-3.7,\n")
-    with pytest.raises(BadInput) as caught:
+    with pytest.raises(BadInput, match=r"names of its columns, .* such as id,lat,lon,time"):
         read(path, **columns)
-    assert str(caught.value) == (
-        f"{path} has no line with the names of its columns, because its first line "
-        "holds numbers: write one above it, such as id,lat,lon,time"
-    )
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])

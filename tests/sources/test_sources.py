@@ -21,7 +21,6 @@ from trajanon.extract import Trace, extract_to, traces
 from trajanon.extract.sources import files, streams
 from trajanon.extract.sources.streams import Reading
 from trajanon.files.trajectory_files import read_trajectories
-from trajanon.trajectories import OSM_ATTRIBUTION
 
 ROWS = "lat,lon,time,id\n" + "".join(
     f"40.{i:03d},-3,{1_700_000_000 + 60 * i},a\n" for i in range(100)
@@ -250,12 +249,3 @@ def test_progress_goes_from_nothing_to_all(mixed: Path) -> None:
     done = [some for _, some, _ in said]
     assert done == sorted(done)
     assert done[-1] == total
-
-
-def test_the_attribution_of_openstreetmap_is_found(tmp_path: Path) -> None:
-    (tmp_path / "a.gpx").write_bytes(gpx(1, "me"))
-    found = files.find([tmp_path], Reading())
-    assert files.attribution(found) is None
-    (tmp_path / "b.gpx").write_bytes(gpx(2, "OpenStreetMap.org"))
-    found = files.find([tmp_path], Reading())
-    assert files.attribution(found) == OSM_ATTRIBUTION

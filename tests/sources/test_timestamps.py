@@ -15,10 +15,10 @@ from trajanon.errors import BadInput
 SEVEN = 1212908400  # 2008-06-08T07:00:00Z
 
 
-def times(folder: Path, *values: str) -> list[float | None]:
+def times(folder: Path, *values: str, names: str = "time") -> list[float | None]:
     """What becomes of times as they stand in a CSV; None is an unknown one."""
     rows = "".join(f"{i / 1000},2,a,{value}\n" for i, value in enumerate(values))
-    (one,) = read(csv(folder, f"lat,lon,id,time\n{rows}"))
+    (one,) = read(csv(folder, f"lat,lon,id,{names}\n{rows}"))
     return [None if math.isnan(second) else float(second) for second in one.time]
 
 
@@ -65,6 +65,7 @@ def test_a_time_is_understood_however_it_is_written(tmp_path: Path, text: str) -
         ),
         (["1212908400", "-", "1212908402"], [SEVEN, None, SEVEN + 2]),
         (["1212908400", "1212908401", "9999999999999"], [SEVEN, SEVEN + 1, None]),
+        (["1683964800", "0", "1683964801"], [1683964800, None, 1683964801]),
         (["2008-02-29 00:00:01", "2007-02-29 00:00:01"], [1204243201, None]),
         (["", ""], [None, None]),
         # cleaning sorts them
@@ -72,6 +73,10 @@ def test_a_time_is_understood_however_it_is_written(tmp_path: Path, text: str) -
         # day and month: that order which reads more, else the day first
         (["10:00:00 02/03/2020", "11:00:00 02/03/2020"], [1583143200, 1583146800]),
         (["01/02/2008 00:00:01", "13/02/2008 00:00:00"], [1201824001, 1202860800]),
+        (["01/02/2024 00:00:00"], [1706745600]),
+        # or that of the shorter span
+        (["10/01/2024 23:59:59", "11/01/2024 00:00:00"], [1704931199, 1704931200]),
+        (["01/10/2024 23:59:59", "01/11/2024 00:00:00"], [1704931199, 1704931200]),
         # no warning of a guess reaches the user: here it would be an error
         (["13/09/2020 12:26:40"], [1600000000]),
         (["13.09.2020 12:26:40"], [1600000000]),
@@ -168,19 +173,12 @@ EIGHT = 1683964800.0
 """2023-05-13 08:00:00 UTC."""
 
 
-def seconds(folder: Path, *rows: str, names: str = "time") -> list[float]:
-    """Times of a table with these columns, one row for each, after the first."""
-    lines = "".join(f"{i},2,a,{row}\n" for i, row in enumerate(rows))
-    (one,) = read(csv(folder, f"lat,lon,id,{names}\n{lines}"))
-    return [float(time) for time in one.time]
-
-
 @pytest.mark.parametrize("number", ["705657600", "2023133080000"])
 def test_numbers_that_are_probably_of_another_clock_are_said(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, number: str
 ) -> None:
     """Seconds since 2001, and the day of a year, are not told from others."""
-    seconds(tmp_path, number, number)
+    times(tmp_path, number, number)
     assert "seconds since 1970, " in caplog.text
 
 
@@ -197,7 +195,7 @@ def test_numbers_that_are_probably_of_another_clock_are_said(
 )
 def test_a_time_of_day_is_read_beside_its_day(tmp_path: Path, date: str, time: str) -> None:
     rows = [f"{date},{one}" for one in time.split()]
-    assert seconds(tmp_path, *rows, names="date,time") == [EIGHT, EIGHT + 20.0]
+    assert times(tmp_path, *rows, names="date,time") == [EIGHT, EIGHT + 20.0]
 
 
 @pytest.mark.parametrize(
@@ -231,26 +229,20 @@ def test_what_is_not_certain_is_refused(
     tmp_path: Path, rows: list[str], names: str, words: str
 ) -> None:
     with pytest.raises(BadInput, match=words):
-        seconds(tmp_path, *rows, names=names)
+        times(tmp_path, *rows, names=names)
 
 
 def test_numbers_from_an_unknown_beginning_are_said(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert seconds(tmp_path, "0", "60", "61.5") == [0.0, 60.0, 61.5]
+    assert times(tmp_path, "0", "60", "61.5") == [0.0, 60.0, 61.5]
     assert caplog.messages == [
         "points has times such as 0: read as seconds from an unknown beginning"
     ]
 
 
-def test_a_number_outside_1980_to_2100_is_no_time_of_a_clock(tmp_path: Path) -> None:
-    found = seconds(tmp_path, "1683964800", "0", "1683964801")
-    assert [found[0], found[2]] == [EIGHT, EIGHT + 1.0]
-    assert np.isnan(found[1])
-
-
 def test_a_stamp_of_fourteen_digits_is_read_and_that_is_said(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert seconds(tmp_path, "20230513080000", "20230513080020") == [EIGHT, EIGHT + 20.0]
+    assert times(tmp_path, "20230513080000", "20230513080020") == [EIGHT, EIGHT + 20.0]
     assert caplog.messages == ["points has times such as 20230513080000: read as YYYYMMDDhhmmss"]

@@ -3,12 +3,10 @@
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.errors import BadInput
-from trajanon.extract.sources.trace_pieces import CLOUD, UNTIMED, check_untimed, is_cloud, ordered
+from trajanon.extract.sources.trace_pieces import CLOUD, UNTIMED, is_cloud, ordered
 from trajanon.extract.trace import Trace
 
 
@@ -59,8 +57,3 @@ def test_untimed_traces_are_rejected_when_asked() -> None:
     names, counts = left([switchbacks(30), timed], "reject")
     assert names == ["b"]
     assert counts == {UNTIMED: 30}
-
-
-def test_another_choice_is_refused() -> None:
-    with pytest.raises(BadInput, match=r"`untimed` must be accept or reject \(got 'no'\)"):
-        check_untimed("no")
