@@ -151,7 +151,10 @@ def _trips_of(frame: "DataFrame", columns: dict[str, str]) -> Trajectories:
     try:
         trips = cut(from_frame(frame, columns=columns), rules)
     except BadInput as error:
-        raise type(error)(f"{error}. {_OTHERS}") from error
+        said = str(error).replace("`columns` id=", "`recording`=")  # as the parameter is called
+        for name in ("subject", "time"):
+            said = said.replace(f"`columns` {name}=", f"`{name}`=")
+        raise type(error)(f"{said}. {_OTHERS}") from error
     if notes := sentences(trips.provenance):
         _LOG.warning("%s", " ".join([*notes, f"{_OTHERS}."]))
     return trips

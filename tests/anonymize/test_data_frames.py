@@ -110,17 +110,13 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
             "For other columns or limits, give the Trajectories",
         ),
         (fixes(), {"subject": fixes()["who"]}, "`subject` must be the name of a column, a text"),
-        (
-            fixes()[["lat", "lon"]],
-            {},
-            "known as id; its columns are lat, lon: say `columns` id=...",
-        ),
+        (fixes()[["lat", "lon"]], {}, "known as id; its columns are lat, lon: say `recording`=..."),
         (fixes()[:0], {}, "the frame has no rows"),
         ("fixes.csv", {}, "a DataFrame or a GeoDataFrame is taken, not str"),
         (
             pd.DataFrame(as_points(fixes())),
             {},
-            "known as id; its columns are who: say `columns` id=",
+            "known as id; its columns are who: say `recording`=",
         ),
         (
             trajanon.Trajectories(np.ones((2, 2, 2))),
