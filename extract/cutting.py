@@ -61,7 +61,7 @@ class Cutter:
     area: Area | None = None
     boxes: Sequence[Box] = ()  # beyond which the source, a server, gave no points
     hidden: Region | None = None
-    read: Counter[str] = field(default_factory=Counter)  # what readers left out
+    unread: Counter[str] = field(default_factory=Counter)  # what readers left out
     key: int = field(default_factory=lambda: randbits(63))  # secret, of the trimmed ends
     counts: Counter[str] = field(default_factory=Counter, init=False)
 
@@ -107,7 +107,9 @@ class Cutter:
         counts["recordings repeated"] += int(entered.repeated.sum())
         counts["points of repeated recordings"] += int(repeated.sum())
         became = np.where(entered.repeated, 0, _ONE_PLACE)
-        found, true_ends = self._found(self._cleaned(points.take(~repeated)), some, became)
+        found, true_ends = self._windows_or_trips(
+            self._cleaned(points.take(~repeated)), some, became
+        )
         new = max(int(entered.trace.max(initial=-1)) + 1 - len(self._became), 0)
         self._became = np.append(self._became, np.zeros(new, np.int8))
         np.maximum.at(self._became, entered.trace, became.astype(np.int8))
@@ -132,7 +134,7 @@ class Cutter:
         points = kept("stray points", points, drop_strays(points, self.rules))
         return kept("points repeated in place", points, drop_zero_hops(points))
 
-    def _found(
+    def _windows_or_trips(
         self, points: Points, some: Sequence[Trace], became: Ints
     ) -> tuple[WindowBatch, Bools]:
         """Find windows or trips, and which ends are true; mark what became of the recordings."""
@@ -140,7 +142,7 @@ class Cutter:
         if rules.trips:
             last_read = np.array([one.last_read for one in some])
             trips = Trips(points, rules, counts, last_read=last_read)
-            points, true_ends = trips.whole(self._shown(trips.points), area, self.boxes)
+            points, true_ends = trips.longest_inside(self._shown(trips.points), area, self.boxes)
             why = np.where(trips.why < 0, _SHORT, _HIDDEN + trips.why)
             np.maximum.at(became, trips.trace, why)
             found = whole_trips(points, rules)
@@ -215,7 +217,7 @@ class Cutter:
 
     def provenance(self) -> dict[str, Any]:
         """Describe how the trajectories were made, ready for JSON."""
-        area, counts = self.area, Counter({**self.read, **self.counts})
+        area, counts = self.area, Counter({**self.unread, **self.counts})
         became = np.bincount(self._became, minlength=len(_BECAME)).tolist()
         out = {why: many for why, many in zip(_BECAME[:_TAKEN], became, strict=False) if many}
         columns = [name for name in counts if name.startswith(COLUMNS)]
@@ -268,7 +270,7 @@ def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> T
     [[41.0054 41.0063 41.0072 41.0081 41.009  41.0099]]
     """
     cutter = Cutter(rules, area=area)
-    whole = joined_pieces(traces, cutter.read)
+    whole = joined_pieces(traces, cutter.unread)
     return finished([cutter.cut(some) for some in cutter.batches(whole)], cutter)
 
 

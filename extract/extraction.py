@@ -165,7 +165,7 @@ def extract_to(
         else:
             draft = stack.enter_context(replacing_folder(out, is_part, inputs))
         folder = Path(stack.enter_context(TemporaryDirectory(dir=draft.parent)))
-        parts = _taken(cutter, batches, folder)
+        parts = _cut_all(cutter, batches, folder)
         provenance = {**origin, **cutter.provenance()}
         if partition is None:
             write_parts(draft, parts, provenance)
@@ -183,7 +183,7 @@ def _planned(
     progress: Progress,
     options: dict[str, Any],
 ) -> tuple[Cutter, Iterator[list[Trace]], dict[str, Any], list[Path]]:
-    """Check what is asked for; give how it is cut, what is read when it is asked for, and whose."""
+    """Check what is asked for; give the cutter, batches that are read later, origin and inputs."""
     where, of_the_city = area_of(area)
     if windows and options.get("spacing") is None:
         if of_the_city is None:
@@ -195,7 +195,7 @@ def _planned(
         raise BadInput(f"`jobs={how.jobs}` and a cluster both read files: give one of them")
     reading = _reading(how, rules.subjects_exact)
     boxes: Sequence[Box] = ()
-    if found := _found(source, reading):
+    if found := _listed_files(source, reading):
         numbered = files.traces_of_files(
             found, reading, jobs=how.jobs, client=client, progress=progress
         )
@@ -206,12 +206,12 @@ def _planned(
         numbered = osm_api.traces_of_boxes(
             boxes, reading.counts, url=how.api_url, max_pages=how.max_pages, progress=progress
         )
-    cutter = Cutter(rules, area=where, boxes=boxes, hidden=hidden, read=reading.counts)
+    cutter = Cutter(rules, area=where, boxes=boxes, hidden=hidden, unread=reading.counts)
     traces = ordered(joined(numbered, reading.counts), how.untimed, cutter.counts)
     return cutter, cutter.batches(traces), _origin(found, how), [one.path for one in found]
 
 
-def _found(source: From, reading: Reading) -> list[SourceFile]:
+def _listed_files(source: From, reading: Reading) -> list[SourceFile]:
     """List the files of the source; none for the server."""
     names = [source] if isinstance(source, str | os.PathLike) else list(source)
     if not all(map(os.fspath, names)) or not names:
@@ -238,7 +238,7 @@ def _origin(found: Sequence[SourceFile], how: SourceOptions) -> dict[str, Any]:
     return {"source": name, "attribution": files.attribution(found)}
 
 
-def _taken(cutter: Cutter, some: Iterable[list[Trace]], folder: Path) -> Iterator[Trajectories]:
+def _cut_all(cutter: Cutter, some: Iterable[list[Trace]], folder: Path) -> Iterator[Trajectories]:
     """Cut all batches and give the trajectories taken; many are on disk until all are known."""
     written, held = list[Path](), list[Trajectories]()
     numbers = [np.empty((2, 0), np.int64)]  # subject and trace of each
@@ -289,7 +289,7 @@ def traces(
     """
     how = _reading(SourceOptions(columns=columns, untimed=untimed), subjects_exact)
     how = how if counts is None else replace(how, counts=counts)
-    if not (found := _found(source, how)):
+    if not (found := _listed_files(source, how)):
         raise BadInput(f"traces reads files and folders; of {OSM_API} take extract")
     numbered = files.traces_of_files(found, how, jobs=jobs, progress=progress)
     return ordered((trace for _, trace in numbered), untimed, how.counts)

@@ -19,7 +19,7 @@ from trajanon.extract.points import Points, metres_between, too_fast
 from trajanon.extract.rules import LEAST_GAP, LEAST_PAUSE, Rules
 from trajanon.extract.trace import Trace
 
-Breaks = Callable[[Floats, Floats, Ints], Bools]  # of points and starts: which ways on break
+Breaks = Callable[[Floats, Floats, Ints], Bools]  # lat, lon, start: which ways are cut
 
 
 def gaps_of(points: Points, rules: Rules) -> tuple[Bools, Bools, Bools]:
@@ -89,7 +89,7 @@ def keep(points: Points, kept: Bools, breaks: Breaks) -> Points:
 
 
 def broken(points: Points, kept: Bools, breaks: Breaks) -> Bools:
-    """Mark the points that a way leads to which breaks, from a kept one to a kept one."""
+    """Mark each kept point if the way from the kept point before it must be cut."""
     begins, both = np.zeros(len(points), dtype=np.bool_), points.follows & kept
     both[1:] &= kept[:-1]
     start = np.flatnonzero(both) - 1

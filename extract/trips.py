@@ -48,7 +48,7 @@ class Trips:
         self.trace = points.trace[first]  # which trace of the batch each trip is of, (trips,)
         self.why = np.full(len(first), -1)  # the number of the reason why it is left out, or -1
         trip = np.repeat(np.arange(len(first)), size)
-        points = replace(points, trace=trip, piece=trip)
+        points = replace(points, trace=trip, piece=trip)  # `trace` numbers trips from here on
         counts[FOUND] += len(first)
         self._goes_on = self._cut_off(points, last_read[self.trace], longest_stop(rules))
         _, far, fast = gaps_of(points, rules)
@@ -67,7 +67,7 @@ class Trips:
         there = (begin - wait <= last_read) & (last_read <= end + wait)
         return np.asarray(np.where(timed, there, is_last & ~np.isnan(last_read)))
 
-    def whole(
+    def longest_inside(
         self, points: Points, area: Area | None, boxes: Sequence[Box]
     ) -> tuple[Points, Bools]:
         """Give the longest shown part of each trip inside, and whether its ends are true ones."""

@@ -171,7 +171,7 @@ def anonymize_parts(
     return result.report
 
 
-def report_beside(out: str) -> str:
+def parts_report_path(out: str) -> str:
     """The path of the report of a release in parts."""
     return f"{out.rstrip('/')}.parts.report.json"
 
@@ -183,9 +183,9 @@ def _report_beside(place: Folder, out: str) -> Iterator[Callable[[bytes], object
         held: list[bytes] = []
         yield held.append
         with place.named():
-            place.system.pipe_file(report_beside(place.path), b"".join(held))
+            place.system.pipe_file(parts_report_path(place.path), b"".join(held))
     else:
-        with replacing(Path(report_beside(out))) as (draft,):
+        with replacing(Path(parts_report_path(out))) as (draft,):
             yield draft.write_bytes
 
 

@@ -67,7 +67,7 @@ class TrajectoryGroups:
 
     @property
     def information_loss(self) -> float:
-        """IL in percent of the lines as written, but of plain means as computed; of places."""
+        """IL of places in percent: of the released lines; without a key, of means not rounded."""
         if self.key is None:
             return self.partition.information_loss
         return loss_to(self.trajectories.points, self.released, self.partition.labels)

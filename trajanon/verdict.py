@@ -15,7 +15,7 @@ Kind = Literal["ready", "say", "stop"]
 MOST_SENTENCES = 3
 
 # Shares of all groups, recordings or hours: less is no decision, and stands in the report.
-NAMELESS = 0.01
+MOST_NAMELESS = 0.01
 IN_ONE_PLACE = 0.01
 WIDE = 0.01
 HOURS_ALONE = 0.10
@@ -163,7 +163,7 @@ def _of_people_and_means(report: Mapping[str, Any]) -> Iterator[_Found]:
             if k > PAIR + 1
             else None,
         )
-    if knows_people(report) and (share := _nameless(report)) > NAMELESS:
+    if knows_people(report) and (share := _nameless(report)) > MOST_NAMELESS:
         yield (
             f"{percent(share, 2)} of the recordings have no subject; each of them was counted as a "
             "different person.",

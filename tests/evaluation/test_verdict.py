@@ -22,8 +22,8 @@ from trajanon.verdict import (
     FEW_DATA,
     HOURS_ALONE,
     IN_ONE_PLACE,
+    MOST_NAMELESS,
     MOST_SENTENCES,
-    NAMELESS,
     PEOPLE,
     WIDE,
     cost,
@@ -88,7 +88,7 @@ def nameless(share: float) -> dict[str, Any]:
     ("facts", "kind", "says"),
     [
         ({}, "ready", ""),
-        (nameless(NAMELESS), "ready", ""),
+        (nameless(MOST_NAMELESS), "ready", ""),
         (nameless(0.1), "say", "10 % of the recordings have no subject"),
         (nameless(1.0), "say", "at least 5 recordings are behind each line"),
         ({"counted": "records", "subjects_per_group": None}, "say", "may be of one person"),

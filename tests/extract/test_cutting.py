@@ -164,7 +164,7 @@ def test_only_points_without_time_are_said() -> None:
     with pytest.raises(
         NoTrajectories, match=r"points without time, 100 % \(7,791 of 7,791\); .* larger box"
     ):
-        finished([], Cutter(RULES, read=read))
+        finished([], Cutter(RULES, unread=read))
 
 
 def test_batches_are_smaller_where_a_metre_gives_many_places() -> None:

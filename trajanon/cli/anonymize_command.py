@@ -113,7 +113,7 @@ def _of_parts(
 ) -> tuple[str, dict[str, Any]]:
     from trajanon.cli.report_tables import bars
     from trajanon.files.release_formats import RELEASE_FORMATS
-    from trajanon.parts import report_beside
+    from trajanon.parts import parts_report_path
     from trajanon.workers import connected
 
     if Path(out).suffix.lower() in RELEASE_FORMATS:
@@ -127,4 +127,4 @@ def _of_parts(
     except KeyboardInterrupt:  # no groups so far, for not all rows have one
         say(f"stopped; nothing was released, and {out} is as it was")
         raise SystemExit(INTERRUPTED) from None
-    return report_beside(out), report
+    return parts_report_path(out), report

@@ -1,6 +1,6 @@
 """Tracks, row by row: each row holds a piece of its run, valid by itself.
 
-Three columns: ``run``; ``start``, the place on the run of the window's first point, in steps;
+The columns are ``run``; ``start``, the place on the run of the window's first point, in steps;
 ``track``, the row's piece; and ``track_times``, the times at its points, if they are known. The
 pieces of a run are cut where its windows begin: the first holds the run from its
 beginning, each ends with the first point of the next, the last at the end of the run.

@@ -1,4 +1,4 @@
-"""HM2-Micro: a short path through the records, cut optimally."""
+"""HM2-Micro: a short path through the records, and its optimal cut (MHM)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
