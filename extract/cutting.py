@@ -271,10 +271,10 @@ def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> T
     """
     cutter = Cutter(rules, area=area)
     whole = joined_pieces(traces, cutter.unread)
-    return finished([cutter.cut(some) for some in cutter.batches(whole)], cutter)
+    return finished_cut([cutter.cut(some) for some in cutter.batches(whole)], cutter)
 
 
-def finished(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:
+def finished_cut(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:
     """Join the trajectories of all batches, once all recordings are known."""
     numbers = [np.array([part.subject, part.trace]) for part in parts if len(part)]
     subject, trace = np.concatenate([np.empty((2, 0), np.int64), *numbers], axis=1)

@@ -15,7 +15,7 @@ import numpy as np
 
 from trajanon.atomic_output import replacing, replacing_folder
 from trajanon.errors import BadInput
-from trajanon.extract.cutting import Cutter, finished
+from trajanon.extract.cutting import Cutter, finished_cut
 from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
 from trajanon.extract.rules import Rules, SourceOptions, fields_in
 from trajanon.extract.sources import files, osm_api
@@ -106,7 +106,7 @@ def extract(
     11
     """
     cutter, batches, origin, _ = _planned(source, area, windows, hidden, client, progress, options)
-    whole = finished([cutter.cut(some) for some in batches], cutter)
+    whole = finished_cut([cutter.cut(some) for some in batches], cutter)
     return replace(whole, provenance={**origin, **whole.provenance})
 
 

@@ -98,7 +98,7 @@ class Groups:
         self.of: dict[int, int] = {}
         self._count = 0
 
-    def search(self, table: parts.Table, rows: Ints) -> Tally:
+    def search(self, table: parts.PartsTable, rows: Ints) -> Tally:
         """Note the groups."""
         tally = searched(table, rows)
         assert not self.of.keys() & set(rows.tolist()), "a row came twice"

@@ -21,7 +21,7 @@ from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 from trajanon.utility.displacements import lengths
 
-PLACE = 200.0
+ONE_PLACE = 200.0
 """Metres between the ends of trips up to which they are in one place."""
 
 MOST_LEFT_OUT = 0.01
@@ -49,7 +49,7 @@ class Ends(NamedTuple):
     def far(self, ones: Ints, others: Ints) -> Bools:
         """Tell which ends of some trips are in other places than those of others, (s, t, e)."""
         away = displacement(self.points[ones][:, None], self.points[others])
-        return np.asarray((away > PLACE) | self.free[ones][:, None] | self.free[others])
+        return np.asarray((away > ONE_PLACE) | self.free[ones][:, None] | self.free[others])
 
     def apart(self, rows: Ints) -> list[list[int]]:
         """Tell for each end of each member which others end elsewhere, as bits of a number."""
@@ -68,7 +68,7 @@ class Ends(NamedTuple):
             away = np.full(len(labels), np.inf)
             for _ in range(self.distinct):  # the member of each group that is farthest from others
                 pick = np.lexsort((away, labels))[last]
-                maybe |= away[pick] <= PLACE
+                maybe |= away[pick] <= ONE_PLACE
                 of = pick[labels]
                 metres = displacement(points, points[of])
                 metres[free | free[of]] = np.inf

@@ -10,7 +10,7 @@ import pandas as pd
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.release import Release
-from trajanon.street_counts import HOURS, ReleasedLines, released_lines
+from trajanon.street_counts import HOURS_OF_DAY, ReleasedLines, released_lines
 from trajanon.utility.usefulness import cell_middles, cells
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def zone_flows(
     if lines.times is not None and lines.clock is not None:
         by_hour = np.zeros((len(pairs), 24), np.int64)
         np.add.at(by_hour, (pair, lines.clock.hour(lines.times[inside, 0])), of_line)
-        table |= dict(zip(HOURS, by_hour.T, strict=True))
+        table |= dict(zip(HOURS_OF_DAY, by_hour.T, strict=True))
     between = shapely.linestrings(middles[pairs][:, :, ::-1]) if len(pairs) else []
     found = geopandas.GeoDataFrame(table, geometry=between, crs="EPSG:4326")
     least = int(lines.people.min()) if least_people is None else least_people

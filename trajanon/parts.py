@@ -137,7 +137,7 @@ def anonymize_parts(
         write_report = stack.enter_context(_report_beside(place, out))
         release = stack.enter_context(_replaced(place, inputs))
         with parquet_of(folder, look_at_schema) as file:
-            table = Table(folder, file, asked)
+            table = PartsTable(folder, file, asked)
         check_enough(file.n, k, what="trajectory")
         capacity = capacity_of(table, bytes_given)
         book = entry = None
@@ -206,7 +206,7 @@ def _replaced(place: Folder, inputs: Iterable[Path]) -> Iterator[Folder]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class PartsTable:
     """A folder of parts, as the tasks of a run know it."""
 
     folder: Folder
@@ -244,7 +244,7 @@ class Look(NamedTuple):
     squares: Floats  # of the differences from the mean, (2 m,)
 
 
-def _look(table: Table, part: tuple[str, Ints]) -> Look:
+def _look(table: PartsTable, part: tuple[str, Ints]) -> Look:
     name, rows = part
     some = table.read(f"{table.folder}/{name}", rows, tracks=False)
     m, records = some.points.shape[1], some.records
@@ -255,7 +255,7 @@ def _look(table: Table, part: tuple[str, Ints]) -> Look:
 
 
 def in_shards(
-    table: Table, client: "Client | None", shards: int, capacity: int, *, exact: bool
+    table: PartsTable, client: "Client | None", shards: int, capacity: int, *, exact: bool
 ) -> Result:
     """Anonymise a table in shards."""
     since, progress, k = perf_counter(), table.asked.progress, table.asked.k
@@ -286,7 +286,7 @@ def in_shards(
     return finished(table.asked, tally, provenance, subject, shards=len(rows))
 
 
-def _surveyed(table: Table, looks: Sequence[Look]) -> tuple[Table, NDArray[np.float32]]:
+def _surveyed(table: PartsTable, looks: Sequence[Look]) -> tuple[PartsTable, NDArray[np.float32]]:
     """Take from the parts how coordinates are spread and times released; and where rows lie."""
     if len({len(look.mean) for look in looks}) > 1:
         raise BadInput(f"the parts in {table.folder} have trajectories of different lengths")
@@ -331,7 +331,7 @@ def split(places: NDArray[np.float32], run: Ints, counted: Ints, k: int, shards:
     return found
 
 
-def _search(table: Table, rows: Ints) -> Tally:
+def _search(table: PartsTable, rows: Ints) -> Tally:
     """Anonymise a shard as a table of its own."""
     asked = table.asked
     assert asked.spread is not None
@@ -385,7 +385,7 @@ def shards_for(n: int, capacity: int) -> int:
     return 1 if n <= capacity else -(-n * 11 // (capacity * 10))
 
 
-def capacity_of(table: Table, memory: float) -> int:
+def capacity_of(table: PartsTable, memory: float) -> int:
     """How many records fit into memory while they are searched."""
     with table.file.opened[0]() as part:
         about = part.metadata

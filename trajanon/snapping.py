@@ -14,7 +14,7 @@ import numpy as np
 
 from trajanon._kernels.road_matching import (
     Found,
-    Matched,
+    MatchedWays,
     Matching,
     Near,
     Network,
@@ -132,7 +132,7 @@ def _chains(nodes: int, tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, 
     return np.array(street), np.array(order), np.array(back)
 
 
-def matched(lines: Floats, network: Network, how: Matching) -> Matched:
+def matched_to_roads(lines: Floats, network: Network, how: Matching) -> MatchedWays:
     """Match lines, (n, m, 2), to a network."""
     from shapely import STRtree, linestrings
 
@@ -140,7 +140,7 @@ def matched(lines: Floats, network: Network, how: Matching) -> Matched:
     tree = STRtree(linestrings(np.stack([places[network.tail], places[network.head]], axis=1)))
     lines = np.ascontiguousarray(lines)
     n, m = lines.shape[:2]
-    found = Matched(np.empty((n, m), np.int64), np.zeros((n, m)), np.empty((n, m), np.bool_))
+    found = MatchedWays(np.empty((n, m), np.int64), np.zeros((n, m)), np.empty((n, m), np.bool_))
 
     def task(first: int, stop: Event) -> None:
         if not stop.is_set():
@@ -195,7 +195,7 @@ def near_streets(network: Network, tree: "STRtree", lines: Floats, how: Matching
     return near._replace(many=near.many.reshape(shape[:2]))
 
 
-def kept_on(found: Matched) -> Matched:
+def kept_on(found: MatchedWays) -> MatchedWays:
     """Keep lines that wait on a street from going back on it."""
     way, walked, linked = found
     for p in range(1, way.shape[1]):
@@ -209,7 +209,7 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
 
     Equal shares of that way would move points along it by what the way is longer than the line.
     """
-    way, walked, linked = kept_on(matched(lines, network, _HOW._replace(within=keep_off)))
+    way, walked, linked = kept_on(matched_to_roads(lines, network, _HOW._replace(within=keep_off)))
     on_roads = (way[:, 0] >= 0) & linked[:, 1:].all(axis=1)
     street, back = np.divmod(way[on_roads], 2)
     walked = np.where(back, network.whole[street] - walked[on_roads], walked[on_roads])
@@ -230,7 +230,7 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
 def traced(lines: Floats, network: Network, how: Matching = _HOW) -> Found:
     """Follow lines, (n, m, 2), along all streets that they take."""
     lines = np.ascontiguousarray(lines)
-    on = kept_on(matched(lines, network, how))
+    on = kept_on(matched_to_roads(lines, network, how))
     search = room_for(len(network.lat), 1, 1).search
     room = 4 * lines.shape[0] * lines.shape[1]
     while True:

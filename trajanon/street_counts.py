@@ -26,7 +26,7 @@ from trajanon.verdict import verdict
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
 
-HOURS = tuple(f"h{hour:02d}" for hour in range(24))
+HOURS_OF_DAY = tuple(f"h{hour:02d}" for hour in range(24))
 """Columns of people by the hour of the day."""
 
 _WAY = 10.0  # metres, or half of a street, that a line must go to count on it
@@ -207,7 +207,7 @@ def count_on_streets(
     )
 
 
-def compared(
+def compared_streets(
     originals: Trajectories, release: ReleasedLines, roads: RoadsToFollow
 ) -> StreetUsefulness:
     """Compare the streets of a release with those of its originals, matched alike."""
@@ -321,7 +321,7 @@ def street_table(found: StreetCounts, roads: RoadsToFollow, states: Ints) -> "Ge
     }
     if found.speed is not None and found.hours is not None:
         table["speed_kmh"] = found.speed[states].round(1)
-        table |= dict(zip(HOURS, found.hours[states].T, strict=True))
+        table |= dict(zip(HOURS_OF_DAY, found.hours[states].T, strict=True))
     counted = geopandas.GeoDataFrame(
         table, geometry=[shapely.LineString(shape) for shape in shapes], crs="EPSG:4326"
     )

@@ -93,7 +93,7 @@ def column_of(values: ArrayLike | Sequence[object]) -> NDArray[Any]:
 
 
 def numbered(values: ArrayLike | Sequence[object], *, exact: bool = False) -> Numbered:
-    """Number whatever tells subjects apart; None, NaN and a name of blanks are nobody's name."""
+    """Number whatever tells subjects apart; None, NaN and blanks are no name."""
     given = column_of(values)
     if given.dtype.kind not in "iuf":
         given = given.astype(object)

@@ -21,7 +21,7 @@ from trajanon.subjects import Numbered, numbered
 from trajanon.table_columns import TableColumns, named, occurrences, read_table_columns, weights_of
 from trajanon.utility.moments import moments
 
-NEAR = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
+NEAR_VALUE = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -220,7 +220,7 @@ def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints)
         "risk": {
             "linkage_highest": float(chance.max()),
             "linkage_mean": float(chance.mean()),
-            "near_original": float((np.abs(away) <= NEAR).all(axis=1).mean()),
+            "near_original": float((np.abs(away) <= NEAR_VALUE).all(axis=1).mean()),
         },
         "stages": [stage.account for stage in partition.stages],
         "stopped": partition.stopped,

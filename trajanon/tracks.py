@@ -36,7 +36,7 @@ def refuse_off_earth(points: NDArray[Any], row: str, unit: float = 1.0) -> None:
 
 
 def refuse_odd_times_along(times: Floats, begins: Bools, what: str) -> None:
-    """Refuse times, (t,), that nobody can have; ``begins`` marks the first of each ``what``."""
+    """Refuse times, (t,), that cannot be; ``begins`` marks the first of each ``what``."""
     unknown, goes_on = np.isnan(times), ~begins[1:]
     first, last = _CALENDAR
     for odd, said in (

@@ -14,21 +14,21 @@ from trajanon.errors import BadInput
 from trajanon.extract.sources import source_tables
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.point_groups import traces_of_points
-from trajanon.extract.sources.source_tables import Layout, read_columns
+from trajanon.extract.sources.source_tables import TableLayout, read_columns
 from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
 
-_GEOLIFE = Layout(names=("lat", "lon", "zero", "altitude", "days", "date", "time"), above=6)
-_CABSPOTTING = Layout(names=("lat", "lon", "occupied", "time"), separator=" ")
-_TDRIVE = Layout(names=("subject", "time", "lon", "lat"))
+_GEOLIFE = TableLayout(names=("lat", "lon", "zero", "altitude", "days", "date", "time"), above=6)
+_CABSPOTTING = TableLayout(names=("lat", "lon", "occupied", "time"), separator=" ")
+_TDRIVE = TableLayout(names=("subject", "time", "lon", "lat"))
 _PORTO = ("TRIP_ID", "TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE")
 
 _POLYLINE = msgspec.json.Decoder(list[tuple[float, float]])  # longitudes and latitudes
 _STEP = 15.0  # seconds from point to point in Porto
 
 
-def _whole(path: Path, layout: Layout, names: Sequence[str], how: Reading) -> pd.DataFrame:
+def _whole(path: Path, layout: TableLayout, names: Sequence[str], how: Reading) -> pd.DataFrame:
     """Read columns of a text, as texts."""
     none = pd.DataFrame(columns=list(names))
     return pd.concat([none, *read_columns(path, layout, names, how)], ignore_index=True)

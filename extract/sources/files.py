@@ -20,7 +20,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources import gpx_document
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
 from trajanon.extract.sources.geo_files import footer_of
-from trajanon.extract.sources.gpx_document import Page
+from trajanon.extract.sources.gpx_document import ApiPage
 from trajanon.extract.sources.osm_api import joined_traces
 from trajanon.extract.sources.streams import UNREADABLE, Reading, meter
 from trajanon.extract.trace import Trace
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 LARGE = 1 << 26  # bytes; larger files, and archives, are read here as streams, and never held whole
 
-Item = Trace | Page
+Item = Trace | ApiPage
 _Warning = tuple[str, str, str]  # kind, message, and what it is about
 # What a process or worker read: what a file holds, left out, warned of, why it ended.
 _Whole = tuple[list[Item], Counter[str], list[_Warning], BadInput | FileProblem | None]

@@ -15,7 +15,7 @@ from trajanon.extract.sources import (
     source_tables,
 )
 from trajanon.extract.sources.columns import FILE, FOLDER
-from trajanon.extract.sources.gpx_document import Page
+from trajanon.extract.sources.gpx_document import ApiPage
 from trajanon.extract.sources.streams import COLUMNS, DAMAGED, ZIP, Reading
 from trajanon.extract.trace import Trace
 from trajanon.subjects import spelled
@@ -26,7 +26,7 @@ _HEAD = 4096
 class Format(NamedTuple):
     """A kind of file: its names, beginning and content, and its reader."""
 
-    read: Callable[[Path, str, Reading], Iterator[Trace | Page]]
+    read: Callable[[Path, str, Reading], Iterator[Trace | ApiPage]]
     suffixes: tuple[str, ...] = ()
     begins: bytes = b""  # a regular expression of the first bytes
     holds: bytes = b""  # another one, of bytes that stand anywhere among them
@@ -111,7 +111,7 @@ class SourceFile:
         return replace(self, label="/".join(self.path.parts[-depth:]))
 
 
-def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | Page]:
+def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | ApiPage]:
     """Read one file by the reader of its format; perhaps its folder is the subject."""
     by_folder = how.columns.get("subject") == FOLDER
     for found in FORMATS[file.format].read(file.path, file.label, how):

@@ -29,7 +29,7 @@ from trajanon.extract.sources.streams import (
     unpacked,
 )
 from trajanon.extract.trace import Trace
-from trajanon.files.arrow import frame, geometries_of, opened, reading
+from trajanon.files.arrow import frame, geometries_of, opened_parquet, reading
 from trajanon.files.geoparquet import described
 from trajanon.inputs import other_encoding, seems_utf16
 from trajanon.number_text import number_of
@@ -37,7 +37,7 @@ from trajanon.number_text import number_of
 NO_FEATURE = "lines that are no features"
 OTHERS = "features that are no moving points"
 UNREAD = "features or trips that could not be read"
-SHORT = "moving points of fewer than two places"
+SINGLE_POINTS = "moving points of fewer than two places"
 WITHOUT_ROUTE = "trips without a route"
 
 _SQLITE = b"SQLite format 3\x00"
@@ -175,14 +175,14 @@ def footer_of(path: Path) -> dict[bytes, bytes]:
         with path.open("rb") as file:
             if file.read(len(PARQUET)) != PARQUET:
                 return {}
-        return dict(pq.read_metadata(opened(path)).metadata or {})
+        return dict(pq.read_metadata(opened_parquet(path)).metadata or {})
     except (OSError, UnicodeError, pa.ArrowException):
         return {}  # its reader names the fault
 
 
 def _of_parquet(path: Path, what: str, label: str, how: Reading) -> Iterator[Trace]:
     with reading(what, "GeoParquet"):
-        table = pq.ParquetFile(opened(path)).read(use_threads=False)
+        table = pq.ParquetFile(opened_parquet(path)).read(use_threads=False)
     if b"trajanon" in (table.schema.metadata or {}):
         raise BadInput(f"{what} is what trajanon extract wrote: give it to trajanon anonymize")
     geo = described(table.schema, what)
@@ -254,7 +254,7 @@ def _moving(feature: Any, crs: Any) -> _Moving | str:
         return UNREAD
     long = [len(part) > 1 for part in known]
     if not any(long):
-        return SHORT
+        return SINGLE_POINTS
     if "id" in feature:
         columns = {"id": feature["id"], **columns}
     times = [piece.get("datetimes") for piece in compress(pieces, long)]

@@ -37,8 +37,8 @@ _PLANET = "OSM gpx_dump.py"
 _GENERATORS = (_PLANET, "OpenStreetMap gpx_dump.py")  # how metadata of a dump name who made them
 
 NOT_GPX = "members that are not GPX"
-CUT_OFF = "archives cut off"
-NAMELESS = "recordings without their account in the dump, or before it"
+CUT_OFF_FILES = "archives cut off"
+WITHOUT_ACCOUNT = "recordings without their account in the dump, or before it"
 
 _GPX = (".gpx", ".gpx.gz", ".gpx.bz2", ".gpx.xz")
 _DUMPED = re.compile(r"(?:.*/)?(public|trackable|identifiable)/(?:\d+/)*(\d{1,18})\.gpx")
@@ -124,7 +124,7 @@ class Segment:
         return Segment(self.track, self.url, self.lat[which], self.lon[which], self.time[which])
 
 
-Page = list[Segment]
+ApiPage = list[Segment]
 """A page of the server's trackpoints, perhaps saved to a file: the segments with a point."""
 
 
@@ -237,7 +237,7 @@ def _all_at_once(
         return np.array([of_one(text) for text in texts])
 
 
-def read_document(source: bytes, name: str) -> Page:
+def read_document(source: bytes, name: str) -> ApiPage:
     """Read one whole GPX document, packed or not."""
     stream = unpacked(io.BufferedReader(io.BytesIO(source)))
     return list(GpxStream(stream.read, name))
@@ -248,7 +248,7 @@ def looks_like(name: str, head: bytes) -> bool:
     return GpxStream(io.BytesIO(head).read, "").read_beginning().is_gpx
 
 
-def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Page]:
+def read(path: Path, label: str, how: Reading) -> Iterator[Trace | ApiPage]:
     """Read a GPX file: one recording of one person, or a saved answer of the OSM API, of many."""
     with how.unpacked(path) as stream:
         document = GpxStream(stream.read, str(path))
@@ -267,7 +267,7 @@ def from_osm(path: Path) -> bool:
 
 def traces_of_document(
     document: GpxStream, name: str, subject: str | None = None
-) -> Iterator[Trace | Page]:
+) -> Iterator[Trace | ApiPage]:
     """Read a document as one recording, or as the answer of the OSM API that it is."""
     segments = iter(document)
     first = next(segments, None)  # what the document is, stands before it
@@ -285,7 +285,7 @@ def _clock_of(one: Segment) -> Floats:
     return np.full_like(one.time, np.nan) if stands else one.time
 
 
-def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | Page]:
+def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | ApiPage]:
     """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
     accounts: dict[int, int] | None = None
     read, nameless, problem = False, 0, ""
@@ -321,13 +321,13 @@ def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | Page]
     except CutOff as error:
         problem = f"{path} is damaged or cut off ({error}): download it again"
         if read:
-            how.counts[CUT_OFF] += 1
-            how.warn(CUT_OFF, f"{problem}; what comes before is used", problem)
+            how.counts[CUT_OFF_FILES] += 1
+            how.warn(CUT_OFF_FILES, f"{problem}; what comes before is used", problem)
     if not read:
         nothing = f"{path} holds no {', '.join(_GPX)} file: unpack others, and name the folder"
         raise FileProblem(problem or nothing)
     if nameless:
-        how.counts[NAMELESS] += nameless
+        how.counts[WITHOUT_ACCOUNT] += nameless
         msg = f"{path} has no metadata.xml before its recordings: {nameless:,} count as different "
         how.warn("accounts", f"{msg}people's; pack metadata.xml first", str(path))
 

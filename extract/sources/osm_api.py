@@ -27,7 +27,7 @@ from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, FileProblem, ServerProblem
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.rules import MAX_PAGES, SERVER
-from trajanon.extract.sources.gpx_document import Page, Segment, read_document
+from trajanon.extract.sources.gpx_document import ApiPage, Segment, read_document
 from trajanon.extract.trace import Trace
 from trajanon.hashing import hashes_of
 from trajanon.number_text import number_of
@@ -83,7 +83,7 @@ class NumberedPages:
         names = (parts.hostname, parts.port, parts.path.strip("/"), self._bbox)
         self._folder = root / re.sub(r"[^\w.-]", "_", "_".join(str(one) for one in names if one))
 
-    def __iter__(self) -> Iterator[Page]:
+    def __iter__(self) -> Iterator[ApiPage]:
         """Give the pages, from the cache where it has them."""
         import requests
 
@@ -107,7 +107,7 @@ class NumberedPages:
         msg = f"stopped after {pages} of the box {self.box}, the server may have more: "
         self.warned.warn(logger, "more pages", f"{msg}`max_pages` raises it", self._bbox)
 
-    def _page(self, number: int) -> Page:
+    def _page(self, number: int) -> ApiPage:
         """Give a page from the disk; download what is not there, or damaged."""
         path = self._path(number)
         with suppress(OSError):  # a `FileProblem` among them
@@ -213,7 +213,7 @@ def _square_degrees(box: Box) -> float:
 
 
 def joined_traces(
-    pages: Iterable[Page],
+    pages: Iterable[ApiPage],
     dropped: Counter[str],
     where: str = "",
     *,
@@ -260,7 +260,7 @@ def joined_traces(
 
 
 def _new_parts(
-    page: Page, number: int, first_pages: dict[int, int], dropped: Counter[str]
+    page: ApiPage, number: int, first_pages: dict[int, int], dropped: Counter[str]
 ) -> list[Segment]:
     """Give what each segment has left of timed points no earlier page had."""
     timed = [one.take(np.isfinite(one.time)) for one in page]

@@ -147,7 +147,7 @@ def _of_parquet(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         yield from traces_of_table(names, pd.DataFrame(begin), chunks, what, label, how)
 
 
-class Layout(NamedTuple):
+class TableLayout(NamedTuple):
     """How a text is made of lines and fields."""
 
     names: Sequence[str]  # of the columns, in their order
@@ -171,7 +171,7 @@ def _unreadable(path: Path, reason: str) -> FileProblem:
     return FileProblem(f"cannot read {path} as {POINTS}: {reason}")
 
 
-def layout_of(path: Path) -> tuple[Layout, bytes]:
+def layout_of(path: Path) -> tuple[TableLayout, bytes]:
     """Find the layout of a text, and its first rows; the last comment may have the names."""
     with reading(path, POINTS, *DAMAGED), Reading().unpacked(path) as stream:
         head = stream.read(_HEAD)
@@ -203,7 +203,7 @@ def layout_of(path: Path) -> tuple[Layout, bytes]:
         names.append("")
     commas = separator != "," or any('"' in line for line in text)
     decimal = "," if commas and has_decimal_commas(chain.from_iterable(rows)) else "."
-    return Layout(names, separator, above, decimal), b"".join(lines[above:])
+    return TableLayout(names, separator, above, decimal), b"".join(lines[above:])
 
 
 def fields_of(line: str, separator: str) -> list[str]:
@@ -219,7 +219,11 @@ class _Parsed(NamedTuple):
 
 
 def read_columns(
-    path: Path, layout: Layout, names: Sequence[str], how: Reading, begun: _Parsed | None = None
+    path: Path,
+    layout: TableLayout,
+    names: Sequence[str],
+    how: Reading,
+    begun: _Parsed | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Read columns, as texts; broken rows are left out. A small file is not parsed again."""
     rows, broken, fault, end = 0, 0, "", ""
@@ -245,7 +249,7 @@ def read_columns(
         how.warn(UNREAD, msg, str(path))
 
 
-def _parsed(path: Path, text: bytes, layout: Layout, names: Sequence[str]) -> _Parsed:
+def _parsed(path: Path, text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:
     """Parse lines; those with too many or too few fields are counted, and the first is shown."""
     wrong, fault = 0, ""
 
@@ -290,7 +294,7 @@ def _parsed(path: Path, text: bytes, layout: Layout, names: Sequence[str]) -> _P
     return _Parsed(text, found, wrong, fault)
 
 
-def _swallows(text: bytes, layout: Layout, rows: int) -> bool:
+def _swallows(text: bytes, layout: TableLayout, rows: int) -> bool:
     """Say whether a row seems to stand within quotes, as there are more lines than rows."""
     if sum(not line.isspace() for line in text.splitlines()) <= rows:
         return False

@@ -22,7 +22,7 @@ Fix = tuple[float, float, float]  # latitude and longitude in degrees, seconds s
 EMPTY = "files without track points"
 PLANNED = "points of courses, which are planned, not recorded"
 
-UNTIMED = "points of traces without times"
+UNTIMED_PIECES = "points of traces without times"
 CLOUD = "points sorted by place, not along a track"
 OVERLAPS = "pieces of a recording with overlapping times"
 
@@ -154,7 +154,7 @@ def ordered(traces: Iterable[Trace], untimed: str, counts: Counter[str]) -> Iter
         if _is_timed(trace):
             yield trace
         elif untimed == "reject":
-            counts[UNTIMED] += len(trace)
+            counts[UNTIMED_PIECES] += len(trace)
         elif is_cloud(trace.lat, trace.lon):
             counts[CLOUD] += len(trace)
         else:

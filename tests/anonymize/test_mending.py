@@ -21,7 +21,7 @@ from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.report import checked, read_report, released_of
 from trajanon.files.trajectory_files import write_trajectories
-from trajanon.mending import MOST_LEFT_OUT, PLACE, Ends, ends_of, mended
+from trajanon.mending import MOST_LEFT_OUT, ONE_PLACE, Ends, ends_of, mended
 from trajanon.partition import dense
 from trajanon.parts import anonymize_parts
 from trajanon.trajectories import Trajectories
@@ -66,7 +66,7 @@ def in_few_places(ends: Ends, rows: Ints) -> bool:
 
     def apart(one: int, other: int, end: int) -> bool:
         points, free = ends.points[[one, other], end], ends.free[[one, other], end]
-        return bool(free.any() or displacement(*points) > PLACE)
+        return bool(free.any() or displacement(*points) > ONE_PLACE)
 
     return any(
         not any(

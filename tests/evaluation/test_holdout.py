@@ -15,10 +15,10 @@ from toy import toy, ways
 import trajanon
 from trajanon.arrays import Ints
 from trajanon.errors import TooFewSubjects
-from trajanon.evaluation.comparisons import NEXT, hold_out, measured, risk
+from trajanon.evaluation.comparisons import NEXT, hold_out, measured_halves, risk
 from trajanon.files.report import checked
 from trajanon.privacy.chains import people_steps
-from trajanon.privacy.inference import NEAR, told_apart, variance
+from trajanon.privacy.inference import NEAR_END, told_apart, variance
 
 
 @given(st.integers(0, 999), st.integers(2, 4))
@@ -27,13 +27,13 @@ def test_it_is_the_slow_twin(seed: int, k: int) -> None:
     subjects = np.arange(14) % 7
     members = subjects < 4
     lines = ways(4, 4, seed + 1).points
-    found = measured(some.points, members, subjects, lines, k)
+    found = measured_halves(some.points, members, subjects, lines, k)
     away = np.array([min(naive.away(one, lines)) for one in some.points])
     means = naive.mean_of(subjects, away, members)
     assert found.membership.auc == pytest.approx(naive.auc(*means))
     for question, succeeded in (
         ("linkability", np.array([naive.linked(one, lines) for one in some.points])),
-        ("inference", np.array([naive.inferred(one, lines, NEAR) for one in some.points])),
+        ("inference", np.array([naive.inferred(one, lines, NEAR_END) for one in some.points])),
     ):
         told = found.risks[question]
         assert told[:2] == pytest.approx((succeeded[members].mean(), succeeded[~members].mean()))
@@ -47,7 +47,7 @@ def test_people_are_followed_in_both_halves_as_by_the_slow_twin(seed: int) -> No
     steps = people_steps(some, np.arange(14))
     assert steps is not None
     assert (steps.on_a_day, len(steps.here)) == (False, 11)
-    found = measured(some.points, members, subjects, lines, 2, steps=steps)
+    found = measured_halves(some.points, members, subjects, lines, 2, steps=steps)
     goes_on = np.array(
         [naive.goes_on(some.points[a], some.points[a + 3], lines) for a in range(11)]
     )
@@ -105,12 +105,12 @@ def test_risks_at_their_ends_are_not_certain(main: float, control: float, beyond
 def test_a_release_that_is_no_better_than_the_originals_tells_all() -> None:
     some, subjects = ways(60, 60), np.arange(60)
     members = subjects < 30
-    found = measured(some.points, members, subjects, some.points[members], 2)
+    found = measured_halves(some.points, members, subjects, some.points[members], 2)
     assert found.membership.auc == 1.0
     assert found.risks["linkability"].main == found.risks["inference"].main == 1.0
     assert found.risks["linkability"].control < 0.5
     # And one that has nothing to do with them tells nothing.
-    other = measured(some.points, members, subjects, ways(30, 30, 9).points, 2)
+    other = measured_halves(some.points, members, subjects, ways(30, 30, 9).points, 2)
     assert other.membership.low < 0.5 < other.membership.high
     assert abs(other.risks["linkability"].risk) < 0.5
 

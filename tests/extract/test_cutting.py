@@ -14,7 +14,7 @@ from tracks import line, trace
 from tracks_laid_out import recordings, runs_with
 
 from trajanon.errors import NoTrajectories
-from trajanon.extract.cutting import Cutter, cut, finished
+from trajanon.extract.cutting import Cutter, cut, finished_cut
 from trajanon.extract.earth.area import Box
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
@@ -164,7 +164,7 @@ def test_only_points_without_time_are_said() -> None:
     with pytest.raises(
         NoTrajectories, match=r"points without time, 100 % \(7,791 of 7,791\); .* larger box"
     ):
-        finished([], Cutter(RULES, unread=read))
+        finished_cut([], Cutter(RULES, unread=read))
 
 
 def test_batches_are_smaller_where_a_metre_gives_many_places() -> None:

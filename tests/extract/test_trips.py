@@ -16,7 +16,7 @@ from tracks import START, distance, points, trace
 
 from trajanon.errors import NoTrajectories
 from trajanon.extract import Rules, cut, cutting
-from trajanon.extract.cutting import Cutter, finished
+from trajanon.extract.cutting import Cutter, finished_cut
 from trajanon.extract.earth.area import Box, Region
 from trajanon.extract.resample import windows
 from trajanon.extract.trace import Trace
@@ -136,7 +136,7 @@ def test_of_a_trip_that_comes_back_the_longest_part_inside_is_taken() -> None:
         "two boxes",
     )
     cutter = Cutter(RULES, area=middle)
-    whole = finished([cutter.cut([way])], cutter)
+    whole = finished_cut([cutter.cut([way])], cutter)
     assert whole.known_ends.tolist() == [[False, True]]
     assert (whole.points[0, :, 1] > START[1] + 0.024 - 1e-9).all()
 

@@ -16,19 +16,19 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.trajectory_files import look_at_schema, read_owners, write_trajectories
-from trajanon.parts import Table
+from trajanon.parts import PartsTable
 from trajanon.remote_folder import Folder
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 
-def surveyed(folder: Path) -> Table:
+def surveyed(folder: Path) -> PartsTable:
     with parquet_of(Folder(str(folder)), look_at_schema) as file:
         asked = Request.of(2, {"align": False})
     subject, _, provenance = read_owners(folder)
-    return Table(Folder(str(folder)), file, asked, subject, provenance)
+    return PartsTable(Folder(str(folder)), file, asked, subject, provenance)
 
 
-def all_of(table: Table) -> Floats:
+def all_of(table: PartsTable) -> Floats:
     read = (table.read(f"{table.folder}/{name}", rows, tracks=False) for name, rows in table.parts)
     return np.concatenate([some.points for some in read])
 

@@ -12,7 +12,7 @@ import trajanon
 from trajanon.evaluation.comparisons import hold_out
 from trajanon.files.report import checked
 from trajanon.privacy.attack import Published
-from trajanon.privacy.inference import NEAR, departures_told, ends_told, inferred
+from trajanon.privacy.inference import NEAR_END, departures_told, ends_told, inferred
 from trajanon.times import DAY
 from trajanon.utility import displacement
 
@@ -26,10 +26,10 @@ def apart(one: float, other: float, cycle: float) -> float:
 def test_ends_and_departures_are_those_of_slow_twins(seed: int) -> None:
     some, lines = ways(12, 6, seed).points, ways(5, 5, seed + 1).points
     right, guessed = ends_told(some, lines)
-    assert right.tolist() == [naive.inferred(one, lines, NEAR) for one in some]
-    near = [(displacement(end, lines[:, -1]) <= NEAR).sum() for end in lines[:, -1]]
+    assert right.tolist() == [naive.inferred(one, lines, NEAR_END) for one in some]
+    near = [(displacement(end, lines[:, -1]) <= NEAR_END).sum() for end in lines[:, -1]]
     best = lines[int(np.argmax(near)), -1]
-    assert guessed.tolist() == [bool(displacement(one[-1], best) <= NEAR) for one in some]
+    assert guessed.tolist() == [bool(displacement(one[-1], best) <= NEAR_END) for one in some]
 
     rng = np.random.default_rng(seed)
     departures, of_lines = rng.uniform(0, DAY, 12), rng.choice(rng.uniform(0, DAY, 4), 5)

@@ -23,7 +23,7 @@ from trajanon.perturbation import (
 )
 from trajanon.privacy import rebuilding as attack
 from trajanon.privacy.rebuilding import Rebuilding, Rebuilt, Ways, rebuilding
-from trajanon.privacy.verification import Noise, Root, drawn
+from trajanon.privacy.verification import Noise, Root, drawn_members
 
 M = 12
 NOISE = Noise(correlation(5), displacement_root)
@@ -150,7 +150,7 @@ def test_what_is_rebuilt_is_that_of_the_slow_twin(seed: int, k: int, known: bool
 def beside_twin(seed: int, k: int, known: bool) -> None:
     city = grouped(walked(seed, 10, 5, blocks=2), k, writer=smooth)
     city = replace(city, subjects=np.random.default_rng(seed).integers(0, 9, 10))
-    members, noise = drawn(city.labels, city.owners, k, 7), NOISE
+    members, noise = drawn_members(city.labels, city.owners, k, 7), NOISE
     ways = Ways.of(city.points, city.owners)
     spacing = HOP if known else None
     found = rebuilding(city, noise, ways, spacing=spacing, seed=7)

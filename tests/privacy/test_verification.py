@@ -11,7 +11,7 @@ from streets_walked import SCALE, Writer, grouped, plain, walked
 
 from trajanon.arrays import Floats, Ints
 from trajanon.perturbation import correlation, displacement_root, perturbed
-from trajanon.privacy.verification import Noise, Root, Verified, drawn, verification
+from trajanon.privacy.verification import Noise, Root, Verified, drawn_members, verification
 
 M = 12
 
@@ -39,7 +39,7 @@ def test_it_is_the_slow_twin(seed: int, k: int, people: int | None) -> None:
         city = replace(city, subjects=np.random.default_rng(seed).integers(0, people, 12))
     for noise in (Noise(correlation(5), displacement_root), Noise(np.eye(5), of_size(30.0))):
         found = verification(city, noise, seed=3)
-        members = drawn(city.labels, city.owners, k, 3)
+        members = drawn_members(city.labels, city.owners, k, 3)
         if not len(members):
             assert found is None
             continue
@@ -107,12 +107,12 @@ def test_words_and_account() -> None:
 
 def test_a_hundred_groups_of_k_are_drawn_from_a_seed() -> None:
     labels = np.append(np.arange(600) // 3, [0, 0])  # the first group is larger
-    members = drawn(labels, np.arange(602), 3, 0)
+    members = drawn_members(labels, np.arange(602), 3, 0)
     assert members.shape == (100, 3)
     of = labels[members]
     assert (of == of[:, :1]).all()
     assert len(np.unique(of[:, 0])) == 100
     assert 0 not in of
-    assert np.array_equal(members, drawn(labels, np.arange(602), 3, 0))
-    assert not np.array_equal(members, drawn(labels, np.arange(602), 3, 1))
+    assert np.array_equal(members, drawn_members(labels, np.arange(602), 3, 0))
+    assert not np.array_equal(members, drawn_members(labels, np.arange(602), 3, 1))
     assert len(np.unique(members[:, 0] % 3)) == 3  # anybody may be hidden

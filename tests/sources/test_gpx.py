@@ -12,7 +12,7 @@ from real_data import REAL, needs_real_data
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources import gpx_document
-from trajanon.extract.sources.gpx_document import Page
+from trajanon.extract.sources.gpx_document import ApiPage
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
@@ -28,7 +28,7 @@ def traces(path: Path) -> list[Trace]:
     return [trace for trace in found if isinstance(trace, Trace)]
 
 
-def answers(paths: Sequence[Path]) -> list[Page]:
+def answers(paths: Sequence[Path]) -> list[ApiPage]:
     found = [item for path in paths for item in gpx_document.read(path, path.name, Reading())]
     assert all(isinstance(item, list) for item in found)
     return [item for item in found if isinstance(item, list)]

@@ -13,7 +13,7 @@ from osm_server import OsmServer, serving
 from trajanon.errors import BadInput
 from trajanon.extract import Box, Region
 from trajanon.extract.earth.area import Area, area_of
-from trajanon.extract.sources.gpx_document import Page, Segment
+from trajanon.extract.sources.gpx_document import ApiPage, Segment
 from trajanon.extract.sources.osm_api import (
     REPEATED,
     WITHOUT_TIME,
@@ -45,7 +45,7 @@ class Asked:
         self.pages = [[segment(*one) for one in page] for page in pages]
         self.taken = 0
 
-    def __iter__(self) -> Iterator[Page]:
+    def __iter__(self) -> Iterator[ApiPage]:
         for one in self.pages:
             self.taken += 1
             yield one

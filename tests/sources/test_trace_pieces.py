@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.extract.sources.trace_pieces import CLOUD, UNTIMED, is_cloud, ordered
+from trajanon.extract.sources.trace_pieces import CLOUD, UNTIMED_PIECES, is_cloud, ordered
 from trajanon.extract.trace import Trace
 
 
@@ -56,4 +56,4 @@ def test_untimed_traces_are_rejected_when_asked() -> None:
     timed = Trace("b", None, np.ones(2), np.ones(2), np.array([np.nan, 5.0]))
     names, counts = left([switchbacks(30), timed], "reject")
     assert names == ["b"]
-    assert counts == {UNTIMED: 30}
+    assert counts == {UNTIMED_PIECES: 30}

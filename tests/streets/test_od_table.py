@@ -11,7 +11,7 @@ import trajanon
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.od_table import read_zones
-from trajanon.street_counts import HOURS, ReleasedLines
+from trajanon.street_counts import HOURS_OF_DAY, ReleasedLines
 from trajanon.times import Clock
 from trajanon.utility.usefulness import cell_middles, cells
 
@@ -61,7 +61,7 @@ def test_departures_are_counted_by_hour() -> None:
     clock = Clock("of-day", "Europe/Madrid", 300)
     times = np.array([[3_600.0, 7_200.0], [90_000.0, 93_600.0], [28_800.0, 32_400.0]])
     found = trajanon.zone_flows(ReleasedLines(ENDS, PEOPLE, times, clock), 1_000.0)
-    hours = found[list(HOURS)].to_numpy()
+    hours = found[list(HOURS_OF_DAY)].to_numpy()
     assert hours[0, 1] == 9  # 25:00 is the night after
     assert hours[1, 8] == 6
     assert hours.sum() == 15

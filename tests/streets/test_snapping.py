@@ -19,7 +19,7 @@ from trajanon._kernels.road_matching import Matching, Network
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow
-from trajanon.snapping import kept_on, matched, snapped, streets_of, traced
+from trajanon.snapping import kept_on, matched_to_roads, snapped, streets_of, traced
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_tried")
@@ -81,7 +81,7 @@ def wandering(seed: int, side: int) -> Floats:
 def test_the_best_path_is_found(seed: int, side: int) -> None:
     """As by its definition, in plain Python."""
     lines, network = wandering(seed, side), streets(side, seed=seed)
-    found = matched(lines, network, HOW)
+    found = matched_to_roads(lines, network, HOW)
     for number, line in enumerate(lines.tolist()):
         best, links = best_likelihood(network, HOW, line)
         assert found.linked[number].tolist() == links
@@ -94,7 +94,7 @@ def test_the_best_path_is_found(seed: int, side: int) -> None:
 def test_no_street_of_a_way_is_lost(seed: int, side: int) -> None:
     """Each street leads to the next, and they are those of the shortest way."""
     lines, network = wandering(seed, side), streets(side, seed=seed)
-    on, found = kept_on(matched(lines, network, HOW)), traced(lines, network, HOW)
+    on, found = kept_on(matched_to_roads(lines, network, HOW)), traced(lines, network, HOW)
     pieces = (on.way >= 0) & ~on.linked
     assert len(found.line) >= pieces.sum()
     goes_on = (np.diff(found.line) == 0) & (found.entered[1:] == found.left[:-1])

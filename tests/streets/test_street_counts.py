@@ -12,7 +12,13 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.extract import Box, roads_to_follow
 from trajanon.snapping import RoadsToFollow
-from trajanon.street_counts import HOURS, ReleasedLines, compared, street_usefulness, streets
+from trajanon.street_counts import (
+    HOURS_OF_DAY,
+    ReleasedLines,
+    compared_streets,
+    street_usefulness,
+    streets,
+)
 from trajanon.times import Clock
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -116,7 +122,7 @@ def test_speed_and_hours_are_those_of_the_lines(roads: RoadsToFollow) -> None:
     times = DAY.rounded(begin + np.linspace(0, 1, 30) * takes)
     found = streets(ReleasedLines(points, np.array([4, 5]), times, DAY), roads)
     assert found.speed_kmh.to_numpy() == pytest.approx([5.7, 11.4, 11.4, 5.7], rel=0.1)
-    hours = found[list(HOURS)].to_numpy()
+    hours = found[list(HOURS_OF_DAY)].to_numpy()
     assert (hours.sum(axis=1) == found.people).all()
     assert hours[0, 7] == hours[3, 8] == 4
     assert (hours[1:3, 23] == 5).all()
@@ -125,7 +131,7 @@ def test_speed_and_hours_are_those_of_the_lines(roads: RoadsToFollow) -> None:
 def test_streets_of_the_originals_are_compared(roads: RoadsToFollow) -> None:
     points = np.repeat(np.stack([east(50, 1_950), east(50, 900)]), [30, 10], axis=0)
     times = np.arange(10) * 60.0 + np.zeros((40, 1))
-    same = compared(
+    same = compared_streets(
         Trajectories(points, times=times), ReleasedLines(points[::10], np.full(4, 10)), roads
     )
     assert same.streets == 2

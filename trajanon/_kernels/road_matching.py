@@ -30,7 +30,7 @@ class Network(NamedTuple):
     leaving: NDArray[np.int64]  # states
 
 
-class Search(NamedTuple):
+class WaySearch(NamedTuple):
     """What a search of ways writes on."""
 
     away: NDArray[np.float64]  # metres to each node, (v,)
@@ -74,7 +74,7 @@ class Paths(NamedTuple):
 class Room(NamedTuple):
     """What the matching of lines writes on."""
 
-    search: Search
+    search: WaySearch
     paths: Paths
     gained: NDArray[np.float64]  # log-likelihood of each state of a point by itself, (2 states,)
     ordered: NDArray[np.float64]  # (m,)
@@ -90,7 +90,7 @@ class Found(NamedTuple):
     metres: NDArray[np.float64]  # on this street
 
 
-class Matched(NamedTuple):
+class MatchedWays(NamedTuple):
     """Lines on a network."""
 
     way: NDArray[np.int64]  # state of each point, -1 for one that is near no road, (n, m)
@@ -105,7 +105,7 @@ def room_for(nodes: int, points: int, states: int) -> Room:
     heap, count = np.empty(_WAITING, whole), np.empty(points, whole)
     state, before = np.empty(both, whole), np.empty(both, whole)
     return Room(
-        Search(np.empty(nodes), via, stamp, wanted, heap, np.empty(_WAITING)),
+        WaySearch(np.empty(nodes), via, stamp, wanted, heap, np.empty(_WAITING)),
         Paths(state, np.empty(both), np.empty(both), before, count),
         np.empty(2 * states),
         np.empty(points),

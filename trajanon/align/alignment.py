@@ -9,7 +9,7 @@ import numpy as np
 
 from trajanon import loss
 from trajanon._kernels.sliding_windows import Windows
-from trajanon.align.sliding import Work, anneal_windows, settle_windows, work_in_blocks
+from trajanon.align.sliding import BlockWork, anneal_windows, settle_windows, work_in_blocks
 from trajanon.align.windows import (
     Aligned,
     build_windows,
@@ -142,7 +142,7 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     """
     windows, aligned = log.windows, log.aligned
 
-    def in_blocks(work: Work, axes: Floats, task: str, done: int, *, chained: bool) -> None:
+    def in_blocks(work: BlockWork, axes: Floats, task: str, done: int, *, chained: bool) -> None:
         nonlocal aligned
         tell = partial(problem.progress, task, done, PASSES, log.note)
         tell()

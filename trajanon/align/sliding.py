@@ -39,7 +39,7 @@ class Block(NamedTuple):
     word: np.uint64  # random bits, not all 0
 
 
-Work = Callable[[Block, Event], Aligned]  # with the windows of a block, in a thread
+BlockWork = Callable[[Block, Event], Aligned]  # with the windows of a block, in a thread
 
 
 def work_in_blocks(
@@ -47,7 +47,7 @@ def work_in_blocks(
     windows: Windows,
     aligned: Aligned,
     axes: Floats,
-    work: Work,
+    work: BlockWork,
     *,
     chained: bool = False,
     watch: Callable[[], None] = unwatched,

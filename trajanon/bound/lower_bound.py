@@ -48,7 +48,7 @@ class Bound:
     certified
         Whether the bound is, to a millionth, the optimum of a linear relaxation over all groups,
         proven by a search through all of them: not that any partition reaches it. Else limits were
-        met, or the table is too large, and what is left is weaker. Of one group, or of equal
+        met, or the table is too large, and the bound is then weaker. Of one group, or of equal
         records, nothing needs a proof.
 
     Examples

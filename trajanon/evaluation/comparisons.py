@@ -16,7 +16,7 @@ from trajanon.partition import check_k, dense
 from trajanon.privacy.attack import Steps
 from trajanon.privacy.chains import in_metres, people_steps
 from trajanon.privacy.inference import (
-    NEAR,
+    NEAR_END,
     Auc,
     Z,
     departures_told,
@@ -37,7 +37,8 @@ NEXT = "linkability of the next"
 _ASKED = {
     "linkability": "both halves of a trajectory lead to the same line",
     NEXT: "the line that begins nearest to its end is the one of the person's next",
-    "inference": f"the line nearest to its first two thirds ends within {metres(NEAR)} of its end",
+    "inference": "the line nearest to its first two thirds ends within "
+    f"{metres(NEAR_END)} of its end",
     "inference of the hour": "the line nearest to all its places departs within an hour of it",
 }
 """What an attack of a hold-out asks, by its question."""
@@ -222,7 +223,7 @@ def hold_out(
         If a half has fewer than k.
     """
     k, _ = promise_in(report)
-    members, subjects = drawn(trajectories, k, seed)
+    members, subjects = drawn_half(trajectories, k, seed)
     how = options_in(report)
     release = anonymize_trajectories(trajectories.take(members), k, progress=progress, **how)
     if release.report["stopped"]:
@@ -234,10 +235,10 @@ def hold_out(
         departures = timing.seconds(trajectories)[:, 0], once.times[:, 0]
         hours = departures_told(points, once.points, *departures, timing.clock.round)[0]
     steps = people_steps(trajectories, np.arange(len(trajectories)))
-    return measured(points, members, subjects, once.points, k, hours=hours, steps=steps)
+    return measured_halves(points, members, subjects, once.points, k, hours=hours, steps=steps)
 
 
-def drawn(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools, Ints]:
+def drawn_half(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools, Ints]:
     """Draw half of the subjects: whether each trajectory is a member's, and its subject."""
     own, tracks = trajectories.subject, trajectories.tracks
     if own is None:
@@ -252,7 +253,7 @@ def drawn(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools, Int
     return np.isin(subjects, chosen), subjects
 
 
-def measured(
+def measured_halves(
     points: Floats,
     members: Bools,
     subjects: Ints,

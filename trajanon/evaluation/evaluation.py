@@ -9,7 +9,7 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.evaluation.comparisons import curve as curve_of
-from trajanon.evaluation.comparisons import drawn, hold_out, options_in
+from trajanon.evaluation.comparisons import drawn_half, hold_out, options_in
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.files.report import (
     Report,
@@ -34,14 +34,14 @@ from trajanon.privacy.verification import Noise, Verified, verification
 from trajanon.progress import Progress, silent
 from trajanon.release import Release, with_report
 from trajanon.snapping import RoadsToFollow
-from trajanon.street_counts import compared, different_lines
+from trajanon.street_counts import compared_streets, different_lines
 from trajanon.subjects import nameless
 from trajanon.times import departure_days
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility.usefulness import Seconds, usefulness
 
-MOST = 20_000
+MOST_SEARCHED = 20_000
 """Trajectories among which a determined adversary looks for members of groups."""
 
 _ROUNDED = 0.3  # metres, the standard deviation of the error of 5 decimals
@@ -117,16 +117,16 @@ def evaluate(
     release, report = with_report(release, report)
     for each in curve:
         check_k(each)
-    told = checked(report)
-    k, counted = promise_in(told)
-    in_file = released_of(trajectories, told)
+    reported = checked(report)
+    k, counted = promise_in(reported)
+    in_file = released_of(trajectories, reported)
     if holdout:
-        drawn(in_file, k)  # refuses too few before anything is measured
-    found = matched(in_file, release, told)
-    kept, seen, clock = found.slid, published(found, told), clock_in(told)
+        drawn_half(in_file, k)  # refuses too few before anything is measured
+    found = matched(in_file, release, reported)
+    kept, seen, clock = found.slid, published(found, reported), clock_in(reported)
     subjects, spacing = seen.subjects, _spacing(kept)
     progress("Evaluating", 1, 3, "attacks")
-    verified, rebuilt = patient(seen, kept.tracks, told, spacing=spacing, seed=seed)
+    verified, rebuilt = patient(seen, kept.tracks, reported, spacing=spacing, seed=seed)
     seconds = None
     if clock is not None and seen.times is not None and seen.line_times is not None:
         seconds = Seconds(seen.times, seen.line_times[seen.labels], clock)
@@ -134,7 +134,7 @@ def evaluate(
     return Evaluation(
         file=file,
         date=date.today(),
-        area=area_of(release.points),
+        area=box_of(release.points),
         unit=kept.unit,
         spacing=spacing,
         k=k,
@@ -142,7 +142,7 @@ def evaluate(
         trajectories=len(kept),
         points=kept.points.shape[1],
         subjects=None if subjects is None else int(subjects.max()) + 1,
-        left_out=len(left_out_in(told)),
+        left_out=len(left_out_in(reported)),
         nameless=nameless(kept.provenance),
         sizes=seen.sizes,
         rows=seen.rows,
@@ -163,10 +163,12 @@ def evaluate(
         chained=drives_left(seen.labels, kept.tracks, subjects, k),
         followed=people_followed(seen, departure_days(kept)),
         inferred=inferred(seen),
-        curve=curve_of(in_file, curve, progress=progress, **options_in(told)) if curve else None,
-        holdout=hold_out(in_file, told, seed=seed, progress=progress) if holdout else None,
-        report=told,
-        streets=streets and compared(kept, different_lines(release), streets),
+        curve=curve_of(in_file, curve, progress=progress, **options_in(reported))
+        if curve
+        else None,
+        holdout=hold_out(in_file, reported, seed=seed, progress=progress) if holdout else None,
+        report=reported,
+        streets=streets and compared_streets(kept, different_lines(release), streets),
     )
 
 
@@ -196,7 +198,7 @@ def patient(
     """
     if seen.subjects is None and tracks is not None:
         seen = replace(seen, subjects=dense(tracks.recording_of))
-    if len(seen.points) > MOST:
+    if len(seen.points) > MOST_SEARCHED:
         seen, rows = _near(seen, seed)
         tracks = None if tracks is None else tracks.take(rows)
     m = seen.points.shape[1]
@@ -222,7 +224,7 @@ def _near(seen: Published, seed: int) -> tuple[Published, Ints]:
     middle = middles[np.random.default_rng(seed).integers(len(middles))]
     away = (middles - middle) * [1.0, np.cos(np.radians(middle[0]))]
     order = np.argsort((away**2).sum(axis=1), kind="stable")
-    lines = np.sort(order[np.cumsum(seen.sizes[order]) <= MOST])
+    lines = np.sort(order[np.cumsum(seen.sizes[order]) <= MOST_SEARCHED])
     rows = np.flatnonzero(np.isin(seen.labels, lines))
     labels = np.searchsorted(lines, seen.labels[rows])
     subjects = None if seen.subjects is None else seen.subjects[rows]
@@ -236,7 +238,7 @@ def _by_name(tried: Sequence[Attack]) -> list[Attack]:
     return sorted(tried, key=lambda one: order.index(one.name))
 
 
-def area_of(points: Floats) -> tuple[float, float, float, float]:
+def box_of(points: Floats) -> tuple[float, float, float, float]:
     """West, south, east and north of points, rounded outward."""
     places = points.reshape(-1, 2)
     south, west = (np.floor(places.min(axis=0) * 100.0) / 100.0).tolist()

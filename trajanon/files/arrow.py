@@ -18,7 +18,7 @@ from trajanon.inputs import other_encoding, regular
 from trajanon.number_text import number_of
 
 
-def opened(path: Path) -> Any:
+def opened_parquet(path: Path) -> Any:
     """Open a file that Arrow reads without Python."""
     import pyarrow as pa
 
@@ -55,7 +55,7 @@ def parquet(path: Path) -> Iterator[Any]:
     """Open a Parquet file; an error of reading it in the block becomes one sentence."""
     import pyarrow.parquet as pq
 
-    with reading(path), opened(path) as stream:
+    with reading(path), opened_parquet(path) as stream:
         file = pq.ParquetFile(stream, pre_buffer=False)  # or it keeps all that it has read
         refuse_doubles(file.schema_arrow, path)
         yield file

@@ -92,7 +92,7 @@ def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def part_opened(folder: Folder, name: str) -> Iterator[Any]:
-    """Open a part, for Arrow without threads of its own: see `arrow.opened`."""
+    """Open a part, for Arrow without threads of its own: see `arrow.opened_parquet`."""
     import pyarrow.parquet as pq
 
     with folder.named(name), arrow.reading(f"{folder}/{name}"), folder.open(name) as stream:

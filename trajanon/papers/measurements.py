@@ -17,7 +17,7 @@ from trajanon.errors import FileProblem
 from trajanon.inputs import regular
 from trajanon.progress import Progress
 
-Place = tuple[str, str, str, str, int | None, str]
+Cell = tuple[str, str, str, str, int | None, str]
 """Table, data set, method, setting, k and statistic."""
 
 _Result = TypeVar("_Result")
@@ -58,7 +58,7 @@ class Measurement:
     source: str = ""  # the table that prints it
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Cell:
         """Where the number stands in the published tables."""
         return self.table, self.dataset, self.method, self.setting, self.k, self.statistic
 
@@ -99,7 +99,7 @@ def counted_steps(progress: Progress, task: str, total: int) -> Callable[[], Non
     return lambda: progress(task, next(done), total)
 
 
-Numbers = dict[Place, tuple[float, str]]
+Numbers = dict[Cell, tuple[float, str]]
 """Published numbers, each with the table that prints it."""
 
 

@@ -34,7 +34,7 @@ from trajanon.search.external_solvers import concorde_command
 from trajanon.search.hm2 import best_cut, find_paths
 from trajanon.search.paths import path_length
 
-Table = Callable[[Dataset, int, Progress], Iterator[Measurement]]
+PaperTable = Callable[[Dataset, int, Progress], Iterator[Measurement]]
 
 BY_DISTANCE = {"MDAV": ("mdav", mdav), "V-MDAV": ("v-mdav", v_mdav)}
 
@@ -276,7 +276,7 @@ def timing_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator
     step()
 
 
-TABLES: Mapping[str, Table] = {
+TABLES: Mapping[str, PaperTable] = {
     "hm2": hm2_table,
     "compression": compression_table,
     "rcs": rcs_table,

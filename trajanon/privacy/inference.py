@@ -70,7 +70,7 @@ def variance(values: Floats, clusters: Ints) -> float:
     return float((sums**2).sum()) / len(values) ** 2 * len(sums) / max(len(sums) - 1, 1)
 
 
-NEAR = 200.0
+NEAR_END = 200.0
 """Metres from the true end within which a guess of it is right."""
 
 
@@ -87,7 +87,7 @@ def inferred(published: Published) -> list[Inferred]:
     """Infer ends, and departures where times are released."""
     unit = published.unit
     ends = ends_told(published.points, published.lines)
-    asked = [(f"its end to {metres(NEAR)}", f"the first two thirds of a {unit}", ends)]
+    asked = [(f"its end to {metres(NEAR_END)}", f"the first two thirds of a {unit}", ends)]
     if published.times is not None and published.line_times is not None:
         both = published.times[:, 0], published.line_times[:, 0]
         hours = departures_told(published.points, published.lines, *both, published.cycle)
@@ -106,9 +106,9 @@ def ends_told(points: Floats, lines: Floats) -> tuple[Bools, Bools]:
     known, ends = max(2 * points.shape[1] // 3, 1), lines[:, -1]
     _, line = nearest_line(points[:, :known], lines[:, :known])
     places = ends * metres_of_degrees(ends[:, 0].mean())
-    busiest = cKDTree(places).query_ball_point(places, NEAR, return_length=True).argmax()
+    busiest = cKDTree(places).query_ball_point(places, NEAR_END, return_length=True).argmax()
     right, guessed = (
-        displacement(points[:, -1], guess) <= NEAR for guess in (ends[line], ends[busiest])
+        displacement(points[:, -1], guess) <= NEAR_END for guess in (ends[line], ends[busiest])
     )
     return right, guessed
 

@@ -13,7 +13,7 @@ from trajanon.privacy.chains import next_line
 from trajanon.times import HOUR
 from trajanon.workers import in_parts
 
-NEAR = 100.0
+NEAR_POINT = 100.0
 """Metres within which a line passes a known point."""
 
 _TARGETS = 400  # at most, drawn at random
@@ -58,7 +58,7 @@ def _picked(name: str, knows: str, published: Published, found: Any) -> Attack:
 
 
 def known_points(
-    published: Published, *, hour: float = np.inf, tolerance: float = NEAR, seed: int = 0
+    published: Published, *, hour: float = np.inf, tolerance: float = NEAR_POINT, seed: int = 0
 ) -> Attack:
     """Attack with each two points of each original trajectory; of many, some are drawn.
 

@@ -13,7 +13,7 @@ from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import metres, number_of, percent
 from trajanon.perturbation import spread_around
 from trajanon.privacy.attack import Published
-from trajanon.privacy.verification import TRIED, Noise, drawn
+from trajanon.privacy.verification import TRIED, Noise, drawn_members
 from trajanon.workers import in_parts
 
 _CELL = 12.0  # metres, a place on the map
@@ -111,7 +111,7 @@ def rebuilding(
     trajectories have no hops.
     """
     k, m = published.k, published.points.shape[1]
-    members = drawn(published.labels, published.owners, k, seed)[:TRIED]
+    members = drawn_members(published.labels, published.owners, k, seed)[:TRIED]
     if not len(members) or m == 1:
         return None
     lines, labels = published.lines, published.labels

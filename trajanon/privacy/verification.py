@@ -73,7 +73,7 @@ def verification(published: Published, noise: Noise, *, seed: int = 0) -> Verifi
     trajectories have no hops.
     """
     k, m = published.k, published.points.shape[1]
-    members = drawn(published.labels, published.owners, k, seed)[:TRIED]
+    members = drawn_members(published.labels, published.owners, k, seed)[:TRIED]
     if not len(members) or m == 1:
         return None
     search = _Search(published, noise)
@@ -82,7 +82,7 @@ def verification(published: Published, noise: Noise, *, seed: int = 0) -> Verifi
     return Verified(k, len(members), sure, 1.0 - right / sure if sure else 0.0)
 
 
-def drawn(labels: Ints, owners: Ints, k: int, seed: int) -> Ints:
+def drawn_members(labels: Ints, owners: Ints, k: int, seed: int) -> Ints:
     """Draw groups of k trajectories of k subjects, (s, k), in random order, the hidden first."""
     of_k = (np.bincount(labels) == k) & (subjects_per_group(labels, dense(owners)) == k)
     groups, random = np.flatnonzero(of_k), np.random.default_rng(seed)

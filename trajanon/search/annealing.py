@@ -34,7 +34,7 @@ the place of a move; in between it falls geometrically. Most is gained in the mi
 slowly. The hot part finds where whole groups belong; it is short, as most moves are made then."""
 
 LARGE_HOT, LARGE_COLD = 1.4, 0.1
-"""Of a large table, whose moves are few: none are spent on what descent does as well."""
+"""Of a large table, which gets few moves: none are spent on what descent does as well."""
 
 LEAST, FULL = 0.01875, 5_625
 """A large table of n records gets LEAST + FULL / n of the moves: 2,400 a record with 20,000."""

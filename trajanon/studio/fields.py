@@ -9,7 +9,7 @@ FOLDER, NOBODY = "folder", "nobody"
 
 
 @dataclass(frozen=True)
-class Field:
+class FormField:
     """A choice, and the option that it sets."""
 
     name: str  # of the option
@@ -30,44 +30,44 @@ class Field:
 
 
 FIELDS = (
-    Field("subject", "columns", "Which column names the person?", default="", more=False),
-    Field("named", "columns", "Other columns", "Such as lat=y,lon=x,time=when,id=trip."),
-    Field(
+    FormField("subject", "columns", "Which column names the person?", default="", more=False),
+    FormField("named", "columns", "Other columns", "Such as lat=y,lon=x,time=when,id=trip."),
+    FormField(
         "bbox",
         "extract",
         "Area",
         "A city such as madrid, or west,south,east,north in degrees. "
         "Empty: everything in the files.",
     ),
-    Field(
+    FormField(
         "windows",
         "extract",
         "What becomes a line",
         default=False,
         choices={False: "Whole trips, from start to end", True: "Windows: pieces of one length"},
     ),
-    Field(
+    FormField(
         "spacing",
         "extract",
         "Metres between the points of a window",
         "Such as 100. Empty: as usual for the city named as area.",
         number=True,
     ),
-    Field(
+    FormField(
         "trim_ends",
         "extract",
         "Cut off around ends and stops, in metres",
         "Hides homes and places of work. Empty: nothing is cut off.",
         number=True,
     ),
-    Field(
+    FormField(
         "hide_near",
         "extract",
         "Sensitive places to cut out",
         "Tags of OpenStreetMap, such as amenity=hospital,place_of_worship.",
     ),
-    Field("pbf", "extract", "OpenStreetMap file with these places", "Its path, .osm.pbf."),
-    Field(
+    FormField("pbf", "extract", "OpenStreetMap file with these places", "Its path, .osm.pbf."),
+    FormField(
         "k",
         "anonymize",
         "How many stand behind each line, at least (k)",
@@ -76,14 +76,14 @@ FIELDS = (
         number=True,
         more=False,
     ),
-    Field(
+    FormField(
         "one_line_each",
         "anonymize",
         "How often somebody is in the release",
         default=False,
         choices={False: "On a line for each trip, or day", True: "On one line at most"},
     ),
-    Field(
+    FormField(
         "times",
         "anonymize",
         "Times",
@@ -95,7 +95,7 @@ FIELDS = (
             "date": "Date and time",
         },
     ),
-    Field(
+    FormField(
         "format",
         "",
         "Format of the release",

@@ -11,7 +11,7 @@ from nicegui import app, ui
 from trajanon.cli.options import MAP
 from trajanon.data import sample
 from trajanon.number_text import metres, number_of, percent
-from trajanon.studio.fields import FIELDS, Field
+from trajanon.studio.fields import FIELDS, FormField
 from trajanon.studio.work import LOOK, PAGE, RELEASE, Work
 
 _STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
@@ -241,7 +241,9 @@ def _section(title: str) -> ui.element:
     return section
 
 
-def _choice(field: Field, chosen: dict[str, Any], choices: Mapping[Any, str] | None = None) -> None:
+def _choice(
+    field: FormField, chosen: dict[str, Any], choices: Mapping[Any, str] | None = None
+) -> None:
     element: ui.select | ui.number | ui.input
     if choices or field.choices:
         element = ui.select(dict(choices or field.choices), label=field.label)

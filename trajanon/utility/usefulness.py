@@ -90,7 +90,7 @@ def cell_for_od(kept: Mapping[str, float]) -> str | None:
 
 
 def hours_left(original: Floats, released: Floats, seconds: Seconds) -> HoursLeft:
-    """Measure what is left of the hours of trips, of points (n, m, 2) and their seconds."""
+    """Measure how well the hours of trips are kept, of points (n, m, 2) and their seconds."""
     ways = (original, seconds.original), (released, seconds.released)
     hours = [seconds.clock.hour(when[:, 0]) for _, when in ways]
     timed = [
