@@ -2,5 +2,6 @@
 
 from collections.abc import Callable
 
-at_first_compilation: list[Callable[[bool], None]] = []
-"""Called once, when a kernel has to be compiled; here, so that nothing else loads the compiler."""
+at_compilation: list[Callable[[str, bool], None]] = []
+"""Called with each kernel that is compiled, "" at the end, and whether it can be kept.
+It is here so that nothing else loads the compiler."""

@@ -1,4 +1,4 @@
-"""How kernels are compiled, kept, and how the first compilation is announced."""
+"""How kernels are compiled and kept, and how that is announced."""
 
 from collections.abc import Callable
 from functools import cache, cached_property, update_wrapper
@@ -9,7 +9,7 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
-from trajanon._kernels import at_first_compilation
+from trajanon._kernels import at_compilation
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
@@ -99,15 +99,24 @@ def forget_older(folder: str) -> None:
 
 
 class Announcer(event.Listener):
-    """Tells of the first compilation."""
+    """Tells what is compiled: a kernel, and within it those that it calls."""
 
-    def on_start(self, _: event.Event) -> None:
-        """Call those that wait for it, once."""
-        while at_first_compilation:
-            at_first_compilation.pop()(_Cache.kept)
+    depth = 0
+
+    def on_start(self, started: event.Event) -> None:
+        """Name a kernel."""
+        self.depth += 1
+        self._say(started.data["dispatcher"].__name__)
 
     def on_end(self, _: event.Event) -> None:
-        """Tell nothing."""
+        """Say that all of them are done."""
+        self.depth -= 1
+        if self.depth == 0:
+            self._say("")
+
+    def _say(self, name: str) -> None:
+        for listener in at_compilation:
+            listener(name, _Cache.kept)
 
 
 event.register("numba:compile", Announcer())

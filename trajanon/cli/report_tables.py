@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from time import monotonic
@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 
-from trajanon._kernels import at_first_compilation
+from trajanon._kernels import at_compilation
 from trajanon.cli.messages import say_compiling, tell
 from trajanon.errors import printable
 from trajanon.number_text import UNITS, number_of, percent, span
@@ -24,6 +24,7 @@ from trajanon.verdict import Verdict, cost, knows_people, source, verdict
 _NAME = 80
 """Characters of a name on the screen."""
 
+_COMPILING = "Compiling kernels, once"
 LINES = "TRAJANON_PROGRESS"
 """Set to ``lines``, this lets a program that runs a command know how far it is."""
 
@@ -31,10 +32,10 @@ LINES = "TRAJANON_PROGRESS"
 @contextmanager
 def bars() -> Iterator[Progress]:
     """Show progress bars on standard error; nothing where that is no terminal."""
-    if say_compiling not in at_first_compilation:
-        at_first_compilation.append(say_compiling)
     if os.environ.get(LINES) == "lines":
-        yield _lines()
+        progress = _lines()
+        with _listening(lambda kernel, _: progress(_COMPILING, 0, None, kernel)):
+            yield progress
         return
     console = Console(stderr=True)
     tasks: dict[str, TaskID] = {}
@@ -56,7 +57,25 @@ def bars() -> Iterator[Progress]:
         transient=True,
         disable=not console.is_terminal,
     ) as shown:
-        yield move
+
+        def compiling(kernel: str, kept: bool) -> None:
+            if kernel:
+                say_compiling(kept)
+                move(_COMPILING, 0, None, kernel)
+            elif _COMPILING in tasks:
+                shown.remove_task(tasks.pop(_COMPILING))
+
+        with _listening(compiling):
+            yield move
+
+
+@contextmanager
+def _listening(listener: Callable[[str, bool], None]) -> Iterator[None]:
+    at_compilation.append(listener)
+    try:
+        yield
+    finally:
+        at_compilation.remove(listener)
 
 
 def _lines() -> Progress:
