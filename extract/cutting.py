@@ -22,6 +22,7 @@ from trajanon.extract.points import (
     drop_zero_hops,
     settle_times,
     sort_by_time,
+    spread_minutes,
 )
 from trajanon.extract.resample import WindowBatch, whole_trips, windows
 from trajanon.extract.rules import Rules
@@ -130,7 +131,9 @@ class Cutter:
         settled = settle_times(points)
         points = kept("points without time in a timed recording", points, settled)
         points = sort_by_time(points)
-        points = kept("points merged (equal times)", points, average_equal_times(points))
+        apart, spread = spread_minutes(points)
+        self.counts["points spread over their minute"] += spread
+        points = kept("points merged (equal times)", points, average_equal_times(apart))
         points = kept("stray points", points, drop_strays(points, self.rules))
         return kept("points repeated in place", points, drop_zero_hops(points))
 

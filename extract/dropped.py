@@ -32,7 +32,14 @@ _WAYS_OUT = {  # of what is dropped, by its counter
 _OF_POINTS = ("points", "stray", "rows", "times")
 _UNITS = (*_OF_POINTS, "features", "lines", "moving", "trips", "files", "members")
 # Counters that begin with a unit but count nothing that is dropped, or are counted by the trip.
-_KEPT = {"points read", "points used", "points of trips left out", FOUND, *LEFT_OUT}
+_KEPT = {
+    "points read",
+    "points used",
+    "points spread over their minute",
+    "points of trips left out",
+    FOUND,
+    *LEFT_OUT,
+}
 
 _READ = {  # counters of what was read; others count what readers left out
     *("points of repeated recordings", "points impossible", "stray points", "points of stays"),

@@ -1,16 +1,19 @@
-"""Points of many traces in common arrays, and six steps that clean them."""
+"""Points of many traces in common arrays, and seven steps that clean them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
 from trajanon.geodesy import radii
 
+_MINUTE, _HOUR = 60.0, 3_600.0  # seconds
+_FEW = 0.1  # share of points that may have the minute of others by accident: some rows come twice
 JITTER = 50.0  # metres; a shorter hop is never too fast: within a second, noise looks like speed
 
 
@@ -127,10 +130,49 @@ def sort_by_time(points: Points) -> Points:
     return points.take(np.lexsort((points.time, points.piece)))
 
 
-def average_equal_times(points: Points) -> Points:
-    """Replace points of one time by their mean: their order is chance, and would be a detour."""
+def spread_minutes(points: Points) -> tuple[Points, int]:
+    """Spread points that share a minute evenly over it, in their order; count those points.
+
+    This applies to pieces with whole minutes only, often shared. A point that repeats one of its
+    minute is dropped. Times to five minutes are spread over five. A piece with a single time, or
+    with times to the hour, is too coarse to spread.
+    """
+    same = _shares_time(points)
+    if not same.any():
+        return points, 0
+    first, size = points.pieces
+    goes_on = points.follows & ~same
+    away = np.full(len(points), np.inf)  # seconds from the time before
+    away[goes_on] = np.diff(points.time, prepend=np.nan)[goes_on]
+    step = np.minimum.reduceat(away, first)
+    coarse = np.logical_and.reduceat(points.time % _MINUTE == 0.0, first) & (step < _HOUR)
+    some = np.flatnonzero(np.repeat(coarse, size))
+    columns = {name: getattr(points, name)[some] for name in ("piece", "time", "lat", "lon")}
+    repeats = np.zeros(len(points), dtype=np.bool_)
+    repeats[some] = pd.DataFrame(columns).duplicated()
+    different = np.add.reduceat(~repeats, first, dtype=np.int64)
+    shared = different - np.add.reduceat(~same, first, dtype=np.int64)
+    spread = np.repeat(coarse & (shared > _FEW * different), size)
+    kept = ~(repeats & spread)
+    points, spread, step = points.take(kept), spread[kept], np.repeat(step, size)[kept]
+    begin = np.flatnonzero(~_shares_time(points))
+    size = np.diff(begin, append=len(points))
+    count = np.repeat(size, size)
+    share = (np.arange(len(points)) - np.repeat(begin, size)) / count
+    time = np.where(spread, points.time + share * np.where(spread, step, 0.0), points.time)
+    return replace(points, time=time), int((spread & (count > 1)).sum())
+
+
+def _shares_time(points: Points) -> Bools:
+    """Mark the points that have the time of the point before them."""
     same = points.follows
     same[1:] &= points.time[1:] == points.time[:-1]
+    return same
+
+
+def average_equal_times(points: Points) -> Points:
+    """Replace points of one time by their mean: their order is chance, and would be a detour."""
+    same = _shares_time(points)
     if not same.any():
         return points
     first = np.flatnonzero(~same)

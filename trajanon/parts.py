@@ -140,10 +140,6 @@ def anonymize_parts(
             table = PartsTable(folder, file, asked)
         check_enough(file.n, k, what="trajectory")
         capacity = capacity_of(table, bytes_given)
-        book = entry = None
-        if ledger is not None:
-            book = stack.enter_context(opened(ledger, new=True))
-            entry = stack.enter_context(book.recording(out))
         if (shards := shards_for(file.n, capacity)) > 1:
             needs = [name for name in _ALONE if getattr(asked.release, name)]
             if needs := needs + ["ledger"] * (ledger is not None):
@@ -151,6 +147,11 @@ def anonymize_parts(
                     f"`{needs[0]}` needs all trajectories at once, and of {file.n:,} some "
                     f"{capacity:,} fit into `memory`: raise it, or leave this out"
                 )
+        book = entry = None
+        if ledger is not None:
+            book = stack.enter_context(opened(ledger, new=True))
+            entry = stack.enter_context(book.recording(out))
+        if shards > 1:
             result = in_shards(table, client, shards, capacity, exact=subjects_exact)
         else:
             progress("Anonymising", 0, None)

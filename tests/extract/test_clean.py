@@ -1,5 +1,5 @@
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ STEPS = [
     clean.drop_impossible,
     clean.settle_times,
     clean.sort_by_time,
+    lambda of: clean.spread_minutes(of)[0],
     clean.average_equal_times,
     lambda of: clean.drop_strays(of, Rules(spacing=10)),
     clean.drop_zero_hops,
@@ -91,6 +92,53 @@ def test_averages_far_from_zero_lose_no_digit() -> None:
     assert len(merged) == 1
     assert abs(merged.lat[0] - 89.9 - 1e-9) < 3e-14
     assert abs(merged.lon[0] - 179.9 - 1e-9) < 6e-14
+
+
+def spread(stamps: Sequence[float], *places: float) -> tuple[list[float], int]:
+    """The times of points at these places, or each farther to the north, once spread."""
+    lat = places or range(1, len(stamps) + 1)
+    after, many = clean.spread_minutes(points(trace([(x, 2.0) for x in lat], stamps)))
+    return after.time.tolist(), many
+
+
+def test_points_that_share_a_minute_are_spread_over_it_in_their_order() -> None:
+    assert spread([0, 0, 0, 60, 120, 120]) == ([0, 20, 40, 60, 120, 150], 5)
+    assert spread([60, 60, 600, 600, 660]) == ([60, 90, 600, 630, 660], 4)
+
+
+@pytest.mark.parametrize(
+    "stamps",
+    [
+        [0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 2.0],  # ten a second: their order is chance
+        [10.0, 10.0, 20.0, 20.0, 40.0, 60.0],  # averaged, a track keeps its form
+        [0.0, 0.0, 60.0, 60.0, 120.5, 120.5],
+        [0.0, 0.0, 3600.0, 3600.0, 7200.0],
+        [86400.0, 86400.0, 172800.0, 172800.0],
+        [120.0, 120.0, 120.0],
+        [NAN, NAN, NAN],
+    ],
+)
+def test_other_shared_times_stay_as_they_are(stamps: list[float]) -> None:
+    after, many = spread(stamps)
+    assert after == pytest.approx(stamps, nan_ok=True)
+    assert many == 0
+
+
+def test_a_row_that_comes_twice_now_and_then_is_no_reason_to_spread() -> None:
+    once = (60.0 * np.arange(20)).tolist()
+    assert spread(sorted([*once, 300.0]))[1] == 0
+    twice = sorted([*once, *once])
+    assert spread(twice, *np.repeat(np.arange(1.0, 21.0), 2).tolist()) == (twice, 0)
+
+
+def test_where_minutes_are_spread_rows_that_come_twice_are_dropped() -> None:
+    """Also where a whole table stands in a file twice."""
+    stamps, places = [0, 0, 0, 60, 60, 60] * 2, [1, 2, 3, 4, 5, 6] * 2
+    recorded = points(trace([(x, 2.0) for x in places], stamps))
+    after, many = clean.spread_minutes(clean.sort_by_time(recorded))
+    assert after.lat.tolist() == [1, 2, 3, 4, 5, 6]
+    assert after.time.tolist() == [0, 20, 40, 60, 80, 100]
+    assert many == 6
 
 
 STRAY = [(40.4, -3.7), (40.4, -3.699), (40.5, -3.7), (40.4, -3.698), (40.4, -3.697)]

@@ -122,6 +122,7 @@ def test_the_counts_add_up() -> None:
         "subjects read": 2,
         "points impossible": 2,
         "points without time in a timed recording": 1,
+        "points spread over their minute": 0,
         "points merged (equal times)": 1,
         "stray points": 0,
         "points repeated in place": 1,
