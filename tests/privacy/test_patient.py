@@ -55,7 +55,7 @@ def report(key: str | None) -> Report:
 
 def test_of_many_those_near_one_line_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     city = grouped(walked(3, 200, M), 4)
-    monkeypatch.setattr(evaluation, "MOST", 60)
+    monkeypatch.setattr(evaluation, "MOST_SEARCHED", 60)
     tried: list[Published] = []
 
     def attack(seen: Published, *_: Any, **__: Any) -> None:
