@@ -63,7 +63,7 @@ def _pieces(fixes: Iterable[Fix | None], label: str, subject: str | None) -> Ite
 
 
 def with_last_cut_off(traces: Iterable[Trace]) -> Iterator[Trace]:
-    """Mark the last trace as cut off if the file cannot be read any further."""
+    """Mark the last trace as cut off if its file cannot be read to the end."""
     held: Trace | None = None
     try:
         for trace in traces:
