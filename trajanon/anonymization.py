@@ -315,16 +315,24 @@ def finished(
         on_roads = int(tally.on_roads[first].sum())
         laid = {"on_roads": on_roads, "as_they_were": len(lines) - on_roads}
         report["roads"] = {"keep_off": asked.roads.keep_off, **laid}
-    source = provenance.get("attribution") if asked.roads is None else OSM_ATTRIBUTION
-    words = {"attribution": marked(source) if release.as_published else source}
-    if counted is not None:
-        words["counted"] = "subjects"
-    if release.rows == "lines":
-        words["rows"] = "lines"
-    if timing is not None:
-        words["times"] = timing.clock.sentence
+    words = _released_words(asked, provenance, by_subjects=counted is not None)
     times = None if times is None else times[order]
     return Result(lines[order], times, copies[order], words, report)
+
+
+def _released_words(
+    asked: Request, provenance: Mapping[str, Any], *, by_subjects: bool
+) -> dict[str, Any]:
+    """Give what a released file says of itself, and nothing else."""
+    source = provenance.get("attribution") if asked.roads is None else OSM_ATTRIBUTION
+    words = {"attribution": marked(source) if asked.release.as_published else source}
+    if by_subjects:
+        words["counted"] = "subjects"
+    if asked.release.rows == "lines":
+        words["rows"] = "lines"
+    if asked.timing is not None:
+        words["times"] = asked.timing.clock.sentence
+    return words
 
 
 def _details(groups: TrajectoryGroups, asked: Request) -> dict[str, Any]:
