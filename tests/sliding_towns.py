@@ -46,7 +46,7 @@ def laid(
     starts = windows.most + 1
     rows = np.empty((starts.sum(), axes.shape[1]), dtype=kind)
     first = np.cumsum(starts) - starts
-    build_rows(windows, axes, np.empty(len(axes)), first, rows)
+    build_rows(windows, axes.T.copy(), np.empty(len(axes)), first, rows)
     meeting = np.empty_like(near)
     return Slides(rows, first, starts, start.copy(), meeting, start.copy())
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trajanon.align.alignment import align as slide_to_groups
+from trajanon.align.alignment import may_slide
 from trajanon.align.placing import placed
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.choices import OneEach, one_each, whole_days
@@ -36,6 +37,7 @@ from trajanon.privacy.chains import counts_of, drives_left, people_left
 from trajanon.progress import Progress, silent
 from trajanon.release import Release, Result, own_rows
 from trajanon.released_lines import TrajectoryGroups
+from trajanon.search.blocks import block_count
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
 from trajanon.subjects import Merged, nameless
@@ -169,16 +171,21 @@ def _grouped_and_slid(
     subjects = None if release.as_published else trajectories.subject
     if release.align:
         trajectories = placed(trajectories, asked.k, subjects=subjects, timing=timing)
+    slides = release.align and may_slide(trajectories)
     columns, weights = search_columns(trajectories, timing, asked.spread)
     if each is None:
-        how = {"weights": weights, "progress": asked.progress, **asdict(search)}
+        rough = search
+        if slides and search.refine == "anneal" and block_count(len(columns)) > 1:
+            # They are annealed as they slide: what else is done by default is forgotten.
+            rough = replace(search, effort="best" if search.effort == "best" else "fast")
+        how = {"weights": weights, "progress": asked.progress, **asdict(rough)}
         partition = microaggregate(columns, asked.k, subjects=subjects, **how)
     else:
         partition = measured(columns, each.labels, "one line each", each.since, weights)
         partition = replace(partition, stopped=each.stopped)
     if weights is not None:
         partition = regrouped(partition, trajectories.records, partition.labels)
-    if release.align and not partition.stopped:
+    if slides and not partition.stopped:
         trajectories, partition = slide_to_groups(
             trajectories,
             partition,

@@ -58,15 +58,16 @@ def read_records(windows, start, records):
 
 @bare
 def build_rows(windows, axes, record, first, rows):
-    """Read all windows at all their starts, turned to axes, (p, q); with room for a record."""
+    """Read all windows at all their starts, turned to axes, (q, p); with room for a record."""
     for x in range(first.shape[0]):
         for start in range(windows.most[x] + 1):
             read_record(windows, x, start, record)
             row = rows[first[x] + start]
-            row[:] = 0.0
-            for number in range(record.shape[0]):
-                for axis in range(axes.shape[1]):
-                    row[axis] += record[number] * axes[number, axis]
+            for axis in range(axes.shape[0]):
+                along = record.dtype.type(0)
+                for number in range(record.shape[0]):
+                    along += record[number] * axes[axis, number]
+                row[axis] = along
 
 
 @bare

@@ -41,9 +41,17 @@ NEAR_ROUNDS = 3  # searches for neighbours of windows: windows slide, and meet o
 PASSES = 24  # with each, blocks and the room between windows of a run are divided again
 SETTLINGS = 2  # times that windows settle in the end, in blocks with other borders
 
-MOVES_SHARE, LEAST, FULL = 0.625, 0.06, 9_000
+MOVES_SHARE, LEAST, FULL = 0.75, 0.06, 9_000
 """Of the moves per record that a run of annealing gets, n windows get the first share; beyond 9,574
-windows they get LEAST + FULL / n of that: 1,391 a window with 41,233, and 345 with a million."""
+windows they get LEAST + FULL / n of that: 1,670 a window with 41,233, and 414 with a million."""
+
+
+def may_slide(trajectories: Trajectories) -> bool:
+    """Whether any trajectory has room on its track while all others stay."""
+    if (tracks := trajectories.tracks) is None:
+        return False
+    first, last = start_ranges(build_windows(tracks, trajectories.points.shape[1]), tracks.start)
+    return bool((first < last).any())
 
 
 def align(
@@ -64,14 +72,11 @@ def align(
     get trajectories that differ by that. With a timing, the search sees departures as well.
     """
     since, tracks = perf_counter(), trajectories.tracks
-    if tracks is None:
+    if tracks is None or not may_slide(trajectories):
         return trajectories, partition
     _, weights = search_columns(trajectories, timing)
     departure = None if timing is None else timing.departures(tracks)
     windows = build_windows(tracks, trajectories.points.shape[1], departure, weights)
-    first, last = start_ranges(windows, tracks.start)
-    if (first == last).all():
-        return trajectories, partition
     own = np.arange(len(trajectories)) if subjects is None else dense(subjects)
     log = WindowLog(windows, Aligned(tracks.start, dense(partition.labels)))
     problem = Problem(

@@ -102,7 +102,7 @@ def anneal_windows(
     first = np.cumsum(starts) - starts
     # In single precision twice as many fit into a core's cache; settling is exact.
     rows = np.empty((starts.sum(), axes.shape[1]), dtype=np.float32)
-    build_rows(windows, axes, np.empty(len(axes)), first, rows)
+    build_rows(windows, axes.T.copy(), np.empty(len(axes)), first, rows)
     records = rows[first + start].astype(np.float64)
     annealing = build_annealing(field, records, block.aligned.labels, block.rows, block.word)
     near = annealing.descent.neighbours
