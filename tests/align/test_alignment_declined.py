@@ -23,6 +23,7 @@ pytestmark = pytest.mark.usefixtures("few_moves")
     data=st.data(),
 )
 @settings(max_examples=15)
+@pytest.mark.usefixtures("block")
 def test_without_slack_alignment_changes_no_bit(
     seed: int, sizes: list[int], refine: str, data: st.DataObject
 ) -> None:
