@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("few_moves")
 
 @given(
     seed=seeds,
-    sizes=st.lists(st.integers(1, 4), min_size=3, max_size=8),
+    sizes=st.lists(st.integers(1, 5), min_size=5, max_size=8),
     refine=st.sampled_from(["none", *REFINEMENTS]),
     data=st.data(),
 )
