@@ -1,16 +1,20 @@
 """Measure trajanon beside its peers, on the same records of the same machine.
 
-    python -m venv PEERS; PEERS/bin/pip install anonypyx
+    python -m venv PEERS; PEERS/bin/pip install anonypyx tqdm haversine psutil geopandas
     python benchmarks/peers.py PEERS cabs.parquet    2,000 trips of cabs, k = 4
 
-sdcMicro is used where `Rscript` finds it; without it its row says so. Each job is a process of its
-own; of three runs the best counts. Its seconds are those of a core for the work alone, after
-loading and compiling; those of whole commands stand below.
+A peer that is missing has a row that says so: sdcMicro is used where `Rscript` finds it,
+mdl_anonymizer where PEERS holds its package, and GLOVE where `javac -d PEERS/glove` has compiled
+the sources of uqwhua/TrjPrivacy. Each job is a process of its own; of three runs the best counts,
+beyond half a minute the first. Seconds are those of a core for the work alone, after loading and
+compiling; those of whole commands stand below. Means of places and of hours are those of each
+peer's groups, formed by places alone.
 """
 
 import json
 import sys
 import tempfile
+from math import inf
 from pathlib import Path
 from typing import Annotated
 
@@ -18,34 +22,42 @@ import numpy as np
 import pandas as pd
 import typer
 from measures import command_line, row, say_machine, watched
-from tasks import NORTH, errors, in_cells, percents, whole
+from tasks import NORTH, TASKS, errors, in_cells, percents, whole
 
+import trajanon
 from trajanon.extract import extract
 from trajanon.loss import group_means, loss_to
 from trajanon.partition import dense, subjects_per_group
 from trajanon.street_counts import ReleasedLines
+from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import displacement
 
 K = 4
 AT_ONCE, SMALL = 2_000, 1_000  # trips of cabs; rows of the whole commands
-RUNS = 3
+RUNS, LONG = 3, 30.0  # seconds of a core, beyond which the first run counts
+CLOCK = Clock("of-day", "America/Los_Angeles", 300)
 
 MEASURED = """
 import json, sys, time, numpy as np, pandas as pd
-table = np.load("records.npz")
-records, subjects = table["records"], table["subjects"]
+records = np.load("records.npy")
 def measured(job):
     cpu = time.process_time()
     found = job()
     print(json.dumps({"cpu": time.process_time() - cpu}))
     return found
 """
-OURS = """
+PAPERS = """
 import trajanon
-how = dict(k=%d, **%s)
+how = dict(k=%d, method=%r, refine="none")
 trajanon.microaggregate(records, **how)  # loads or compiles
 np.save("labels.npy", measured(lambda: trajanon.microaggregate(records, **how)).labels)
+"""
+DEFAULT = """
+import trajanon
+trips, how = trajanon.read_trajectories("trips.parquet"), dict(k=%d, exact_means=True, **%s)
+trajanon.anonymize(trips, **how)  # loads or compiles
+np.save("labels.npy", measured(lambda: trajanon.anonymize(trips, **how)).report["labels"])
 """
 ANONYPYX = """
 from anonypyx import Anonymiser
@@ -56,6 +68,49 @@ labels = np.empty(len(records), dtype=np.int64)
 for group, rows in enumerate(measured(lambda: asked.algorithm.partition(asked.parameters))):
     labels[rows] = group
 np.save("labels.npy", labels)
+"""
+MDL = """
+from unittest.mock import MagicMock
+sys.path.append(%r)
+sys.modules |= dict.fromkeys(("skmob", "skmob.utils", "skmob.utils.constants"), MagicMock())
+from mdl_anonymizer.clustering.MDAV.SimpleMDAV import SimpleMDAV
+from mdl_anonymizer.distances.trajectory.Martinez2021.Distance import Distance
+from mdl_anonymizer.entities.Dataset import Dataset
+from mdl_anonymizer.entities.TimestampedLocation import TimestampedLocation
+from mdl_anonymizer.entities.Trajectory import Trajectory
+trips = Dataset()
+for number, line in enumerate(records.reshape(len(records), -1, 2)):
+    trip = Trajectory(number, number)
+    trip.locations = [TimestampedLocation(at, lon, lat) for at, (lat, lon) in enumerate(line)]
+    trips.add_trajectory(trip)
+asked = SimpleMDAV(trips, Distance(trips, p_lambda=0.0))
+measured(lambda: asked.run(%d))
+found = asked.mdav_dataset.assigned_to
+np.save("labels.npy", [found[number] for number in range(len(records))])
+"""
+GLOVE = """
+import os, resource, subprocess
+classes, k = %r, %d
+lines = (records.reshape(len(records), -1, 2) - records[0, :2]) * 111.3  # it counts kilometres
+lines[..., 1] *= np.cos(np.radians(records[0, 0]))
+n, m = lines.shape[:2]
+trip, minute = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
+rows = pd.DataFrame({"trip": trip, "user": trip, "time": 60 * minute})
+rows[["lon", "lat"]] = lines[..., ::-1].reshape(-1, 2)
+rows.to_csv("trips.csv", index=False)
+given = {"dataset": "T-Drive", "variant": "trips", "dataInput": "./", "dataOutput": "./",
+    "outputResults": "true", "privacyModel": "glove", "k-anonymity": k} | dict.fromkeys(
+    ("l-diversity", "t-closeness", "exposure_ratio", "radius", "min_length", "num_mixzones"), 1)
+os.makedirs("src/resources")
+with open("src/resources/config.properties", "w") as file:
+    file.writelines(f"{name} = {value}\\n" for name, value in given.items())
+subprocess.run(["java", "-cp", classes, "models.Main"], check=True, stdout=subprocess.DEVNULL)
+used, labels = resource.getrusage(resource.RUSAGE_CHILDREN), np.arange(n)
+for row in open(f"Glove/trips_{k}.csv").readlines()[1:]:
+    _, group, _, _, _, _, _, _, _, *members = map(float, row.split(","))
+    labels[[int(one) for one in members]] = n + group
+np.save("labels.npy", labels)
+print(json.dumps({"cpu": used.ru_utime + used.ru_stime}))
 """
 SDCMICRO = """
 x <- read.csv("%s")
@@ -72,15 +127,29 @@ def quality(found: Trajectories, folder: Path) -> list[str]:
     else:  # sdcMicro gives the means alone
         means = pd.read_csv(folder / "means.csv").to_numpy()
         labels = np.unique(means, axis=0, return_inverse=True)[1].ravel()
-    means = group_means(found.records, labels)
+    means, seconds = group_means(found.records, labels), CLOCK.of(np.asarray(found.times))
     lines = means.reshape(len(means), -1, 2)
     moved = displacement(found.points, lines[labels]).mean()
     people = subjects_per_group(labels, dense(found.subject))
-    before = ReleasedLines(found.points, np.ones_like(labels))
-    wrong = errors(before, ReleasedLines(lines, np.bincount(labels)), in_cells)
-    length, volumes, _, small, large, _ = percents(wrong)
+    before = ReleasedLines(found.points, np.ones_like(labels), seconds)
+    after = ReleasedLines(lines, np.bincount(labels), group_means(seconds, labels), CLOCK)
     loss = f"{loss_to(found.records, means, labels):.3f}"
-    return [loss, f"{moved:.0f}", length, volumes, small, large, str((people < K).sum())]
+    wrong = percents(errors(before, after, in_cells, CLOCK))
+    return [loss, f"{moved:.0f}", *wrong, str((people < K).sum())]
+
+
+def tried(program: str, code: str, found: Trajectories, folder: Path) -> list[str]:
+    """Seconds of a core, megabytes, and the groups' quality; or what a program says that fails."""
+    words = ["-e", code] if program == "Rscript" else ["-c", MEASURED + code]
+    best = inf, 0.0
+    for _ in range(RUNS):
+        run = watched([program, *words], folder)
+        if run["code"]:
+            return [run["err"].splitlines()[-1]]
+        best = min(best, (json.loads(run["out"].splitlines()[-1])["cpu"], run["gb"]))
+        if best[0] > LONG:
+            break
+    return [f"{best[0]:.3g}", f"{1000 * best[1]:.0f}", *quality(found, folder)]
 
 
 def measure(
@@ -88,40 +157,33 @@ def measure(
     cabs: Annotated[Path, typer.Argument(help="Tracks of cabs.")],
 ) -> None:
     """Group the same records by each tool."""
-    us, by_r = (sys.executable, "-c"), ("Rscript", "-e")
-    them = (str(peers.absolute() / "bin/python"), "-c")
-    mdav, hm2 = ({"method": method, "refine": "none"} for method in ("mdav", "hm2"))
-    ours = MEASURED + OURS
+    theirs, classes = str(peers.absolute() / "bin/python"), str(peers.absolute() / "glove")
     jobs = {
-        "trajanon, `--as-published`, MDAV": [*us, ours % (K, mdav)],
-        "trajanon, `--as-published`, HM2-Micro": [*us, ours % (K, hm2)],
-        "trajanon, default": [
-            *us,
-            (ours % (K, {})).replace("how = dict(", "how = dict(subjects=subjects, "),
-        ],
-        "sdcMicro, MDAV": [*by_r, SDCMICRO % ("records.csv", K)],
-        "anonypyx, MDAV-generic": [*them, MEASURED + ANONYPYX % K],
+        "trajanon, `--as-published`, MDAV": (sys.executable, PAPERS % (K, "mdav")),
+        "trajanon, `--as-published`, HM2-Micro": (sys.executable, PAPERS % (K, "hm2")),
+        "trajanon, default": (sys.executable, DEFAULT % (K, {})),
+        "trajanon, `--times of-day`": (sys.executable, DEFAULT % (K, {"times": CLOCK.times})),
+        "sdcMicro, MDAV": ("Rscript", SDCMICRO % ("records.csv", K)),
+        "anonypyx, MDAV-generic": (theirs, ANONYPYX % K),
+        "mdl-anonymizer, MDAV": (theirs, MDL % (str(peers.absolute()), K)),
+        "GLOVE": (theirs, GLOVE % (classes, K)),
     }
     found = whole(extract(cabs, NORTH)).take(np.arange(AT_ONCE))
     table = pd.DataFrame(found.records).add_prefix("c")
     say_machine()
-    row("program", "s", "MB", "loss", "metres", "length", "volumes", "OD 1 km", "OD 2 km", "short")
-    for name, job in jobs.items():
+    row("program", "s", "MB", "loss", "metres", *TASKS, "short")
+    for name, (program, code) in jobs.items():
         with tempfile.TemporaryDirectory() as folder:
-            np.savez(f"{folder}/records.npz", records=found.records, subjects=dense(found.subject))
+            np.save(f"{folder}/records.npy", found.records)
+            trajanon.write_trajectories(f"{folder}/trips.parquet", found)
             table.to_csv(f"{folder}/records.csv", index=False)
-            runs = [watched(job, Path(folder)) for _ in range(RUNS)]
-            if any(run["code"] for run in runs):
-                row(name, runs[0]["err"].splitlines()[-1])
-                continue
-            best = min((json.loads(run["out"].splitlines()[-1])["cpu"], run["gb"]) for run in runs)
-            row(name, f"{best[0]:.3g}", f"{1000 * best[1]:.0f}", *quality(found, Path(folder)))
+            row(name, *tried(program, code, found, Path(folder)))
     with tempfile.TemporaryDirectory() as folder:
         table[:SMALL].to_csv(f"{folder}/small.csv", index=False)
         options = ["small.csv", "-k", f"{K}", "--method", "mdav", "--refine", "none"]
         for job in (
             [sys.executable, "-m", "trajanon", "microaggregate", *options],
-            [*by_r, SDCMICRO % ("small.csv", K)],
+            ["Rscript", "-e", SDCMICRO % ("small.csv", K)],
         ):
             seconds = min(watched(job, Path(folder))["cpu"] for _ in range(RUNS))
             print(f"{SMALL:,} rows, whole command, {Path(job[0]).name}: {seconds:.2f} s of a core")
