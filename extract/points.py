@@ -10,23 +10,11 @@ import pandas as pd
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
-from trajanon.geodesy import radii
+from trajanon.geodesy import metres_between
 
 _MINUTE, _HOUR = 60.0, 3_600.0  # seconds
 _FEW = 0.1  # share of points that may have the minute of others by accident: some rows come twice
 JITTER = 50.0  # metres; a shorter hop is never too fast: within a second, noise looks like speed
-
-
-def metres_between(lat: Floats, lon: Floats, to_lat: Floats, to_lon: Floats) -> Floats:
-    """Measure ways that are straight in degrees: right to a millimetre up to some kilometres."""
-    north, east = radii(np.radians((lat + to_lat) / 2))
-    up, over = np.radians(to_lat - lat) * north, np.radians(wrapped(to_lon - lon)) * east
-    return np.asarray(np.sqrt(up * up + over * over))
-
-
-def wrapped(degrees: Floats) -> Floats:
-    """Longitudes, or differences of them, in -180..180."""
-    return np.asarray(degrees - 360 * np.rint(degrees / 360))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from trajanon.arrays import Floats, Hashes, Ints
-from trajanon.extract.points import Points, greatest_of, wrapped
+from trajanon.extract.points import Points, greatest_of
 from trajanon.extract.rules import Rules
+from trajanon.geodesy import wrapped
 from trajanon.hashing import hashes_of, least_hashes
 from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import HOPS

@@ -19,6 +19,18 @@ def radii(latitude: Floats) -> tuple[Floats, Floats]:
     return meridian, EQUATOR * np.cos(latitude) / np.sqrt(curvature)
 
 
+def metres_between(lat: Floats, lon: Floats, to_lat: Floats, to_lon: Floats) -> Floats:
+    """Measure ways on the plane that touches the Earth half way: right up to some tens of km."""
+    north, east = radii(np.radians((lat + to_lat) / 2))
+    up, over = np.radians(to_lat - lat) * north, np.radians(wrapped(to_lon - lon)) * east
+    return np.asarray(np.hypot(up, over))
+
+
+def wrapped(degrees: Floats) -> Floats:
+    """Longitudes, or differences of them, in -180..180."""
+    return np.asarray(degrees - 360 * np.rint(degrees / 360))
+
+
 def metres_of_degrees(latitude: Floats) -> Floats:
     """Measure a degree of latitude and one of longitude.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints, Metres
-from trajanon.geodesy import radii
+from trajanon.geodesy import metres_between
 from trajanon.workers import in_parts
 
 _AT_ONCE = 2_000  # trajectories that a thread measures
@@ -63,10 +63,7 @@ def joined_histograms(several: Sequence[Histogram]) -> Histogram:
 
 
 def displacement(original: Floats, released: Floats) -> Floats:
-    """Measure how far each point was moved.
-
-    The distance is that of the ellipsoid's tangent plane half way between the two points: right to
-    a millionth as long as they are within some tens of kilometres.
+    """Measure how far each point was moved, in metres.
 
     Examples
     --------
@@ -74,10 +71,7 @@ def displacement(original: Floats, released: Floats) -> Floats:
     >>> round(float(north[0, 0]), 1)
     110.6
     """
-    latitude = np.radians((original[..., 0] + released[..., 0]) / 2)
-    north, east = np.moveaxis(np.radians(released - original), -1, 0)
-    meridian_radius, ring_radius = radii(latitude)
-    return np.asarray(np.hypot(north * meridian_radius, east * ring_radius))
+    return metres_between(*np.moveaxis(original, -1, 0), *np.moveaxis(released, -1, 0))
 
 
 def moved_to(points: Floats, lines: Floats, labels: Ints) -> Metres:
