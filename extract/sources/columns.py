@@ -118,6 +118,11 @@ def used_columns(
     if not geometry:
         found |= _signs(first, found, how.columns)
     found = _with_recordings(found, first, what, how)
+    if (own := found.get("time")) and "date" not in found and "time" not in how.columns:
+        # Seconds since the start, or a time of day, may stand beside whole times.
+        named = [own, *(name for name in names if name != own and "time" in known_as(name))]
+        if len(named) > 1:
+            found["time"] = next((one for one in named if holds_times(first[one], one)), own)
     count_use(names, found, how)
     unused = [name for name in first if name not in found.values()]
     if unused and "time" not in found:

@@ -12,6 +12,7 @@ import fitdecode
 import pynmea2
 
 from trajanon.errors import FileProblem
+from trajanon.extract.sources.features import OTHER_TIMES
 from trajanon.extract.sources.streams import DAMAGED, ZIP, Reading, members
 from trajanon.extract.sources.trace_pieces import PLANNED, Fix, moment, number, traces_of_fixes
 from trajanon.extract.trace import Trace
@@ -128,12 +129,12 @@ def read_kml(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         is_kmz = stream.peek(4).startswith(ZIP)
     if not is_kmz:
         with how.unpacked(path) as stream:
-            yield from traces_of_fixes(_of_placemarks(_tree(stream, path, "kml")), label, how)
+            yield from traces_of_fixes(_of_placemarks(_tree(stream, path, "kml"), how), label, how)
         return
     for name, opened in members(path, how):
         if opened and name.lower().endswith(".kml"):
             root = _tree(opened(), f"{path}/{name}", "kml")
-            yield from traces_of_fixes(_of_placemarks(root), label, how)
+            yield from traces_of_fixes(_of_placemarks(root, how), label, how)
             return
     raise FileProblem(f"{path} holds no .kml file: name another one")
 
@@ -161,12 +162,15 @@ def _tree(stream: io.BufferedReader, name: object, root: str) -> ElementTree.Ele
     return found
 
 
-def _of_placemarks(root: ElementTree.Element) -> list[Fix | None]:
+def _of_placemarks(root: ElementTree.Element, how: Reading) -> list[Fix | None]:
     """Read the tracks, else the points, else the lines: programs write all three in one file."""
     tracks, lines = list[Fix | None](), list[Fix | None]()
     for track in root.iterfind(".//{*}Track"):
-        whens = (when.text for when in track.iterfind("{*}when"))
-        coords = ((coord.text or "").split() for coord in track.iterfind("{*}coord"))
+        whens = [when.text for when in track.iterfind("{*}when")]
+        coords = [(coord.text or "").split() for coord in track.iterfind("{*}coord")]
+        if len(whens) < len(coords):  # nobody can say which time is missing
+            how.counts[OTHER_TIMES] += 1
+            whens = [None] * len(coords)
         tracks += [_place(coord, moment(when)) for coord, when in zip(coords, whens, strict=False)]
         tracks.append(None)
     for line in root.iterfind(".//{*}LineString/{*}coordinates"):

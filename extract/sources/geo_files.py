@@ -44,6 +44,11 @@ _SQLITE = b"SQLite format 3\x00"
 _SHAPEFILE = b"\x00\x00\x27\x0a"
 _BEFORE_JSON = BYTE_ORDER_MARK + b"\x1e \t\r\n"  # the second is a separator
 
+# As GDAL writes a GPX file: the same recordings as points with times, and as lines without; and
+# routes and waypoints, which are no recordings.
+_OF_GPX = ("track_points", "tracks", "routes", "route_points", "waypoints")
+BESIDE_TRACKS = "layers of a GPX file with the same recordings, or with none"
+
 _WGS_84 = "OGC:CRS84"
 _KINDS = ("MovingPoint", "MovingGeomPoint", "MovingGeogPoint")  # the last two are MobilityDB's
 
@@ -91,6 +96,10 @@ def _of_file(path: Path, what: str, label: str, how: Reading) -> Iterator[Trace]
     if head.startswith(_SQLITE):
         with _by_gdal(what):
             names = [str(name) for name, _ in pyogrio.list_layers(path).reshape(-1, 2)]
+    if recorded := [one for one in _OF_GPX[:2] if one in names]:
+        kept = [name for name in names if name == recorded[0] or name not in _OF_GPX]
+        how.counts.update([BESIDE_TRACKS] * (len(names) - len(kept)))
+        names = kept
     refused: list[str] = []
     for name in names:
         within = (f"{what}, layer {name!r}", f"{label}:{name}") if len(names) > 1 else (what, label)

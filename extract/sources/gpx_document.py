@@ -28,6 +28,7 @@ from trajanon.extract.sources.streams import (
     members,
     unpacked,
 )
+from trajanon.extract.sources.timestamps import UNREAD_TIMES
 from trajanon.extract.sources.trace_pieces import EMPTY, moment, number, with_last_cut_off
 from trajanon.extract.trace import Trace
 from trajanon.inputs import other_encoding
@@ -137,6 +138,7 @@ class GpxStream(XmlStream):
         self.creator = self.version = ""  # as the document says of itself
         self._path: list[str] = []  # down to the element at hand; names without prefixes
         self.points = 0  # of the segments that were given
+        self.unread_times = 0  # of these points
         self._track = 0
         self._url: str | None = None
         self._points: list[tuple[str | None, str | None]] = []  # of the segment at hand
@@ -201,6 +203,9 @@ class GpxStream(XmlStream):
         if self._points:
             lat, lon = zip(*self._points, strict=True)
             columns = degrees(lat), degrees(lon), seconds(self._times)
+            if (none := np.isnan(columns[2])).any():
+                given = np.array([bool(text) for text in self._times])
+                self.unread_times += int((none & given).sum())
             self._found.append(Segment(self._track, self._url, *columns))
             self.points += len(lat)
             self._points, self._times = [], []
@@ -253,9 +258,17 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace | ApiPage]:
     with how.unpacked(path) as stream:
         document = GpxStream(stream.read, str(path))
         yield from traces_of_document(document, label)
+    _count_times(document, str(path), how)
     if document.is_empty:
         msg = f"{path} holds no track points: routes and waypoints are no recordings"
         how.warn("no points", msg, str(path))
+
+
+def _count_times(document: GpxStream, name: str, how: Reading) -> None:
+    if unread := document.unread_times:
+        how.counts[UNREAD_TIMES] += unread
+        msg = f"{name} has times that cannot be read, {unread:,} in all: write them as"
+        how.warn(UNREAD_TIMES, f"{msg} 2020-09-13T12:26:40Z", name)
 
 
 def from_osm(path: Path) -> bool:
@@ -313,6 +326,7 @@ def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | ApiPa
                     read = True
                     yield one
                 read = True
+                _count_times(document, f"{label}/{upload}", how)
                 how.counts.update([EMPTY] * document.is_empty)
             except FileProblem as error:
                 problem = problem or f"no GPX file in {path} can be read: {error}"

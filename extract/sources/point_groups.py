@@ -24,7 +24,10 @@ FIRST = 100_000  # rows at the beginning of a table by which it is judged
 NOT_VALID = "rows marked as not valid"
 
 # How tables write yes and no; V is for void, in NMEA.
-_SAYS = {True: {"true", "t", "yes", "y", "1"}, False: {"false", "f", "no", "n", "0", "v", "void"}}
+_SAYS = {
+    True: {"true", "t", "yes", "y", "1", "1.0"},
+    False: {"false", "f", "no", "n", "0", "0.0", "v", "void"},
+}
 _FAR, _FAST, _MANY = 1_000.0, 400.0, 0.05  # metres, metres a second, and a share of such hops
 
 

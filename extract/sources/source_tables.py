@@ -179,6 +179,8 @@ def layout_of(path: Path) -> tuple[TableLayout, bytes]:
             head = head[: head.rfind(b"\n") + 1]
     lines = head.removeprefix(BYTE_ORDER_MARK).splitlines(keepends=True)
     written = [i for i, line in enumerate(lines) if line.strip()]
+    if written and b"\n" not in head.rstrip() and b"\r" in head.rstrip():
+        raise _unreadable(path, "its lines end in CR alone: save it with LF or CRLF")
     if seems_utf16(head) or not written:
         raise _unreadable(path, f"it {other_encoding(head)}" if written else "it is empty")
     below = next((i for i in written if not lines[i].startswith(_ABOVE)), written[-1])
@@ -303,19 +305,27 @@ def _swallows(text: bytes, layout: TableLayout, rows: int) -> bool:
     return any(line.count(separator) == len(layout.names) - 1 for some in within for line in some)
 
 
+def _only_system(systems: set[str], name: str, what: str) -> str:
+    if len(systems) > 1:
+        several = " and ".join(f"EPSG:{one}" for one in sorted(systems)[:2])
+        raise BadInput(f"{what} has places in {several}, in {name!r}: write all in EPSG:4326")
+    return f"EPSG:{max(systems, default='4326')}"
+
+
 def _geometries(values: pd.Series, name: str, what: str) -> tuple[NDArray[Any], str]:
     """Read places as the first is written, and their system; unreadable ones become None."""
     given = values.dropna()
     text = str(given.iloc[0]).strip() if len(given) else ""
     texts = np.asarray(values.astype(object).where(values.notna(), None), dtype=object)
     if _WKT.match(text):
-        system = _SYSTEM.match(text)
+        systems = {found[1] for one in given if (found := _SYSTEM.match(str(one).strip()))}
         texts = np.array([one and _SYSTEM.sub("", str(one)) for one in texts], dtype=object)
-        number = system[1] if system else "4326"
-        return shapely.from_wkt(texts, on_invalid="ignore"), f"EPSG:{number}"
+        geometry = shapely.from_wkt(texts, on_invalid="ignore")
+        return geometry, _only_system(systems, name, what)
     if _HEX.fullmatch(text):
         geometry = shapely.from_wkb(texts, on_invalid="ignore")
-        return geometry, f"EPSG:{max(shapely.get_srid(geometry[:1])[0], 0) or 4326}"
+        systems = {str(one) for one in shapely.get_srid(geometry) if one > 0}
+        return geometry, _only_system(systems, name, what)
     if text.startswith("{"):
         return shapely.from_geojson(texts, on_invalid="ignore"), "EPSG:4326"
     pairs = values.astype("string").str.extract(f"^{_PAIR}$")

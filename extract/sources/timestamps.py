@@ -21,7 +21,15 @@ _Reader = Callable[[pd.DataFrame], Floats]  # gives the times of some rows; NaN 
 _OF_DAY = re.compile(
     r"T?\d{1,2}[:h]\d{2}(:\d{2}([.,]\d+)?)?\s*([AaPp]\.?[Mm]\.?|Z|[-+]\d\d:?\d\d)?"
 )
-_DIGITS_OF_DAY = re.compile(r"([01]?\d|2[0-3])([0-5]\d){2}([.,]\d+)?")
+_DIGITS_OF_DAY = re.compile(  # of five, those with more decimals are days of a spreadsheet
+    r"\d([0-5]\d){2}([.,]\d{1,3})?|([01]\d|2[0-3])([0-5]\d){2}([.,]\d+)?"
+)
+# What pandas reads otherwise: UTC+2 as two hours before UTC, seconds after a dash as a zone; and
+# CET+1 can be on either side.
+_UTC = re.compile(r"(?:GMT|UTC|Z)\s*(?=[-+]\d)")
+_OTHER_ZONE = re.compile(r"\d\s*[A-Z]{3,5}[-+]\d{1,2}(?::?\d\d)?\s*$")
+_DASHES = re.compile(r"^(\s*\d{4}-\d\d-\d\d)[-_ T](\d\d)-(\d\d)-(?=\d\d)")
+_MIDNIGHT = re.compile(r"[ T]0?0:00(:00(\.0+)?)?(Z|\+00:?00)?$")
 _MINUTES_AND_SECONDS = re.compile(r"\d{1,3}:\d{2}[.,]\d+|(2[5-9]|[3-9]\d|\d{3}):\d{2}")
 _WHOLE_DATE = (
     r"\d{8}|\d{4}[-/. ]\w{1,9}[-/. ]\d|\d{1,2}[-/. ]\w{1,9}[-/. ](?:\d{2}){1,2}(?:$|[ T,])"
@@ -78,6 +86,10 @@ class TimeColumn:
         values = first["time"]
         given = values.dropna()
         if pd.api.types.is_timedelta64_dtype(values):
+            if "date" in first:
+                return self._of_texts(first, _with_durations)
+            if len(given):
+                self._say(str(given.iloc[0]), "seconds from an unknown beginning")
             return lambda rows: rows["time"].dt.total_seconds().to_numpy(np.float64)
         if pd.api.types.is_datetime64_any_dtype(values):
             return lambda rows: _seconds(rows["time"])
@@ -105,6 +117,8 @@ class TimeColumn:
         for unit, per_second in _UNITS.items():
             if 2 * int(within(values / per_second).sum()) > len(values):
                 middle = float(np.nanmedian(values / per_second))
+                if unit == "nanoseconds" and middle < _USUAL[0]:
+                    break  # ticks of .NET
                 if not _USUAL[0] <= middle < _USUAL[1]:
                     self._say(example, f"{unit} since 1970, {np.datetime64(int(middle), 's')}Z")
                 return lambda rows: _only_within(numbers(rows["time"]) / per_second)
@@ -124,19 +138,23 @@ class TimeColumn:
     ) -> _Reader:
         """Read texts in ISO 8601, or in the format that reads most of the first ones."""
         begun = texts_of(first.head(_JUDGED)).dropna()
+        if any(odd.search(text) for text in begun for odd in (_UTC, _OTHER_ZONE, _DASHES)):
+            return self._of_texts(first, lambda rows: _as_usual(texts_of(rows)))
         if 2 * int(np.isfinite(_iso_8601(begun)).sum()) >= len(begun):
             return lambda rows: _iso_8601(texts_of(rows))
         texts = texts_of(first).dropna()
-        example = str(texts.iloc[0]).strip()
+        if not len(texts):  # they are refused
+            return lambda rows: np.full(len(rows), np.nan)
+        # Spreadsheets leave out the time of day at midnight.
+        example = max((str(text).strip() for text in texts.head(_JUDGED)), key=len)
         ways = list[tuple[Floats, str, dict[str, Any]]]()  # the times, what comes first, how
-        for order in ("day", "month"):
+        for order in _orders(example):
             with warnings.catch_warnings(action="ignore"):  # of what pandas has to guess
-                form = guess(example, dayfirst=order == "day")
-            how = {"format": form} if form else {"format": "mixed", "dayfirst": order == "day"}
+                form = None if order == "year" else guess(example, dayfirst=order == "day")
+            first_is = {} if form or order == "month" else {f"{order}first": True}
+            how = {"format": form or "mixed", **first_is}
             read = _seconds(texts, **how)
             ways.append((read[np.isfinite(read)], order, how))
-        if re.search(r"[AaPp]\.?[Mm]", example):
-            ways.reverse()
         # The most times, in the shortest span; of equal ones the first.
         known, order, how = min(
             ways, key=lambda way: (-len(way[0]), np.ptp(way[0]) if len(way[0]) else 0.0)
@@ -183,11 +201,33 @@ def _are_of_day(texts: list[str], *, dated: bool) -> bool:
     return valid and (dated or len(texts) > 9 or any(text.startswith("0") for text in texts))
 
 
+def _as_usual(texts: pd.Series) -> pd.Series:
+    """Write zones and seconds as pandas reads them; none where a zone has two meanings."""
+    texts = texts.str.replace(_UTC, "", regex=True)
+    texts = texts.str.replace(_DASHES, r"\1 \2:\3:", regex=True)
+    return texts.mask(texts.str.contains(_OTHER_ZONE).fillna(False).astype(bool))
+
+
+def _orders(example: str) -> list[str]:
+    """List what may come first in a date, the likelier before."""
+    if re.match(r"\s*\d{4}\D", example):
+        return ["month"]  # after the year
+    orders = ["month", "day"] if re.search(r"[AaPp]\.?[Mm]", example) else ["day", "month"]
+    return orders + ["year"] * bool(re.match(r"\s*\d\d([-/.])\d\d\1\d\d(?!\d)", example))
+
+
+def _with_durations(rows: pd.DataFrame) -> pd.Series:
+    """Put the day before the time since its midnight."""
+    of_day = pd.Timestamp(0) + rows["time"]
+    return _with_dates(rows.assign(time=of_day.dt.strftime("%H:%M:%S.%f")))
+
+
 def _with_dates(rows: pd.DataFrame) -> pd.Series:
     """Put the day before the time of day; digits alone are hhmmss."""
     days = rows["date"]
     dates = pd.api.types.is_datetime64_any_dtype(days)
     day = days.dt.strftime("%Y-%m-%d") if dates else _texts(days).str.strip()
+    day = day.str.replace(_MIDNIGHT, "", regex=True)
     of_day = _texts(rows["time"]).str.strip()
     digits = of_day.str.replace(r"[.,]\d+$", "", regex=True)
     bare = digits.str.fullmatch(r"\d+").fillna(False).astype(bool)

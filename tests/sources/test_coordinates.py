@@ -130,6 +130,9 @@ def test_lines_of_wkt_are_traces_with_their_times(tmp_path: Path) -> None:
 
 
 def test_a_field_that_holds_no_places_is_refused(tmp_path: Path) -> None:
+    places = "SRID=25832;POINT (1 2)\na,SRID=25833;POINT (1 2)"
+    with pytest.raises(BadInput, match="has places in EPSG:25832 and EPSG:25833, in 'wkt'"):
+        list(traces(csv(tmp_path, f"id,wkt\na,{places}\n")))
     with pytest.raises(BadInput, match=r"holds no places such as POINT .* \(but 'Vienna'\)"):
         list(traces(csv(tmp_path, "id,location\na,Vienna\n")))
 
@@ -149,8 +152,10 @@ manually-marked-outlier,import-marked-outlier
     assert one.lat.tolist() == [-24.2, -23.8]
     assert counted == {"rows marked as not valid": 3}
     parquet = tmp_path / "points.parquet"
-    pd.read_csv(path).to_parquet(parquet)
-    assert read(parquet)[0].lat.tolist() == [-24.2, -23.8]
+    table = pd.read_csv(path)
+    for marks in ("object", "float64"):  # as pandas has columns with gaps
+        table.assign(visible=table["visible"].astype(marks)).to_parquet(parquet)
+        assert read(parquet)[0].lat.tolist() == [-24.2, -23.8]
     assert names(read(path)) == [("pepper", "Pepper")]
 
 

@@ -163,6 +163,8 @@ UNTIMED: Fixes = [(lat, lon, None) for lat, lon, _ in WAY]
         ([placemark(f"<gx:MultiTrack>{track(TIMED[:1])}{track(TIMED)}</gx:MultiTrack>")],
          [TIMED[:1], TIMED]),
         ([placemark(track(TIMED, "<when>2024-01-01T00:00:00Z</when>"))], [TIMED]),
+        ([placemark(track(TIMED).replace("<when>", "<was>", 1).replace("</when>", "</was>", 1))],
+         [UNTIMED]),
         ([f"<Folder>{POINTS}</Folder><Folder>{POINTS}</Folder>"], [TIMED, TIMED]),
         ([POINTS, point(1.0, 2.0, None)], [TIMED]),
         ([placemark("<TimeSpan><begin>2024-01-01T00:00:00Z</begin></TimeSpan>", LINE)], [UNTIMED]),

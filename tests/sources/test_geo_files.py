@@ -34,6 +34,7 @@ from geo_tables import (
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources import geo_files
 from trajanon.extract.sources.formats import FORMATS
+from trajanon.extract.sources.geo_files import BESIDE_TRACKS
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.trajectories import Trajectories
 
@@ -113,6 +114,19 @@ def test_all_layers_are_read_and_keep_their_names_apart(tmp_path: Path) -> None:
         "f:tuesday#a",
         "f:tuesday#b",
     ]
+
+
+def test_recordings_of_a_converted_gpx_count_once(tmp_path: Path) -> None:
+    """As GDAL writes it: points with times, lines without, and what is no recording."""
+    path = tmp_path / "x.gpkg"
+    for layer in ("waypoints", "routes", "tracks"):
+        write(path, lines(id=["a", "b"]), layer=layer)
+    found, counts = read_counting(path)
+    assert (len(found), counts) == (2, {BESIDE_TRACKS: 2})
+    write(path, points(), layer="track_points")
+    found, counts = read_counting(path)
+    assert is_the_two_traces(found)
+    assert counts == {BESIDE_TRACKS: 3}
 
 
 def test_layers_of_other_things_are_left_out_with_a_word(

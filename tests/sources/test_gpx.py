@@ -57,6 +57,14 @@ def test_a_clock_that_stood_still_gives_no_times(
     assert np.isfinite(trace.time).sum() == kept
 
 
+def test_times_that_cannot_be_read_are_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = write(tmp_path / "walk.gpx", timed("13/05/2023 08:00:00", "2023-05-13T08:00:20Z"))
+    assert np.isfinite(traces(path)[0].time).tolist() == [False, True]
+    assert f"{path} has times that cannot be read, 1 in all: write them as" in caplog.text
+
+
 @pytest.mark.parametrize("body", ["<trk/>", "<trk><trkseg/></trk>", '<wpt lat="1" lon="1"/>', ""])
 def test_a_file_without_points_is_said(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, body: str

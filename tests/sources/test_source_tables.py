@@ -171,6 +171,7 @@ def test_ids_of_parquet_are_what_they_were(
         ("empty.csv", b""),
         ("blank.csv", b"\n\n"),
         ("nul.csv", bytes(5000)),
+        ("mac.csv", b"lat,lon,id\r40,-3,a\r41,-3,a\r"),
         ("binary.csv", b"\xff\xfe\x00garbage\x00\x01"),
         ("header.csv", "lat,lon,id,años\n1,2,a,3\n".encode("latin-1")),
         ("utf16.csv", "lat,lon,id,años\n1,2,a,3\n".encode("utf-16")),

@@ -32,6 +32,11 @@ def times(folder: Path, *values: str, names: str = "time") -> list[float | None]
         "2008-06-08T09:00:00.000+0200",
         "2008/06/08 07:00:00",
         "20080608T070000Z",
+        # a zone after UTC is to the east; what stands after dashes is no zone
+        "2008-06-08 09:00:00 UTC+2",
+        "Sun Jun 08 2008 09:00:00 GMT+0200 (CEST)",
+        "2008-06-08-07-00-00",
+        "2008-06-08 07-00-00",
         "1212908400",
         "1212908400.0",
         "1212908400000",
@@ -82,6 +87,11 @@ def test_a_time_is_understood_however_it_is_written(tmp_path: Path, text: str) -
         (["13.09.2020 12:26:40"], [1600000000]),
         (["09/13/2020 12:26:40 PM"], [1600000000]),
         (["13/09/2020 12:26:40 PM"], [1600000000]),
+        # the year first, with two digits; and after four of them never the day
+        (["20-09-13 12:26:40", "20-09-14 12:26:40"], [1600000000, 1600086400]),
+        (["2020-09-06 12:26:40 UTC+0"], [1599395200]),
+        # spreadsheets leave out midnight
+        (["13/09/2020", "13/09/2020 12:26:40"], [None, 1600000000]),
     ],
 )
 def test_times_of_a_column_are_read_or_unknown(
@@ -148,6 +158,8 @@ def test_an_impossible_date_costs_one_time_of_many(tmp_path: Path, wrong: str) -
         ("date,time\n1,2,a,01/02/2024,3:04:05 PM\n", {}, [1704207845]),  # month first
         ("date,time\n1,2,a,01/02/2024,15:04:05\n", {}, [1706799845]),
         ("date,time\n1,2,a,2008-10-23,02:53:04\n1,2,a,,02:53:05\n", {}, [1224730384, np.nan]),
+        ("date,time\n1,2,a,2008-10-03 00:00:00,02:53:04\n", {}, [1223002384]),
+        ("time,timestamp\n1,2,a,20,2008-10-23 02:53:04\n", {}, [1224730384]),
     ],
 )  # fmt: skip
 def test_times_of_day_are_joined_with_their_date(
@@ -159,7 +171,11 @@ def test_times_of_day_are_joined_with_their_date(
 
 @pytest.mark.parametrize(
     ("day", "of_day"),
-    [(date(2008, 10, 23), time(2, 53, 4)), (pd.Timestamp("2008-10-23"), "02:53:04")],
+    [
+        (date(2008, 10, 23), time(2, 53, 4)),
+        (pd.Timestamp("2008-10-23"), "02:53:04"),
+        ("2008-10-23", pd.Timedelta(hours=2, minutes=53, seconds=4)),
+    ],
 )
 def test_dates_and_times_of_day_of_parquet_are_joined(
     tmp_path: Path, day: Any, of_day: Any
@@ -214,6 +230,9 @@ def test_a_time_of_day_is_read_beside_its_day(tmp_path: Path, date: str, time: s
         ),
         (["120523,08:00:00"], "date,time", "none of the times .* can be read"),
         (["20230513,8.5", "20230513,8.6"], "date,time", "numbers of no known clock"),
+        (["20230513,45059.33333", "20230513,45059.3336"], "date,time", "of no known clock"),
+        (["638195616000000000", "638195616200000000"], "time", "numbers of no known clock"),
+        (["2020-09-13 12:26:40 CET+1"], "time", "none of the times"),
         (["45059.333333333", "45059.333564815"], "time", "numbers of no known clock"),
         (["133284384000000000", "133284384200000000"], "time", "numbers of no known clock"),
         (["202305130800", "202305130801"], "time", "numbers of no known clock"),
