@@ -15,6 +15,7 @@ from trajanon.privacy.originals import Matched, matched
 from trajanon.times import DAY, Clock
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
+from trajanon.utility.displacements import until_rest
 from trajanon.verdict import cost, source, verdict
 
 # Different with any colour vision, and dark enough on a pale street map: Okabe and
@@ -90,7 +91,9 @@ def release_and_originals(found: Matched, report: Report) -> Drawing:
     density, released = (Cells(corners(whole.slid.points)) for _ in range(2))
     density.add(whole.slid.points)
     released.add(whole.lines, sizes)
-    far = displacement(whole.slid.points, whole.lines[whole.labels]).mean(axis=1)
+    far = displacement(whole.slid.points, whole.lines[whole.labels])
+    stays = whole.slid.unit == "day"  # the end of a shorter day
+    far = np.average(far, axis=1, weights=until_rest(whole.slid.points) if stays else None)
     moved = np.bincount(whole.labels, far) / sizes
     worst = np.argsort(-moved, kind="stable")[:_WORST]
     order = np.random.default_rng(0).permutation(len(sizes))
@@ -143,8 +146,7 @@ def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
         report["displacement"],
     )
     counted = "subjects" if report["counted"] == "subjects" else units
-    # With times, the search saw departures as well.
-    lost = "Loss of places and departures" if report.get("times") else "Information loss"
+    lost = "Information loss, of places" if report.get("times") else "Information loss"
     facts = [
         [f"{units.capitalize()}, n", f"{int(sizes.sum()):,}"],
         ["Groups", f"{len(sizes):,}"],

@@ -67,7 +67,7 @@ def test_the_screen_says_what_it_means(run: Run) -> None:
     for words in ("Information loss reached", "No groups lose less than", "The gap"):
         assert words in answer.out
     assert "Columns: b\n" in answer.out
-    assert "not certified: the search" in answer.out
+    assert "not certified: no linear programme" in answer.out
     assert "searching 10 rows for groups and for a bound: seconds" in answer.err
     answer = run("bound", table(Path()), "-k", 3)
     assert "searching 10 rows for groups and for a bound: minutes for a thousand" in answer.err

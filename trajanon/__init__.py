@@ -69,6 +69,8 @@ __all__ = sorted(_HOME)
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("importlib.metadata").version("trajanon")
+    if name in ("data", "extract", "maps"):
+        return import_module(f"trajanon.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'trajanon' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

@@ -90,8 +90,9 @@ class Request:
         if release.distinct_ends > k:
             most = f"`distinct_ends` must be at most k, {k}"
             raise BadInput(f"{most} (got {release.distinct_ends})")
-        if key is not None and not 16 <= len(key) <= 64:
-            raise BadInput(f"`key` must have 16 to 64 bytes (got {len(key)}), or be left out")
+        if key is not None and not (isinstance(key, bytes) and 16 <= len(key) <= 64):
+            got = len(key) if isinstance(key, bytes) else type(key).__name__
+            raise BadInput(f"`key` must have 16 to 64 bytes (got {got}), or be left out")
         return cls(k, release, search, new_key(), **more).with_key(key)
 
     def with_key(self, key: bytes | None) -> "Request":
@@ -119,6 +120,8 @@ def anonymized_table(given: Trajectories, asked: Request) -> Result:
     """Anonymise trajectories that are in memory, all at once."""
     refuse_attribution(given.attribution)
     check_enough(len(given), asked.k)
+    if (points := given.points.shape[1]) < 2:
+        raise BadInput(f"a line has two points or more, and these trajectories have {points}")
     given, choice = whole_days(given, asked.release)
     asked = replace(asked, timing=timing_of(given, asked.release))
     rows, each = np.arange(len(given)), None
@@ -281,6 +284,9 @@ def finished(
     moved, length = errors.pop("displacement"), errors.pop("length")
     if not release.as_published:
         refuse_far(moved["mean"], length["mean"], asked.k, unit_of(provenance))
+    laid, source = tally.on_roads, provenance.get("attribution")
+    if laid is not None and laid.any():
+        source = OSM_ATTRIBUTION  # of the roads
     report = {
         "notice": _notice(asked, provenance, known=counted is not None),
         "unit": unit_of(provenance),
@@ -293,7 +299,7 @@ def finished(
         "rows": rows,
         "source": source_of(provenance),
         "subject_names_merged": Merged.counted_in(provenance)._asdict(),
-        "attribution": provenance.get("attribution"),
+        "attribution": source,
         "versions": versions(),
         "key": None if asked.key is None else asked.key.hex(),
         "information_loss": tally.loss,
@@ -318,20 +324,17 @@ def finished(
     if tally.starts is not None and tally.slid:
         starts = tally.starts[kept].tolist()
         report["alignment"] = {"slid": tally.slid / len(labels), "starts": starts}
-    if asked.roads is not None and tally.on_roads is not None:
-        on_roads = int(tally.on_roads[first].sum())
-        laid = {"on_roads": on_roads, "as_they_were": len(lines) - on_roads}
-        report["roads"] = {"keep_off": asked.roads.keep_off, **laid}
-    words = _released_words(asked, provenance, by_subjects=counted is not None)
+    if asked.roads is not None and laid is not None:
+        on_roads = int(laid[first].sum())
+        shares = {"on_roads": on_roads, "as_they_were": len(lines) - on_roads}
+        report["roads"] = {"keep_off": asked.roads.keep_off, **shares}
+    words = _released_words(asked, source, by_subjects=counted is not None)
     times = None if times is None else times[order]
     return Result(lines[order], times, copies[order], words, report)
 
 
-def _released_words(
-    asked: Request, provenance: Mapping[str, Any], *, by_subjects: bool
-) -> dict[str, Any]:
+def _released_words(asked: Request, source: str | None, *, by_subjects: bool) -> dict[str, Any]:
     """Give what a released file says of itself, and nothing else."""
-    source = provenance.get("attribution") if asked.roads is None else OSM_ATTRIBUTION
     words = {"attribution": marked(source) if asked.release.as_published else source}
     if by_subjects:
         words["counted"] = "subjects"

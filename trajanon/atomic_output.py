@@ -7,7 +7,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -226,7 +226,10 @@ def _cannot_write(output: Path, reason: str | None) -> FileProblem:
     return FileProblem(f"cannot write {output}: {reason}; write elsewhere")
 
 
-def _refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
+def _refuse_inputs(outputs: Sequence[Path], inputs: Iterable[Path]) -> None:
+    for output, other in combinations(outputs, 2):
+        if output == other:
+            raise BadInput(f"{output} would be written twice; choose another name")
     for output, path in product(outputs, inputs):
         with suppress(OSError):  # one of the two is not there
             if output.samefile(path):

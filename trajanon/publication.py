@@ -11,13 +11,12 @@ from trajanon.arrays import Hashes
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.release_formats import check_release_format
-from trajanon.files.report import report_path
 from trajanon.files.trajectory_files import read_marks, read_trajectories
 from trajanon.mending import Surroundings
 from trajanon.number_text import number_of
 from trajanon.privacy.ledger import Ledger, opened
 from trajanon.progress import Progress, silent
-from trajanon.release import Result, write_drafts
+from trajanon.release import Result, new_report_path, write_drafts
 from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, takes_settings
 from trajanon.snapping import RoadsToFollow
@@ -87,7 +86,7 @@ def anonymize_file(
     check_release_format(out, timed=asked.release.times is not None)
     check_ledger(ledger, asked.release)
     inputs = [source, *([] if ledger is None else [Path(ledger)])]
-    replaced = replacing(out, report_path(out), inputs=inputs, public=[out])
+    replaced = replacing(out, new_report_path(out), inputs=inputs, public=[out])
     with nullcontext() if ledger is None else opened(ledger, new=True) as book:
         recording = nullcontext() if book is None else book.recording(out)
         with recording as entry, replaced as drafts:

@@ -14,7 +14,7 @@ import numpy as np
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput
-from trajanon.files.release_formats import check_release_format, write_release
+from trajanon.files.release_formats import RELEASE_FORMATS, check_release_format, write_release
 from trajanon.files.report import report_path
 from trajanon.number_text import number_of, page, shown
 from trajanon.partition import dense
@@ -92,7 +92,8 @@ class Release:
         <BLANKLINE>
         """
         check_release_format(path := Path(path), timed=self.trajectories.times is not None)
-        with replacing(path, report_path(path), public=[path]) as drafts:
+        report = new_report_path(path, json_report(self.report))
+        with replacing(path, report, public=[path]) as drafts:
             write_drafts(self, *drafts)
 
     def to_geodataframe(self) -> "GeoDataFrame":
@@ -165,6 +166,22 @@ class Result:
         for lines in np.split(np.arange(len(part)), np.flatnonzero(np.diff(part)) + 1):
             yield (rows := self.rows(lines)), first
             first += len(lines) if "rows" in self.words else len(rows)
+
+
+def new_report_path(release: Path, text: str = "") -> Path:
+    """Where a report goes; refused in place of another one, of a release in another format."""
+    report = report_path(release)
+    beside = [other for other in map(release.with_suffix, RELEASE_FORMATS) if other.exists()]
+    if (
+        beside
+        and not release.exists()
+        and report.is_file()
+        and report.read_bytes() != text.encode()
+    ):
+        raise BadInput(
+            f"{report} belongs to {beside[0]}: give {release} another name, or remove both"
+        )
+    return report
 
 
 def write_drafts(release: Release, release_draft: Path, report_draft: Path) -> None:

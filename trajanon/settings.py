@@ -178,7 +178,7 @@ class ReleaseSettings(_Checked):
         of `trajanon.microaggregate`, to the last digit.
     one_line_each
         Put each person on one line at most: of their trips, the one that costs its group least.
-        The others are left out. Ties are decided by the key.
+        The others are left out; of trips that cost the same, the first is taken.
     days
         Release whole days of up to this many trips: k people share all trips of a day, in their
         order. A day takes the place of this many trips, and stays at its last place if it has
@@ -188,7 +188,7 @@ class ReleaseSettings(_Checked):
         What no exchange with near groups mends is counted; 1 turns it off.
     align
         Let trajectories slide on their tracks towards their groups. Losses and displacements then
-        refer to the windows after sliding, and the report also has those before it.
+        refer to the windows after sliding.
     times
         Release the mean times of each group: of-day, of-week or date. Each line then bears them at
         each of its points, and the search sees the departure as well. A day begins at 03:00.

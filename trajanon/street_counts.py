@@ -15,6 +15,7 @@ from trajanon.errors import BadInput
 from trajanon.files.release_formats import read_release
 from trajanon.files.release_lines import clock_of, line_numbers
 from trajanon.files.report import report_beside
+from trajanon.privacy.originals import report_of
 from trajanon.privacy.release_check import check
 from trajanon.progress import Progress, silent
 from trajanon.release import Release
@@ -83,11 +84,11 @@ def released_lines(release: ReleasedLines | Release | str | os.PathLike[str]) ->
         return release
     if isinstance(release, Trajectories):
         raise BadInput("give the Release that anonymize made, or the path of a released file")
-    problems, report = check(release, k=2).problems, None
+    problems = check(release, k=2).problems
     if isinstance(release, Release):
-        report = release.report
-    elif (beside := report_beside(Path(release))) is not None:
-        report = {**beside}
+        report: Mapping[str, Any] | None = release.report
+    else:
+        report = report_beside(Path(release)) if problems else report_of(Path(release))
     if report is not None:
         judged = verdict(report, problems)
         problems = [] if judged else [one.rstrip(".") for one in judged.sentences]

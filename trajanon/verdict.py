@@ -45,6 +45,12 @@ class Remedy(NamedTuple):
     sentence: str
     command: str  # as somebody would type it, without its files
 
+    @property
+    def told(self) -> str:
+        """The sentence, and what to change in the command that made the release."""
+        _, name, *changed = self.command.split(" ")
+        return f"{self.sentence.rstrip('.')}: the same {name}, with {' '.join(changed)}"
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -100,7 +106,9 @@ class Verdict:
         }
 
 
-_ONE_OF_EACH = Remedy("Take one window of each recording.", "trajanon extract --windows")
+_ONE_OF_EACH = Remedy(
+    "Take one window of each recording.", "trajanon extract --windows --per-recording 1"
+)
 _Found = tuple[str, Remedy | None]
 
 

@@ -118,7 +118,8 @@ def roads_to_follow(
                 passable.append(directions)
             last = here
     if not ends:
-        raise BadInput(f"{pbf} holds no roads for {mode}")
+        region = "" if bbox is None else " in the area of the lines: take the file of their region"
+        raise BadInput(f"{pbf} holds no roads for {mode}{region}")
     lat, lon = np.array(places).T
     tail, head, way_of, how_dear = map(np.array, zip(*ends, strict=True))
     network, order = streets_of(lat, lon, tail, head, np.array(passable), how_dear)

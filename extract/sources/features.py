@@ -30,13 +30,13 @@ from trajanon.extract.sources.coordinates import (
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.timestamps import TimeColumn
+from trajanon.extract.sources.trace_pieces import OTHER_TIMES
 from trajanon.extract.trace import Trace
 from trajanon.subjects import spelled
 
 NO_GEOMETRY = "features without geometry"
 POINTS_BESIDE = "points beside lines"
 LINES_BESIDE = "lines beside points"
-OTHER_TIMES = "lines with more or fewer times than points"
 
 # Where Moving Features, and converters from GPX to GeoJSON, put the times of points.
 TIMES_OF_POINTS = ("datetimes", "coordTimes", "times", "coordinateProperties")

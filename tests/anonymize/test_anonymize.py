@@ -89,7 +89,7 @@ def test_what_is_released_passes_the_check(
     except BadInput as error:
         assume("smaller area" not in str(error))
         raise
-    path = tmp_path / f"release{suffix}"
+    path = tmp_path / f"{suffix[1:]}{suffix}"  # each has a report of its own
     release.write(path)
     findings = trajanon.check(path, k)
     assert findings.holds, findings.problems
@@ -147,10 +147,15 @@ def test_a_seed_repeats_the_groups_and_with_the_key_the_release() -> None:
     assert {**again.report, "stages": 0} == {**one.report, "stages": 0}
 
 
-@pytest.mark.parametrize("key", [b"", bytes(15), bytes(65)])
+@pytest.mark.parametrize("key", [b"", bytes(15), bytes(65), "0123456789abcdef"])
 def test_a_key_of_another_length_is_refused(key: bytes) -> None:
     with pytest.raises(BadInput, match="`key` must have 16 to 64 bytes"):
         trajanon.anonymize(trajectories(), 4, key=key)
+
+
+def test_a_line_has_two_points() -> None:
+    with pytest.raises(BadInput, match="two points or more, and these trajectories have 1"):
+        trajanon.anonymize(Trajectories(np.zeros((4, 1, 2))), 2)
 
 
 def test_exact_means_are_plain_means_and_said_to_be() -> None:

@@ -3,9 +3,13 @@
 from pathlib import Path
 
 from commands import Run
+from toy import toy
+
+import trajanon
 
 
 def test_check_answers_by_its_exit_code(run: Run, here: Path) -> None:
+    (here / "new").mkdir()
     assert run("check", "-k", 4).code == 0
     refused = run("check", "-k", 5)
     assert refused.code == 1
@@ -14,6 +18,14 @@ def test_check_answers_by_its_exit_code(run: Run, here: Path) -> None:
     originals = run("check", "trajectories.parquet", "-k", 4)
     assert originals.code == 1
     assert "column 'subject'" in originals.out
+    # The report beside a file may be of another release, written later under its name.
+    trajanon.anonymize(toy(), 2, effort="fast").write(here / "new" / "anonymized.parquet")
+    report = here / "anonymized.report.json"
+    report.write_bytes((here / "new" / report.name).read_bytes())
+    for words in (("check", "-k", 4), ("streets", "--od", 1000)):
+        assert f"{report.name} is the report of another release" in run(*words).sentence
+    again = run("anonymize", "-k", 4, "--out", "anonymized.csv").sentence
+    assert "anonymized.report.json belongs to anonymized.parquet: give anonymized.csv" in again
     (here / "anonymized.parquet").write_bytes(b"damaged")
     assert "cannot read anonymized.parquet as Parquet" in run("check", "-k", 4).sentence
     assert "there is no x.csv" in run("check", "x.csv", "-k", 4).sentence

@@ -75,7 +75,7 @@ def test_releases_of_the_curve_are_made_as_the_report_tells() -> None:
     asked |= {"as_published": False, "align": False, "rows": "lines", "distinct_ends": 1}
     search: dict[str, Any] = {"method": "mdav", "refine": "descent", "effort": "fast", "seed": 3}
     report = trajanon.anonymize(timed(), 2, key=KEY, **asked, **search).report
-    asked |= {"key": KEY, "exact_means": False}
+    asked |= {"key": KEY, "exact_means": False, "one_line_each": False}
     assert options_in(checked(report)) == asked | asdict(Settings(**search))
     del report["search"]  # as before it was told
     assert options_in(checked(report)) == asked

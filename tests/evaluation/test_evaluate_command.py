@@ -31,7 +31,7 @@ def test_the_command_writes_three_files(run: Run, here: Path) -> None:
     headline, said, remedy, cost, source, *_ = answer.out.splitlines()
     assert headline == "Ready to publish, with this said beside it:"
     assert said.startswith("- With k = 2, ")
-    assert remedy == "  A larger k: trajanon anonymize -k 3"
+    assert remedy == "  A larger k: the same anonymize, with -k 3"
     assert re.match(r"Released points lie \d+ m from where people went on average", cost)
     assert source.startswith("4 trajectories are in the release.")
     page = (here / "evaluation.html").read_text(encoding="utf-8")
@@ -49,6 +49,12 @@ def test_the_command_writes_three_files(run: Run, here: Path) -> None:
     assert mode(here / "anonymized.datasheet.md") == mode(here / "new")
     told = run("evaluate", "--json", "--out", "e.html")
     assert json.loads(told.out) == json.loads(text)
+
+
+def test_no_output_is_written_twice(run: Run, here: Path) -> None:
+    twice = run("evaluate", "--out", "anonymized.certificate.html").sentence
+    assert "anonymized.certificate.json would be written twice" in twice
+    assert "--mode foot is for --roads" in run("evaluate", "--mode", "foot").sentence
 
 
 def test_each_release_keeps_a_datasheet_of_its_own(run: Run, here: Path) -> None:

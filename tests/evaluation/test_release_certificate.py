@@ -73,6 +73,10 @@ def test_metadata_are_those_of_mobility_portals(account: dict[str, Any], release
         assert not conforms({key: value for key, value in metadata.items() if key != name})
     west, south, *_ = account["area"]
     assert f"POLYGON(({west} {south}, " in metadata["dct:spatial"]["locn:geometry"]["@value"]
+    assert "each the perturbed mean of the traj" in metadata["dct:description"]["@value"]
+    days = account | {"unit": "day", "exact_means": True}
+    said = certificate(days, released, "1.0")["metadata"]["dct:description"]["@value"]
+    assert "each the plain mean of the days of at least" in said
 
 
 def test_figures_are_those_of_the_evaluation(account: dict[str, Any], released: Path) -> None:

@@ -221,9 +221,11 @@ def test_a_failed_run_is_forgotten_unless_its_file_has_its_name(
     tmp_path: Path, book: Path, named: bool
 ) -> None:
     draft = write_trips(tmp_path, "draft.csv")
+    with opened(book, new=True):
+        pass
 
     def fail() -> None:
-        with opened(book, new=True) as ledger, ledger.recording(tmp_path / "a.csv") as recording:
+        with opened(book) as ledger, ledger.recording(tmp_path / "a.csv") as recording:
             report = {"k": 3, "counted": "subjects", "n": 60}
             recording.announce(draft, draft, report, ledger.keyed(marks_of([1, 10])))
             assert [one.told["settled"] for one in ledger.entries] == [False]
@@ -266,6 +268,12 @@ def test_a_series_by_commands(run: Run, tmp_path: Path) -> None:
     )
     again = ("anonymize", "trips.parquet", *command[2:])
     assert run(*again, "--out", "march.parquet").code == 0
+
+
+def test_a_run_that_is_refused_leaves_no_new_ledger(run: Run, tmp_path: Path) -> None:
+    write_trips(tmp_path, "trips.parquet")
+    assert run("anonymize", "trips.parquet", "-k", 400, "--ledger", "a.ledger").code == 2
+    assert not (tmp_path / "a.ledger").exists()
 
 
 @pytest.mark.parametrize(

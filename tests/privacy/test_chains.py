@@ -142,7 +142,7 @@ def test_the_screen_warns_of_chains_and_names_the_ways_out(run: Run) -> None:
     write_trajectories("drives.parquet", crossing())
     said = run("anonymize", "drives.parquet", "-k", "2", *FAST).out
     assert "left with fewer than 2 subjects in 4 of 4 drives" in said
-    assert "Take one window of each recording: trajanon extract --windows" in said
+    assert "each recording: the same extract, with --windows --per-recording 1" in said
     write_trajectories("windows.parquet", crossing().take(np.arange(0, 8, 2)))
     assert "follows a drive" not in run("anonymize", "windows.parquet", "-k", "2", *FAST).out
 

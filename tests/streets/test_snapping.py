@@ -212,7 +212,8 @@ def test_a_release_on_roads_holds_and_is_evaluated(tmp_path: Path) -> None:
     assert "Lines lie on roads of OpenStreetMap" in evaluation.datasheet
     lines = release.report["groups"]
     assert f"roads of OpenStreetMap: {lines} of {lines}" in evaluation.html
-    assert release.trajectories.attribution == OSM_ATTRIBUTION
+    assert release.trajectories.attribution == release.report["attribution"] == OSM_ATTRIBUTION
+    assert "derived from the roads of OpenStreetMap" in evaluation.datasheet
 
 
 def test_lines_off_the_roads_are_released_as_without_them(tmp_path: Path) -> None:
@@ -221,6 +222,7 @@ def test_lines_off_the_roads_are_released_as_without_them(tmp_path: Path) -> Non
     how: dict[str, Any] = {"method": "mdav", "refine": "none", "key": bytes(32)}
     laid, plain = (trajanon.anonymize(trips, 4, roads=some, **how) for some in (roads, None))
     assert laid.report["roads"]["as_they_were"] == laid.report["groups"]
+    assert laid.trajectories.attribution is None  # nothing of OpenStreetMap is in it
     one, other = (np.unique(each.trajectories.records, axis=0) for each in (laid, plain))
     assert np.array_equal(one, other)
 

@@ -70,6 +70,8 @@ def anonymize(
 
     if refine is not None:
         how["refine"] = refine
+    if not trajectories:
+        raise BadInput("`trajectories` is empty: name what extract wrote")
     in_parts = "://" in trajectories or Path(trajectories).is_dir()
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)

@@ -52,6 +52,8 @@ def evaluate(
     given = files or [TRAJECTORIES, ANONYMIZED]
     if len(given) != 2:
         raise BadInput("evaluate takes two files, or folders of parts: trajectories and release")
+    if roads is None and mode != "any":
+        raise BadInput(f"--mode {mode} is for --roads: leave it out")
     ks = None if curve is None else _numbers(curve)
     check_page(out, "an evaluation")
     originals, released = given

@@ -92,6 +92,7 @@ def _of_release(
 ) -> tuple[dict[str, Any], str]:
     from trajanon.evaluation.release_certificate import read_certificate, repeated
     from trajanon.files.report import report_beside
+    from trajanon.privacy.originals import report_of
     from trajanon.subjects import nameless
     from trajanon.verdict import verdict
 
@@ -125,7 +126,8 @@ def _of_release(
     if certificate is not None:
         said += f"\n{certificate} is of this file: bytes, rows, groups and k are those it says."
     account = {**asdict(found), "holds": found.holds}
-    if (report := report_beside(released)) is not None:
+    report = report_of(released) if found.holds else report_beside(released)
+    if report is not None:
         judged = verdict(report, list(map(with_flags, found.problems)))
         account |= {"holds": bool(judged), "verdict": judged.account}
         account["problems"] = [] if judged else list(judged.sentences)

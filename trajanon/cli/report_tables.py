@@ -144,7 +144,7 @@ def show_verdict(found: Verdict, report: Mapping[str, Any]) -> None:
     for sentence in found.sentences:
         tell(f"- {sentence}")
     for remedy in found.remedies:
-        tell(f"  {remedy.sentence.rstrip('.')}: {remedy.command}")
+        tell(f"  {remedy.told}")
     tell(cost(report))
     tell(source(report))
 

@@ -55,6 +55,8 @@ def streets(
 
     if (roads is None) == (od is None):
         raise BadInput("streets takes --roads, an .osm.pbf file, or --od, a cell or zones")
+    if roads is None and mode != "car":
+        raise BadInput(f"--mode {mode} is for --roads: leave it out")
     zones = None if od is None else _metres(od)
     out = out or Path("streets.parquet" if od is None else "od.parquet")
     if out.suffix.lower() not in _SUFFIXES:
@@ -79,7 +81,8 @@ def streets(
         _write(draft, table)
         about = {"file": out.name, "rows": len(table), "made from": "the released lines alone"}
         about |= table.attrs
-        rows = "".join(f"| {name.replace('_', ' ')} | {value} |\n" for name, value in about.items())
+        known = ((name.replace("_", " "), value) for name, value in about.items() if value)
+        rows = "".join(f"| {name} | {value} |\n" for name, value in known)
         text = f"# Datasheet of counts\n\n| | |\n|---|---|\n{rows}\n{_WORTH[what]}\n"
         sheet.write_text(text, encoding="utf-8")
     if as_json:

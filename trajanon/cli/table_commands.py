@@ -115,5 +115,5 @@ def bound(
     tell(
         "The bound is certified: it is that of a linear programme over all groups."
         if certificate["certified"]
-        else "The bound is true but not certified: the search for it ended early."
+        else "The bound is true but not certified: no linear programme was solved to its proof."
     )

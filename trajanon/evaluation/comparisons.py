@@ -122,6 +122,7 @@ def options_in(report: Report) -> dict[str, Any]:
         "distinct_ends": report.get("distinct_ends", 2),
         "key": (key := key_in(report)),
         "exact_means": key is None,
+        "one_line_each": "people" in (report.get("choice") or {}),
     }
     search = report.get("search", {})
     options |= {one.name: search[one.name] for one in fields(Settings) if one.name in search}

@@ -120,6 +120,8 @@ def evaluate(
     reported = checked(report)
     k, counted = promise_in(reported)
     in_file = released_of(trajectories, reported)
+    chosen = "people" in (reported.get("choice") or {})
+    whole = trajectories if chosen else in_file  # of what each k takes its own
     if holdout:
         drawn_half(in_file, k)  # refuses too few before anything is measured
     found = matched(in_file, release, reported)
@@ -163,9 +165,7 @@ def evaluate(
         chained=drives_left(seen.labels, kept.tracks, subjects, k),
         followed=people_followed(seen, departure_days(kept)),
         inferred=inferred(seen),
-        curve=curve_of(in_file, curve, progress=progress, **options_in(reported))
-        if curve
-        else None,
+        curve=curve_of(whole, curve, progress=progress, **options_in(reported)) if curve else None,
         holdout=hold_out(in_file, reported, seed=seed, progress=progress) if holdout else None,
         report=reported,
         streets=streets and compared_streets(kept, different_lines(release), streets),

@@ -232,6 +232,7 @@ class Evaluation:
             "problems": None if self.problems is None else list(self.problems),
             "times": None if self.clock is None else self.clock.sentence,
             "information_loss": self.loss,
+            "exact_means": key_in(self.report) is None,
             "attacks": [attack.account for attack in self.attacks],
             "verification": None if self.verification is None else self.verification.account,
             "rebuilding": None if self.rebuilding is None else self.rebuilding.account,

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.inputs import parsed
-from trajanon.number_text import number_of
+from trajanon.number_text import UNITS, number_of
 from trajanon.privacy.attack import QUESTIONS
 
 NOT_ASSESSED = "not assessed"
@@ -233,7 +233,7 @@ def _metadata(account: _Account, released: Path) -> dict[str, Any]:
     corners = [(west, south), (east, south), (east, north), (west, north), (west, south)]
     ring = ", ".join(f"{x} {y}" for x, y in corners)
     kind = _FILE_TYPES.get(released.suffix.lower(), "PARQUET")
-    unit = f"{account['unit']}s".replace("ys", "ies")
+    unit, mean = UNITS[account["unit"]], "plain" if account["exact_means"] else "perturbed"
     rights = {
         "@type": "dct:RightsStatement",
         "dct:type": _id(f"{_MOBILITY}conditions-for-access-and-usage/other"),
@@ -244,7 +244,7 @@ def _metadata(account: _Account, released: Path) -> dict[str, Any]:
         "@type": "dcat:Dataset",
         "dct:title": _english(f"k-anonymous {unit}, k = {account['k']}"),
         "dct:description": _english(
-            f"{account['rows']['released']} rows on {account['groups']} lines, each the perturbed "
+            f"{account['rows']['released']} rows on {account['groups']} lines, each the {mean} "
             f"mean of the {unit} of at least {account['k']} different {account['counted']}. "
             f"{account['cost']}"
         ),

@@ -249,7 +249,7 @@ class Recording:
 def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledger]:
     """Open a ledger, for this run alone; a new one is made if there is none and that is wanted."""
     path = Path(path)
-    if not path.exists():
+    if begun := not path.exists():
         if not new:
             raise FileProblem(
                 f"there is no {path}: make one with trajanon anonymize --ledger {path}"
@@ -271,7 +271,12 @@ def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledge
                 ledger = Ledger(path, database)
             except (ValueError, TypeError) as error:  # of what no ledger holds
                 raise _damaged(path) from error
-        yield ledger
+        try:
+            yield ledger
+        except BaseException:
+            if begun and not ledger.entries:  # nothing came of it
+                path.unlink(missing_ok=True)
+            raise
 
 
 def _make(path: Path) -> None:
