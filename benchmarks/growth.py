@@ -3,7 +3,6 @@
     python benchmarks/growth.py commands                       each command, over the size
     python benchmarks/growth.py make windows 1000000           parts of trajectories
     python benchmarks/growth.py parts windows --memory 3GB     these parts, beyond memory
-    python benchmarks/growth.py parts windows --shards 10      whatever the memory
 
 Everything is compiled before the clock starts. docs/measurements.md shows the tables.
 """
@@ -11,9 +10,7 @@ Everything is compiled before the clock starts. docs/measurements.md shows the t
 import json
 import shutil
 import tempfile
-from contextlib import ExitStack
 from pathlib import Path
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -21,7 +18,6 @@ from corridors import POINTS, SPACING, corridors
 from measures import alone, command_line, peak_gb, row, run_command, say_machine, spent
 
 import trajanon
-from trajanon import parts as folders
 from trajanon.files.trajectory_files import write_partition
 
 K = 5
@@ -76,18 +72,14 @@ def make(folder: Path, n: int, part: int = 100_000) -> None:
     write_partition(folder, map(some, range(0, n, AT_ONCE)), {}, part)
 
 
-def parts(folder: Path, memory: str = "4GB", shards: int | None = None, k: int = K) -> None:
+def parts(folder: Path, memory: str = "4GB", k: int = K) -> None:
     """Anonymise the parts, and print a line of JSON."""
     say_machine()
-    job = trajanon.anonymize_parts
-    with ExitStack() as closing:
-        few = Path(closing.enter_context(tempfile.TemporaryDirectory()))
-        make(few / "parts", _COMPILED[-1])
-        job(str(few / "parts"), str(few / "out"), K, memory="4GB")
-        if shards is not None:
-            closing.enter_context(patch.object(folders, "shards_for", lambda *_: shards))
-        out = folder.with_name(f"{folder.name}-anonymized")
-        run = spent(job, str(folder), str(out), k, memory=memory)
+    job, out = trajanon.anonymize_parts, folder.with_name(f"{folder.name}-anonymized")
+    with tempfile.TemporaryDirectory() as few:
+        make(Path(few) / "parts", _COMPILED[-1])
+        job(f"{few}/parts", f"{few}/out", K, memory=memory)
+    run = spent(job, str(folder), str(out), k, memory=memory)
     found = {name: run.found[name] for name in ("n", "k", "shards", "displacement")}
     print(json.dumps(found | {"seconds": round(run.seconds), "peak_gb": peak_gb()}))
     shutil.rmtree(out)

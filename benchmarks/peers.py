@@ -3,12 +3,11 @@
     python -m venv PEERS; PEERS/bin/pip install anonypyx tqdm haversine psutil geopandas
     python benchmarks/peers.py PEERS cabs.parquet    2,000 trips of cabs, k = 4
 
-A peer that is missing has a row that says so: sdcMicro is used where `Rscript` finds it,
-mdl_anonymizer where PEERS holds its package, and GLOVE where `javac -d PEERS/glove` has compiled
-the sources of uqwhua/TrjPrivacy. Each job is a process of its own; of three runs the best counts,
-beyond half a minute the first. Seconds are those of a core for the work alone, after loading and
-compiling; those of whole commands stand below. Means of places and of hours are those of each
-peer's groups, formed by places alone.
+Rows of peers that are missing say so: sdcMicro is used where `Rscript` finds it, mdl_anonymizer
+where PEERS holds its package, GLOVE where `javac -d PEERS/glove` has compiled uqwhua/TrjPrivacy.
+Of three runs, each a process of its own, the best counts; beyond half a minute the first. Seconds
+are of a core for the work alone, after loading and compiling. Means of places and hours are those
+of each peer's groups, formed by places alone.
 """
 
 import json
@@ -95,15 +94,14 @@ lines = (records.reshape(len(records), -1, 2) - records[0, :2]) * 111.3  # it co
 lines[..., 1] *= np.cos(np.radians(records[0, 0]))
 n, m = lines.shape[:2]
 trip, minute = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
-rows = pd.DataFrame({"trip": trip, "user": trip, "time": 60 * minute})
-rows[["lon", "lat"]] = lines[..., ::-1].reshape(-1, 2)
-rows.to_csv("trips.csv", index=False)
+rows = np.column_stack([trip, trip, 60 * minute, lines[..., ::-1].reshape(-1, 2)])
+np.savetxt("trips.csv", rows, "%%d,%%d,%%d,%%.7f,%%.7f", header="trip,user,time,lon,lat")
 given = {"dataset": "T-Drive", "variant": "trips", "dataInput": "./", "dataOutput": "./",
     "outputResults": "true", "privacyModel": "glove", "k-anonymity": k} | dict.fromkeys(
     ("l-diversity", "t-closeness", "exposure_ratio", "radius", "min_length", "num_mixzones"), 1)
-os.makedirs("src/resources")
-with open("src/resources/config.properties", "w") as file:
-    file.writelines(f"{name} = {value}\\n" for name, value in given.items())
+os.makedirs("src/resources", exist_ok=True)
+said = "\\n".join(f"{name} = {value}" for name, value in given.items())
+open("src/resources/config.properties", "w").write(said)
 subprocess.run(["java", "-cp", classes, "models.Main"], check=True, stdout=subprocess.DEVNULL)
 used, labels = resource.getrusage(resource.RUSAGE_CHILDREN), np.arange(n)
 for row in open(f"Glove/trips_{k}.csv").readlines()[1:]:

@@ -36,19 +36,6 @@ class MicroaggregatedTable:
         Ready for JSON; ``notices`` says, in sentences, what is not promised. ``moments`` has the
         mean and standard deviation of each column as pairs of before and after, and the ten
         correlations that changed most.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import trajanon
-    >>> pd.DataFrame({"age": [30, 32, 50, 54]}).to_csv("people.csv", index=False)
-    >>> result = trajanon.microaggregate_table("people.csv", k=2)
-    >>> result.table["age"].tolist()
-    [31.0, 31.0, 52.0, 52.0]
-    >>> result.report["groups"], round(result.report["information_loss"], 2)
-    (2, 2.22)
-    >>> result.report["moments"]["mean"]["age"]
-    [41.5, 41.5]
     """
 
     table: pd.DataFrame

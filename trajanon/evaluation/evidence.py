@@ -40,7 +40,7 @@ _AS_THEY_ARE = (
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Evaluation:
-    r"""What a release protects, and what it costs.
+    """What a release protects, and what it costs.
 
     Attributes
     ----------
@@ -51,35 +51,25 @@ class Evaluation:
     area
         West, south, east and north of the released lines, in degrees, rounded outward to
         hundredths.
-    unit
-        What one of the trajectories is: a ``trajectory``, or a ``trip``.
-    spacing
-        Metres between the points of a trajectory; None if they are not known.
-    k
-        The promise, and what it ``counted``: subjects, or records.
+    unit, spacing
+        What one of the trajectories is, such as a ``trip``, and metres between its points.
+    k, counted
+        The promise, and what it counts: subjects, or records.
     trajectories, points, subjects
         Their numbers; ``subjects`` is None if nothing is known of them.
-    left_out
-        Trajectories of the file that the release leaves out; nothing here is of them.
-    nameless
-        Recordings that have no subject, and count as one each.
-    sizes
-        Trajectories in each group, shape (g,).
-    rows
-        Released rows of each line, shape (g,); where a line is written with a count, that count.
+    left_out, nameless
+        Trajectories that the release leaves out, and recordings without a subject.
+    sizes, rows
+        Trajectories in each group, and released rows of each line (or its count), shape (g,).
     violations
         Groups of fewer than k ``records``, and of fewer than k ``subjects`` (None if nothing is
         known of them).
     problems
         What the checker found in the released file, a sentence each; None if no file was looked at.
-    clock
-        What the released times count from; None if there are none.
-    period
-        Months from the first of the originals to the last; None if they are not known.
-    loss
-        IL in percent, of places alone.
-    usefulness
-        What is left for use.
+    clock, period
+        What the released times count from, and the months of the originals; None if not known.
+    loss, usefulness
+        IL in percent, of places alone, and what is left for use.
     attacks
         In the order in which to show them.
     verification
@@ -101,26 +91,6 @@ class Evaluation:
         not requested.
     report
         The holder's report of the release.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import trajanon
-    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
-    >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
-    >>> release = trajanon.anonymize(trajectories, k=2)
-    >>> evidence = trajanon.evaluate(trajectories, release)
-    >>> evidence.holds, evidence.sizes.tolist()
-    (True, [2, 2])
-    >>> evidence.units, evidence.way
-    ('trajectories', 'subjects')
-    >>> evidence.verdict.kind
-    'say'
-    >>> evidence.account["groups"]
-    2
-    >>> print(evidence.html.splitlines()[0], evidence.datasheet.splitlines()[0], sep="\n")
-    <!-- For the holder of the data, not for publication. -->
-    # Datasheet of a k-anonymous release
     """
 
     file: str | None
