@@ -122,11 +122,14 @@ def _with_part(chunk: pd.DataFrame) -> pd.Series:
 def _joined(held: list[_Rows]) -> _Rows:
     """Put rows one behind the other; empties the list, for the memory."""
     first = np.cumsum([0, *(len(rows.owners) for rows in held)]).tolist()
-    owner = [rows.owner + start for rows, start in zip(held, first, strict=False)]
+    owner = np.concatenate([rows.owner + start for rows, start in zip(held, first, strict=False)])
     owners = [pair for rows in held for pair in rows.owners]
-    values = np.concatenate([rows.values for rows in held], axis=1)
-    held.clear()
-    return _Rows(np.concatenate(owner), owners, values)
+    values, end = np.empty((3, len(owner))), len(owner)
+    while held:
+        part = held.pop().values
+        values[:, end - part.shape[1] : end] = part
+        end -= part.shape[1]
+    return _Rows(owner, owners, values)
 
 
 def _traces(rows: _Rows, prefix: str, how: Reading) -> Iterator[Trace]:
@@ -147,8 +150,10 @@ def _traces(rows: _Rows, prefix: str, how: Reading) -> Iterator[Trace]:
     ]
     # Codes of few bytes are sorted much faster.
     code = np.array(numbers, np.min_scalar_type(len(number)))[rows.owner]
-    values = rows.values.take(np.argsort(code, kind="stable"), axis=1)
-    del rows  # then the points lie once in memory
+    order, values = np.argsort(code, kind="stable"), rows.values
+    for column in values:  # one after the other, for the memory
+        column[:] = column[order]
+    del order
     ends = np.cumsum(np.bincount(code)).tolist()
     for (name, key), start, end in zip(number, [0, *ends], ends, strict=False):
         subject = None if key is None else spelled(spellings[key][0])
