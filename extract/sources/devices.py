@@ -174,7 +174,7 @@ def _of_placemarks(root: ElementTree.Element, how: Reading) -> list[Fix | None]:
     for track in root.iterfind(".//{*}Track"):
         whens = [when.text for when in track.iterfind("{*}when")]
         coords = [(coord.text or "").split() for coord in track.iterfind("{*}coord")]
-        if len(whens) < len(coords):  # nobody can say which time is missing
+        if len(whens) < len(coords):  # which one is missing is not known
             how.counts[OTHER_TIMES] += 1
             whens = [None] * len(coords)
         tracks += [_place(coord, moment(when)) for coord, when in zip(coords, whens, strict=False)]
