@@ -171,16 +171,9 @@ class Result:
 def new_report_path(release: Path, text: str = "") -> Path:
     """Where a report goes; refused in place of another one, of a release in another format."""
     report = report_path(release)
-    beside = [other for other in map(release.with_suffix, RELEASE_FORMATS) if other.exists()]
-    if (
-        beside
-        and not release.exists()
-        and report.is_file()
-        and report.read_bytes() != text.encode()
-    ):
-        raise BadInput(
-            f"{report} belongs to {beside[0]}: give {release} another name, or remove both"
-        )
+    if report.is_file() and not release.exists() and report.read_bytes() != text.encode():
+        for other in filter(Path.exists, map(release.with_suffix, RELEASE_FORMATS)):
+            raise BadInput(f"{report} belongs to {other}: give {release} another name")
     return report
 
 

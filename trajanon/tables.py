@@ -36,6 +36,14 @@ class MicroaggregatedTable:
         Ready for JSON; ``notices`` says, in sentences, what is not promised. ``moments`` has the
         mean and standard deviation of each column as pairs of before and after, and the ten
         correlations that changed most.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import trajanon
+    >>> result = trajanon.microaggregate_table(pd.DataFrame({"age": [30, 32, 50, 54]}), k=2)
+    >>> result.table["age"].tolist(), result.report["moments"]["mean"]["age"]
+    ([31.0, 31.0, 52.0, 52.0], [41.5, 41.5])
     """
 
     table: pd.DataFrame

@@ -12,15 +12,8 @@ import fitdecode
 import pynmea2
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.streams import DAMAGED, ZIP, Reading, members
-from trajanon.extract.sources.trace_pieces import (
-    OTHER_TIMES,
-    PLANNED,
-    Fix,
-    moment,
-    number,
-    traces_of_fixes,
-)
+from trajanon.extract.sources.streams import DAMAGED, OTHER_TIMES, ZIP, Reading, members
+from trajanon.extract.sources.trace_pieces import PLANNED, Fix, moment, number, traces_of_fixes
 from trajanon.extract.trace import Trace
 
 VOID = "sentences without a valid fix"

@@ -28,9 +28,8 @@ from trajanon.extract.sources.coordinates import (
     to_the_west,
 )
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.streams import OTHER_TIMES, Reading
 from trajanon.extract.sources.timestamps import TimeColumn
-from trajanon.extract.sources.trace_pieces import OTHER_TIMES
 from trajanon.extract.trace import Trace
 from trajanon.subjects import spelled
 

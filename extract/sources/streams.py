@@ -32,6 +32,7 @@ DAMAGED_ZIP = (*DAMAGED, zipfile.BadZipFile, RuntimeError, ValueError, OverflowE
 _DAMAGED_TAR = (*DAMAGED, tarfile.TarError, ValueError, LookupError, OverflowError, RecursionError)
 
 UNREADABLE = "files that could not be read"  # or members of archives: how they are counted
+OTHER_TIMES = "lines with more or fewer times than points"
 TABLE_CUT_OFF = "tables cut off in their last line"
 COLUMNS = "columns "  # the first word of counts of tables, by the use of their columns
 

@@ -22,7 +22,6 @@ Fix = tuple[float, float, float]  # latitude and longitude in degrees, seconds s
 EMPTY = "files without track points"
 PLANNED = "points of courses, which are planned, not recorded"
 
-OTHER_TIMES = "lines with more or fewer times than points"
 UNTIMED_PIECES = "points of traces without times"
 CLOUD = "points sorted by place, not along a track"
 OVERLAPS = "pieces of a recording with overlapping times"

@@ -91,6 +91,16 @@ class Evaluation:
         not requested.
     report
         The holder's report of the release.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
+    >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
+    >>> evidence = trajanon.evaluate(trajectories, trajanon.anonymize(trajectories, k=2))
+    >>> evidence.holds, evidence.verdict.kind, evidence.account["groups"]
+    (True, 'say', 2)
     """
 
     file: str | None
