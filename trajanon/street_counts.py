@@ -15,8 +15,7 @@ from trajanon.errors import BadInput
 from trajanon.files.release_formats import read_release
 from trajanon.files.release_lines import clock_of, line_numbers
 from trajanon.files.report import report_beside
-from trajanon.privacy.originals import report_of
-from trajanon.privacy.release_check import check
+from trajanon.privacy.release_check import check, report_of
 from trajanon.progress import Progress, silent
 from trajanon.release import Release
 from trajanon.snapping import RoadsToFollow, traced

@@ -90,9 +90,8 @@ def _of_release(
     *,
     exact: bool,
 ) -> tuple[dict[str, Any], str]:
-    from trajanon.evaluation.release_certificate import read_certificate, repeated
     from trajanon.files.report import report_beside
-    from trajanon.privacy.originals import report_of
+    from trajanon.privacy.release_check import report_of
     from trajanon.subjects import nameless
     from trajanon.verdict import verdict
 
@@ -105,6 +104,8 @@ def _of_release(
         if unknown := nameless(read.provenance):
             counted += f", where each of {unknown:,} recordings without a name counts as one"
     if certificate is not None:
+        from trajanon.evaluation.release_certificate import read_certificate, repeated
+
         differs = repeated(read_certificate(certificate), released, found)
         found = replace(found, problems=[*found.problems, *differs])
     said = (

@@ -120,8 +120,7 @@ def evaluate(
     reported = checked(report)
     k, counted = promise_in(reported)
     in_file = released_of(trajectories, reported)
-    chosen = "people" in (reported.get("choice") or {})
-    whole = trajectories if chosen else in_file  # of what each k takes its own
+    whole = trajectories if "people" in (reported.get("choice") or {}) else in_file
     if holdout:
         drawn_half(in_file, k)  # refuses too few before anything is measured
     found = matched(in_file, release, reported)

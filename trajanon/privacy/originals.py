@@ -10,7 +10,7 @@ import pandas as pd
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.files.release_formats import read_release, release_parts
+from trajanon.files.release_formats import read_release
 from trajanon.files.release_lines import clock_of, line_numbers
 from trajanon.files.report import (
     NOT_TOGETHER,
@@ -24,8 +24,6 @@ from trajanon.files.report import (
     own_rows_in,
     read_report,
     released_of,
-    report_beside,
-    report_path,
 )
 from trajanon.number_text import number_of
 from trajanon.partition import broken_promises, dense, subjects_per_group
@@ -37,23 +35,6 @@ from trajanon.trajectories import Trajectories
 from trajanon.verdict import too_few
 
 NO_SUBJECTS = "these trajectories name no subjects, so none can be counted: check the release alone"
-
-
-def report_of(path: Path) -> Report | None:
-    """Read the report beside a release, if there is one; refuse that of another release."""
-    if (report := report_beside(path)) is None:
-        return None
-    rows, keys = 0, set[int]()
-    for file in release_parts(path) if path.is_dir() else [path]:
-        release = read_release(file)
-        rows += len(release)
-        keys.update(line_keys(release.points, release.times).tolist())
-    if rows != own_rows_in(report).sum() or keys != set(report.get("line_keys") or []):
-        raise BadInput(
-            f"{report_path(path)} is the report of another release than {path}: move it away to "
-            "judge the file alone, or run trajanon anonymize again"
-        )
-    return report
 
 
 class Matched(NamedTuple):

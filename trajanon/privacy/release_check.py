@@ -22,6 +22,7 @@ from trajanon.files.release_formats import (
     Compared,
     compared,
     read_as_found,
+    read_release,
     release_of,
     release_parts,
 )
@@ -34,9 +35,9 @@ from trajanon.files.release_lines import (
     out_of_order,
     rounded,
 )
+from trajanon.files.report import Report, line_keys, own_rows_in, report_beside, report_path
 from trajanon.number_text import number_of
 from trajanon.partition import check_k
-from trajanon.privacy.originals import with_originals
 from trajanon.release import Release, on_disk
 from trajanon.times import BEGINS, Clock
 from trajanon.trajectories import Trajectories
@@ -177,6 +178,23 @@ def check(
         return _checked(Path(release), k, trajectories, earlier)
 
 
+def report_of(path: Path) -> Report | None:
+    """Read the report beside a release, if there is one; refuse that of another release."""
+    if (report := report_beside(path)) is None:
+        return None
+    rows, keys = 0, set[int]()
+    for file in release_parts(path) if path.is_dir() else [path]:
+        release = read_release(file)
+        rows += len(release)
+        keys.update(line_keys(release.points, release.times).tolist())
+    if rows != own_rows_in(report).sum() or keys != set(report.get("line_keys") or []):
+        raise BadInput(
+            f"{report_path(path)} is the report of another release than {path}: move it away to "
+            "judge the file alone, or run trajanon anonymize again"
+        )
+    return report
+
+
 def _checked(
     release: Path, k: int, trajectories: Trajectories | None, earlier: Sequence[Path]
 ) -> Findings:
@@ -191,6 +209,8 @@ def _checked(
     keys = np.concatenate([file.keys for file in files])
     sizes = np.unique(keys, return_counts=True)[1]
     if trajectories is not None:
+        from trajanon.privacy.originals import with_originals  # loads attacks
+
         read = ((file.path, file.found) for file in files if file.found is not None)
         problems += with_originals(release, release_of(read), k, trajectories, earlier)
     return Findings(
