@@ -48,6 +48,8 @@ class Remedy(NamedTuple):
     @property
     def told(self) -> str:
         """The sentence, and what to change in the command that made the release."""
+        if ", leave out --" in self.sentence:
+            return self.sentence.rstrip(".")
         _, name, *changed = self.command.split(" ")
         return f"{self.sentence.rstrip('.')}: the same {name}, with {' '.join(changed)}"
 

@@ -145,8 +145,7 @@ class TimeColumn:
         texts = texts_of(first).dropna()
         if not len(texts):  # they are refused
             return lambda rows: np.full(len(rows), np.nan)
-        # Spreadsheets leave out the time of day at midnight.
-        example = max((str(text).strip() for text in texts.head(_JUDGED)), key=len)
+        example = max(texts.head(_JUDGED).str.strip(), key=len)  # spreadsheets leave out midnight
         ways = list[tuple[Floats, str, dict[str, Any]]]()  # the times, what comes first, how
         for order in _orders(example):
             with warnings.catch_warnings(action="ignore"):  # of what pandas has to guess
@@ -203,8 +202,7 @@ def _are_of_day(texts: list[str], *, dated: bool) -> bool:
 
 def _as_usual(texts: pd.Series) -> pd.Series:
     """Write zones and seconds as pandas reads them; none where a zone has two meanings."""
-    texts = texts.str.replace(_UTC, "", regex=True)
-    texts = texts.str.replace(_DASHES, r"\1 \2:\3:", regex=True)
+    texts = texts.str.replace(_UTC, "", regex=True).str.replace(_DASHES, r"\1 \2:\3:", regex=True)
     return texts.mask(texts.str.contains(_OTHER_ZONE).fillna(False).astype(bool))
 
 
@@ -218,8 +216,8 @@ def _orders(example: str) -> list[str]:
 
 def _with_durations(rows: pd.DataFrame) -> pd.Series:
     """Put the day before the time since its midnight."""
-    of_day = pd.Timestamp(0) + rows["time"]
-    return _with_dates(rows.assign(time=of_day.dt.strftime("%H:%M:%S.%f")))
+    of_day = (pd.Timestamp(0) + rows["time"]).dt.strftime("%H:%M:%S.%f")
+    return _with_dates(rows.assign(time=of_day))
 
 
 def _with_dates(rows: pd.DataFrame) -> pd.Series:

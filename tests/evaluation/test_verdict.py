@@ -26,6 +26,7 @@ from trajanon.verdict import (
     MOST_SENTENCES,
     PEOPLE,
     WIDE,
+    Remedy,
     cost,
     source,
     source_of,
@@ -276,3 +277,11 @@ def test_the_screen_of_anonymize_is_short(run: Run, tmp_path: Path) -> None:
     assert lines[1].startswith("Released points lie ")
     assert lines[-1].startswith("Wrote 4 trips to anonymized.parquet. Next: trajanon check")
     assert len(lines) <= 10
+
+
+def test_a_remedy_keeps_the_command_that_made_the_release() -> None:
+    """Whoever typed a ledger, or another file, would lose it in a whole command."""
+    fewer = Remedy("A smaller k.", "trajanon anonymize -k 3")
+    assert fewer.told == "A smaller k: the same anonymize, with -k 3"
+    without = Remedy("To perturb them, leave out --exact-means.", "trajanon anonymize -k 4")
+    assert without.told == "To perturb them, leave out --exact-means"
