@@ -265,8 +265,7 @@ def picture(png: Path, some: list[Way]) -> None:
     for way in shown:
         at = 100.0 * way.best_attack, 100.0 * way.mean_error
         axes.plot(*at, "o" if way.name.startswith("trips") else "s")
-        above = way.name.startswith("MDAV")  # beside them lies the next one
-        where = {"xytext": (0, 7), "ha": "center"} if above else {"xytext": (6, 3)}
+        where = {"xytext": (0, 7), "ha": "center"} if way.name[0] == "M" else {"xytext": (6, 3)}
         axes.annotate(way.name, at, textcoords="offset points", fontsize=8, **where)
     axes.set(xlabel="best attack that picks a row, %", ylabel="mean error of five tasks, %")
     axes.set(xlim=(-1, 32), ylim=(0, 55))

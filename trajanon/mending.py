@@ -116,12 +116,16 @@ def mend(
     )
     if np.array_equal(labels, was.labels):
         return groups, labels < 0, account
-    out = labels < 0
-    left = whole.take(~out) if out.any() else whole
-    found = measured(left.records, dense(labels[~out]), "mending", since)
+    kept, left = labels >= 0, whole
+    if not kept.all():  # all runs stay, as the others would be a copy of nearly all
+        left = replace(whole, tracks=None).take(kept)
+        if (tracks := whole.tracks) is not None:
+            here = replace(tracks, run=tracks.run[kept], start=tracks.start[kept])
+            left = replace(left, tracks=here)
+    found = measured(left.records, dense(labels[kept]), "mending", since)
     stages = (*was.stages, *found.stages)
     found = replace(found, path_length=was.path_length, stages=stages, stopped=was.stopped)
-    return TrajectoryGroups(left, found, groups.key, groups.timing), out, account
+    return TrajectoryGroups(left, found, groups.key, groups.timing), ~kept, account
 
 
 def mended(

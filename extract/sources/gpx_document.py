@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any, Self
 from xml.parsers import expat
@@ -203,9 +203,7 @@ class GpxStream(XmlStream):
         if self._points:
             lat, lon = zip(*self._points, strict=True)
             columns = degrees(lat), degrees(lon), seconds(self._times)
-            if (none := np.isnan(columns[2])).any():
-                given = np.array([bool(text) for text in self._times])
-                self.unread_times += int((none & given).sum())
+            self.unread_times += sum(map(bool, compress(self._times, np.isnan(columns[2]))))
             self._found.append(Segment(self._track, self._url, *columns))
             self.points += len(lat)
             self._points, self._times = [], []

@@ -90,8 +90,7 @@ def fill_turned(
 ) -> None:
     """Read the records of some windows, each at a start, turned to axes."""
     there = windows._replace(place=windows.place[rows] + start, most=np.zeros_like(start))
-    room = np.empty(len(axes))
-    build_rows(there, axes.T.copy(), room, np.arange(len(rows)), turned)
+    build_rows(there, axes.T.copy(), np.empty(len(axes)), np.arange(len(rows)), turned)
 
 
 def summed(windows: Windows, start: Ints, measure: Callable[[Floats], Floats]) -> Floats:
