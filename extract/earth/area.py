@@ -59,7 +59,7 @@ class Box:
         if not (-180.0 <= west < east <= 180.0 and -90.0 <= south < north <= 90.0):
             w, s, e, n = str(self).split(",")
             crossing = (
-                "; if it crosses the antimeridian, give two: "
+                "; if it crosses the antimeridian, give two, where trips end at 180 degrees: "
                 f"`area='{w},{s},180,{n}'` `area='-180,{s},{e},{n}'`"
             )
             rule = "longitudes in -180..180, latitudes in -90..90, west < east and south < north"
