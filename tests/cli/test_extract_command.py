@@ -78,7 +78,7 @@ def test_trains_are_taken_where_their_speed_is_allowed(run: Run, here: Path) -> 
         (["--bbox", "1,2,3"], "four degrees W,S,E,N such as --bbox=-3.75,40.38"),
         (
             ["--bbox=179,-17,-179,-16", "--windows", "--spacing", "9"],
-            "two: --bbox 179,-17,180,-16 --bbox=-180,",
+            "degrees: --bbox 179,-17,180,-16 --bbox=-180,",
         ),
         (["--bbox", "2,41,2.1,41.1", "--windows"], "windows need a spacing"),
         (["--bbox", "madrid", "--spacing", "9"], "--spacing 9 is for windows, and whole trips"),
