@@ -40,7 +40,7 @@ class _Rows(NamedTuple):
 def traces_of_points(chunks: Iterable[pd.DataFrame], label: str, how: Reading) -> Iterator[Trace]:
     """Gather the rows of each subject and id, or either, or all; columns are named by roles.
 
-    Of a table that was cut off, the trace of the last row may go on.
+    If the table was cut off, the trace of its last row may be incomplete.
     """
     coming, cut_off = iter(chunks), how.counts[TABLE_CUT_OFF]
     first = next((rows for rows in coming if len(rows)), None)
