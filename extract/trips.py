@@ -59,7 +59,7 @@ class Trips:
         self.points = points.cut(far | fast)  # `trace` is the number of the trip
 
     def _cut_off(self, points: Points, last_read: Floats, wait: float) -> Bools:
-        """Mark trips that a recording that was cut off may continue; without times, the last one."""
+        """Mark trips that may be incomplete: the recording was cut off; without times, the last."""
         first, size = points.pieces
         begin, end = points.time[first], points.time[first + size - 1]
         is_last = np.diff(self.trace, append=-1) != 0
