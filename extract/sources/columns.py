@@ -53,10 +53,17 @@ MARKS = {"visible": False, "valid": False} | dict.fromkeys(
 """By role: what a column says of rows that are not valid."""
 
 FILE, FOLDER = "file", "folder"  # for a column: each file is a recording, each folder a person
+NOBODY, TRACK = "none", "track"  # no column names a person; each track is one
+DIFFERENT = "different"  # each recording without a name is of a person of its own
 
 ONE_A_FILE = "tables without ids, each taken for one recording"
 
-_WORDS = {"id": FILE, "subject": FOLDER}
+WORDS: Mapping[str, Sequence[str]] = {
+    "id": (FILE,),
+    "subject": (FOLDER, NOBODY, TRACK),
+    "nameless": (DIFFERENT,),
+}
+"""By role: words that may be said in place of a column. `nameless` is no role of a column."""
 _OF_COORDINATES = ("lat", "lon", "lat_sign", "lon_sign", "place")
 _SIGNS = {"lat_sign": {"n", "s"}, "lon_sign": {"e", "w"}}
 
@@ -76,6 +83,11 @@ _FEW = 10  # rows, too few to say that an id counts rows
 _EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant
 _NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d*)?\s*")
 _LISTED, _LETTERS = 40, 40  # unused columns that are listed, and letters of each name
+
+
+def is_word(role: str, name: str) -> bool:
+    """Say whether what is said for a role is a word, and no column."""
+    return name in WORDS.get(role, ())
 
 
 @lru_cache(4096)  # many small files have the same columns
@@ -98,7 +110,7 @@ def parse_columns(text: str) -> dict[str, str]:
     columns: dict[str, str] = {}
     for part in text.split(","):
         role, _, name = (word.strip() for word in part.partition("="))
-        understood = role in KNOWN_NAMES and name and not set(name) & set("=;")
+        understood = role in {*KNOWN_NAMES, *WORDS} and name and not set(name) & set("=;")
         if not understood or role in columns:
             way_out = "write id=...,lat=...,lon=...,time=...,subject=... with your column names"
             raise BadInput(f"`columns` {text!r} is not understood at {part!r}; {way_out}")
@@ -141,20 +153,22 @@ def roles(
     place: bool = False,
 ) -> dict[str, str]:
     """Find which column plays which role; with ``place`` both coordinates may be in one field."""
-    words = {role: word for role, word in _WORDS.items() if wanted.get(role) == word}
+    _check_wanted(wanted)
+    words = {role: name for role, name in wanted.items() if is_word(role, name)}
     for role, word in words.items():
-        if word in names:
-            why = f"{role}={word} means the {word} itself: rename the column"
+        if word in names and role != "nameless":
+            why = f"{role}={word} means no column: rename it"
             raise BadInput(f"{what} has a column {word!r}, and {why}")
     left_out = _OF_COORDINATES if geometry else ()
     wanted = {r: name for r, name in wanted.items() if r not in words and r not in left_out}
-    _check_wanted(wanted)
     found: dict[str, str] = {}
     by_name = {plain(name): name for name in reversed(names)}
     for role, known in _KNOWN.items():
         taken = {*found.values(), *wanted.values()}
         candidates = (by_name[name] for name in known if name in by_name)
         chosen = wanted.get(role) or next((name for name in candidates if name not in taken), None)
+        if words.get(role) == NOBODY:
+            continue
         if chosen is not None and role not in left_out:
             found[role] = chosen
     if "part" not in wanted and plain(found.get("id", "")) != "trackfid":
@@ -204,7 +218,9 @@ def _listed(names: Sequence[str]) -> str:
 def _check_wanted(wanted: Mapping[str, str]) -> None:
     """Refuse unknown roles, and a second role for the column of a coordinate."""
     for role, name in wanted.items():
-        if role not in KNOWN_NAMES:
+        if role == "nameless" and not is_word(role, name):
+            raise BadInput(f"`columns` nameless={name} is not known: say nameless={DIFFERENT}")
+        if role not in KNOWN_NAMES and role not in WORDS:
             raise BadInput(f"columns have no role {role!r}: choose from {', '.join(KNOWN_NAMES)}")
         others = [other for other in wanted if other != role and wanted[other] == name]
         if others and role in ("lat", "lon"):

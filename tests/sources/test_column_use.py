@@ -192,7 +192,7 @@ def test_a_column_that_may_name_subjects_is_said_once(
     [
         ({"driver": "id"}, "no role 'driver': choose from lat"),
         ({"lat": "breite"}, "no column 'breite' for lat; its columns are id, lat, lon, folder"),
-        ({"subject": "folder"}, "has a column 'folder', and subject=folder means the folder"),
+        ({"subject": "folder"}, "has a column 'folder', and subject=folder means no column"),
         ({"place": "where"}, "no column 'where' for place"),
     ],
 )
@@ -217,6 +217,16 @@ def test_columns_that_cannot_be_used_are_refused(
 def test_columns_that_are_not_understood_are_refused(text: str, words: str) -> None:
     with pytest.raises(BadInput, match=words):
         parse_columns(text)
+
+
+def test_words_may_stand_in_place_of_columns(tmp_path: Path) -> None:
+    said = parse_columns("subject=none,nameless=different")
+    assert said == {"subject": "none", "nameless": "different"}
+    assert parse_columns("subject=track") == {"subject": "track"}
+    path = csv(tmp_path, "id,user,lat,lon\na,u,48.2,16.3\n")
+    assert [one.subject for one in traces(path, columns=said)] == [None]
+    with pytest.raises(BadInput, match="nameless=same is not known: say nameless=different"):
+        parse_columns("nameless=same")
 
 
 def drive(rows: int = 30, *, east: float = 0.0, extra: str = "") -> str:
