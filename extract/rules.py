@@ -55,8 +55,8 @@ class Rules:
         Cut off at least this many metres around the ends and stops of each trace. How,
         `trajanon.extract.trim_ends` describes; 0 for nothing.
     subjects_exact
-        Count names that differ only in upper and lower case as different subjects. Blanks and the
-        encoding of accents never make a difference.
+        Take names of subjects as they are. Otherwise those that differ only in case, blanks,
+        punctuation at the ends or the writing of a number are one subject's.
 
     Examples
     --------
@@ -138,7 +138,9 @@ class SourceOptions:
     ----------
     columns
         Columns of tables: id=...,lat=...,lon=...,time=...,subject=...; subject=folder if each
-        folder is a person, id=file if each file is a recording. In Python, names by role.
+        folder is a person, subject=track if each track of a file is, subject=none if no column
+        names them; id=file if each file is a recording. nameless=different counts each recording
+        without a name as a person's own. In Python, names by role.
     untimed
         Traces without timestamps: accept (keep the order of the file) or reject. The server's
         points without times have no order, and are always left out.

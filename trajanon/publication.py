@@ -49,7 +49,7 @@ def anonymize_file(
     k, roads, public_places, key, progress, options
         As in `trajanon.anonymize`; with a ledger, the key is the ledger's.
     subjects_exact
-        Whether names that differ only in upper and lower case are different subjects.
+        Whether names are taken as they are; otherwise spellings of one name are one subject's.
     ledger
         The holder's private list of releases, made if there is none. What it lists is not
         released again, and the release is entered in it.
