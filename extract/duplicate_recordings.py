@@ -2,14 +2,15 @@
 
 People upload a recording twice: with an account and without, from two programs, whole or in part.
 Where a recording was is kept at times that all recordings share: once a minute, more often of a
-short one. One index of these places finds recordings that were near each other at one time, or whole
-hours apart, as clocks of other zones are; these are then compared over all the time they share.
+short one. One index of these places finds recordings that were near each other at one time, or
+whole hours apart, as clocks of other zones are; these are compared over all the time they share.
 Of recordings without times, those with as many points are compared, at some of these.
 """
 
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -85,7 +86,7 @@ class Places:
         self._batches: list[Remembered] = []
 
     def add(self, cleaned: Points, given: Points, subject: Ints) -> None:
-        """Remember a batch of recordings, of these subjects, by their points cleaned and as given."""
+        """Remember where recordings were, by their points cleaned, and as they were given."""
         n, time = len(subject), cleaned.time
         lasts = np.full(n, np.nan)
         first, size = cleaned.pieces
@@ -196,9 +197,9 @@ def _moves(known: Remembered) -> Bools:
     """Tell which recordings reach far enough to be told from others there, (n,)."""
     moves = known.places > 0
     start, where = known.start[moves], known.where
-    reach = np.maximum.reduceat(where, start) - np.minimum.reduceat(where, start).astype(np.int64)
-    metres = reach / _DIGITS * DEGREE * np.cos(np.radians(where[start, :1] / _DIGITS)) ** [0, 1]
-    moves[moves] = metres.max(axis=1) >= LEAST_WAY
+    south_west, north_east = np.minimum.reduceat(where, start), np.maximum.reduceat(where, start)
+    reach = _metres(south_west / _DIGITS, north_east / _DIGITS)
+    moves[moves] = np.abs(reach).max(axis=1) >= LEAST_WAY
     return moves
 
 
@@ -226,7 +227,7 @@ class _Grid:
     def _keys(self, cells: Floats, which: Ints | slice) -> Ints:
         row, column, block = cells.astype(np.int64)
         cell = (row * 1_000_003 + column) * 1_000_003 + block  # one in a million may be two
-        return cell * 1_000_003 + self._kind[which]
+        return np.asarray(cell * 1_000_003 + self._kind[which])
 
     def near(self, sought: Ints) -> tuple[Ints, Ints]:
         """Find of some places those of their kind within half a square, and some beyond."""
@@ -267,12 +268,22 @@ def _agree(known: Remembered, pairs: Ints) -> Bools:
     longer = known.places[pairs[:, 0]] > known.places[pairs[:, 1]]
     pairs = np.where(longer[:, None], pairs[:, [1, 0, 2]] * [1, 1, -1], pairs)
     costs = np.cumsum(known.places[pairs[:, 0]])
-    batches = np.split(pairs, np.searchsorted(costs, np.arange(_AT_ONCE, *costs[-1:], _AT_ONCE)))
-    return np.concatenate([_agreeing(known, batch) for batch in batches])
+    batches = np.split(pairs, np.flatnonzero(np.diff(costs // _AT_ONCE)) + 1)
+    return np.concatenate([_are_copies(known, batch) for batch in batches])
 
 
-def _agreeing(known: Remembered, pairs: Ints) -> Bools:
-    """Tell which of some pairs agree; the first of each has fewer places."""
+class _Common(NamedTuple):
+    """The places that pairs of recordings have at the same times, but for whole hours."""
+
+    pair: Ints  # of each place, (c,)
+    of_shorter: Ints  # places of the recording with fewer, (c,)
+    of_longer: Ints  # those of the other, (c,)
+    share: Floats  # of the places of the shorter, that lie in the time of the longer, (pairs,)
+    missing: Ints  # places that the longer should have there, and has not, (pairs,)
+
+
+def _in_common(known: Remembered, pairs: Ints) -> _Common:
+    """Find the places that recordings have in common; the first of each pair has fewer."""
     shorter, longer, apart = pairs.T
     n, many = len(pairs), known.places[shorter]
     pair = np.repeat(np.arange(n), many)
@@ -281,39 +292,44 @@ def _agreeing(known: Remembered, pairs: Ints) -> Bools:
     slot = known.slot[place] + apart[pair]
 
     # Those at a time at which the longer one may have a place, and those at which it has.
-    last = known.start + known.places - 1
-    inside = (slot >= known.slot[known.start[longer]][pair]) & (
-        slot <= known.slot[last[longer]][pair]
-    )
+    first, last = known.start[longer], (known.start + known.places - 1)[longer]
+    inside = (slot >= known.slot[first][pair]) & (slot <= known.slot[last][pair])
     expected = inside & (slot % known.step[longer][pair] == 0)
     key = known.key(longer[pair], slot)
     at = np.minimum(np.searchsorted(known.keys, key), len(known.keys) - 1)
     common = known.keys[at] == key
-    share_of_shorter = np.bincount(pair, inside, n) / many
-    missing = np.bincount(pair, expected & ~common, n)
+    return _Common(
+        pair=pair[common],
+        of_shorter=place[common],
+        of_longer=at[common],
+        share=np.bincount(pair, inside, n) / many,
+        missing=np.bincount(pair[expected & ~common], minlength=n),
+    )
 
-    pair, place, at = pair[common], place[common], at[common]
-    here, there = known.where[place] / _DIGITS, known.where[at] / _DIGITS
-    off = _metres(here, there)
-    pace = (known.speed[place] + known.speed[at]) / 2.0
+
+def _are_copies(known: Remembered, pairs: Ints) -> Bools:
+    """Tell which of some pairs are copies; the first of each has fewer places."""
+    common, n = _in_common(known, pairs), len(pairs)
+    here, there = common.of_shorter, common.of_longer
+    off = _metres(known.where[here] / _DIGITS, known.where[there] / _DIGITS)
+    pace = (known.speed[here] + known.speed[there]) / 2.0
 
     def total(values: Floats | Bools) -> Floats:
-        return np.bincount(pair, values, n)
+        return np.bincount(common.pair, values, n).astype(np.float64, copy=False)
 
     # One clock is late by as much everywhere, and that is all that may be between them.
     late = total((off * pace).sum(axis=1)) / np.maximum(total((pace**2).sum(axis=1)), 1e-9)
-    late = np.clip(late, -LATE, LATE)
-    metres = np.hypot(*(off - late[pair, None] * pace).T)
-    enough, wide, narrow = (
-        SHARE * total(np.ones(len(pair))),
-        total(metres <= WIDE),
-        total(metres <= NARROW),
-    )
+    late = np.clip(late, -LATE, LATE)[common.pair, None]
+    metres = np.hypot(*(off - late * pace).T)
+    shared, wide, narrow = total(metres >= 0.0), total(metres <= WIDE), total(metres <= NARROW)
 
-    fixes = np.minimum(known.fixes[shorter] * share_of_shorter, known.fixes[longer])
-    copies = (wide >= enough) & (np.minimum(wide, fixes) >= MANY)
-    copies |= (narrow >= enough) & (narrow >= FEW)
-    whole = (share_of_shorter >= 0.5) & (missing <= (1.0 - SHARE) * (missing + enough / SHARE))
+    shorter, longer, apart = pairs.T
+    fixes = np.minimum(known.fixes[shorter] * common.share, known.fixes[longer])
+    copies = (wide >= SHARE * shared) & (np.minimum(wide, fixes) >= MANY)
+    # From station to station many go in as many minutes, at some hour.
+    few = (known.fixes[shorter] >= FEW) | (apart == 0)
+    copies |= (narrow >= SHARE * shared) & (narrow >= FEW) & few
+    whole = (common.share >= 0.5) & (common.missing * SHARE <= shared * (1.0 - SHARE))
     return np.asarray(copies & whole)
 
 
@@ -335,8 +351,10 @@ def _alike_without_times(known: Remembered) -> Ints:
 
 
 def _signs_of(given: Points, n: int) -> tuple[Ints, Ints]:
-    """Count the points of each recording, and take some of them, at equal shares of their number."""
+    """Count the points of each recording, and take some, at equal shares of their number."""
     points = np.bincount(given.trace, minlength=n)
+    if not len(given):
+        return points, np.zeros((n, _SIGNS, 2), np.int32)
     shares = np.linspace(0.0, 1.0, _SIGNS) * np.maximum(points - 1, 0)[:, None]
     place = (np.cumsum(points) - points)[:, None] + np.rint(shares).astype(np.int64)
     place = np.minimum(place, len(given) - 1)

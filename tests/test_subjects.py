@@ -96,11 +96,12 @@ def test_a_number_has_one_form(number: int, zeros: int, decimals: int) -> None:
 
 
 def test_whoever_has_no_name_is_one_person_beside_names() -> None:
-    named = identities(["Ada", None, " ", "Bob", None, None], [0, 1, 1, 2, 2, 3])
+    names: Any = ["Ada", None, " ", "Bob", None, None]
+    named = identities(names, [0, 1, 1, 2, 2, 3])
     assert named.subject is not None
     assert named.subject.tolist() == [0, 1, 1, 2, 2, 1]  # a trace is all of whom it names
     assert named.nameless == (2, 1)
-    nobody = identities([None, None, None], [0, 0, 1])
+    nobody = identities(np.full(3, None), [0, 0, 1])
     assert nobody.subject is not None
     assert nobody.subject.tolist() == [0, 0, 1]
     assert nobody.nameless == (2, 2)
@@ -150,6 +151,56 @@ def test_trajectories_count_what_was_merged() -> None:
     report = trajanon.anonymize(some, 2, effort="fast").report
     assert report["subjects_merged"] == {"names": 7, "copies": 0}
     assert "1 recording has no subject: counted as 1 subject." in report["notice"]
+
+
+@settings(max_examples=12)
+@given(
+    st.lists(st.sampled_from(["ann", "Ann", "bob", "cy", "dee", None, "", None]), min_size=6),
+    st.sampled_from(["hm2", "mdav", "v-mdav", "mf-tsp", "decomposition"]),
+)
+def test_k_counts_the_nameless_as_one_whatever_the_method(names: list[Any], method: str) -> None:
+    whose = np.array([(name or "").lower() or "nobody" for name in names])
+    if set(whose.tolist()) == {"nobody"}:
+        whose = np.arange(len(names)).astype(str)  # k counts records
+    k = min(len(set(whose.tolist())), 3)
+    X: Any = np.random.default_rng(len(names)).normal(size=(len(names), 2))
+    given: dict[str, Any] = {"subjects": names, "method": method, "effort": "fast"}
+    if k < 2:
+        with pytest.raises(TooFewSubjects):
+            trajanon.microaggregate(X, 2, **given)
+        return
+    assert naive.holds(trajanon.microaggregate(X, k, **given).labels, whose, k)
+
+
+def test_no_line_stands_for_the_nameless_alone(tmp_path: Path) -> None:
+    """Eight trips of one person without a name, alike, among those of 1,000 who have one."""
+    rng = np.random.default_rng(0)
+    places = np.append(rng.uniform(0.0, 0.1, (1_000, 1, 2)), np.full((8, 1, 2), 0.3), axis=0)
+    way = np.array([[40.0, 2.0], [40.02, 2.0], [40.04, 2.0]])
+    points = way + places + rng.normal(0.0, 1e-4, (1_008, 3, 2))
+    names: Any = [*(f"p{number}" for number in range(1_000)), *[None] * 8]
+    some = Trajectories(points, subject=names, trace=np.arange(1_008))
+    release = trajanon.anonymize(some, 4, effort="fast")
+    labels = np.array(release.report["labels"])
+    with_nameless = np.unique(labels[-8:])
+    for group in with_nameless[with_nameless >= 0]:
+        assert (np.flatnonzero(labels == group) < 1_000).sum() >= 3
+    out = tmp_path / "anonymized.parquet"
+    release.write(out)
+    assert not trajanon.check(out, 4, trajectories=some).problems
+    alone = Trajectories(points, subject=np.minimum(np.arange(1_008), 1_000), trace=some.trace)
+    assert not trajanon.check(out, 4, trajectories=alone).problems
+
+
+def test_too_many_without_a_name_are_told_the_way_out() -> None:
+    names: Any = ["ann", "bob", *[None] * 20]
+    with pytest.raises(TooFewSubjects) as error:
+        trajanon.anonymize(lines(names, np.arange(22)), 4, effort="fast")
+    assert str(error.value) == (
+        "the 22 trajectories come from 3 subjects, and k = 4 needs 4 different ones in each group; "
+        "lower k or add subjects; 20 recordings without a name count as one person: extract with "
+        "`columns` nameless=different if each is a person's own"
+    )
 
 
 @settings(max_examples=6)

@@ -101,7 +101,7 @@ def check_enough(
     k: int,
     different: int | None = None,
     what: str = "record",
-    nameless: Nameless = Nameless(),
+    nameless: Nameless | None = None,
 ) -> None:
     """Refuse records that cannot form a group of k, or different subjects, where these count."""
     check_k(k)
@@ -116,9 +116,9 @@ def check_enough(
         )
 
 
-def _way_out(nameless: Nameless) -> str:
+def _way_out(nameless: Nameless | None) -> str:
     """Say what helps if recordings without a name count as one subject."""
-    if nameless.recordings < 2 or nameless.subjects > 1:
+    if nameless is None or nameless.recordings < 2 or nameless.subjects > 1:
         return ""
     return (
         f"; {nameless.recordings:,} recordings without a name count as one person: extract with "

@@ -44,7 +44,7 @@ def ride(seed: int, *, fixes: int = 300, every: float = 5.0, start: float = DAY)
     metres = np.where(rng.random(fixes) < 0.1, 0.0, rng.uniform(3.0, 8.0, fixes)) * every
     lat = 48.2 + rng.uniform(-0.02, 0.02) + np.cumsum(metres * np.cos(heading)) / 111_195.0
     lon = 16.3 + rng.uniform(-0.02, 0.02) + np.cumsum(metres * np.sin(heading)) / 74_000.0
-    time = start + rng.uniform(0.0, HOUR) + every * np.arange(fixes)
+    time = start + float(rng.uniform(0.0, HOUR)) + every * np.arange(fixes, dtype=np.float64)
     return Trace(f"r{seed}", f"p{seed}", lat, lon, time)
 
 
@@ -131,7 +131,7 @@ def remembered(recordings: list[Trace]) -> Remembered:
 
 
 def test_who_stays_at_one_place_is_like_others_there() -> None:
-    place, time = np.full(100, 16.2), DAY + 10.0 * np.arange(100)
+    place, time = np.full(100, 16.2), DAY + 10.0 * np.arange(100, dtype=np.float64)
     waits = [Trace(f"r{i}", f"p{i}", place, place + 1e-6 * i, time) for i in range(3)]
     assert len(copies(remembered(waits))) == 0
 
