@@ -62,7 +62,7 @@ _LEAST_WEEK = 1_024  # of GPS: smaller numbers may have begun anew
 _UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 _STAMPS = (1.98e13, 2.1e13)  # YYYYMMDDhhmmss of these years, as numbers
 
-_OFFSET = re.compile(r"(?:UTC|GMT)?\s*([-+])(\d{1,2}):?(\d\d)?(?::00)?", re.IGNORECASE)
+_OFFSET = re.compile(r"(?:UTC|GMT)?\s*([-+])(\d\d|\d(?!\d)):?(\d\d)?(?::00)?", re.IGNORECASE)
 _ZULU = ("z", "utc", "gmt")
 _EASTMOST = 14.0  # hours before UTC
 
@@ -308,7 +308,7 @@ def zone_of(text: str, unit: float) -> ZoneInfo | timedelta | None:
     if text.casefold() in _ZULU:
         return timedelta(0)
     found = _OFFSET.fullmatch(text)
-    if found and float(found[2]) <= _EASTMOST and int(found[3] or 0) < 60 and text[0] in "+-UGug":
+    if found and float(found[2]) <= _EASTMOST and int(found[3] or 0) % 15 == 0:
         size = timedelta(hours=int(found[2]), minutes=int(found[3] or 0))
         return -size if found[1] == "-" else size
     with suppress(ValueError):
