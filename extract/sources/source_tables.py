@@ -1,6 +1,7 @@
 """Tables, as text or Parquet -> traces; a row is a point, or has a place or line in one field."""
 
 import csv
+import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -257,8 +258,7 @@ def read_columns(
             stream.readline()
         while last := stream.read(_BLOCK):
             last += stream.readline()
-            for _ in range(_TOGETHER):  # a quote may go on
-                last += stream.readline() if last.count(b'"') % 2 else b""
+            last += _rest_of_quote(stream, last)
             last = _without_headers(path, last, layout, how)
             again = begun is not None and begun.text == last
             part = begun if begun and again else _parsed(path, last, layout, names)
@@ -273,6 +273,17 @@ def read_columns(
         how.counts[UNREAD] += broken
         msg = f"{number_of(broken, 'row')} of {path} cannot be read and left out: {fault}"
         how.warn(UNREAD, msg, str(path))
+
+
+def _rest_of_quote(stream: io.BufferedReader, text: bytes) -> bytes:
+    """Read the lines in which a quote goes on that begins in a text."""
+    rest, is_open = b"", text.count(b'"') % 2
+    for _ in range(_TOGETHER):
+        if not is_open:
+            break
+        line = stream.readline()
+        rest, is_open = rest + line, is_open ^ line.count(b'"') % 2
+    return rest
 
 
 def _without_headers(path: Path, text: bytes, layout: TableLayout, how: Reading) -> bytes:
