@@ -104,7 +104,9 @@ def people_sentences(provenance: Mapping[str, Any]) -> list[str]:
     if nameless.recordings:
         said.append(_nameless_sentence(nameless, named=counts["subjects read"] > nameless.subjects))
     said += merged_sentences(Merged.counted_in(provenance))
-    if several := counts[AT_TWO_PLACES]:
+    several = counts[AT_TWO_PLACES]
+    said_before = counts[OVERLAPS] or provenance.get("shared_subjects")  # as what it is
+    if several and not said_before:
         people = number_of(several, "subject is", "subjects are")
         said.append(
             f"{people} at two places at one time, more than 1 km apart, again and again, as if "

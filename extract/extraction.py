@@ -207,9 +207,14 @@ def _planned(
         numbered = osm_api.traces_of_boxes(
             boxes, reading.counts, url=how.api_url, max_pages=how.max_pages, progress=progress
         )
-    differ = "nameless" in reading.columns  # its only word, as is checked
     cutter = Cutter(
-        rules, area=where, boxes=boxes, hidden=hidden, unread=reading.counts, nameless_differ=differ
+        rules,
+        area=where,
+        boxes=boxes,
+        hidden=hidden,
+        unread=reading.counts,
+        tables=reading.tables,
+        nameless_differ="nameless" in reading.columns,  # its only word, as is checked
     )
     traces = ordered(joined(numbered, reading.counts), how.untimed, cutter.counts)
     if reading.columns.get("subject") == NOBODY:
@@ -280,7 +285,7 @@ def traces(
     columns, untimed, subjects_exact, jobs, progress
         As in `extract`.
     counts
-        Receives counts of what was left out, by reason, and the columns of tables that were used.
+        Receives counts of what was left out, by reason.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from trajanon.extract.sources import (
 )
 from trajanon.extract.sources.columns import FOLDER, TRACK, is_word
 from trajanon.extract.sources.gpx_document import ApiPage
-from trajanon.extract.sources.streams import COLUMNS, DAMAGED, ZIP, Reading
+from trajanon.extract.sources.streams import DAMAGED, ZIP, Reading
 from trajanon.extract.trace import Trace
 from trajanon.subjects import spelled
 
@@ -127,7 +127,7 @@ def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | ApiPage]:
         msg = f"{file.label} has no tracks with names ({file.format}): subject=track is not used"
         how.warn(f"no tracks {file.format}", f"{msg} for it")
     asked = [f"{role}={name}" for role, name in how.columns.items() if not is_word(role, name)]
-    if asked and not any(what.startswith(COLUMNS) for what in how.counts):
+    if asked and not how.tables.uses:
         msg = f"{file.label} has no columns ({file.format}): `columns` {','.join(asked)} is not "
         way_out = "used for it; subject=folder takes each folder for a person"
         how.warn(f"no columns {file.format}", msg + way_out)
