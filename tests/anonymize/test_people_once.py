@@ -36,10 +36,10 @@ def commuters() -> Trajectories:
     points, times, people = list[Floats](), list[Floats](), list[int]()
     share = np.linspace(0.0, 1.0, 5)[:, None]
     for person in range(PEOPLE):
-        home, work = ([40.4, -3.7], [40.45, -3.6]) + random.normal(0.0, 0.002, (2, 2))
+        home, work = np.array([[40.4, -3.7], [40.45, -3.6]]) + random.normal(0.0, 2e-3, (2, 2))
         for day in range(2 + 2 * person):
             for hour, start, end in ((8, home, work), (17, work, home)):
-                begin, stop = (start, end) + random.normal(0.0, 1e-4, (2, 2))
+                begin, stop = np.array([start, end]) + random.normal(0.0, 1e-4, (2, 2))
                 points.append(begin + share * (stop - begin))
                 second = (20_000 + day) * DAY + hour * HOUR + random.integers(0, 900)
                 times.append(second + share[:, 0] * random.integers(600, 900))
