@@ -53,7 +53,7 @@ def test_it_is_the_slow_twin(seed: int, k: int, people: int | None) -> None:
 
 
 def smooth(points: Floats, means: Floats, labels: Ints) -> Floats:
-    return perturbed(points, means, labels, bytes(32), WIDTH)
+    return perturbed(points, means, labels, bytes(range(32)), WIDTH)
 
 
 def by_a_constant(points: Floats, means: Floats, labels: Ints) -> Floats:
