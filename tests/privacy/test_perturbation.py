@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.loss import group_means
+from trajanon.partition import member_weights
 from trajanon.perturbation import (
     LEAST_METRES,
     GroupWidths,
@@ -17,7 +18,6 @@ from trajanon.perturbation import (
     displacement_covariance,
     group_widths,
     largest_shares,
-    member_weights,
     perturbed,
     perturbed_times,
     public_width,
