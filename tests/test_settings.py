@@ -10,8 +10,8 @@ import pytest
 
 import trajanon
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.microaggregation import REFINEMENTS, microaggregate
-from trajanon.search.hm2 import HEURISTICS, METHODS
+from trajanon.microaggregation import METHODS, REFINEMENTS, microaggregate
+from trajanon.search.hm2 import HEURISTICS
 from trajanon.settings import (
     EFFORTS,
     METHOD_NAMES,

@@ -7,11 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from trajanon import papers
-from trajanon.microaggregation import REFINEMENTS
-from trajanon.search.hm2 import HEURISTICS, METHODS
-
-papers.add()  # also where no conftest.py does
+from trajanon.microaggregation import METHODS, REFINEMENTS
+from trajanon.search.hm2 import HEURISTICS
 
 OURS = [name for name in HEURISTICS if name not in ("concorde", "lkh")]
 """What needs no other program; see test_concorde.py and test_lkh.py for the rest."""

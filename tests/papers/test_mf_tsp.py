@@ -16,7 +16,6 @@ from trajanon.microaggregation import microaggregate
 from trajanon.papers.mf_tsp import group_by_counts, group_by_paths, mf_tsp, paths_from_every_record
 from trajanon.partition import dense
 from trajanon.problem import Problem
-from trajanon.search.hm2 import METHODS
 
 seeds = st.integers(0, 10**6)
 heuristics = st.sampled_from(["nearest-neighbor", "npn", "arbitrary-insertion"])
@@ -141,12 +140,3 @@ def test_any_counts_give_groups_of_k_subjects(
     assert sorted(i for group in groups for i in group) == list(range(n))
     for group in groups:
         assert len(set(subjects[sorted(group)].tolist())) >= k
-
-
-def test_what_only_the_papers_use_is_added_when_it_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delitem(METHODS, "mf-tsp")
-    assert METHODS["mf-tsp"] is mf_tsp
-    with pytest.raises(KeyError):
-        METHODS["mf"]

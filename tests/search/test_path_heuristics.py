@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from naive_paths import ARBITRARY, FARTHEST, NEAREST
 
 from trajanon.arrays import Floats
-from trajanon.papers.path_heuristics import inserted
+from trajanon.search.path_heuristics import inserted
 
 seeds = st.integers(0, 10**6)
 rules = st.sampled_from([NEAREST, ARBITRARY, FARTHEST])
