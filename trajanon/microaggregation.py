@@ -136,9 +136,9 @@ def microaggregate(
     >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
     >>> how = {"method": "v-mdav", "refine": "none"}
     >>> trajanon.microaggregate(ages, k=2, gamma=0.2, **how).labels.tolist()
-    [0, 0, 1, 1, 2, 3, 2, 3]
+    [0, 0, 1, 1, 2, 2, 3, 3]
     >>> trajanon.microaggregate(ages, k=2, **how).stages[0].chosen
-    {'gamma': 0.8}
+    {'gamma': 1.05}
     """
     asked = search_options(options)
     raw = loss.as_records(X)

@@ -28,7 +28,7 @@ from trajanon.maps.figures.pictures import (
 )
 from trajanon.number_text import number_of
 from trajanon.papers.measurements import correlation
-from trajanon.papers.published_tables import TSP
+from trajanon.papers.published_tables import RANDOM, TSP
 
 _COLUMNS: dict[str, type] = {
     **dict.fromkeys(("table", "dataset", "method", "by", "setting", "statistic"), str),
@@ -91,16 +91,17 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
     pictures, left_out = list[Picture](), list[str]()
     with styled():
         for kind, (draw, needed) in _KINDS.items():
-            drawn = {dataset: draw(results, dataset) for dataset in datasets}
+            # Random records are in the timing alone, and nothing else is of them.
+            of_random = draw is _growth
+            named = [RANDOM] if of_random else [name for name in datasets if name != RANDOM]
+            drawn = {dataset: draw(results, dataset) for dataset in named}
             for name, picture in drawn.items():
                 if picture is not None:
                     slug = re.sub(r"[^\w-]+", "-", name).strip("-").lower()
                     pictures.append(replace(picture, name=f"{picture.name}-{slug}"))
-            missing = [name for name in datasets if drawn[name] is None]
-            if draw is _growth and len(missing) < len(datasets):
-                missing = []  # one set of random records is enough
-            if without := ", ".join(missing):
-                left_out.append(f"{kind}: {path} has no {needed} of {without}")
+            if without := ", ".join(name for name in named if drawn[name] is None):
+                of = "" if of_random else f" of {without}"
+                left_out.append(f"{kind}: {path} has no {needed}{of}")
     if not pictures:
         raise BadInput(
             f"{path} has nothing to draw: figures need trajanon benchmark --table hm2, "
@@ -123,7 +124,7 @@ def read_results(path: Path) -> pd.DataFrame:
         raise BadInput(f"{path} is no table of measurements ({error}): {way_out}") from error
     # No figure may say that Concorde was run where it was not; the C of C-MHM stands for it.
     of_concorde = rows["method"].str.match(r"(Concorde|(C\d+-)?C-MHM)")
-    other = rows["by"].str.partition(",")[0].ne("concorde")
+    other = rows["by"].str.split(",").str[0].ne("concorde")
     named = rows["method"] + " (" + rows["by"] + ")"
     # The two directions of a compressed path are rows of their own.
     one_way = rows["by"].str.contains(",")
@@ -255,7 +256,7 @@ def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel(_LOSS)
     ax.set_ylabel("seconds to find the path")
-    legend_below(figure, 3, methods)
+    legend_below(figure, 2, methods)
     ks = sorted(losses["k"].unique())
     caption = (
         f"Information loss of {dataset} against the seconds of finding the path, on one core. "

@@ -76,6 +76,9 @@ SHUFFLES = (("0", 0), *((f"{p}/1000", n) for p in (1, 10, 100) for n in (10, 20)
 
 TIMED = {"C-MHM": "concorde", "Repetitive NN": "repetitive-nn", "MDAV, k = 4": "mdav"}
 
+RANDOM = "random"
+"""The data set of which the timing says how seconds grow with the records."""
+
 GROWING = (100, 500, 1_000, 5_000, 10_000)
 """How many records in the plane a path leads through, of two distributions: thesis Fig. 5.4."""
 
@@ -284,7 +287,7 @@ def timing_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
         draws: dict[str, Callable[..., Floats]]
         draws = {"normal": random.normal, "uniform": random.uniform}
         for (name, draw), n in product(draws.items(), GROWING):
-            drawn = Dataset("random", standardise(draw(0.0, 1.0, (n, 2))))
+            drawn = Dataset(RANDOM, standardise(draw(0.0, 1.0, (n, 2))))
             runs.append((drawn, f"C-MHM, {name}", _run_as("concorde", drawn), f"n = {n}"))
     step = counted_steps(progress, f"{dataset.name}: seconds", len(runs))
     for of, name, by, setting in runs:

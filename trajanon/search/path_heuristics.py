@@ -101,7 +101,7 @@ def repetitive_nn(problem: Problem, start: int | None = None) -> Ints:
     >>> import trajanon
     >>> places = [[0, 1], [2, 3], [4, 2], [2, 0], [1, 5], [0, 3], [2, 2]]
     >>> round(trajanon.microaggregate(places, k=2, heuristic="repetitive-nn").path_length, 2)
-    8.97
+    8.49
     """
     n = len(problem.records)
     if n == 1:
