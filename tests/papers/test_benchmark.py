@@ -10,14 +10,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import Run
-from real_data import REFERENCE
+from real_data import REFERENCE, reference
 
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.microaggregation import microaggregate
 from trajanon.papers import datasets
 from trajanon.papers import published_tables as tables
-from trajanon.papers.datasets import Dataset, find_datasets
-from trajanon.papers.measurements import Measurement, beside, markdown, read_published
+from trajanon.papers.datasets import Dataset, find_datasets, known_as
+from trajanon.papers.measurements import (
+    Measurement,
+    beside,
+    markdown,
+    read_published,
+    weighted_correlation,
+)
 from trajanon.papers.published_tables import TABLES, benchmark
 from trajanon.progress import Progress
 from trajanon.trajectories import Trajectories
@@ -109,6 +115,49 @@ def test_every_table_is_measured_beside_the_published_one(data: Path, table: str
     assert compared.difference == pytest.approx(100 * (compared.ours / published - 1))
     places = [(m.method, m.by, m.setting, m.k, m.statistic) for m in measured]
     assert len(set(places)) == len(places)
+
+
+def test_rows_come_while_a_table_is_measured(data: Path) -> None:
+    """A long table keeps what it has; each batch is of one place."""
+    batches = list(benchmark(["decomposition"], data, repeats=1))
+    assert len(batches) == 3 * (2 + 1 + 2 * 2 * 5)
+    assert all({m.statistic for m in batch} == {"il", "seconds"} for batch in batches)
+    of_mf_tsp = [batch[0].method for batch in benchmark(["mf-tsp"], data, repeats=1)]
+    assert of_mf_tsp[:8] == ["MDAV"] * 4 + ["V-MDAV"] * 4
+    assert len(of_mf_tsp) == 8 + len(tables.MF_TSP) * (1 + 2 * 4)
+
+
+def test_published_numbers_stand_beside_the_very_data_alone(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the name of a file counts, nor its place."""
+
+    def numbers(of: Path) -> set[tuple[str, bool]]:
+        measured = chain.from_iterable(benchmark(["hm2"], of, repeats=1))
+        return {(m.dataset, m.published is not None) for m in measured if m.k == 3}
+
+    frame = pd.read_csv(data / "census.csv")
+    frame.to_csv(data / "mine.csv", index=False)
+    assert ("Census", True) in numbers(data / "mine.csv")
+    for other in (frame * 1.001, frame.iloc[:-1], frame[["a", "b"]]):
+        other.to_csv(data / "mine.csv", index=False)
+        assert numbers(data / "mine.csv") == {("mine", False)}
+    monkeypatch.setitem(datasets.FINGERPRINTS, "Census", (64, 3, 1.0))
+    assert numbers(data) == {("Census", False)}
+
+
+@pytest.mark.parametrize("name", ["Census", "Tarragona", "EIA"])
+def test_the_published_sets_are_known(name: str) -> None:
+    assert known_as(reference(name.lower())) == name
+
+
+def test_each_heuristic_weighs_the_same_in_the_correlation() -> None:
+    """Though one has a single run, which repeated would change nothing."""
+    rng = np.random.default_rng(0)
+    lengths, losses = rng.normal(size=(2, 6))
+    one = weighted_correlation([lengths[:5], lengths[5:]], [losses[:5], losses[5:]])
+    often = [np.append(values[:5], np.repeat(values[5], 5)) for values in (lengths, losses)]
+    assert one == pytest.approx(np.corrcoef(often[0], often[1])[0, 1])
 
 
 def test_what_is_measured_is_what_the_methods_lose(data: Path) -> None:
