@@ -19,8 +19,7 @@ from trajanon.problem import Problem, whole_problem
 from trajanon.progress import Progress, silent
 from trajanon.search.annealing import anneal
 from trajanon.search.descent import descend
-from trajanon.search.distance_methods import cbfs, md, mdav, v_mdav
-from trajanon.search.hm2 import hm2
+from trajanon.search.hm2 import DISTANCE_METHODS, hm2
 from trajanon.settings import Settings, takes_settings
 from trajanon.subjects import column_of, numbered
 
@@ -44,10 +43,7 @@ def in_one_step(name: str, step: Refinement) -> Refinement:
 
 METHODS: Mapping[str, Callable[[Problem], Ints]] = {
     "hm2": hm2,
-    "mdav": mdav,
-    "v-mdav": v_mdav,
-    "md": md,
-    "cbfs": cbfs,
+    **DISTANCE_METHODS,
     "mf-tsp": mf_tsp,
     "decomposition": decomposition,
 }

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from commands import Run
 from drawn_paths import records_of
-from naive_paths import assert_is_path
+from naive_paths import assert_is_path, least_length
 from problems import problem
 from toy import crowd
 
@@ -25,7 +25,8 @@ from trajanon.papers.published_tables import compression_table
 from trajanon.partition import Partition
 from trajanon.progress import silent
 from trajanon.search import hm2
-from trajanon.search.external_solvers import concorde
+from trajanon.search.external_solvers import concorde, concorde_command
+from trajanon.search.paths import path_length
 
 pytestmark = pytest.mark.usefixtures("temporary")
 
@@ -204,6 +205,14 @@ def test_concorde_is_asked_and_nothing_stays(
     assert_is_path(path, n, start)
     assert list(temporary.iterdir()) == []
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(concorde_command() is None, reason="Concorde is not installed")
+@pytest.mark.parametrize("n", [9, 12])
+def test_the_real_concorde_finds_the_shortest_path(n: int) -> None:
+    records = records_of("normal", n, n)
+    found = path_length(records, concorde(problem(records), None))
+    assert found == pytest.approx(least_length(records), rel=1e-6)
 
 
 def test_the_seed_reaches_concorde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

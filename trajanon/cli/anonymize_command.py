@@ -6,14 +6,7 @@ from typing import Any
 
 import trajanon
 from trajanon.cli.messages import INTERRUPTED, say, say_written, show_json, tell
-from trajanon.cli.options import (
-    ANONYMIZED,
-    RELEASE,
-    TRAJECTORIES,
-    named_method,
-    options,
-    seconds_of,
-)
+from trajanon.cli.options import ANONYMIZED, RELEASE, TRAJECTORIES, method_of, options, seconds_of
 from trajanon.errors import BadInput
 from trajanon.settings import ReleaseSettings, Settings
 
@@ -77,7 +70,7 @@ def anonymize(
     from trajanon.files.report import report_path
     from trajanon.publication import anonymize_file
 
-    how |= (named := named_method(how["method"]))
+    how |= (named := method_of(how["method"]))
     if len(named) > 1 and not how["as_published"]:
         raise BadInput(
             "a path or a compression in `method` is for `as_published`: write "

@@ -109,7 +109,7 @@ def names_of(text: str) -> list[str]:
         raise BadInput(f"cannot read {text!r} as column names between commas: {error}") from error
 
 
-def named_method(text: str) -> dict[str, str | int]:
+def method_of(text: str) -> dict[str, str | int]:
     """Read a method, and with colons its path and compression: hm2:concorde:c=5."""
     method, *others = text.split(":")
     named: dict[str, str | int] = {"method": method}

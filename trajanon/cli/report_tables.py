@@ -229,5 +229,5 @@ def _show_stages(report: Mapping[str, Any]) -> None:
 def show_path(report: Mapping[str, Any]) -> None:
     """Print which path was taken, if the method has one."""
     chosen = [stage["chosen"].get("heuristic") for stage in report["stages"]]
-    for heuristic in filter(None, [report["search"]["heuristic"], *chosen]):
+    for heuristic in filter(None, [report["search"].get("heuristic"), *chosen]):
         tell(f"Path: {heuristic}.")

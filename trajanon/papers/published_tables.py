@@ -157,8 +157,8 @@ def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
         yield batch + row(name, by, "", None, runs=times[by], seconds=taken)
     step()
     for number, k in enumerate(ks):
-        of_k = [[values[number] for values in pair] for pair in of_tsp]
-        lengths_of_k, losses_of_k = zip(*of_k, strict=True)
+        lengths_of_k = [lengths[number] for lengths, _ in of_tsp]
+        losses_of_k = [losses[number] for _, losses in of_tsp]
         place = ("all TSP heuristics", "path length and SSE", "", k)
         runs = sum(map(len, losses_of_k))
         yield row(*place, runs=runs, pearson=weighted_correlation(lengths_of_k, losses_of_k))

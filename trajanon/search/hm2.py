@@ -1,6 +1,6 @@
 """HM2-Micro: a short path through the records, and its optimal cut (MHM)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -58,13 +58,8 @@ def hm2(problem: Problem) -> Ints:
 CONCORDE_CITIES = 5_000
 """Most cities that Concorde gets unasked: EIA has 4,092, and larger tables may take it hours."""
 
-INNER_METHODS: Mapping[str, Callable[[Problem], Ints]] = {
-    "mdav": mdav,
-    "v-mdav": v_mdav,
-    "md": md,
-    "cbfs": cbfs,
-}
-"""What makes the groups of a compressed path."""
+DISTANCE_METHODS = {"mdav": mdav, "v-mdav": v_mdav, "md": md, "cbfs": cbfs}
+"""Methods that may make the groups of a compressed path."""
 
 HEURISTICS: Mapping[str, Heuristic] = {
     "or-opt": or_opt,
@@ -125,7 +120,7 @@ def find_paths(problem: Problem) -> list[Ints]:
         return [_shortest_path(problem)]
     compression = problem.parameters_of(CompressionParameters)
     c = min(settings.compression, n)
-    group = INNER_METHODS[compression.compress_by]
+    group = DISTANCE_METHODS[compression.compress_by]
     labels = group(replace(problem, subjects=np.arange(n), k=c, log=SearchLog()))
     cities = group_means(problem.records, labels)
     of_cities = replace(
