@@ -18,6 +18,7 @@ from trajanon.files.release_formats import RELEASE_FORMATS, check_release_format
 from trajanon.files.report import report_path
 from trajanon.number_text import number_of, page, shown
 from trajanon.partition import dense
+from trajanon.plain_text import escaped_json
 from trajanon.trajectories import Trajectories
 from trajanon.verdict import Verdict, cost, verdict
 
@@ -208,7 +209,7 @@ def on_disk(release: Release) -> Iterator[Path]:
 
 def json_report(account: Mapping[str, Any]) -> str:
     """Write a report as JSON; its first entry, the notice, stands in the first line."""
-    return f"{{ {_written(account, 1)[1:].lstrip()}\n"
+    return escaped_json(f"{{ {_written(account, 1)[1:].lstrip()}\n")
 
 
 def _written(value: Any, depth: int) -> str:
