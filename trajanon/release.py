@@ -94,8 +94,9 @@ class Release:
         """
         check_release_format(path := Path(path), timed=self.trajectories.times is not None)
         report = new_report_path(path, json_report(self.report))
-        with replacing(path, report, public=[path]) as drafts:
-            write_drafts(self, *drafts)
+        with replacing(path, report, public=[path]) as (release_draft, report_draft):
+            write_release(release_draft, self.trajectories)
+            report_draft.write_text(json_report(self.report), encoding="utf-8")
 
     def to_geodataframe(self) -> "GeoDataFrame":
         """Give the released trajectories as LineStrings in a GeoDataFrame, in WGS 84.
@@ -176,12 +177,6 @@ def new_report_path(release: Path, text: str = "") -> Path:
         for other in filter(Path.exists, map(release.with_suffix, RELEASE_FORMATS)):
             raise BadInput(f"{report} belongs to {other}: give {release} another name")
     return report
-
-
-def write_drafts(release: Release, release_draft: Path, report_draft: Path) -> None:
-    """Write the two files where somebody else moves them into place."""
-    write_release(release_draft, release.trajectories)
-    report_draft.write_text(json_report(release.report), encoding="utf-8")
 
 
 def with_report(

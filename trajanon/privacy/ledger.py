@@ -18,7 +18,7 @@ import numpy as np
 
 from trajanon.arrays import Bools, Hashes, Ints
 from trajanon.errors import BadInput, FileProblem, TrajanonError
-from trajanon.inputs import parsed
+from trajanon.inputs import parsed, typed
 from trajanon.number_text import number_of
 from trajanon.partition import dense
 from trajanon.progress import Progress, silent
@@ -62,14 +62,6 @@ class Link(TypedDict):
     ledger: str  # which ledger it is
     releases: int  # that it had, with this one
     chain: str  # digest of all of these
-
-
-class _Linked(TypedDict):
-    link: NotRequired[Link]
-
-
-class _Report(TypedDict):
-    ledger: NotRequired[_Linked]
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,18 +241,15 @@ class Ledger:
 
     def compare_with_reports(self) -> None:
         """Refuse an older copy: reports beside it, or beside its releases, know of later ones."""
-        places = [entry.told["release"] for entry in self.entries]
-        folders = {Path(place).parent for place in places if "://" not in place}
-        reports = {
-            path for folder in (*folders, self.path.absolute().parent) for path in _reports(folder)
-        }
+        places = [Path(entry.told["release"]) for entry in self.entries]
         unknown = {}
-        for path in reports:
-            link = _link_in(path)
-            if link is None or link["ledger"] != self._digest(b"ledger").hex():
-                continue
-            if self._links.get(link["releases"], b"").hex() != link["chain"]:
-                unknown[link["releases"]] = path
+        for folder in {place.parent for place in (*places, self.path.absolute())}:
+            for report in folder.glob("*.report.json"):
+                link = _link_in(report)
+                if link is None or link["ledger"] != self._digest(b"ledger").hex():
+                    continue
+                if self._links.get(link["releases"], b"").hex() != link["chain"]:
+                    unknown[link["releases"]] = report
         if unknown:
             first = min(unknown)
             raise _not_whole(self.path, first, f"{unknown[first]} is of a release that it lacks")
@@ -485,18 +474,11 @@ def _text(told: Told) -> str:
     return json.dumps(told, ensure_ascii=False)
 
 
-def _reports(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder.glob("*.report.json"))
-    except OSError:
-        return []  # it may be gone, or not be ours to read
-
-
 def _link_in(report: Path) -> Link | None:
     """Read what a report says of its ledger; None if there is none, or it is no report."""
     try:
-        return msgspec.json.decode(report.read_bytes(), type=_Report).get("ledger", {}).get("link")
-    except (OSError, ValueError, RecursionError):
+        return typed(msgspec.json.decode(report.read_bytes())["ledger"]["link"], Link)
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None
 
 
