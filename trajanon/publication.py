@@ -22,7 +22,7 @@ from trajanon.release import Result, json_report, new_report_path
 from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, takes_settings
 from trajanon.snapping import RoadsToFollow
-from trajanon.subjects import nameless
+from trajanon.subjects import Nameless
 
 LedgerLike = str | os.PathLike[str] | None
 
@@ -113,7 +113,8 @@ def anonymized(
     marks = read_marks(source)
     trajectories = read()
     person, one_each = trajectories.subject, asked.release.one_line_each
-    unknown = len(trajectories) if person is None else nameless(trajectories.provenance)
+    nameless = Nameless.counted_in(trajectories.provenance)
+    unknown = len(trajectories) if person is None else nameless.recordings
     if one_each and unknown:
         raise BadInput(
             f"`one_line_each` with `ledger` needs to know who made each trip, and {unknown:,} "
