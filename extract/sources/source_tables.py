@@ -1,7 +1,6 @@
 """Tables, as text or Parquet -> traces; a row is a point, or has a place or line in one field."""
 
 import csv
-import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -21,7 +20,16 @@ from trajanon.extract.sources.columns import is_row, known_as, named_columns, pl
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
-from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, TABLE_CUT_OFF, Reading
+from trajanon.extract.sources.streams import (
+    BYTE_ORDER_MARK,
+    DAMAGED,
+    POINT,
+    RECORD,
+    TABLE_CUT_OFF,
+    Reading,
+    Stream,
+    check_ratio,
+)
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, reading
 from trajanon.inputs import (
@@ -123,6 +131,7 @@ def _of_parquet(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     with how.open(path) as stream:
         with reading(path, POINTS):
             file = pq.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False)
+            check_ratio(POINT * file.metadata.num_rows, path.stat().st_size)
             schema, names = file.schema_arrow, file.schema_arrow.names
         flat = [
             field.name
@@ -257,13 +266,13 @@ def read_columns(
         for _ in range(layout.above):
             stream.readline()
         while last := stream.read(_BLOCK):
-            last += stream.readline()
-            last += _rest_of_quote(stream, last)
+            last = _with_whole_row(last + stream.readline(), stream)
             last = _without_headers(path, last, layout, how)
             again = begun is not None and begun.text == last
             part = begun if begun and again else _parsed(path, last, layout, names)
             rows, broken, fault = rows + len(part.rows), broken + part.wrong, fault or part.fault
             end = last.rpartition(b"\n")[2].decode()  # a line that nothing ends
+            stream.check_values(rows)
             yield part.rows[list(names)]
     if broken and not rows:
         raise _unreadable(path, f"none of its rows, {broken:,} in all, can be read: {fault}")
@@ -275,15 +284,18 @@ def read_columns(
         how.warn(UNREAD, msg, str(path))
 
 
-def _rest_of_quote(stream: io.BufferedReader, text: bytes) -> bytes:
-    """Read the lines in which a quote goes on that begins in a text."""
-    rest, is_open = b"", text.count(b'"') % 2
-    for _ in range(_TOGETHER):
-        if not is_open:
-            break
-        line = stream.readline()
-        rest, is_open = rest + line, is_open ^ line.count(b'"') % 2
-    return rest
+def _with_whole_row(text: bytes, stream: Stream) -> bytes:
+    """Add lines until the last row is whole, as a quote in it may go on."""
+    lines = [text]
+    quotes = text.count(b'"')
+    size = 0
+    while quotes % 2 and len(lines) <= _TOGETHER:
+        lines.append(stream.readline())
+        quotes += lines[-1].count(b'"')
+        size += len(lines[-1])
+        if size > RECORD:
+            raise OSError("it has a row of more than 64 MB")
+    return b"".join(lines)
 
 
 def _without_headers(path: Path, text: bytes, layout: TableLayout, how: Reading) -> bytes:
