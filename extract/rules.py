@@ -137,10 +137,10 @@ class SourceOptions:
     Attributes
     ----------
     columns
-        Columns of tables, id=...,lat=...,lon=...,time=...,subject=..., nested ones as vehicle.id.
-        Other roles: date (day of a time of day), zone (of local times), gps_seconds and gps_week,
-        order (numbers points), part (piece of an id), place (both coordinates), lat_sign, lon_sign,
-        valid, visible, outlier. Words: subject=none if no column names a person, subject=folder or
+        Columns of tables: id=...,lat=...,lon=...,time=...,subject=..., nested ones as vehicle.id;
+        date (the day of a time of day), zone (of local times), gps_seconds and gps_week, order
+        (numbers points), part (a piece of an id), place (both coordinates), lat_sign and lon_sign,
+        valid, visible, outlier; subject=none if no column names a person, subject=folder or
         subject=track if each folder, GPX track or Placemark is one; id=file if each file is a
         recording; nameless=different if each recording without a name is of another person. In
         Python, names by role.
