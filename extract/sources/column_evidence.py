@@ -14,7 +14,7 @@ from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.timestamps import TimesHeld, times_held
 from trajanon.subjects import spelled
 
-_FEW = 10  # rows, too few to say that a column counts rows
+_FEW = 10  # rows, too few to say that a column counts them, or to be a recording on average
 _BEGIN = 1_000  # rows, by which most columns are dismissed
 _EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant
 
@@ -113,6 +113,12 @@ class TableHead:
         column = self.columns[name]
         begin = Column(name, column.values.head(_BEGIN))
         return _constant(begin, self.recording) and _constant(column, self.recording)
+
+    def divides(self, name: str, owner: Column) -> bool:
+        """Whether a column tells several parts of what owners made apart, each of one owner."""
+        coded = self.columns[name].coded
+        several = len(owner.coded.values) < len(coded.values) <= self.rows // _FEW
+        return several and bool((coded.code >= 0).all()) and _constant(owner, coded.code)
 
     def differs(self, name: str) -> int:
         """Count the different values of a column in each recording, and add these up."""

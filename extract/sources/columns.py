@@ -291,7 +291,8 @@ def columns_of_lines(
     choice.roles = {role: ColumnRole(name, role, "name") for role, name in by_role.items()}
     if choice.head is not None:
         choice.head.recording = np.arange(len(columns))
-        choice.head.tell_recordings(*([found["id"]] if "id" in found else []))
+        if "id" in found:
+            choice.head.tell_recordings(found["id"])
     choice.record()
     return found
 
@@ -496,9 +497,10 @@ class _Choice:
         name = self.columns["time"]
         if self.roles["time"].why != "said":
             if _on_two_clocks(head, name):
-                why = f"such as {head.columns[name].values.dropna().iloc[0]}, may count from 1970"
+                example = head.columns[name].values.dropna().iloc[0]
+                why = f"such as {example}, may count from 1970 or, as GPS does, from 1980"
                 way_out = f"say `columns` time={name}, or gps_seconds={name}"
-                raise BadInput(f"the times of {self.what}, {why}, or from 1980 as GPS: {way_out}")
+                raise BadInput(f"the times of {self.what}, {why}: {way_out}")
             if self._is_second_of_minute(name):
                 del self.roles["time"]
                 msg = f"the column {name!r} of {self.what} holds seconds of the minute, no times"
@@ -550,6 +552,8 @@ class _Choice:
             return
         if not {"time", "gps_seconds"} & self.roles.keys():
             self._tell_times()
+        if "subject" in self.roles and "id" not in self.roles:
+            self._tell_recordings()
         if "subject" not in self.roles and "subject" not in self.how.columns:
             for name in self._unused():
                 if (held := self._names_held(name)) is not None:
@@ -567,6 +571,19 @@ class _Choice:
             if self.how.timed:
                 raise BadInput(msg)
             self.how.warn("times", f"{msg}; without, points are taken in their order", name)
+
+    def _tell_recordings(self) -> None:
+        """Warn of a column that may divide what a subject made into recordings."""
+        head = self.head
+        assert head is not None
+        owner = head.columns[self.columns["subject"]]
+        for name in self._unused():
+            column = head.columns[name]
+            if column.is_key or column.describes or column.times is not None:
+                continue
+            if head.divides(name, owner):
+                msg = f"the column {name!r} of {self.what} may hold the recordings of each subject"
+                self.how.warn("recordings", f"{msg}: if it does, say `columns` id={name}", name)
 
     def _names_held(self, name: str) -> NamesHeld | None:
         """Find which names of persons a column may hold; None if it is of another kind."""

@@ -43,7 +43,7 @@ _MONTH = re.compile(r"(\d{4})/\1_[A-Z]+\.json")
 _LATLNG = re.compile(r"(?:geo:)?\s*([-.\d]+)°?\s*,\s*([-.\d]+)°?\s*")
 
 _HEAD = re.compile(rb"\s*(\[\s*\{|\{|[-:0-9TZ]{20}\t.{1,99}\t\{)")  # the last is OwnTracks' .rec
-_NAME = re.compile(rb'"([^"\\]{2,99})"\s*:')
+_NAME = re.compile(rb'"([^"\\]{1,99})"\s*:')
 _DEEPEST = 4
 
 
