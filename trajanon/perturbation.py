@@ -45,7 +45,7 @@ class GroupWidths(NamedTuple):
 
 
 class PublicWidths(NamedTuple):
-    """What the displacements of a release are multiples of: three numbers that are published."""
+    """What the displacements of a release are multiples of; anybody may know it."""
 
     places: float  # metres
     departures: float = 0.0  # seconds

@@ -37,7 +37,7 @@ PROVEN = (
     *(perturbation.odds_of, perturbation.public_width, perturbation.group_widths),
     *(perturbation.perturbed_times, holder_key.search_seed),
 )
-DIGEST = ""
+DIGEST = "801dd4db032f6a01"
 
 
 def test_the_proof_is_of_these_functions() -> None:
