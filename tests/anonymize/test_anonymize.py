@@ -187,7 +187,7 @@ def test_the_report_has_what_was_promised() -> None:
         frozenset({"name", "information_loss", "seconds"})
     }
     assert [stage["name"] for stage in report["stages"]] == [
-        *("path", "MHM", "descent", "annealing", "people")
+        *("path", "MHM", "descent", "annealing")
     ]
     assert report["stopped"] is False
     assert report["alignment_skipped"] is False
