@@ -1,6 +1,7 @@
 """A k-partition, and the promise it keeps."""
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
@@ -21,6 +22,8 @@ class Stage:
     name: str  # the method or refinement
     information_loss: float | None  # IL after it, percent
     seconds: float  # wall time it took
+    # What the step chose by itself: ``gamma`` of v-mdav, ``heuristic`` of a path.
+    chosen: Mapping[str, str | float] = field(default_factory=dict)
 
     @property
     def account(self) -> dict[str, Any]:
@@ -45,7 +48,8 @@ class Partition:
     path_length
         Length of the Hamiltonian path on standardised records; None if the method has no path.
     stages
-        IL and seconds after each step.
+        IL and seconds after each step, and what the step chose by itself: the gamma of v-mdav, the
+        path of hm2.
     stopped
         Whether Ctrl-C ended the search early: then a seed does not repeat it.
 
