@@ -133,6 +133,23 @@ def subjects_per_group(labels: Ints, subjects: Ints) -> Ints:
     return np.bincount(pairs[first] // count)
 
 
+def member_weights(labels: Ints, subjects: Ints | None) -> Floats:
+    """Return what each record counts in the mean of its group, (n,): they add up to 1 in each.
+
+    All records that a person has in a group count together as one, so people are averaged. Without
+    subjects each record is somebody's.
+
+    >>> member_weights(np.array([0, 0, 0, 1]), np.array([7, 7, 8, 7])).tolist()
+    [0.25, 0.25, 0.5, 1.0]
+    """
+    if subjects is None:
+        return np.asarray(1.0 / np.bincount(labels)[labels])
+    people = dense(subjects)
+    pair = dense(labels * (people.max(initial=0) + 1) + people)
+    of_person = np.bincount(pair)[pair]
+    return np.asarray(1.0 / (subjects_per_group(labels, people)[labels] * of_person))
+
+
 def broken_promises(labels: Ints, subjects: Ints, k: int) -> int:
     """Count groups with fewer than k different subjects."""
     return int((subjects_per_group(labels, subjects) < k).sum())
