@@ -314,6 +314,7 @@ def finished(
         "suppressed": None if kept.all() else {"rows": np.flatnonzero(~kept).tolist()},
         "search": asdict(asked.search),
         "sizes": np.bincount(labels).tolist(),
+        "people": None if people is None else len(np.unique(people)),
         "subjects_per_group": held,
         "labels": labels.tolist(),
         "line_keys": keys.tolist(),

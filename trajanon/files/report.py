@@ -128,6 +128,7 @@ class Report(TypedDict):
     suppressed: NotRequired[_LeftOut | None]
     ledger: NotRequired[_LeftOut]  # what was released before
     attribution: NotRequired[str | None]
+    people: NotRequired[Whole | None]  # in the release
     subjects_per_group: NotRequired[list[Whole] | None]
     key: NotRequired[str | None]  # the secret by which lines are perturbed; None: plain means
     rows: _Rows
