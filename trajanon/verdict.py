@@ -31,7 +31,8 @@ FEW_DATA = 0.15
 SHOWS_NOTHING = 0.50
 ENOUGH_DATA = 0.10
 """Metres moved as a share of the length: beyond the first a line shows little, beyond the second
-nothing, up to the third it shows the way. The points of a straight line lie a quarter of its length from its middle."""
+nothing, up to the third it shows the way. The points of a straight line lie a quarter of its length
+from its middle."""
 
 OF_A_LINE = "k holds for each line, not for each person"
 
