@@ -164,12 +164,6 @@ def _of_people_and_means(report: Mapping[str, Any]) -> Iterator[_Found]:
             " and several may be of one person.",
             _remedy(column, "extract", columns="subject=NAME") if unused else None,
         )
-    if report.get("key", "") is None:
-        yield (
-            "Its lines are plain means: anyone with all other members of a group can compute the "
-            "last one.",
-            _remedy("To perturb them, leave out --exact-means", "anonymize", k=k),
-        )
     if (share := moved_of_length(report) or 0.0) > FEW_DATA:
         few = (report.get("people") or MANY_PEOPLE * k) < MANY_PEOPLE * k
         more = "people" if few else units
