@@ -353,6 +353,7 @@ def finished(
         "suppressed": None if kept.all() else {"rows": np.flatnonzero(~kept).tolist()},
         "search": asdict(asked.search),
         "sizes": sizes,
+        "people": None if people is None else len(np.unique(people)),
         "subjects_per_group": held,
         "largest_share": None if release.as_published else 1.0 / min(held or sizes),
         "labels": labels.tolist(),
