@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from trajanon.arrays import Bools, Ints
+from trajanon.columns_read import TablesRead
 from trajanon.errors import NoTrajectories
 from trajanon.extract.dropped import why_nothing
 from trajanon.extract.duplicate_recordings import Recordings
@@ -26,7 +27,6 @@ from trajanon.extract.points import (
 )
 from trajanon.extract.resample import WindowBatch, whole_trips, windows
 from trajanon.extract.rules import Rules
-from trajanon.extract.sources.streams import COLUMNS
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.split import clip, head, keep, split_at_gaps, with_limits
 from trajanon.extract.trace import Trace
@@ -63,6 +63,7 @@ class Cutter:
     boxes: Sequence[Box] = ()  # beyond which the source, a server, gave no points
     hidden: Region | None = None
     unread: Counter[str] = field(default_factory=Counter)  # what readers left out
+    tables: TablesRead = field(default_factory=TablesRead)  # what readers decided of columns
     key: int = field(default_factory=lambda: randbits(63))  # secret, of the trimmed ends
     counts: Counter[str] = field(default_factory=Counter, init=False)
 
@@ -223,14 +224,13 @@ class Cutter:
         area, counts = self.area, Counter({**self.unread, **self.counts})
         became = np.bincount(self._became, minlength=len(_BECAME)).tolist()
         out = {why: many for why, many in zip(_BECAME[:_TAKEN], became, strict=False) if many}
-        columns = [name for name in counts if name.startswith(COLUMNS)]
         return {
             "area": None if area is None else str(area),
             "box": None if area is None else list(area.bounds.sides),
             **asdict(self.rules),
             "trips": self.rules.trips,
             "found": self._limits,
-            "columns": {name.removeprefix(COLUMNS): counts.pop(name) for name in columns},
+            **self.tables.account,
             "counts": counts,
             "recordings": {"read": sum(became), "with a trajectory": became[-1], "left out": out},
         }

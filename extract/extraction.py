@@ -206,7 +206,9 @@ def _planned(
         numbered = osm_api.traces_of_boxes(
             boxes, reading.counts, url=how.api_url, max_pages=how.max_pages, progress=progress
         )
-    cutter = Cutter(rules, area=where, boxes=boxes, hidden=hidden, unread=reading.counts)
+    cutter = Cutter(
+        rules, area=where, boxes=boxes, hidden=hidden, unread=reading.counts, tables=reading.tables
+    )
     traces = ordered(joined(numbered, reading.counts), how.untimed, cutter.counts)
     return cutter, cutter.batches(traces), _origin(found, how), [one.path for one in found]
 
@@ -274,7 +276,7 @@ def traces(
     columns, untimed, subjects_exact, jobs, progress
         As in `extract`.
     counts
-        Receives counts of what was left out, by reason, and the columns of tables that were used.
+        Receives counts of what was left out, by reason.
 
     Examples
     --------

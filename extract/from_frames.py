@@ -12,7 +12,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.point_groups import FIRST
 from trajanon.extract.sources.source_tables import traces_of_table
-from trajanon.extract.sources.streams import COLUMNS, Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
 if TYPE_CHECKING:
@@ -91,10 +91,9 @@ def from_frame(
         yield from traces_of_features(
             geometry.to_numpy(), attributes, geometry.crs, _WHAT, "frame", how
         )
-    how.warned.tell_others()
+    how.tell_rest()
     for what, count in how.counts.items():
-        if not what.startswith(COLUMNS):
-            logger.warning("left out of the frame, %s: %s", what, f"{count:,}")
+        logger.warning("left out of the frame, %s: %s", what, f"{count:,}")
 
 
 def holds_lines(frame: pd.DataFrame) -> bool:

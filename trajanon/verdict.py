@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
+from trajanon.columns_read import columns_read
 from trajanon.number_text import UNITS, metres, number_of, percent
 from trajanon.settings import OF_PAIRS, PAIR
 from trajanon.trajectories import FOR_COMPARISON
@@ -158,7 +159,8 @@ def _of_people_and_means(report: Mapping[str, Any]) -> Iterator[_Found]:
     k, unit, units = report["k"], _unit(report), UNITS[_unit(report)]
     if not knows_people(report):
         unused = (report.get("source") or {}).get("unused")
-        column = f"Name the column of the persons (not used: {unused})"
+        listed = ", ".join(unused) if isinstance(unused, list) else unused
+        column = f"Name the column of the persons (not used: {listed})"
         yield (
             f"No subject is known of these {units}: at least {k} recordings are behind each line,"
             " and several may be of one person.",
@@ -381,7 +383,7 @@ def source_of(provenance: Mapping[str, Any]) -> dict[str, Any]:
         "used": became.get("with a trajectory", 0),
         "nameless": counts.get("recordings of unknown subjects", 0),
         "per_recording": provenance.get("per_recording"),
-        "unused": _unused(provenance.get("columns")),
+        "unused": _unused(provenance),
         "left_out": _counts(whole.get("left out")) if isinstance(whole, Mapping) else {},
     }
 
@@ -392,12 +394,10 @@ def _counts(found: object) -> dict[str, int]:
     return {str(name): n for name, n in counts.items() if type(n) is int and n >= 0}
 
 
-def _unused(columns: object) -> str | None:
+def _unused(provenance: Mapping[str, Any]) -> list[str] | None:
     """Name the columns of a table that were not used, if there was one table and some were not."""
-    if not isinstance(columns, Mapping) or len(columns) != 1:
-        return None
-    unused = str(next(iter(columns))).partition("not used: ")[2]
-    return unused if unused not in ("", "none") else None
+    uses = columns_read(provenance)
+    return [*uses[0].unused] or None if len(uses) == 1 else None
 
 
 MADE_AS_PUBLISHED = f"it holds plain means, made as published, {FOR_COMPARISON}"

@@ -181,7 +181,8 @@ def test_a_report_of_an_earlier_version_has_a_verdict() -> None:
 
 
 def test_the_column_that_may_name_people_is_in_the_remedy() -> None:
-    columns = {"lat=y, lon=x, id=trip; not used: medallion, fare": 1}
+    roles = {"lat": "y", "lon": "x", "id": "trip"}
+    columns = [{"roles": roles, "unused": ["medallion", "fare"], "tables": 1}]
     counts = {"recordings read": 8, "recordings of unknown subjects": 8}
     taxis = replace(toy(), provenance={"counts": counts, "columns": columns})
     found = trajanon.anonymize(taxis, 2, effort="fast").verdict
@@ -191,7 +192,8 @@ def test_the_column_that_may_name_people_is_in_the_remedy() -> None:
     sheet = trajanon.evaluate(taxis, trajanon.anonymize(taxis, 2, effort="fast")).datasheet
     assert "different subject" not in sheet
     assert "At least 2 different recordings stand behind each." in sheet
-    assert source_of({"columns": columns | {"x; not used: none": 3}})["unused"] is None
+    for several in (columns * 2, {"lat=y; not used: fare": 1}, 7, [{"roles": 7}]):
+        assert source_of({"columns": several})["unused"] is None
 
 
 def test_the_source_says_what_is_not_in_the_release() -> None:

@@ -15,6 +15,7 @@ from rich.progress import Progress as RichProgress
 
 from trajanon._kernels import at_compilation
 from trajanon.cli.messages import say_compiling, tell
+from trajanon.columns_read import columns_read
 from trajanon.errors import printable
 from trajanon.number_text import UNITS, number_of, percent, span
 from trajanon.progress import Progress
@@ -114,9 +115,9 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
     from trajanon.extract.dropped import limits_sentence, recordings_sentence, sentences
 
     counts = provenance["counts"]
-    uses = sorted(provenance["columns"].items(), key=lambda use: -use[1])  # those of most tables
-    for use, count in uses[:_HEADERS]:
-        tell(f"Columns{f' of {count:,} tables' * (count > 1)}: {use}.")
+    uses = columns_read(provenance)
+    for use in uses[:_HEADERS]:
+        tell(use.sentence)
     if len(uses) > _HEADERS:
         tell("More tables have other columns: --json lists them.")
     tell(recordings_sentence(provenance))

@@ -55,7 +55,7 @@ class _Source(TypedDict):
     used: Whole  # of these, with a trajectory
     nameless: Whole  # recordings
     per_recording: Whole | None  # windows of a recording, at most; None if not known
-    unused: NotRequired[str | None]  # columns of the table
+    unused: NotRequired[list[str] | str | None]  # columns of the table; older ones are a text
     left_out: dict[str, Whole]  # the others, and why
 
 

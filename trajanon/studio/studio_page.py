@@ -174,7 +174,7 @@ class Page:
             + f". They become {number_of(counts['trajectories'], unit)}."
         )
         for use in self.work.uses[:_TABLES]:
-            ui.label(f"Columns found: {use}.")
+            ui.label(use.sentence)
         if self.work.uses:
             person = next(field for field in FIELDS if field.name == "subject")
             _choice(person, self.work.chosen, self.work.persons)
