@@ -220,19 +220,21 @@ def _grouped_and_slid(
             timing=timing,
             progress=asked.progress,
         )
-    if subjects is not None and each is None and search.refine != "none" and not partition.stopped:
-        partition = _near_people(trajectories, subjects, partition, asked)
+    counts_people = subjects is not None and asked.key is not None and each is None
+    if counts_people and search.refine != "none" and not partition.stopped:
+        partition = _near_people(trajectories, partition, asked)
     return TrajectoryGroups(trajectories, partition, asked.key, timing)
 
 
-def _near_people(
-    trajectories: Trajectories, subjects: Ints, partition: Partition, asked: Request
-) -> Partition:
+def _near_people(trajectories: Trajectories, partition: Partition, asked: Request) -> Partition:
     """Regroup trajectories for lines that are means of people, each of whom counts once."""
-    since = perf_counter()
+    since, subjects = perf_counter(), trajectories.subject
+    assert subjects is not None
     asked.progress("Averaging people", 0, None)
     records = standardise(*search_columns(trajectories, asked.timing, asked.spread))
     labels = dense(nearer_to_people(records, partition.labels, subjects, asked.k))
+    if np.array_equal(labels, partition.labels):
+        return partition
     lost = sse(records, labels, member_weights(labels, subjects))
     loss = information_loss(lost, sum_of_squares(records))
     stage = Stage("people", loss, perf_counter() - since)
@@ -354,6 +356,7 @@ def finished(
         "suppressed": None if kept.all() else {"rows": np.flatnonzero(~kept).tolist()},
         "search": asdict(asked.search),
         "sizes": sizes,
+        "people": None if people is None else len(np.unique(people)),
         "subjects_per_group": held,
         "largest_share": None if release.as_published else 1.0 / min(held or sizes),
         "labels": labels.tolist(),

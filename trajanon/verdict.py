@@ -26,10 +26,14 @@ DAYS_LEFT_OUT = 0.25
 DRIVES_BETRAYED = 0.05
 """Drives that leave fewer than k subjects: beyond this share a release must not be published."""
 
+MANY_PEOPLE = 10  # for each of k: fewer fill no further groups with more trips
+
 FEW_DATA = 0.15
+SHOWS_NOTHING = 0.50
 ENOUGH_DATA = 0.10
-"""Metres moved as a share of the length: beyond the first a line shows little, up to the second it
-shows the way. The points of a straight line lie a quarter of its length from its middle."""
+"""Metres moved as a share of the length: beyond the first a line shows little, beyond the second
+nothing, up to the third it shows the way. The points of a straight line lie a quarter of its length
+from its middle."""
 
 OF_A_LINE = "k holds for each line, not for each person"
 
@@ -140,9 +144,11 @@ def _stops(report: Mapping[str, Any]) -> Iterator[_Found]:
     units = UNITS[_unit(report)]
     if said := too_few(k, sum(sizes.values()), records=records, people=few, units=units):
         yield _sentence(said), _remedy("Anonymize again, counting subjects", "anonymize", k=k)
-    if (share := moved_of_length(report)) is not None and share > 1.0:
+    if (share := moved_of_length(report) or 0.0) > SHOWS_NOTHING:
+        everybody = f", as all {k} people are behind each line" * (report.get("people") == k)
         yield (
-            f"Its points lie farther from where people went than a {_unit(report)} is long.",
+            f"It shows nothing: points lie {percent(share, 2)} of a {_unit(report)}'s length from "
+            f"where people went{everybody}.",
             _remedy("Take more data, a smaller area or a smaller k", "anonymize", k=max(k - 1, 2)),
         )
     if _betrayed(report) > DRIVES_BETRAYED:
@@ -158,9 +164,11 @@ def _of_people_and_means(report: Mapping[str, Any]) -> Iterator[_Found]:
             _name_the_persons(report),
         )
     if (share := moved_of_length(report) or 0.0) > FEW_DATA:
+        few = (report.get("people") or MANY_PEOPLE * k) < MANY_PEOPLE * k
+        more = "people" if few else units
         yield (
             f"It hides enough and shows little: points lie {percent(share, 2)} of a {unit}'s "
-            f"length from where people went. Several times as many {units} would bring that to "
+            f"length from where people went. Several times as many {more} would bring that to "
             f"{percent(ENOUGH_DATA)}.",
             _move_less(report),
         )

@@ -101,11 +101,11 @@ _HEADERS = 5  # kinds of tables to list the columns of
 
 
 def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out of a report its secret, and lists with an entry for each trajectory or group."""
+    """Leave out of a report lists with an entry for each trajectory or group."""
     return {
         name: without_lists(value) if isinstance(value, Mapping) else value
         for name, value in report.items()
-        if name == "stages" or not (name == "key" or isinstance(value, list))
+        if name == "stages" or not isinstance(value, list)
     }
 
 
@@ -161,7 +161,7 @@ def show_release(report: Mapping[str, Any]) -> None:
     if (roads := report.get("roads")) is not None:
         of = number_of(roads["on_roads"] + roads["as_they_were"], "line")
         tell(f"{roads['on_roads']:,} of {of} were laid on roads.")
-    if report["information_loss"] == 0.0:
+    if report["stages"][-1]["information_loss"] == 0.0:  # of the lines before they are moved
         tell(
             "Nothing was lost, because the members of each group are equal: give anonymize what "
             "trajanon extract wrote, not a release."

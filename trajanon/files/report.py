@@ -134,6 +134,7 @@ class Report(TypedDict):
     suppressed: NotRequired[_LeftOut | None]
     ledger: NotRequired[_LeftOut]  # what was released before
     attribution: NotRequired[str | None]
+    people: NotRequired[Whole | None]  # in the release
     subjects_per_group: NotRequired[list[Whole] | None]
     largest_share: NotRequired[Finite | None]  # of a person in the mean that is a line
     key_fingerprint: NotRequired[str | None]  # of the secret by which lines are moved
