@@ -58,7 +58,9 @@ def which_k(
     2,1.11e+04,0.5,nearest record,0.5
     4,5.552e+04,0.25,nearest record,0.25
     """
-    found = curve(trajectories, ks, progress=progress, **{"key": KEY, **options})
+    if not options.get("as_published"):  # that has no secret
+        options = {"key": KEY, **options}
+    found = curve(trajectories, ks, progress=progress, **options)
     if not found.choices:
         raise BadInput(
             f"there are too few for any k of {', '.join(map(str, ks))}: give more, or a smaller k"
