@@ -30,7 +30,7 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 _HELPS: dict[str, Help] = {
     "file": "CSV or Parquet table with a header and one record in each row.",
-    "subjects_exact": "Count names that differ only in upper and lower case as different subjects.",
+    "subjects_exact": "Take names as they are; otherwise spellings of one name are one subject's.",
     "missing": "If values are missing: refuse the table, or drop these rows.",
     "as_json": "Print the result as JSON.",
 }
