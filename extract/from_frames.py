@@ -40,7 +40,7 @@ def from_frame(
         Column by role (id, subject, time; of a DataFrame also lat, lon), where the usual names do
         not say.
     subjects_exact
-        Whether names that differ only in case are different subjects.
+        Whether names are taken as they are; otherwise spellings of one name are one subject's.
 
     Yields
     ------
@@ -79,6 +79,10 @@ def from_frame(
         new = {str(level): frame.index.get_level_values(level) for level in levels}
         attributes = attributes.assign(**{n: new[n] for n in new if n not in attributes})
     attributes = attributes.reset_index(drop=True)
+    if "nameless" in wanted:
+        raise BadInput(
+            "`columns` nameless=different is for extract: cut takes nameless_differ=True"
+        )
     how = Reading(columns=wanted, subjects_exact=subjects_exact)
     if geometry is None:
         if not len(frame):

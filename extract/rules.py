@@ -55,8 +55,8 @@ class Rules:
         Cut off at least this many metres around the ends and stops of each trace. How,
         `trajanon.extract.trim_ends` describes; 0 for nothing.
     subjects_exact
-        Count names that differ only in upper and lower case as different subjects. Blanks and the
-        encoding of accents never make a difference.
+        Take names of subjects as they are. Otherwise those that differ only in case, blanks,
+        punctuation at the ends or the writing of a number are one subject's.
 
     Examples
     --------
