@@ -123,19 +123,26 @@ def _of_sentence(line: str, how: Reading) -> Fix | None:
 
 
 def read_kml(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read a KML file, or the first one of a KMZ, as one recording."""
+    """Read a KML file, or all those of a KMZ, as one recording."""
     with Reading().open(path) as stream:
         is_kmz = stream.peek(4).startswith(ZIP)
     if not is_kmz:
         with how.unpacked(path) as stream:
             yield from traces_of_fixes(_of_placemarks(_tree(stream, path, "kml"), how), label, how)
         return
+    yield from traces_of_fixes(_of_kmz(path, how), label, how)
+
+
+def _of_kmz(path: Path, how: Reading) -> Iterator[Fix | None]:
+    """Read each document of a KMZ as a piece; one that cannot be read ends the reading."""
+    read = False
     for name, opened in members(path, how):
         if opened and name.lower().endswith(".kml"):
-            root = _tree(opened(), f"{path}/{name}", "kml")
-            yield from traces_of_fixes(_of_placemarks(root, how), label, how)
-            return
-    raise FileProblem(f"{path} holds no .kml file: name another one")
+            yield from _of_placemarks(_tree(opened(), f"{path}/{name}", "kml"), how)
+            yield None
+            read = True
+    if not read:
+        raise FileProblem(f"{path} holds no .kml file: name another one")
 
 
 def read_tcx(path: Path, label: str, how: Reading) -> Iterator[Trace]:

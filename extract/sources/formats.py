@@ -1,11 +1,12 @@
 """The readable kinds of files, and how to recognise them."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources import (
     collections,
     devices,
@@ -14,13 +15,14 @@ from trajanon.extract.sources import (
     phones,
     source_tables,
 )
+from trajanon.extract.sources.calendars import with_true_years
 from trajanon.extract.sources.columns import FILE, FOLDER
 from trajanon.extract.sources.gpx_document import ApiPage
 from trajanon.extract.sources.streams import COLUMNS, DAMAGED, ZIP, Reading
 from trajanon.extract.trace import Trace
 from trajanon.subjects import spelled
 
-_HEAD = 4096
+_HEAD, _HEAD_OF_JSON = 4096, 1 << 20  # bytes
 
 
 class Format(NamedTuple):
@@ -114,14 +116,12 @@ class SourceFile:
 def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | ApiPage]:
     """Read one file by the reader of its format; perhaps its folder is the subject."""
     by_folder = how.columns.get("subject") == FOLDER
-    for found in FORMATS[file.format].read(file.path, file.label, how):
-        if by_folder and isinstance(found, Trace):
-            name = file.folder
-            if file.format == "gpx-archive":  # or the outermost folder in it
-                inside = found.name.removeprefix(f"{file.label}/").rpartition("/")[0]
-                name = inside.partition("/")[0] or name
-            found = replace(found, subject=spelled(name) or None, spellings=())
-        yield found
+    for found in _recordings(FORMATS[file.format].read(file.path, file.label, how)):
+        if isinstance(found, list):
+            yield found
+            continue
+        for trace in with_true_years(found, file.label, how.counts, how.warn):
+            yield _of_its_folder(trace, file) if by_folder else trace
     asked = [f"{role}={name}" for role, name in how.columns.items() if name not in (FILE, FOLDER)]
     if asked and not any(what.startswith(COLUMNS) for what in how.counts):
         msg = f"{file.label} has no columns ({file.format}): `columns` {','.join(asked)} is not "
@@ -129,17 +129,54 @@ def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | ApiPage]:
         how.warn(f"no columns {file.format}", msg + way_out)
 
 
-def format_of(path: Path, how: Reading) -> str | None:
-    """Name the format of a file by looking at it; None if none fits."""
+def _recordings(found: Iterable[Trace | ApiPage]) -> Iterator[tuple[Trace, ...] | ApiPage]:
+    """Gather the pieces of each recording, also of one in which the reading ends."""
+    pieces = list[Trace]()
+    try:
+        for read in found:
+            if isinstance(read, list):
+                yield read
+                continue
+            if pieces and (read.name, read.subject) != (pieces[0].name, pieces[0].subject):
+                yield tuple(pieces)
+                pieces = []
+            pieces.append(read)
+    except (BadInput, FileProblem):
+        yield tuple(pieces)
+        raise
+    yield tuple(pieces)
+
+
+def _of_its_folder(trace: Trace, file: SourceFile) -> Trace:
+    """Take the folder around a file for the person; in an archive the outermost one in it."""
+    name = file.folder
+    if file.format == "gpx-archive":
+        inside = trace.name.removeprefix(f"{file.label}/").rpartition("/")[0]
+        name = inside.partition("/")[0] or name
+    return replace(trace, subject=spelled(name) or None, spellings=())
+
+
+def _head_of(path: Path, size: int, how: Reading) -> bytes:
+    """Read the first bytes of a file; nothing if it is damaged, which its reader says."""
     with how.unpacked(path) as stream:
         try:
-            head = stream.read(_HEAD)
+            return stream.read(size)
         except DAMAGED:
-            head = b""  # what is wrong with it, its reader says
+            return b""
+
+
+def format_of(path: Path, how: Reading) -> str | None:
+    """Name the format of a file by looking at it; None if none fits."""
     name = path.name.lower()
     for suffix in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(suffix)
+    head = _head_of(path, _HEAD, how)
     found = next((one for one, kind in FORMATS.items() if kind.looks_like(name, head)), None)
+    if found == "geo" and phones.wraps_features(head):
+        return "json"
+    if found is None and name.endswith(".json"):  # other lists may come before that of points
+        looks = phones.looks_like_points(name, _head_of(path, _HEAD_OF_JSON, how))
+        return "json" if looks else None
     asked = {"lat", "place"} & how.columns.keys()
     if found == "table" and not asked and b"geo" in geo_files.footer_of(path):
         return "geo"  # what a Parquet file is stands at its end

@@ -22,7 +22,6 @@ from trajanon.errors import FileProblem
 from trajanon.extract.sources.streams import (
     DAMAGED,
     DAMAGED_ZIP,
-    UNREADABLE,
     CutOff,
     Reading,
     members,
@@ -70,6 +69,7 @@ class XmlStream:
                 last = self._read_chunk(_CHUNK)
             except FileProblem as error:
                 problem = error
+                self._break_off()
             found, self._found = self._found, []
             yield from found
         if problem:
@@ -103,6 +103,9 @@ class XmlStream:
         self._fed += len(chunk)
         return last
 
+    def _break_off(self) -> None:
+        """Take note of what is whole of the element in which the document breaks off."""
+
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         """Take note of an element that begins."""
 
@@ -127,6 +130,11 @@ class Segment:
 
 ApiPage = list[Segment]
 """A page of the server's trackpoints, perhaps saved to a file: the segments with a point."""
+
+
+def points_of(read: Trace | ApiPage) -> int:
+    """Count the points of what a reader gives."""
+    return len(read) if isinstance(read, Trace) else sum(len(one.time) for one in read)
 
 
 class GpxStream(XmlStream):
@@ -208,6 +216,14 @@ class GpxStream(XmlStream):
             self.points += len(lat)
             self._points, self._times = [], []
 
+    def _break_off(self) -> None:
+        # Whoever joins the pages of the API cannot tell that a segment is cut off.
+        if self.is_api_answer or not self._points:
+            return
+        if self._path[3:4] == ["trkpt"]:  # its time may be missing
+            del self._points[-1], self._times[-1]
+        self._end_segment()
+
     def _comment(self, text: str) -> None:
         # The bundled sample has the form of an answer, but is not of OpenStreetMap.
         self.synthetic |= text.strip().startswith("synthetic:")
@@ -254,7 +270,8 @@ def looks_like(name: str, head: bytes) -> bool:
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace | ApiPage]:
     """Read a GPX file: one recording of one person, or a saved answer of the OSM API, of many."""
     with how.unpacked(path) as stream:
-        document = GpxStream(stream.read, str(path))
+        # Where packed bytes are damaged, `read` would lose what comes before.
+        document = GpxStream(stream.read1, str(path))
         yield from traces_of_document(document, label)
     _count_times(document, str(path), how)
     if document.is_empty:
@@ -284,7 +301,13 @@ def traces_of_document(
     first = next(segments, None)  # what the document is, stands before it
     segments = chain([first] if first else [], segments)
     if document.is_api_answer:
-        yield list(segments)
+        page: ApiPage = []
+        try:
+            page.extend(segments)
+        except FileProblem:
+            yield page  # the segments that are whole
+            raise
+        yield page
         return
     times = ((one, _clock_of(one)) for one in segments)
     yield from with_last_cut_off(Trace(name, subject, s.lat, s.lon, time) for s, time in times)
@@ -300,6 +323,7 @@ def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | ApiPa
     """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
     accounts: dict[int, int] | None = None
     read, nameless, problem = False, 0, ""
+    used = 0  # points of the member at hand
     try:
         for name, opened in members(path, how):
             kind = _kind_of(name)
@@ -319,17 +343,19 @@ def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | ApiPa
                         nameless += accounts is None
                         account = (accounts or {}).get(int(found[2]))
                         subject = None if account is None else f"osm:uid:{account}"
-                document = GpxStream(opened().read, f"{path}/{name}")
+                document = GpxStream(opened().read1, f"{path}/{name}")
+                used = 0
                 for one in traces_of_document(document, f"{label}/{upload}", subject):
                     read = True
+                    used += points_of(one)
                     yield one
                 read = True
                 _count_times(document, f"{label}/{upload}", how)
                 how.counts.update([EMPTY] * document.is_empty)
             except FileProblem as error:
                 problem = problem or f"no GPX file in {path} can be read: {error}"
-                how.counts[UNREADABLE] += 1
-                how.warn("members", f"left out, or used up to the damage: {error}", str(error))
+                how.leave_out(error, used, "members")
+                used = 0
     except CutOff as error:
         problem = f"{path} is damaged or cut off ({error}): download it again"
         if read:

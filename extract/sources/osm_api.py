@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from importlib.metadata import version
 from itertools import count, takewhile
 from pathlib import Path
@@ -29,6 +30,7 @@ from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, FileProblem, ServerProblem
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.rules import MAX_PAGES, SERVER
+from trajanon.extract.sources.calendars import with_true_years
 from trajanon.extract.sources.gpx_document import ApiPage, Segment, read_document
 from trajanon.extract.sources.streams import DAMAGED
 from trajanon.extract.trace import Trace
@@ -273,6 +275,7 @@ def joined_traces(
     """
     first_pages: dict[int, int] = {}  # of each point, by its hash
     held: list[Segment] = []  # the pieces of one trace
+    warned = warned or Notices()
     name, trackables, cut_off = "", 0, not saved
     for number, page in enumerate(pages):
         parts = _new_parts(page, number, first_pages, dropped)
@@ -287,7 +290,7 @@ def joined_traces(
             if same and (part.url or pause <= LONGEST_CUT):
                 held.append(part)
             else:
-                yield from _whole(held, name)
+                yield from _whole(held, name, dropped, warned)
                 if part.track != track and not same:
                     trackables += part.url is None
                     name = part.url or f"{where}trackable {trackables}"
@@ -299,10 +302,10 @@ def joined_traces(
         if page and not untimed:
             msg = f"{where}the server repeated a whole page; what follows it is not read, until "
             msg += "its pages are removed from the cache"
-            (warned or Notices()).warn(logger, "repeated page", msg, where)
+            warned.warn(logger, "repeated page", msg, where)
         cut_off = False
         break
-    yield from _whole(held, name, cut_off=cut_off)
+    yield from _whole(held, name, dropped, warned, cut_off=cut_off)
 
 
 def _new_parts(
@@ -321,7 +324,14 @@ def _new_parts(
     return [part for part in parts if len(part.time)]
 
 
-def _whole(parts: Sequence[Segment], name: str, *, cut_off: bool = False) -> Iterator[Trace]:
+def _whole(
+    parts: Sequence[Segment],
+    name: str,
+    dropped: Counter[str],
+    warned: Notices,
+    *,
+    cut_off: bool = False,
+) -> Iterator[Trace]:
     """Join the pieces of a trace, if there are any."""
     if parts:
         url, subject = parts[0].url, None
@@ -332,4 +342,5 @@ def _whole(parts: Sequence[Segment], name: str, *, cut_off: bool = False) -> Ite
             np.concatenate([getattr(part, column) for part in parts])
             for column in ("lat", "lon", "time")
         )
-        yield Trace(name, subject, lat, lon, time, cut_off=cut_off)
+        trace = Trace(name, subject, lat, lon, time, cut_off=cut_off)
+        yield from with_true_years([trace], name, dropped, partial(warned.warn, logger))

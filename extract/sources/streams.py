@@ -22,6 +22,7 @@ import msgspec
 
 from trajanon.errors import FileProblem
 from trajanon.inputs import other_encoding, regular, seems_utf16
+from trajanon.number_text import number_of
 from trajanon.progress import Notices, Progress
 
 logger = logging.getLogger(__name__)
@@ -32,6 +33,7 @@ DAMAGED_ZIP = (*DAMAGED, zipfile.BadZipFile, RuntimeError, ValueError, OverflowE
 _DAMAGED_TAR = (*DAMAGED, tarfile.TarError, ValueError, LookupError, OverflowError, RecursionError)
 
 UNREADABLE = "files that could not be read"  # or members of archives: how they are counted
+USED_IN_PART = "files from their damage on"  # what comes before it is used
 OTHER_TIMES = "lines with more or fewer times than points"
 TABLE_CUT_OFF = "tables cut off in their last line"
 COLUMNS = "columns "  # the first word of counts of tables, by the use of their columns
@@ -65,6 +67,16 @@ class Reading:
     def warn(self, kind: str, message: str, about: str = "") -> None:
         """Warn once, though many files have it; of ten things of a kind, as `Notices` does."""
         self.warned.warn(logger, kind, message, about)
+
+    def leave_out(self, error: Exception, used: int, kind: str = UNREADABLE) -> None:
+        """Count a file that cannot be read, or only so many points of it; and warn."""
+        if used:
+            self.counts[USED_IN_PART] += 1
+            known = f"its {number_of(used, 'point')} before that are used"
+            self.warn(USED_IN_PART, f"{error}; {known}", str(error))
+        else:
+            self.counts[UNREADABLE] += 1
+            self.warn(kind, f"{error}; going on without it", str(error))
 
     def open(self, path: Path) -> io.BufferedReader:
         """Open a file unchanged; bytes read from it count as progress."""

@@ -180,13 +180,13 @@ def test_tracks_then_points_with_times_then_lines_of_kml(
     assert read(tmp_path / "x.dat", kml_file(*inside)) == expected
 
 
-def test_the_first_kml_of_a_kmz_is_read(tmp_path: Path) -> None:
+def test_every_kml_of_a_kmz_is_read(tmp_path: Path) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("images/x.png", b"x")
         archive.writestr("doc.kml", kml_file(placemark(track(TIMED))))
         archive.writestr("other.kml", kml_file(POINTS))
-    assert read(tmp_path / "x.kmz", packed.getvalue()) == [TIMED]
+    assert read(tmp_path / "x.kmz", packed.getvalue()) == [TIMED, TIMED]
     with zipfile.ZipFile(tmp_path / "y.kmz", "w") as archive:
         archive.writestr("x.png", b"x")
     with pytest.raises(FileProblem, match=r"y\.kmz holds no \.kml file"):
