@@ -17,6 +17,7 @@ from trajanon.extract.sources.columns import (
     MARKS,
     as_given,
     count_use,
+    known_as,
     refuse_lists,
     roles,
     used_columns,
@@ -29,7 +30,7 @@ from trajanon.extract.sources.coordinates import (
 )
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.streams import OTHER_TIMES, Reading
-from trajanon.extract.sources.timestamps import TimeColumn
+from trajanon.extract.sources.timestamps import TimeColumn, within
 from trajanon.extract.trace import Trace
 from trajanon.subjects import spelled
 
@@ -39,6 +40,9 @@ LINES_BESIDE = "lines beside points"
 
 # Where Moving Features, and converters from GPX to GeoJSON, put the times of points.
 TIMES_OF_POINTS = ("datetimes", "coordTimes", "times", "coordinateProperties")
+MEASURE = "M"  # the times of points that stand beside their coordinates
+
+_WIDEST = 90.0  # degrees: no trip is as wide, and no line with one wrong place narrower
 _LISTS = (list, tuple, np.ndarray)
 
 
@@ -72,8 +76,12 @@ def traces_of_features(
         geometry, line = shapely.get_parts(geometry, return_index=True)
     lat, lon = to_degrees(shapely.get_coordinates(geometry), system, what)
     lon = to_the_west(lon) if from_0_to_360(lon, what, how) else lon
+    if not points:
+        lon = _across_180(lon, geometry, what, how)
     check_degrees(lat, lon, what, known=system is not None)
+    measures = _times_of_measures(geometry)
     if points:
+        columns, how = _with_measures(columns, measures, how)
         column_of = used_columns(list(columns), columns[:FIRST], what, how, geometry=True)
         if sorted_by_place and "time" not in column_of:
             way_out = "say `columns` time=..., or write it without an index (SPATIAL_INDEX=NO)"
@@ -87,7 +95,7 @@ def traces_of_features(
     # A line has no rows that could be marked.
     column_of = {role: name for role, name in column_of.items() if role not in MARKS}
     refuse_lists({r: name for r, name in column_of.items() if r != "time"}, columns, what)
-    time = _times(columns, column_of, line[part], what, how)
+    time = _times(columns, column_of, line[part], measures, what, how)
     names, subjects = _names(columns, column_of, label)
     ends = np.cumsum(np.bincount(part, minlength=len(geometry))).tolist()
     for start, end, of in zip([0, *ends], ends, line.tolist(), strict=False):
@@ -104,11 +112,60 @@ def _only(
     return geometry[wanted], columns[wanted]
 
 
+def _across_180(lon: Floats, lines: NDArray[Any], what: str, how: Reading) -> Floats:
+    """Bring lines that go on beyond 180 degrees east or west back to the map."""
+    beyond = (np.abs(lon) > 180.0) & (np.abs(lon) <= 360.0)
+    if not beyond.any():
+        return lon
+    west, _, east, _ = shapely.bounds(lines).T
+    _, line = shapely.get_coordinates(lines, return_index=True)
+    beyond &= (east - west <= _WIDEST)[line]
+    if beyond.any():
+        msg = f"{what} has lines beyond 180 degrees, such as {lon[beyond][0]:g}: they go on"
+        how.warn("beyond 180 degrees", f"{msg} on the other side", what)
+    return np.where(beyond, lon - 360.0 * np.sign(lon), lon)
+
+
+def times_in(measures: Floats) -> Floats | None:
+    """Read numbers beside coordinates as times, if most are seconds, or such, since 1970."""
+    known = measures[np.isfinite(measures)]
+    for per_second in (1.0, 1e3, 1e6):
+        if 2 * int(within(known / per_second).sum()) > len(known):
+            seconds = measures / per_second
+            return np.where(within(seconds), seconds, np.nan)
+    return None
+
+
+def _times_of_measures(geometry: NDArray[Any]) -> Floats | None:
+    """Read M, the measure of a place, if it is a time."""
+    if not shapely.has_m(geometry).any():
+        return None
+    return times_in(shapely.get_coordinates(geometry, include_m=True)[:, -1])
+
+
+def _with_measures(
+    columns: pd.DataFrame, measures: Floats | None, how: Reading
+) -> tuple[pd.DataFrame, Reading]:
+    """Take measures for the times of points if no column is known to hold times."""
+    known = any("time" in known_as(str(name)) for name in columns)
+    if measures is None or known or MEASURE in columns:
+        return columns, how
+    return columns.assign(**{MEASURE: measures}), how.with_columns(time=MEASURE)
+
+
 def _times(
-    columns: pd.DataFrame, column_of: Mapping[str, str], line: Any, what: str, how: Reading
+    columns: pd.DataFrame,
+    column_of: Mapping[str, str],
+    line: Any,
+    measures: Floats | None,
+    what: str,
+    how: Reading,
 ) -> Floats:
     """Read the times of points, each of the line with the given number."""
     timed = [name for name in TIMES_OF_POINTS if name in columns]
+    if not timed and "time" not in column_of and measures is not None:
+        count_use(list(columns), {"time": MEASURE, **column_of}, how)
+        return measures
     count_use(list(columns), {"time": timed[0], **column_of} if timed else column_of, how)
     if "time" in column_of:
         timed.append(column_of["time"])

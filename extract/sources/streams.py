@@ -12,7 +12,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -244,14 +244,19 @@ class _Header(tarfile.TarInfo):
             raise tarfile.ReadError(str(error)) from error
 
 
-def json_of(stream: io.BufferedIOBase, what: str, kind: Any = Any) -> Any:
-    """Read JSON, whole and as values of a kind."""
+def json_of(stream: io.BufferedIOBase, what: str, kind: Any = Any, *, lines: bool = False) -> Any:
+    """Read JSON, whole and as values of a kind; perhaps a list of those in its lines."""
     try:
         data = stream.read().removeprefix(BYTE_ORDER_MARK)
     except DAMAGED as error:
         raise FileProblem(f"cannot unpack {what}: {error}") from error
     if seems_utf16(data):
         raise FileProblem(f"{what} {other_encoding(data)}")
+    if lines:
+        with suppress(msgspec.DecodeError, RecursionError, ValueError):
+            return msgspec.json.decode(data, type=kind)
+        with suppress(msgspec.DecodeError, RecursionError, ValueError):
+            return msgspec.json.Decoder(kind).decode_lines(data.replace(b"\x1e", b""))
     return decoded(data, what, kind)
 
 

@@ -123,8 +123,14 @@ def test_raw_signals_are_read_alone_and_in_place_of_what_is_made_of_them(tmp_pat
     assert read(path, {"rawSignals": [*signals, vague]}) == [expected]
     assert counted(path) == {phones.VAGUE: 1}
 
-    far = {"startTime": at(0), "endTime": at(99), "timelinePath": [
-        {"point": "41.1°, -2.1°", "time": at(10)}, {"point": "41.4°, -2.4°", "time": at(90)}]}  # fmt: skip
+    far = {
+        "startTime": at(0),
+        "endTime": at(99),
+        "timelinePath": [
+            {"point": "41.1°, -2.1°", "time": at(10)},
+            {"point": "41.4°, -2.4°", "time": at(90)},
+        ],
+    }
     both = {"semanticSegments": [far], "rawSignals": signals}
     assert read(path, both) == [[*expected, (41.4, -2.4, START + 5400)]]
     assert counted(path) == {phones.REPLACED: 1}
