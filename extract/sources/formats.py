@@ -77,6 +77,11 @@ FORMATS: Mapping[str, Format] = {  # a file is of the first one that it looks li
         begins=rb"\d+,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,-?\d+(\.\d+)?,-?\d+(\.\d+)?(\s|\Z)",
         is_one=lambda name, head: not head and re.fullmatch(r"\d+\.txt", name) is not None,
     ),
+    "openbikesensor": Format(
+        collections.read_openbikesensor,
+        begins=_MARK + rb"([^\r\n]{0,2000}OBSDataFormat|Date;Time;[^\r\n]*;[iI]nsidePrivacyArea)",
+    ),
+    "simra": Format(collections.read_simra, begins=rb"\d+#\d+[#\d]*\s+key,lat,lon,ts,"),
     "mds": Format(geo_files.read_mds, begins=_MARK + rb"\s*\{", holds=rb'"trips"\s*:\s*\['),
     "mf-json": Format(
         geo_files.read_mf_json,
