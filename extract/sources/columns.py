@@ -72,6 +72,7 @@ _MEASURES = re.compile(
 )
 """Words in the names of columns that describe a point, not its owner."""
 
+_SEQUENCE = "collection"  # what Panoramax calls a recording, beside the name of a picture
 _FEW = 10  # rows, too few to say that an id counts rows
 _EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant
 _NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d*)?\s*")
@@ -241,6 +242,7 @@ def _with_recordings(
         one = "a file"
         others = [name for name in first if name not in (*found.values(), key)]
         suspects = [name for name in others if _may_name(first[name], str(name))]
+        suspects.sort(key=lambda name: plain(str(name)) != _SEQUENCE)
         suspects = suspects if "time" in found else ["..."]
         if suspects and said != FILE:
             way_out = f"say `columns` id={suspects[0]}, or id={FILE} if each file is one recording"

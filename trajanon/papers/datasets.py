@@ -107,7 +107,7 @@ def _of_a_paper(name: str, table: Path) -> Dataset:
 def _own(file: Path) -> Dataset:
     table = read_table_columns(file, missing="drop")
     for notice in table.notices:
-        _LOG.warning(notice)
+        _LOG.warning(notice.sentence())
     return replace(_large_enough(file.stem, standardise(table.records), file), own=True)
 
 
