@@ -16,6 +16,7 @@ _ERA = 1_024 * 7 * 86_400.0  # seconds after which the week counter of GPS begin
 _PAUSE = 3_600.0  # seconds that a recording may pause where its clock changes the era
 _BUDDHIST = 543  # years that its calendar is ahead of ours
 _IN_3000 = 32_503_680_000.0  # seconds since 1970; years beyond are of no calendar
+_YEARS_1_TO_9999 = (-62_135_596_800, 253_402_300_799)  # seconds since 1970
 _NO_CLOCK = 31_536_000.0  # seconds since 1970; earlier times count from an unknown beginning
 
 Warn = Callable[[str, str, str], None]  # takes a kind, a message, and what it is about
@@ -92,5 +93,5 @@ def _in_one_era(time: Floats) -> tuple[Floats, Bools]:
 
 def _year(seconds: float) -> int:
     """Return the year of a time; that of the nearest time which has one."""
-    bounded = float(np.clip(seconds, -6.2e10, 2.5e11))
-    return int(np.datetime64(int(bounded), "s").astype("datetime64[Y]").astype(int)) + 1970
+    bounded = int(np.clip(seconds, *_YEARS_1_TO_9999))
+    return int(np.datetime64(bounded, "s").astype("datetime64[Y]").astype(int)) + 1970
