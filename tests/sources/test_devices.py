@@ -187,6 +187,18 @@ def test_every_kml_of_a_kmz_is_read(tmp_path: Path) -> None:
         archive.writestr("doc.kml", kml_file(placemark(track(TIMED))))
         archive.writestr("other.kml", kml_file(POINTS))
     assert read(tmp_path / "x.kmz", packed.getvalue()) == [TIMED, TIMED]
+    with zipfile.ZipFile(tmp_path / "z.kmz", "w") as archive:
+        archive.writestr("files/a.KML", kml_file(placemark(track(TIMED))))
+        archive.writestr("files/empty.kml", kml_file(""))
+        archive.writestr("files/deep/b.kml", kml_file(placemark(LINE)))
+        archive.writestr("files/c.kml", kml_file(POINTS)[:-9])
+    reading = devices.read_kml(tmp_path / "z.kmz", "label", Reading())
+    assert [(fixes(one), one.cut_off) for one in (next(reading), next(reading))] == [
+        (TIMED, False),
+        (UNTIMED, True),
+    ]
+    with pytest.raises(FileProblem, match=r"z\.kmz/files/c\.kml is not well-formed XML"):
+        next(reading)
     with zipfile.ZipFile(tmp_path / "y.kmz", "w") as archive:
         archive.writestr("x.png", b"x")
     with pytest.raises(FileProblem, match=r"y\.kmz holds no \.kml file"):
