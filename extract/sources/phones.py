@@ -52,6 +52,7 @@ _LATLNG = re.compile(r"(?:geo:)?\s*([-.\d]+)°?\s*,\s*([-.\d]+)°?\s*")
 _HEAD = re.compile(rb"\s*(\[\s*\{|\{|[-:0-9TZ]{20}\t.{1,99}\t\{)")  # the last is OwnTracks' .rec
 _NAME = re.compile(rb'"([^"\\]{2,99})"\s*:')
 _DEEPEST, _DEEPEST_LIST = 4, 8  # levels of objects in a point, and of what a list stands in
+_PROBED = 100  # points, by which it is found whether lists of points stand within points
 _OF_THE_LONGEST = 10  # times a list is longer than those that are left out beside it
 
 _TOKENS = re.compile(rb'"(?P<text>(?:[^"\\]|\\.)*)"(?P<named>\s*:)?|[][{}]')
@@ -248,7 +249,7 @@ def _values(stream: io.BufferedReader, what: str, how: Reading) -> list[Any]:
         with suppress(ValueError, RecursionError):
             found.append(msgspec.json.decode(line[max(line.find(b"{"), 0) :]))
     if content.lstrip().startswith(b"[") or not found:
-        return _points_within(decoded(content, what), what, how)
+        return _points_within(json_of(io.BytesIO(content), what), what, how)
     if len(found) < len(lines):
         how.counts[UNREAD] += len(lines) - len(found)
     return found
@@ -276,12 +277,22 @@ def _gather(value: Any, path: str, lists: defaultdict[str, list[Any]], levels: i
     if isinstance(value, list):
         if any(map(_is_point, value)):
             lists[f"`{path}`" if path else "the list"] += value
+            if len(value) > _PROBED and not _holds_lists(value[:_PROBED], path, levels):
+                return
         below = ((path, element) for element in value)
     elif isinstance(value, dict):
         below = ((f"{path}.{name}".lstrip("."), member) for name, member in value.items())
     for where, member in below if levels else ():
         if isinstance(member, list | dict):
             _gather(member, where, lists, levels - 1)
+
+
+def _holds_lists(points: list[Any], path: str, levels: int) -> bool:
+    """Say whether there are lists of points within points, as the route of a trip with a start."""
+    lists: defaultdict[str, list[Any]] = defaultdict(list)
+    for point in points:
+        _gather(point, path, lists, levels - 1)
+    return bool(lists)
 
 
 def _is_point(value: Any) -> bool:

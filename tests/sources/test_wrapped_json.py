@@ -88,3 +88,9 @@ def test_geojson_stays_geojson(tmp_path: Path) -> None:
     collection = {"features": FEATURES, "type": "FeatureCollection", "crs": None}
     (trace,) = traces(write(tmp_path / "x.geojson", collection), columns={"id": "file"})
     assert names([trace]) == [("x.geojson", None)]
+
+
+def test_the_ways_of_many_trips_with_a_start_are_all_read(tmp_path: Path) -> None:
+    trips = [{"lat": 41.0, "lon": -2.0, "way": ROUTE * 20} for _ in range(150)]
+    (found,) = traces(write(tmp_path / "x.json", {"rides": trips}))
+    assert len(found) == 150 * 20 * len(ROUTE)
