@@ -62,13 +62,14 @@ Query = Mapping[str, str]
 
 class _Answer(NamedTuple):
     content: bytes  # a page, as the server sent it
-    following: Query  # that asks for the next page, if the server named one
+    following: Query | None  # asks for the next page; empty after the last, None if not named
 
     def kept(self) -> bytes:
         """Write the page with the query of the next one behind it."""
-        if not self.following:
+        if self.following is None:
             return self.content
-        return self.content + f"\n<?trajanon-next {urlencode(self.following)}?>\n".encode()
+        query = urlencode(self.following) or "none"
+        return self.content + f"\n<?trajanon-next {query}?>\n".encode()
 
 
 @dataclass(kw_only=True)
@@ -125,13 +126,11 @@ class NumberedPages:
                 f"trajanon/{version('trajanon')} (+https://github.com/trajanon/trajanon)"
             )
             query: Query = {"bbox": self._bbox}
-            names_pages = False
             for number in range(self.max_pages):
                 page, following = self._page(number, query)
                 self.progress("Reading pages of the OSM server", number + 1, None)
                 yield page
-                names_pages = names_pages or bool(following)
-                if names_pages and not following:
+                if following == {}:
                     yield []  # nothing follows
                     return
                 query = following or {"bbox": self._bbox, "page": str(number + 1)}
@@ -140,14 +139,16 @@ class NumberedPages:
         msg = f"stopped after {pages} of the box {self.box}, the server may have more: "
         self.warned.warn(logger, "more pages", f"{msg}`max_pages` raises it", self._bbox)
 
-    def _page(self, number: int, query: Query) -> tuple[ApiPage, Query]:
+    def _page(self, number: int, query: Query) -> tuple[ApiPage, Query | None]:
         """Read a page and the query of the next one; download what is not there, or damaged."""
         path = self._path(number)
         with suppress(*DAMAGED):  # a `FileProblem` among them
             content = gzip.decompress(path.read_bytes())
             named = _NEXT.search(content)
-            following = dict(parse_qsl(named[1].decode())) if named else {}
-            return read_document(content, str(path)), following
+            following = dict(parse_qsl(named[1].decode())) if named else None
+            # Numbers and names count pages differently: the one never goes on where the other was.
+            if not number or (following is None) == ("page" in query):
+                return read_document(content, str(path)), following
         answer = self._downloaded(number, query)
         try:
             page = read_document(answer.content, f"page {number}")
@@ -209,9 +210,10 @@ class NumberedPages:
             else:
                 status = answer.status_code
                 if status == 200:
-                    link = {} if "page" in query else answer.links.get("next", {})
-                    following = self._query_of(link["url"]) if "url" in link else {}
-                    return _Answer(answer.content, following)
+                    link = answer.links.get("next", {}).get("url")
+                    if "page" in query or not (link or number):
+                        return _Answer(answer.content, None)
+                    return _Answer(answer.content, self._query_of(link) if link else {})
                 # Words of the application, or of a proxy before it, which likes to speak HTML.
                 words = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())[:300]
                 said = f"{self._name} refuses page {number} ({status}: {words or answer.reason})"

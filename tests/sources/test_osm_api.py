@@ -333,3 +333,17 @@ def test_pages_kept_by_number_go_on_by_number(pages: NumberedPages, server: OsmS
     server.requests.clear()
     assert points(pages) == 4
     assert [request.query.get("page") for request in server.requests] == ["2", "3", "4"]
+
+
+def test_pages_of_both_kinds_are_never_one_row(
+    pages: NumberedPages, server: OsmServer, tmp_path: Path
+) -> None:
+    """The first page is damaged, and the server has become newer, or older, meanwhile."""
+    for link, way in ((LINK, "cursor"), ("", "page")):
+        assert points(pages) == 4
+        next(tmp_path.rglob("page0000*")).write_bytes(b"")
+        server.requests.clear()
+        server.link = link
+        assert points(pages) == 4
+        asked = ["".join(request.query.keys() - {"bbox"}) for request in server.requests]
+        assert asked == ["", way, way, way]
