@@ -90,7 +90,7 @@ def _of_file(path: Path, what: str, label: str, how: Reading) -> Iterator[Trace]
     elif not head.startswith((_SQLITE, b"fgb\x03")):
         _refuse_other_text(head, what)
         if _FOURTH_NUMBER.search(head):  # which GDAL ignores
-            yield from read_mf_json(path, label, how)
+            yield from _of_moving(path, what, label, how)
             return
     names: list[str | None] = [None]
     if head.startswith(_SQLITE):
@@ -235,16 +235,18 @@ class _Moving(NamedTuple):
 
 
 def read_mf_json(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read a file: each part of a moving point is a trace; heights are left out.
+    """Read a file: each part of a moving point is a trace; heights are left out."""
+    yield from _of_moving(path, str(path), label, how)
 
-    So is each line of GeoJSON whose places have their times as the fourth number.
-    """
+
+def _of_moving(path: Path, what: str, label: str, how: Reading) -> Iterator[Trace]:
+    """Read moving points, and lines of GeoJSON whose places have times as their fourth number."""
     with how.unpacked(path) as stream:
-        whole = json_of(stream, str(path), lines=True)
+        whole = json_of(stream, what, lines=True)
     features = whole.get("features", [whole]) if isinstance(whole, Mapping) else whole
     crs = whole.get("crs") if isinstance(whole, Mapping) else None
     found = [_moving(one, crs) for one in features] if isinstance(features, list) else []
-    yield from _traces_of_moving(found, str(path), label, how)
+    yield from _traces_of_moving(found, what, label, how)
 
 
 def _traces_of_moving(
