@@ -26,12 +26,15 @@ def with_true_years(
     pieces: Sequence[Trace], what: str, counts: Counter[str], warn: Warn
 ) -> list[Trace]:
     """Check the times of a recording, given as its pieces in the order of the source."""
-    time = np.concatenate([np.empty(0), *(piece.time for piece in pieces)])
+    time = pieces[0].time if len(pieces) == 1 else _joined(pieces)
+    # Of NaN, the bounds are NaN and not usual.
+    if len(time) and _are_usual(np.minimum.reduce(time), np.maximum.reduce(time)):
+        return list(pieces)
     known = np.isfinite(time)
     if not known.any():
         return list(pieces)
     first, last = time[known].min(), time[known].max()
-    if first >= EARLIEST and last < min(LATEST, first + _ERA - _PAUSE):
+    if _are_usual(first, last):
         return list(pieces)
     if first >= 0.0 and last < _NO_CLOCK:
         shown = f"{what} has times such as {first:.0f}"
@@ -60,6 +63,15 @@ def with_true_years(
     ends = np.cumsum([len(piece) for piece in pieces])
     parts = np.split(time, ends[:-1])
     return [replace(piece, time=part) for piece, part in zip(pieces, parts, strict=True)]
+
+
+def _joined(pieces: Sequence[Trace]) -> Floats:
+    return np.concatenate([np.empty(0), *(piece.time for piece in pieces)])
+
+
+def _are_usual(first: float, last: float) -> bool:
+    """Say whether times are of GPS, and too near to one another for a change of the era."""
+    return bool(first >= EARLIEST and last < LATEST and last - first < _ERA - _PAUSE)
 
 
 def _in_our_years(time: Floats) -> tuple[Floats, Bools]:
