@@ -17,7 +17,6 @@ from naive_refine import search_in_blocks
 from plain import plain_means
 
 import trajanon
-from trajanon import papers
 from trajanon.cli.main import main
 from trajanon.data import sample
 from trajanon.extract import extract
@@ -43,8 +42,6 @@ settings.register_profile(
 )
 settings.load_profile("trajanon")
 
-papers.add()  # tests try every method
-
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Name bytes by their argument: gzip writes the second into its first bytes,
@@ -59,18 +56,25 @@ def lines_are_plain_means() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def one_key() -> Iterator[None]:
-    """Perturb all lines by one key: equal groups give equal lines, and no test fails by chance."""
+def one_key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep one key where a holder's is: no test writes to a home, and none fails by chance."""
+    home = tmp_path_factory.mktemp("home")
+    (home / "trajanon").mkdir()
+    key = home / "trajanon" / "holder.key"
+    key.write_bytes(bytes(range(32)))
+    key.chmod(0o600)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("trajanon.anonymization.new_key", lambda: bytes(range(32)))
+        patch.setenv("XDG_DATA_HOME", str(home))
         yield
 
 
 @pytest.fixture
 def new_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Perturb each release by a key of its own, as the program does."""
+    """Give each release a key of its own, as of different holders."""
     keys = iter(range(1, 256))
-    monkeypatch.setattr("trajanon.anonymization.new_key", lambda: bytes([next(keys)] * 32))
+    monkeypatch.setattr(
+        "trajanon.anonymization.holders_key", lambda: bytes([*range(31), next(keys)])
+    )
 
 
 @pytest.fixture

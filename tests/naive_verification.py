@@ -5,8 +5,6 @@ from math import hypot, pi
 from typing import NamedTuple
 
 import numpy as np
-from naive_perturbation import around_points
-from naive_perturbation import root as root_of
 
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
@@ -14,6 +12,22 @@ from trajanon.privacy.attack import Published
 from trajanon.privacy.verification import Noise, Root
 
 # Verification
+
+
+def root_of(covariance: Floats) -> Floats:
+    """The symmetric root by axes."""
+    held, axes = np.linalg.eigh(covariance)
+    return np.asarray(axes @ np.diag(np.sqrt(held.clip(0.0))) @ axes.T)
+
+
+def around_points(spread: list[Floats]) -> list[Floats]:
+    """How groups spread around each point, from how they do at each."""
+    found = []
+    for t in range(len(spread)):
+        weight = [np.exp(-0.5 * ((t - other) / 3.0) ** 2) for other in range(len(spread))]
+        near = np.average(spread, axis=0, weights=weight)
+        found.append(0.8 * near + 0.1 * np.trace(near) * np.eye(2))
+    return found
 
 
 class Worth(NamedTuple):

@@ -19,25 +19,30 @@ from trajanon.days import of_equally_many
 from trajanon.errors import BadInput, TooFewSubjects, TrajanonError
 from trajanon.files.release_lines import in_order
 from trajanon.files.report import digest_of, line_keys
+from trajanon.holder_key import check_key, fingerprint, holders_key, search_seed
+from trajanon.loss import information_loss, sse, standardise, sum_of_squares
 from trajanon.mending import Surroundings, ends_of, mend
 from trajanon.microaggregation import microaggregate
 from trajanon.number_text import number_of
 from trajanon.partition import (
+    Partition,
     Stage,
     broken_promises,
     check_enough,
     check_k,
     dense,
     measured,
+    member_weights,
     regrouped,
     subjects_per_group,
 )
-from trajanon.perturbation import new_key
+from trajanon.perturbation import PublicWidths
 from trajanon.privacy.chains import counts_of, drives_left, people_left
 from trajanon.progress import Progress, silent
 from trajanon.release import Release, Result, own_rows
 from trajanon.released_lines import TrajectoryGroups
 from trajanon.search.blocks import block_count
+from trajanon.search.people import nearer_to_people
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
 from trajanon.subjects import Merged, nameless
@@ -61,7 +66,8 @@ def anonymize_trajectories(
 ) -> Release:
     """Replace each trajectory by the centroid of a group, as `trajanon.anonymize` says."""
     how = {"roads": roads, "public_places": public_places, "progress": progress}
-    return anonymized_table(trajectories, Request.of(k, options, key, **how)).release
+    asked = Request.of(k, options, key, **how).with_key()
+    return anonymized_table(trajectories, asked).release
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +77,7 @@ class Request:
     k: int  # least number of different subjects in a group
     release: ReleaseSettings
     search: Settings
-    key: bytes | None  # the holder's secret, by which lines are perturbed; None: plain means
+    key: bytes | None  # the holder's secret: search and lines follow from it; None: not yet known
     roads: RoadsToFollow | None = None  # on which released lines lie
     public_places: Surroundings | None = None
     progress: Progress = silent
@@ -82,7 +88,7 @@ class Request:
     def of(
         cls, k: int, options: Mapping[str, Any], key: bytes | None = None, **more: Any
     ) -> "Request":
-        """Check what was asked for; without a key a new one is drawn."""
+        """Check what was asked for."""
         check_k(k)
         release, search = settings_of(options)
         if release.as_published and more.get("roads") is not None:
@@ -90,14 +96,24 @@ class Request:
         if release.distinct_ends > k:
             most = f"`distinct_ends` must be at most k, {k}"
             raise BadInput(f"{most} (got {release.distinct_ends})")
-        if key is not None and not (isinstance(key, bytes) and 16 <= len(key) <= 64):
-            got = len(key) if isinstance(key, bytes) else type(key).__name__
-            raise BadInput(f"`key` must have 16 to 64 bytes (got {got}), or be left out")
-        return cls(k, release, search, new_key(), **more).with_key(key)
+        if key is not None:
+            check_key(key)
+            if release.as_published:
+                raise BadInput("`as_published` has no secret: leave out `key`")
+        return cls(k, release, search, key, **more)
 
-    def with_key(self, key: bytes | None) -> "Request":
-        """Perturb lines by this secret, if there is one, and if they are perturbed."""
-        return replace(self, key=None if self.release.exact_means else key or self.key)
+    def with_key(self, key: bytes | None = None) -> "Request":
+        """Take this key, or the holder's own if none was given; what is as published has none."""
+        if self.release.as_published:
+            return self
+        return replace(self, key=key or self.key or holders_key())
+
+    @property
+    def secret_search(self) -> Settings:
+        """The options of the search, with a seed that nobody else knows."""
+        if self.key is None:
+            return self.search
+        return replace(self.search, seed=search_seed(self.key, self.search.seed))
 
 
 class Tally(NamedTuple):
@@ -112,6 +128,7 @@ class Tally(NamedTuple):
     slid: int  # how many windows are not where they were
     on_roads: Bools | None  # whether each line was laid on roads, (g,)
     mended: dict[str, Any] | None
+    widths: PublicWidths | None  # by which lines and times are moved; None of plain means
     stages: tuple[Stage, ...]
     stopped: bool  # whether Ctrl-C ended the search early
 
@@ -126,7 +143,7 @@ def anonymized_table(given: Trajectories, asked: Request) -> Result:
     asked = replace(asked, timing=timing_of(given, asked.release))
     rows, each = np.arange(len(given)), None
     if asked.release.one_line_each:
-        each = one_each(given, asked.k, asked.search, asked.timing, asked.progress)
+        each = one_each(given, asked.k, asked.secret_search, asked.timing, asked.progress)
         rows, some = each.rows, given.take(each.rows)
         choice = {"people": len(rows), "left_out": len(given) - len(rows)}
     groups, out, mended = grouped(some if each else given, asked, each)
@@ -170,7 +187,7 @@ def _mended(
 def _grouped_and_slid(
     trajectories: Trajectories, asked: Request, each: OneEach | None = None
 ) -> TrajectoryGroups:
-    release, search, timing = asked.release, asked.search, asked.timing
+    release, search, timing = asked.release, asked.secret_search, asked.timing
     subjects = None if release.as_published else trajectories.subject
     if release.align:
         trajectories = placed(trajectories, asked.k, subjects=subjects, timing=timing)
@@ -200,7 +217,24 @@ def _grouped_and_slid(
             timing=timing,
             progress=asked.progress,
         )
+    if subjects is not None and each is None and search.refine != "none" and not partition.stopped:
+        partition = _near_people(trajectories, subjects, partition, asked)
     return TrajectoryGroups(trajectories, partition, asked.key, timing)
+
+
+def _near_people(
+    trajectories: Trajectories, subjects: Ints, partition: Partition, asked: Request
+) -> Partition:
+    """Regroup trajectories for lines that are means of people, each of whom counts once."""
+    since = perf_counter()
+    asked.progress("Averaging people", 0, None)
+    records = standardise(*search_columns(trajectories, asked.timing, asked.spread))
+    labels = dense(nearer_to_people(records, partition.labels, subjects, asked.k))
+    lost = sse(records, labels, member_weights(labels, subjects))
+    loss = information_loss(lost, sum_of_squares(records))
+    stage = Stage("people", loss, perf_counter() - since)
+    partition = regrouped(partition, trajectories.records, labels)
+    return replace(partition, stages=(*partition.stages, stage))
 
 
 def _grouped_days(
@@ -258,6 +292,7 @@ def tallied(
         slid,
         None if laid is None else laid.on_roads,
         mended,
+        groups.widths,
         partition.stages,
         partition.stopped,
     )
@@ -279,6 +314,7 @@ def finished(
     copies, order = np.bincount(line[labels][own]), in_order(lines, times)
     if counted is not None and broken_promises(labels, counted, asked.k):
         raise TrajanonError(f"a group has fewer than {asked.k} subjects; please report it")
+    sizes = np.bincount(labels).tolist()
     held = None if people is None else subjects_per_group(labels, people).tolist()
     errors = {**tally.errors}
     moved, length = errors.pop("displacement"), errors.pop("length")
@@ -301,7 +337,8 @@ def finished(
         "subject_names_merged": Merged.counted_in(provenance)._asdict(),
         "attribution": source,
         "versions": versions(),
-        "key": None if asked.key is None else asked.key.hex(),
+        "key_fingerprint": None if asked.key is None else fingerprint(asked.key),
+        "width": None if tally.widths is None else tally.widths.places,
         "information_loss": tally.loss,
         "stages": [stage.account for stage in tally.stages],
         "stopped": tally.stopped,
@@ -313,14 +350,18 @@ def finished(
         "distinct_ends": release.distinct_ends,
         "suppressed": None if kept.all() else {"rows": np.flatnonzero(~kept).tolist()},
         "search": asdict(asked.search),
-        "sizes": np.bincount(labels).tolist(),
+        "sizes": sizes,
         "subjects_per_group": held,
+        "largest_share": None if release.as_published else 1.0 / min(held or sizes),
         "labels": labels.tolist(),
         "line_keys": keys.tolist(),
         **more,
     }
     if timing is not None and times is not None:
         report["times"] = timing.account | errors | {"alone": timing.alone(times)}
+        if tally.widths is not None:
+            departures, elapsed = tally.widths[1:]
+            report["times"]["widths"] = {"departures": departures, "elapsed": elapsed}
     if tally.starts is not None and tally.slid:
         starts = tally.starts[kept].tolist()
         report["alignment"] = {"slid": tally.slid / len(labels), "starts": starts}

@@ -101,7 +101,9 @@ OF_PAIRS = (
 
 
 @dataclass(frozen=True)
-class _Checked:
+class Checked:
+    """Options that are checked once, when they are made."""
+
     def __post_init__(self) -> None:
         """Refuse options that are not known, or out of their range."""
         for option in fields(self):
@@ -112,7 +114,7 @@ class _Checked:
 
 @with_help
 @dataclass(frozen=True, kw_only=True)
-class Settings(_Checked):
+class Settings(Checked):
     """The options of the search, checked: BadInput if one is not known, or out of its range.
 
     Attributes
@@ -125,7 +127,9 @@ class Settings(_Checked):
     heuristic
         Path of hm2 and mf-tsp: or-opt, two-opt, nearest-neighbor, repetitive-nn, nearest-insertion,
         farthest-insertion, cheapest-insertion, arbitrary-insertion, mdav-lk, npn, md, mdav, cbfs,
-        concorde or lkh. The last two need those programs.
+        concorde or lkh. The last two need those programs. None takes or-opt; but for hm2 as
+        published, with ``refine`` none, swap or rcs, concorde where it is found, for at most 5,000
+        cities. The stage of the partition names the path.
     compression
         Compression c of hm2: the path visits the centroids of groups of c records; 1 turns it off.
     refine
@@ -139,7 +143,7 @@ class Settings(_Checked):
         12, combines their groups, and anneals regions again. Tables of more than 2,500
         records get fewer runs, and of more than 10,000 fewer moves a record.
     seed
-        Repeats the groups bit for bit.
+        Another seed gives other groups, of trajectories with the holder's key only.
 
     Examples
     --------
@@ -157,16 +161,26 @@ class Settings(_Checked):
     """
 
     method: MethodName = option("hm2")
-    heuristic: HeuristicName = option("or-opt")
+    heuristic: HeuristicName | None = option(
+        None, "or-opt; without a search of ours concorde, if found"
+    )
     compression: int = option(1, least=1, most=10**9)
     refine: RefinementName = option("anneal")
     effort: EffortName = option("balanced")
     seed: int = option(0, least=0)
 
+    def __post_init__(self) -> None:
+        """Refuse what the method does not use, too."""
+        Checked.__post_init__(self)
+        if self.heuristic is not None and self.method not in ("hm2", "mf-tsp"):
+            raise BadInput(f"`heuristic` is for `method=hm2` and mf-tsp, not for {self.method}")
+        if self.compression > 1 and self.method != "hm2":
+            raise BadInput(f"`compression` is for `method=hm2`, not for {self.method}")
+
 
 @with_help
 @dataclass(frozen=True, kw_only=True)
-class ReleaseSettings(_Checked):
+class ReleaseSettings(Checked):
     """The options of a release beside those of its search; checked as these are.
 
     Attributes
@@ -196,16 +210,13 @@ class ReleaseSettings(_Checked):
         Metres of displacement at every point that count as much as a minute between departures:
         more brings departures nearer, and moves points farther. With 0 only places count.
     time_step
-        Released times are rounded to this many seconds.
+        Released times are rounded to this many seconds, a minute at least.
     timezone
         Local time zone of times, such as Europe/Madrid. None takes that of the middle of the area.
     rows
         Rows of each released line: subjects (one for each different subject behind it), or lines (a
         single row, with their number in a column people). Where k counts records, or no subjects
         are known, records take the place of subjects.
-    exact_means
-        Write plain means, without perturbation: anyone with all other members of a group can
-        compute the last one.
 
     Examples
     --------
@@ -219,7 +230,7 @@ class ReleaseSettings(_Checked):
     'records'
     >>> trajanon.anonymize(trajectories, k=2, time_step=0)
     Traceback (most recent call last):
-    trajanon.errors.BadInput: `time_step` must be a whole number from 1 to 86400 (got 0)
+    trajanon.errors.BadInput: `time_step` must be a whole number from 60 to 86400 (got 0)
     """
 
     as_published: bool = option(False)
@@ -229,10 +240,9 @@ class ReleaseSettings(_Checked):
     align: bool = option(True)
     times: TimesName | None = option(None, "no times")
     minute_worth: float = option(3.0, least=0, most=10**6)
-    time_step: int = option(300, least=1, most=86_400)
+    time_step: int = option(300, least=60, most=86_400)
     timezone: str | None = option(None, "that of the area's middle")
     rows: RowsName = option("subjects")
-    exact_means: bool = option(False)
 
 
 def parameters_of(kind: type) -> list[Parameter]:
@@ -282,7 +292,7 @@ def settings_of(options: Mapping[str, Any]) -> tuple[ReleaseSettings, Settings]:
         raise BadInput(f"`as_published` is the method alone: leave out `{others[0]}`")
     if (refine := searched.get("refine", "none")) not in ("none", "swap", "rcs"):
         raise BadInput(f"`as_published` takes `refine` none, swap or rcs (got {refine!r})")
-    return replace(settings, **_ALONE, exact_means=True), replace(search, refine=refine)
+    return replace(settings, **_ALONE), replace(search, refine=refine)
 
 
 def names_in(kind: Any) -> tuple[str, ...]:

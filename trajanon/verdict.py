@@ -158,12 +158,6 @@ def _of_people_and_means(report: Mapping[str, Any]) -> Iterator[_Found]:
             " and several may be of one person.",
             _remedy(column, "extract", columns="subject=NAME") if unused else None,
         )
-    if report.get("key", "") is None:
-        yield (
-            "Its lines are plain means: anyone with all other members of a group can compute the "
-            "last one.",
-            _remedy("To perturb them, leave out --exact-means", "anonymize", k=k),
-        )
     if (share := moved_of_length(report) or 0.0) > FEW_DATA:
         yield (
             f"It hides enough and shows little: points lie {percent(share, 2)} of a {unit}'s "
@@ -334,6 +328,7 @@ def source(report: Mapping[str, Any]) -> str:
         "trips without times": choice.get("untimed", 0),
         f"{units} far from all others": far,
         f"{units} released before": ledger.get("already_released", 0),
+        f"{units} of people who are on a line already": ledger.get("on_a_line", 0),
     }
     said += f" Left out: {listed}." if (listed := _listed(out)) else ""
     return f"{said} {followed(report)}".rstrip()

@@ -25,6 +25,7 @@ from trajanon.extract.sources.streams import (
     BYTE_ORDER_MARK,
     DAMAGED,
     Reading,
+    Stream,
     decoded,
     json_of,
     plain_value,
@@ -233,7 +234,7 @@ def read_points(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     yield from traces_of_table(list(rows), rows[:FIRST], chunks, what, label, how)
 
 
-def _values(stream: io.BufferedReader, what: str, how: Reading) -> list[Any]:
+def _values(stream: Stream, what: str, how: Reading) -> list[Any]:
     """List the points: of a document those of the list in it, else what stands in each line."""
     with reading(what, POINTS, *DAMAGED):
         content = stream.read().removeprefix(BYTE_ORDER_MARK)

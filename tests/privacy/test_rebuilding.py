@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import naive_verification as naive
@@ -13,20 +14,16 @@ from streets_walked import HOP, SCALE, Writer, grouped, plain, walked
 
 from trajanon._kernels.ways import Places, Walk, likeliest_ways
 from trajanon.arrays import Floats, Ints
+from trajanon.evaluation.evaluation import moved_by
 from trajanon.geodesy import metres_of_degrees
-from trajanon.perturbation import (
-    correlation,
-    displacement_root,
-    group_parts,
-    group_spread,
-    perturbed,
-)
+from trajanon.perturbation import correlation, perturbed
 from trajanon.privacy import rebuilding as attack
 from trajanon.privacy.rebuilding import Rebuilding, Rebuilt, Ways, rebuilding
 from trajanon.privacy.verification import Noise, Root, drawn_members
 
-M = 12
-NOISE = Noise(correlation(5), displacement_root)
+M, WIDTH = 12, 180.0
+MOVED: Root = partial(moved_by, WIDTH)
+NOISE = Noise(correlation(5), MOVED)
 
 
 def told(found: Rebuilding | None) -> Rebuilding:
@@ -91,21 +88,15 @@ def test_the_map_has_the_cells_and_headings_of_the_slow_twin(seed: int, most: in
 
 
 def smooth(points: Floats, means: Floats, labels: Ints) -> Floats:
-    return perturbed(points, means, labels, bytes(32))
+    return perturbed(points, means, labels, bytes(range(32)), WIDTH)
 
 
 def shifted(points: Floats, means: Floats, labels: Ints) -> Floats:
     """Each line is moved as a whole, by as much as displacements have."""
     random = np.random.default_rng(0)
     angle = random.uniform(0.0, 2.0 * np.pi, len(means))
-    size = np.sqrt((roots(points, means, labels) ** 2).sum(axis=(2, 3))).mean(axis=1)
-    moved = (size * np.array([np.cos(angle), np.sin(angle)])).T / SCALE
+    moved = (WIDTH * np.sqrt(2.0) / 4.0 * np.array([np.cos(angle), np.sin(angle)])).T / SCALE
     return np.asarray(np.round(means + moved[:, None], 5))
-
-
-def roots(points: Floats, means: Floats, labels: Ints) -> Floats:
-    spread = group_spread(points, means, labels)
-    return np.asarray(displacement_root(spread, group_parts(labels, None)))
 
 
 def in_boxes(points: Floats, means: Floats, labels: Ints) -> Floats:
@@ -128,11 +119,11 @@ ALWAYS = np.full((M, M), 1.0 - 1e-6) + 1e-6 * np.eye(M)
 
 
 def test_weak_writers_are_caught() -> None:
-    ours = rebuilt(smooth, Noise(correlation(M), displacement_root))
+    ours = rebuilt(smooth, Noise(correlation(M), MOVED))
     assert ours.share > 0.7
     assert rebuilt(plain, Noise(np.eye(M), of_size(0.5))).share < 0.05
     assert rebuilt(in_boxes, IN_BOXES).share < 0.3
-    assert rebuilt(shifted, Noise(ALWAYS, displacement_root)).share < ours.share - 0.1
+    assert rebuilt(shifted, Noise(ALWAYS, MOVED)).share < ours.share - 0.1
 
 
 def test_the_length_of_hops_need_not_be_known() -> None:

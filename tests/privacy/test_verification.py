@@ -1,6 +1,7 @@
 """Groups that are verified by likelihood: those of weak writers all, and by the slow twin."""
 
 from dataclasses import asdict, replace
+from functools import partial
 
 import naive_verification as naive
 import numpy as np
@@ -10,10 +11,12 @@ from hypothesis import strategies as st
 from streets_walked import SCALE, Writer, grouped, plain, walked
 
 from trajanon.arrays import Floats, Ints
-from trajanon.perturbation import correlation, displacement_root, perturbed
+from trajanon.evaluation.evaluation import moved_by
+from trajanon.perturbation import correlation, perturbed
 from trajanon.privacy.verification import Noise, Root, Verified, drawn_members, verification
 
-M = 12
+M, WIDTH = 12, 180.0
+MOVED: Root = partial(moved_by, WIDTH)
 
 
 def told(found: Verified | None) -> Verified:
@@ -37,7 +40,7 @@ def test_it_is_the_slow_twin(seed: int, k: int, people: int | None) -> None:
     city = grouped(walked(seed, 12, 5), k, seed)
     if people is not None:
         city = replace(city, subjects=np.random.default_rng(seed).integers(0, people, 12))
-    for noise in (Noise(correlation(5), displacement_root), Noise(np.eye(5), of_size(30.0))):
+    for noise in (Noise(correlation(5), MOVED), Noise(np.eye(5), of_size(30.0))):
         found = verification(city, noise, seed=3)
         members = drawn_members(city.labels, city.owners, k, 3)
         if not len(members):
@@ -50,7 +53,7 @@ def test_it_is_the_slow_twin(seed: int, k: int, people: int | None) -> None:
 
 
 def smooth(points: Floats, means: Floats, labels: Ints) -> Floats:
-    return perturbed(points, means, labels, bytes(32))
+    return perturbed(points, means, labels, bytes(range(32)), WIDTH)
 
 
 def by_a_constant(points: Floats, means: Floats, labels: Ints) -> Floats:
@@ -73,7 +76,7 @@ POINTS = walked(5, 400, M)
 
 @pytest.fixture(scope="module")
 def ours() -> Verified:
-    noise = Noise(correlation(M), displacement_root)
+    noise = Noise(correlation(M), MOVED)
     return told(verification(grouped(POINTS, 4, writer=smooth), noise))
 
 

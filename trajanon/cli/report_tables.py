@@ -219,7 +219,15 @@ def _show_stages(report: Mapping[str, Any]) -> None:
     lost = "Weighted loss" if report.get("weights") else "Information loss"
     for stage in report["stages"]:
         seconds, loss = f"({stage['seconds']:.2f} s)", stage["information_loss"]
+        chosen = "".join(f", {name} {value}" for name, value in stage["chosen"].items())
         if loss is None:
-            tell(f"Time for the {stage['name']}: {seconds}")
+            tell(f"Time for the {stage['name']}{chosen}: {seconds}")
         else:
-            tell(f"{lost} after {stage['name']}: {loss:.4g} % {seconds}")
+            tell(f"{lost} after {stage['name']}{chosen}: {loss:.4g} % {seconds}")
+
+
+def show_path(report: Mapping[str, Any]) -> None:
+    """Print which path was taken, if the method has one."""
+    chosen = [stage["chosen"].get("heuristic") for stage in report["stages"]]
+    for heuristic in filter(None, [report["search"].get("heuristic"), *chosen]):
+        tell(f"Path: {heuristic}.")

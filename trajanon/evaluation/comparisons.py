@@ -10,7 +10,8 @@ from scipy.spatial import cKDTree
 from trajanon.anonymization import anonymize_trajectories
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, TooFewSubjects
-from trajanon.files.report import Report, checked, key_in, promise_in, released_of, rows_in
+from trajanon.files.report import Report, checked, promise_in, released_of, rows_in
+from trajanon.holder_key import key_of_trials
 from trajanon.number_text import metres, number_of, percent
 from trajanon.partition import check_k, dense
 from trajanon.privacy.attack import Steps
@@ -120,10 +121,11 @@ def options_in(report: Report) -> dict[str, Any]:
         "align": report.get("alignment") is not None,
         "rows": "lines" if rows_in(report) == "lines" else "subjects",
         "distinct_ends": report.get("distinct_ends", 2),
-        "key": (key := key_in(report)),
-        "exact_means": key is None,
         "one_line_each": "people" in (report.get("choice") or {}),
     }
+    if not options["as_published"]:
+        # These releases are not published: the holder's key is neither needed nor used.
+        options["key"] = key_of_trials(report.get("key_fingerprint"))
     search = report.get("search", {})
     options |= {one.name: search[one.name] for one in fields(Settings) if one.name in search}
     if times := report.get("times"):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,14 @@ from trajanon.files.report import (
     Report,
     checked,
     clock_in,
-    key_in,
     left_out_in,
     promise_in,
     released_of,
+    width_in,
 )
 from trajanon.loss import loss_to
 from trajanon.partition import broken_promises, check_k, dense
-from trajanon.perturbation import correlation, displacement_root
+from trajanon.perturbation import correlation
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.chains import drives_left, people_followed
 from trajanon.privacy.inference import inferred
@@ -201,15 +202,20 @@ def patient(
         seen, rows = _near(seen, seed)
         tracks = None if tracks is None else tracks.take(rows)
     m = seen.points.shape[1]
-    if key_in(report) is None:
+    if (width := width_in(report)) is None:
         noise = Noise(np.eye(m), _rounding)
     else:
-        noise = Noise(correlation(m), displacement_root)
+        noise = Noise(correlation(m), partial(moved_by, width))
     verified = verification(seen, noise, seed=seed)
     ways = Ways.of(seen.points, seen.owners)
     if tracks is not None:
         ways = Ways(tracks.points[:], tracks.first, tracks.owners(seen.owners))
     return verified, rebuilding(seen, noise, ways, spacing=spacing, seed=seed)
+
+
+def moved_by(width: float, spread: Floats, parts: Floats) -> Floats:
+    """The root of the covariance of displacements by a public width: the same any way."""
+    return np.broadcast_to(width / parts[..., None, None, None] * np.eye(2), spread.shape)
 
 
 def _rounding(spread: Floats, parts: Floats) -> Floats:

@@ -14,8 +14,9 @@ from markupsafe import Markup, escape
 import trajanon
 from trajanon.arrays import Ints
 from trajanon.evaluation.comparisons import Curve, Holdout
-from trajanon.files.report import Report, key_in, rows_in
+from trajanon.files.report import Report, rows_in, width_in
 from trajanon.number_text import STAGES, UNITS, metres, page, percent, shown, span
+from trajanon.perturbation import ToldApart
 from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.chains import Followed, Left, counts_of, few_left
 from trajanon.privacy.inference import Inferred
@@ -179,6 +180,12 @@ class Evaluation:
         return verdict(self.report, [*found, *(self.problems or [])])
 
     @property
+    def told_apart(self) -> ToldApart | None:
+        """How well one is told from the same 100 m to the side; None of plain means."""
+        width = width_in(self.report)
+        return None if width is None else ToldApart.of(self.points, width)
+
+    @property
     def facts(self) -> list[str]:
         """The findings, a sentence each; none of them asks for a decision."""
         tried = [one for one in self.attacks if one.against == "release" and len(one.targets)]
@@ -212,7 +219,8 @@ class Evaluation:
             "problems": None if self.problems is None else list(self.problems),
             "times": None if self.clock is None else self.clock.sentence,
             "information_loss": self.loss,
-            "exact_means": key_in(self.report) is None,
+            "width": width_in(self.report),
+            "told_apart": None if self.told_apart is None else self.told_apart._asdict(),
             "attacks": [attack.account for attack in self.attacks],
             "verification": None if self.verification is None else self.verification.account,
             "rebuilding": None if self.rebuilding is None else self.rebuilding.account,
@@ -270,7 +278,7 @@ class Evaluation:
             read=_rough(
                 self.report["source"].get("recordings") if "source" in self.report else None
             ),
-            perturbed=key_in(self.report) is not None,
+            width=width_in(self.report),
             for_comparison=FOR_COMPARISON,
             cost=cost(self.report),
             knows_people=knows_people(self.report),

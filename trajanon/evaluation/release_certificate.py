@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from datetime import date
+from math import ceil
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -107,7 +108,7 @@ def certificate(account: _Account, released: str | os.PathLike[str], version: st
             "singling out": singling_out or NOT_ASSESSED,
             "linkability": [*linkability, *_followed(account)],
             "inference": [*inference, *map(_inferred, account["inferred"])],
-            "whoever holds all other tracks": _patient(account),
+            "whoever holds all other tracks": _patient(account) | _told_apart(account),
         },
         "ISO/IEC 27559:2022": {
             "7.3 adversarial testing": [one["attack"] for one in found] or NOT_ASSESSED,
@@ -227,13 +228,34 @@ def _patient(account: _Account) -> dict[str, Any]:
     }
 
 
+def _told_apart(account: _Account) -> dict[str, Any]:
+    """Say how well a trajectory is told from the same one moved, whatever else is known."""
+    found = account["told_apart"]
+    if found is None:
+        return {"mu": NOT_ASSESSED}
+    unit, metres = account["unit"], f"{found['metres']:g} m"
+    cases = ceil(100.0 * found["right"])
+    return {
+        "public width, metres": account["width"],
+        f"mu, {metres} to the side": round_up(found["mu"]),
+        "in words": f"Whoever knows every other {unit} tells this {unit} from the same {unit} "
+        f"{metres} to the side rightly in at most {cases} of 100 cases, at even odds, in every "
+        "group.",
+    }
+
+
+def round_up(number: float) -> float:
+    """Round to hundredths, never below what was stated."""
+    return ceil(100.0 * number) / 100.0
+
+
 def _metadata(account: _Account, released: Path) -> dict[str, Any]:
     """Describe the release by mobilityDCAT-AP 1.1, as JSON-LD; its publisher completes it."""
     west, south, east, north = account["area"]
     corners = [(west, south), (east, south), (east, north), (west, north), (west, south)]
     ring = ", ".join(f"{x} {y}" for x, y in corners)
     kind = _FILE_TYPES.get(released.suffix.lower(), "PARQUET")
-    unit, mean = UNITS[account["unit"]], "plain" if account["exact_means"] else "perturbed"
+    unit, mean = UNITS[account["unit"]], "plain" if account["width"] is None else "moved"
     rights = {
         "@type": "dct:RightsStatement",
         "dct:type": _id(f"{_MOBILITY}conditions-for-access-and-usage/other"),

@@ -11,7 +11,6 @@ from trajanon._kernels.ways import Places, Walk, likeliest_ways
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import metres, number_of, percent
-from trajanon.perturbation import spread_around
 from trajanon.privacy.attack import Published
 from trajanon.privacy.verification import TRIED, Noise, drawn_members
 from trajanon.workers import in_parts
@@ -33,6 +32,8 @@ _LENGTHS = (0.9, 1.0, 1.12, 1.25)  # of hops, beside those of the smooth way, wh
 _ROUNDS = 3  # in which he infers how the group spreads from what he makes of the hidden member
 _HALF = 0.5  # of what companions leave is the hidden member's at first; the rest is displacement
 _FEW = 1e-4  # ways that are less likely than the best by this count nothing
+_ANY_WAY = 0.2  # share of the members' variance that does not follow the group's spread
+_AROUND = 3.0  # points, the standard deviation of the weights of the spread around a point
 _HOPS_AT_ONCE = 100_000  # of the map, some tens of megabytes
 
 
@@ -177,6 +178,15 @@ def _smoothed(left: Floats, companions: Floats, noise: Noise) -> _Smoothed:
         hidden = _squared(way - middle) + rest
     unsure = np.sqrt((0.5 * np.trace(rest, axis1=1, axis2=2)).clip(_ROUND**2))
     return _Smoothed(way, unsure, other, root)
+
+
+def spread_around(spread: Floats) -> Floats:
+    """Give the covariance of groups around each point, (..., m, 2, 2); a fifth goes any way."""
+    place = np.arange(spread.shape[-3])
+    near = np.exp(-0.5 * ((place[:, None] - place) / _AROUND) ** 2)
+    around = np.einsum("...iab,ij->...jab", spread, near / near.sum(axis=0))
+    alike = 0.5 * np.trace(around, axis1=-2, axis2=-1)[..., None, None] * np.eye(2)
+    return np.asarray((1.0 - _ANY_WAY) * around + _ANY_WAY * alike)
 
 
 def _squared(away: Floats) -> Floats:

@@ -10,7 +10,6 @@ from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import number_of, percent
 from trajanon.partition import dense, subjects_per_group
-from trajanon.perturbation import determinants
 from trajanon.privacy.attack import Published
 from trajanon.workers import in_parts
 
@@ -80,6 +79,12 @@ def verification(published: Published, noise: Noise, *, seed: int = 0) -> Verifi
     found = in_parts(lambda some, _: [search.tried(one) for one in some], members, 4)
     sure, right = np.mean([one for part in found for one in part], axis=0).tolist()
     return Verified(k, len(members), sure, 1.0 - right / sure if sure else 0.0)
+
+
+def determinants(matrices: Floats) -> Floats:
+    """Take the determinants of matrices, (..., 2, 2); numpy's way is for large ones."""
+    crossed = matrices[..., 0, 1] * matrices[..., 1, 0]
+    return np.asarray(matrices[..., 0, 0] * matrices[..., 1, 1] - crossed)
 
 
 def drawn_members(labels: Ints, owners: Ints, k: int, seed: int) -> Ints:
