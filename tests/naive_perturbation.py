@@ -11,7 +11,7 @@ from trajanon.arrays import Floats
 from trajanon.geodesy import metres_of_degrees
 
 
-def alike(m: int, length: float = 6.0) -> Floats:
+def alike(m: int, length: float = 6.3) -> Floats:
     """Matérn's correlation of order 5/2."""
     table = np.empty((m, m))
     for i in range(m):

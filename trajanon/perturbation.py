@@ -19,7 +19,7 @@ from trajanon.loss import group_means
 from trajanon.partition import member_weights, subjects_per_group
 from trajanon.times import BEGINS, Clock
 
-LENGTH = 6.0
+LENGTH = 6.3
 """Points over which displacements are correlated."""
 
 LEAST_METRES, LEAST_SECONDS = 10.0, 60.0
@@ -45,7 +45,7 @@ class GroupWidths(NamedTuple):
 
 
 class PublicWidths(NamedTuple):
-    """What the displacements of a release are multiples of: three numbers that are published."""
+    """What the displacements of a release are multiples of; anybody may know it."""
 
     places: float  # metres
     departures: float = 0.0  # seconds

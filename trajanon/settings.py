@@ -143,7 +143,7 @@ class Settings(Checked):
         12, combines their groups, and anneals regions again. Tables of more than 2,500
         records get fewer runs, and of more than 10,000 fewer moves a record.
     seed
-        Another seed gives other groups, of trajectories with the holder's key only.
+        Another number gives other groups. Those of trajectories follow from the holder's key, too.
 
     Examples
     --------

@@ -4,6 +4,7 @@ import io
 import re
 import struct
 from collections.abc import Iterator
+from itertools import chain
 from math import nan
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,6 +13,7 @@ import fitdecode
 import pynmea2
 
 from trajanon.errors import FileProblem
+from trajanon.extract.sources.columns import TRACK
 from trajanon.extract.sources.streams import DAMAGED, OTHER_TIMES, ZIP, Reading, Stream, members
 from trajanon.extract.sources.trace_pieces import PLANNED, Fix, moment, number, traces_of_fixes
 from trajanon.extract.trace import Trace
@@ -128,21 +130,41 @@ def read_kml(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         is_kmz = stream.peek(4).startswith(ZIP)
     if not is_kmz:
         with how.unpacked(path) as stream:
-            yield from traces_of_fixes(_of_placemarks(_tree(stream, path, "kml"), how), label, how)
+            yield from _traces_of_kml(_tree(stream, path, "kml"), label, how)
         return
-    yield from traces_of_fixes(_of_kmz(path, how), label, how)
+    documents = _documents(path, how)
+    if how.columns.get("subject") == TRACK:
+        for name, root in documents:
+            yield from _traces_of_kml(root, f"{label}/{name}", how)
+        return
+    pieces = ([*_of_placemarks(root, how), None] for _, root in documents)
+    yield from traces_of_fixes(chain.from_iterable(pieces), label, how)
 
 
-def _of_kmz(path: Path, how: Reading) -> Iterator[Fix | None]:
-    """Read each document of a KMZ as a piece; one that cannot be read ends the reading."""
+def _documents(path: Path, how: Reading) -> Iterator[tuple[str, ElementTree.Element]]:
+    """Read each document of a KMZ; one that cannot be read ends the reading."""
     read = False
     for name, opened in members(path, how):
         if opened and name.lower().endswith(".kml"):
-            yield from _of_placemarks(_tree(opened(), f"{path}/{name}", "kml"), how)
-            yield None
+            yield name, _tree(opened(), f"{path}/{name}", "kml")
             read = True
     if not read:
         raise FileProblem(f"{path} holds no .kml file: name another one")
+
+
+def _traces_of_kml(root: ElementTree.Element, label: str, how: Reading) -> Iterator[Trace]:
+    """Read a document as one recording; by track, each Placemark with a line is a person's."""
+    by_track = how.columns.get("subject") == TRACK
+    placemarks = list(root.iterfind(".//{*}Placemark")) if by_track else []
+    lines = [(placemark, _of_placemarks(placemark, how)) for placemark in placemarks]
+    if not any(fixes for _, fixes in lines):
+        yield from traces_of_fixes(_of_placemarks(root, how), label, how)
+        return
+    for number_of_line, (placemark, fixes) in enumerate(lines, start=1):
+        name = f"{label}/track {number_of_line}"
+        if fixes:
+            subject = (placemark.findtext("{*}name") or "").strip() or name
+            yield from traces_of_fixes(fixes, name, how, subject)
 
 
 def read_tcx(path: Path, label: str, how: Reading) -> Iterator[Trace]:

@@ -1,7 +1,7 @@
 """Features that are points or lines -> traces."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, compress
 from typing import Any
@@ -13,15 +13,8 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
-from trajanon.extract.sources.columns import (
-    MARKS,
-    as_given,
-    count_use,
-    known_as,
-    refuse_lists,
-    roles,
-    used_columns,
-)
+from trajanon.extract.sources.column_evidence import as_given
+from trajanon.extract.sources.columns import columns_of_lines, known_as, used_columns
 from trajanon.extract.sources.coordinates import (
     check_degrees,
     from_0_to_360,
@@ -81,21 +74,26 @@ def traces_of_features(
     check_degrees(lat, lon, what, known=system is not None)
     measures = _times_of_measures(geometry)
     if points:
-        columns, how = _with_measures(columns, measures, how)
+        if measures is not None and not _are_timed(columns):
+            columns = columns.assign(**{MEASURE: measures})
+            how = how.with_columns(time=MEASURE)
         column_of = used_columns(list(columns), columns[:FIRST], what, how, geometry=True)
         if sorted_by_place and "time" not in column_of:
             way_out = "say `columns` time=..., or write it without an index (SPATIAL_INDEX=NO)"
             raise BadInput(f"{what} is sorted by place, with no column known as time; {way_out}")
         values = {role: columns[name] for role, name in column_of.items()}
         rows = pd.DataFrame({"lat": lat, "lon": lon}, columns.index).assign(**values)
-        yield from traces_of_points([rows], label, how)
+        yield from traces_of_points([rows], label, how, column_of)
         return
     _, part = shapely.get_coordinates(geometry, return_index=True)
-    column_of = roles(list(columns), how.columns, what, geometry=True)
-    # A line has no rows that could be marked.
-    column_of = {role: name for role, name in column_of.items() if role not in MARKS}
-    refuse_lists({r: name for r, name in column_of.items() if r != "time"}, columns, what)
-    time = _times(columns, column_of, line[part], measures, what, how)
+    timed = [name for name in TIMES_OF_POINTS if name in columns]
+    if measures is not None and not timed and not _are_timed(columns):
+        sizes = np.bincount(line[part], minlength=len(columns))
+        lists = np.split(measures, np.cumsum(sizes)[:-1])
+        columns = columns.assign(**{MEASURE: pd.Series(lists, columns.index, dtype=object)})
+        timed = [MEASURE]
+    column_of = columns_of_lines(columns, timed, what, how)
+    time = _times(columns, column_of, timed, line[part], what, how)
     names, subjects = _names(columns, column_of, label)
     ends = np.cumsum(np.bincount(part, minlength=len(geometry))).tolist()
     for start, end, of in zip([0, *ends], ends, line.tolist(), strict=False):
@@ -143,32 +141,22 @@ def _times_of_measures(geometry: NDArray[Any]) -> Floats | None:
     return times_in(shapely.get_coordinates(geometry, include_m=True)[:, -1])
 
 
-def _with_measures(
-    columns: pd.DataFrame, measures: Floats | None, how: Reading
-) -> tuple[pd.DataFrame, Reading]:
-    """Take measures for the times of points if no column is known to hold times."""
-    known = any("time" in known_as(str(name)) for name in columns)
-    if measures is None or known or MEASURE in columns:
-        return columns, how
-    return columns.assign(**{MEASURE: measures}), how.with_columns(time=MEASURE)
+def _are_timed(columns: pd.DataFrame) -> bool:
+    """Say whether a column is known to hold times, or has the name that measures get."""
+    return MEASURE in columns or any("time" in known_as(str(name)) for name in columns)
 
 
 def _times(
     columns: pd.DataFrame,
     column_of: Mapping[str, str],
+    timed: Sequence[str],
     line: Any,
-    measures: Floats | None,
     what: str,
     how: Reading,
 ) -> Floats:
     """Read the times of points, each of the line with the given number."""
-    timed = [name for name in TIMES_OF_POINTS if name in columns]
-    if not timed and "time" not in column_of and measures is not None:
-        count_use(list(columns), {"time": MEASURE, **column_of}, how)
-        return measures
-    count_use(list(columns), {"time": timed[0], **column_of} if timed else column_of, how)
     if "time" in column_of:
-        timed.append(column_of["time"])
+        timed = [*timed, column_of["time"]]
     size = np.bincount(line, minlength=len(columns)).tolist()
     lists: list[list[Any] | None] = [None] * len(columns)
     for name in reversed(timed):  # the first that has a list

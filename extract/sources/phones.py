@@ -51,12 +51,13 @@ _MONTH = re.compile(r"(\d{4})/\1_[A-Z]+\.json")
 _LATLNG = re.compile(r"(?:geo:)?\s*([-.\d]+)°?\s*,\s*([-.\d]+)°?\s*")
 
 _HEAD = re.compile(rb"\s*(\[\s*\{|\{|[-:0-9TZ]{20}\t.{1,99}\t\{)")  # the last is OwnTracks' .rec
-_NAME = re.compile(rb'"([^"\\]{2,99})"\s*:')
+_NAME = re.compile(rb'"([^"\\]{1,99})"\s*:')
 _DEEPEST, _DEEPEST_LIST = 4, 8  # levels of objects in a point, and of what a list stands in
 _PROBED = 100  # points, by which it is found whether lists of points stand within points
 _OF_THE_LONGEST = 10  # times a list is longer than those that are left out beside it
 
 _TOKENS = re.compile(rb'"(?P<text>(?:[^"\\]|\\.)*)"(?P<named>\s*:)?|[][{}]')
+_OF_FEATURES = ("type", "geometry", "properties")
 _OF_GEOJSON = {b"type", b"features", b"geometry", b"geometries", b"coordinates"}
 
 
@@ -231,7 +232,7 @@ def read_points(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     def chunks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         yield rows[list(columns)]
 
-    yield from traces_of_table(list(rows), rows[:FIRST], chunks, what, label, how)
+    yield from traces_of_table(list(rows), rows[:FIRST], chunks, what, label, how, nested=True)
 
 
 def _values(stream: Stream, what: str, how: Reading) -> list[Any]:
@@ -302,7 +303,8 @@ def _is_point(value: Any) -> bool:
         return False
     row: dict[str, Any] = {}
     _add_to(row, _point_of(value), _DEEPEST)
-    return {"lat", "lon"} <= {role for name in row for role in known_as(name)}
+    ends = {name.rpartition(".")[2] for name in row}
+    return {"lat", "lon"} <= {role for name in ends for role in known_as(name)}
 
 
 def _point_of(value: Any) -> Any:
@@ -313,7 +315,9 @@ def _point_of(value: Any) -> Any:
     place = geometry.get("coordinates")
     if not isinstance(place, list) or len(place) < 2:
         return value
-    others = {name: member for name, member in value.items() if name not in ("geometry", "type")}
+    about = value.get("properties")
+    others = {n: member for n, member in value.items() if n not in _OF_FEATURES}
+    others |= about if isinstance(about, dict) else {}
     return {"lat": place[1], "lon": place[0], **others}
 
 
@@ -335,11 +339,13 @@ def _row(value: Any, how: Reading) -> dict[str, Any] | None:
     return place | {name: value for name, value in names.items() if value}
 
 
-def _add_to(row: dict[str, Any], value: Mapping[str, Any], levels: int) -> None:
-    """Add the members of an object and of its objects, unless their names are taken."""
+def _add_to(row: dict[str, Any], value: Mapping[str, Any], levels: int, above: str = "") -> None:
+    """Add the members of an object and of its objects, whose names stand before theirs."""
     for name, one in value.items():
-        if isinstance(one, str | int | float) and not isinstance(one, bool):
-            row.setdefault(name, plain_value(one))
-    for one in value.values():
+        if isinstance(one, bool):
+            row[f"{above}{name}"] = str(one).lower()
+        elif isinstance(one, str | int | float):
+            row[f"{above}{name}"] = plain_value(one)
+    for name, one in value.items():
         if isinstance(one, dict) and levels:
-            _add_to(row, one, levels - 1)
+            _add_to(row, one, levels - 1, f"{above}{name}.")

@@ -23,6 +23,7 @@ from typing import Any, Self
 
 import msgspec
 
+from trajanon.columns_read import TablesRead, persons_sentence, shared_sentences
 from trajanon.errors import FileProblem
 from trajanon.inputs import other_encoding, regular, seems_utf16
 from trajanon.number_text import number_of
@@ -39,7 +40,6 @@ UNREADABLE = "files that could not be read"  # or members of archives: how they 
 USED_IN_PART = "files from their damage on"  # what comes before it is used
 OTHER_TIMES = "lines with more or fewer times than points"
 TABLE_CUT_OFF = "tables cut off in their last line"
-COLUMNS = "columns "  # the first word of counts of tables, by the use of their columns
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # how a zip begins, one with files and one without
@@ -69,6 +69,7 @@ class Reading:
     subjects_exact: bool = False
     timed: bool = False  # whether times in a column that was not recognised are refused
     counts: Counter[str] = field(default_factory=Counter)  # what was left out while reading
+    tables: TablesRead = field(default_factory=TablesRead)  # what was decided of their columns
     read: Callable[[int], None] = lambda size: None
     warned: Notices = field(default_factory=Notices)
 
@@ -89,6 +90,15 @@ class Reading:
         else:
             self.counts[UNREADABLE] += 1
             self.warn(kind, f"{error}; going on without it", str(error))
+
+    def tell_rest(self) -> None:
+        """Warn of what is known once everything is read."""
+        account = self.tables.account
+        if possible := persons_sentence(account["possible_persons"]):
+            self.warn("persons", possible)
+        for sentence in shared_sentences(account["shared_subjects"]):
+            self.warn("shared subjects", sentence, sentence)
+        self.warned.tell_others()
 
     def open(self, path: Path) -> "Stream":
         """Open a file unchanged; bytes read from it count as progress."""

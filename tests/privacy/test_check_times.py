@@ -132,6 +132,7 @@ def finer(second: str) -> str:
         (finer("0300 s"), "an unknown sentence on times"),
         (finer("86401 s"), "an unknown sentence on times"),
         (finer("3600 s"), "have a time that is finer than the 3600 s they claim"),
+        (finer("30 s"), "times are rounded to 30 s, and those of a release to a minute at least"),
     ],
 )
 def test_times_of_another_sentence_are_found(

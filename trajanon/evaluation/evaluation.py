@@ -36,7 +36,7 @@ from trajanon.progress import Progress, silent
 from trajanon.release import Release, with_report
 from trajanon.snapping import RoadsToFollow
 from trajanon.street_counts import compared_streets, different_lines
-from trajanon.subjects import nameless
+from trajanon.subjects import Nameless
 from trajanon.times import departure_days
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
@@ -145,7 +145,7 @@ def evaluate(
         points=kept.points.shape[1],
         subjects=None if subjects is None else int(subjects.max()) + 1,
         left_out=len(left_out_in(reported)),
-        nameless=nameless(kept.provenance),
+        nameless=Nameless.counted_in(kept.provenance).recordings,
         sizes=seen.sizes,
         rows=seen.rows,
         violations={

@@ -40,7 +40,7 @@ from trajanon.files.trajectory_files import part_name
 from trajanon.number_text import number_of
 from trajanon.partition import check_k
 from trajanon.release import Release, on_disk
-from trajanon.times import BEGINS, Clock
+from trajanon.times import BEGINS, MINUTE, Clock
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import lengths
 from trajanon.verdict import MADE_AS_PUBLISHED
@@ -394,6 +394,8 @@ def too_fine_times(lines: Lines) -> list[str]:
     clock = Clock.parsed(lines.clock)
     if lines.times is None or clock is None:
         return []
+    if clock.step < MINUTE:
+        return [f"times are rounded to {clock.step} s, and those of a release to a minute at least"]
     fine = (clock.rounded(lines.times) != lines.times).any(axis=1) & ~np.isnan(lines.times[:, 0])
     return [
         f"{fine.sum()} of {_trajectories(len(fine))} have a time that is finer than the "
