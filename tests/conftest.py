@@ -59,18 +59,25 @@ def lines_are_plain_means() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def one_key() -> Iterator[None]:
-    """Perturb all lines by one key: equal groups give equal lines, and no test fails by chance."""
+def one_key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep one key where a holder's is: no test writes to a home, and none fails by chance."""
+    home = tmp_path_factory.mktemp("home")
+    (home / "trajanon").mkdir()
+    key = home / "trajanon" / "holder.key"
+    key.write_bytes(bytes(range(32)))
+    key.chmod(0o600)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("trajanon.anonymization.new_key", lambda: bytes(range(32)))
+        patch.setenv("XDG_DATA_HOME", str(home))
         yield
 
 
 @pytest.fixture
 def new_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Perturb each release by a key of its own, as the program does."""
+    """Give each release a key of its own, as of different holders."""
     keys = iter(range(1, 256))
-    monkeypatch.setattr("trajanon.anonymization.new_key", lambda: bytes([next(keys)] * 32))
+    monkeypatch.setattr(
+        "trajanon.anonymization.holders_key", lambda: bytes([*range(31), next(keys)])
+    )
 
 
 @pytest.fixture
@@ -223,9 +230,8 @@ def few_moves() -> Iterator[None]:
 
 @pytest.fixture
 def few_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Patient attacks try five groups: forty take seconds."""
-    for attack in ("verification", "rebuilding"):
-        monkeypatch.setattr(f"trajanon.privacy.{attack}.TRIED", 5)
+    """Patient attacks try five groups: 200 take seconds."""
+    monkeypatch.setattr("trajanon.privacy.known_tracks.TRIED", 5)
 
 
 @pytest.fixture(params=[2_500, 9], ids=["whole", "in blocks"])

@@ -18,6 +18,6 @@ PUBLISHED = (
 def plain_means() -> Iterator[None]:
     """Write means as they are, to 7 decimals, and let them pass the check."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(anonymization, "new_key", lambda: None)
+        patch.setattr(anonymization, "holders_key", lambda: None)
         patch.setattr(release_lines, "DIGITS", 7)
         yield

@@ -19,6 +19,7 @@ from trajanon.days import of_equally_many
 from trajanon.errors import BadInput, TooFewSubjects, TrajanonError
 from trajanon.files.release_lines import in_order
 from trajanon.files.report import digest_of, line_keys
+from trajanon.holder_key import check_key, fingerprint, holders_key, search_seed
 from trajanon.mending import Surroundings, ends_of, mend
 from trajanon.microaggregation import microaggregate
 from trajanon.number_text import number_of
@@ -32,7 +33,7 @@ from trajanon.partition import (
     regrouped,
     subjects_per_group,
 )
-from trajanon.perturbation import new_key
+from trajanon.perturbation import PublicWidths
 from trajanon.privacy.chains import counts_of, drives_left, people_left
 from trajanon.progress import Progress, silent
 from trajanon.release import Release, Result, own_rows
@@ -61,7 +62,8 @@ def anonymize_trajectories(
 ) -> Release:
     """Replace each trajectory by the centroid of a group, as `trajanon.anonymize` says."""
     how = {"roads": roads, "public_places": public_places, "progress": progress}
-    return anonymized_table(trajectories, Request.of(k, options, key, **how)).release
+    asked = Request.of(k, options, key, **how).with_key()
+    return anonymized_table(trajectories, asked).release
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +73,7 @@ class Request:
     k: int  # least number of different subjects in a group
     release: ReleaseSettings
     search: Settings
-    key: bytes | None  # the holder's secret, by which lines are perturbed; None: plain means
+    key: bytes | None  # the holder's secret: search and lines follow from it; None: not yet known
     roads: RoadsToFollow | None = None  # on which released lines lie
     public_places: Surroundings | None = None
     progress: Progress = silent
@@ -82,7 +84,7 @@ class Request:
     def of(
         cls, k: int, options: Mapping[str, Any], key: bytes | None = None, **more: Any
     ) -> "Request":
-        """Check what was asked for; without a key a new one is drawn."""
+        """Check what was asked for."""
         check_k(k)
         release, search = settings_of(options)
         if release.as_published and more.get("roads") is not None:
@@ -90,14 +92,24 @@ class Request:
         if release.distinct_ends > k:
             most = f"`distinct_ends` must be at most k, {k}"
             raise BadInput(f"{most} (got {release.distinct_ends})")
-        if key is not None and not (isinstance(key, bytes) and 16 <= len(key) <= 64):
-            got = len(key) if isinstance(key, bytes) else type(key).__name__
-            raise BadInput(f"`key` must have 16 to 64 bytes (got {got}), or be left out")
-        return cls(k, release, search, new_key(), **more).with_key(key)
+        if key is not None:
+            check_key(key)
+            if release.as_published:
+                raise BadInput("`as_published` has no secret: leave out `key`")
+        return cls(k, release, search, key, **more)
 
-    def with_key(self, key: bytes | None) -> "Request":
-        """Perturb lines by this secret, if there is one, and if they are perturbed."""
-        return replace(self, key=None if self.release.exact_means else key or self.key)
+    def with_key(self, key: bytes | None = None) -> "Request":
+        """Take this key, or the holder's own if none was given; what is as published has none."""
+        if self.release.as_published:
+            return self
+        return replace(self, key=key or self.key or holders_key())
+
+    @property
+    def secret_search(self) -> Settings:
+        """The options of the search, with a seed that nobody else knows."""
+        if self.key is None:
+            return self.search
+        return replace(self.search, seed=search_seed(self.key, self.search.seed))
 
 
 class Tally(NamedTuple):
@@ -112,6 +124,7 @@ class Tally(NamedTuple):
     slid: int  # how many windows are not where they were
     on_roads: Bools | None  # whether each line was laid on roads, (g,)
     mended: dict[str, Any] | None
+    widths: PublicWidths | None  # by which lines and times are moved; None of plain means
     stages: tuple[Stage, ...]
     stopped: bool  # whether Ctrl-C ended the search early
 
@@ -126,7 +139,7 @@ def anonymized_table(given: Trajectories, asked: Request) -> Result:
     asked = replace(asked, timing=timing_of(given, asked.release))
     rows, each = np.arange(len(given)), None
     if asked.release.one_line_each:
-        each = one_each(given, asked.k, asked.search, asked.timing, asked.progress)
+        each = one_each(given, asked.k, asked.secret_search, asked.timing, asked.progress)
         rows, some = each.rows, given.take(each.rows)
         choice = {"people": len(rows), "left_out": len(given) - len(rows)}
     groups, out, mended = grouped(some if each else given, asked, each)
@@ -170,7 +183,7 @@ def _mended(
 def _grouped_and_slid(
     trajectories: Trajectories, asked: Request, each: OneEach | None = None
 ) -> TrajectoryGroups:
-    release, search, timing = asked.release, asked.search, asked.timing
+    release, search, timing = asked.release, asked.secret_search, asked.timing
     subjects = None if release.as_published else trajectories.subject
     if release.align:
         trajectories = placed(trajectories, asked.k, subjects=subjects, timing=timing)
@@ -258,6 +271,7 @@ def tallied(
         slid,
         None if laid is None else laid.on_roads,
         mended,
+        groups.widths,
         partition.stages,
         partition.stopped,
     )
@@ -301,7 +315,8 @@ def finished(
         "subject_names_merged": Merged.counted_in(provenance)._asdict(),
         "attribution": source,
         "versions": versions(),
-        "key": None if asked.key is None else asked.key.hex(),
+        "key_fingerprint": None if asked.key is None else fingerprint(asked.key),
+        "width": None if tally.widths is None else tally.widths.places,
         "information_loss": tally.loss,
         "stages": [stage.account for stage in tally.stages],
         "stopped": tally.stopped,
@@ -321,6 +336,9 @@ def finished(
     }
     if timing is not None and times is not None:
         report["times"] = timing.account | errors | {"alone": timing.alone(times)}
+        if tally.widths is not None:
+            departures, elapsed = tally.widths[1:]
+            report["times"]["widths"] = {"departures": departures, "elapsed": elapsed}
     if tally.starts is not None and tally.slid:
         starts = tally.starts[kept].tolist()
         report["alignment"] = {"slid": tally.slid / len(labels), "starts": starts}

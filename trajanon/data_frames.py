@@ -66,16 +66,16 @@ def anonymize(
         Stations and other places where everybody may be known to be, and what lies near, as
         `trajanon.extract.hidden` reads them: of ends there, ``distinct_ends`` asks nothing.
     key
-        The secret that perturbs lines, 16 to 64 bytes; None draws a new one. The report keeps it:
-        with it, the same groups have the same lines.
+        The secret from which groups and lines follow, 16 to 64 bytes. None takes the holder's own,
+        which is made once and kept in the user's data folder: the same trajectories then have the
+        same lines.
     progress
         Called with the state of the work.
     options
         Whether all is done as in the papers; whether somebody is on one line, or on one for each
         whole day; how many places there are at each end; whether with times and with which rows,
-        and whether lines are plain means, ``as_published`` to ``exact_means``: see
-        `trajanon.settings.ReleaseSettings`. And those of the search, as in
-        `trajanon.microaggregate`. The seed repeats the groups, and with the key the release.
+        ``as_published`` to ``rows``: see `trajanon.settings.ReleaseSettings`. And those of the
+        search, as in `trajanon.microaggregate`. With another seed the same key gives other groups.
 
     Returns
     -------

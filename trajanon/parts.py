@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.anonymization import Request, Tally, finished, grouped, refuse_attribution, tallied
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.atomic_output import replacing, replacing_folder
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.geoparquet import write_released
@@ -27,11 +27,13 @@ from trajanon.files.trajectory_files import (
 )
 from trajanon.loss import information_loss
 from trajanon.neighbours import neighbour_count
-from trajanon.partition import Stage, check_enough
+from trajanon.partition import Stage, check_enough, measured
+from trajanon.perturbation import GroupWidths, PublicWidths
 from trajanon.privacy.ledger import opened
 from trajanon.progress import Progress, silent
 from trajanon.publication import LedgerLike, anonymized, check_ledger
 from trajanon.release import Result, json_report
+from trajanon.released_lines import TrajectoryGroups
 from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, bytes_of, takes_settings
 from trajanon.snapping import RoadsToFollow
@@ -127,7 +129,9 @@ def anonymize_parts(
     (4, 2, True)
     """
     asked = Request.of(k, options, key, roads=roads, progress=progress)
-    check_ledger(ledger, asked.release)
+    check_ledger(ledger, asked)
+    if ledger is None:
+        asked = asked.with_key()
     folder, place, bytes_given = Folder(source), Folder(out), bytes_of(memory)
     if ledger is not None and place.local is None:
         raise BadInput("`ledger` takes releases on a local disk: write there, or leave it out")
@@ -281,7 +285,11 @@ def in_shards(
             f"{capacity:,} fit into the memory at once: raise `memory`"
         )
     read = Stage("reading", None, perf_counter() - since)
-    tally = _joined(n, rows, each("Grouping shards", partial(_search, table), rows))
+    shards_of_groups = each("Grouping shards", partial(_search, table), rows)
+    # All lines are moved by one public width, which is known once all groups are.
+    widths = _widths_of(shards_of_groups)
+    found = [*zip(rows, shards_of_groups, strict=True)]
+    tally = _joined(n, rows, each("Writing lines", partial(_write_lines, table, widths), found))
     searched = Stage("shards", tally.loss, perf_counter() - since - read.seconds)
     tally = tally._replace(stages=(read, searched))
     return finished(table.asked, tally, provenance, subject, shards=len(rows))
@@ -332,20 +340,54 @@ def split(places: NDArray[np.float32], run: Ints, counted: Ints, k: int, shards:
     return found
 
 
-def _search(table: PartsTable, rows: Ints) -> Tally:
-    """Anonymise a shard as a table of its own."""
-    asked = table.asked
-    assert asked.spread is not None
-    given = table.read(table.folder, rows, tracks=asked.release.align)
-    groups, out, mended = grouped(given, asked)
+class ShardGroups(NamedTuple):
+    """The groups of a shard, before their lines are written."""
+
+    labels: Ints  # of those that are released
+    left_out: Bools  # of all rows of the shard
+    starts: Ints | None  # of released windows on their tracks
+    mended: dict[str, Any] | None
+    widths: GroupWidths
+
+
+def _search(table: PartsTable, rows: Ints) -> ShardGroups:
+    """Group a shard as a table of its own."""
+    given = table.read(table.folder, rows, tracks=table.asked.release.align)
+    groups, left_out, mended = grouped(given, table.asked)
     if groups.partition.stopped:
         raise KeyboardInterrupt
+    tracks = groups.trajectories.tracks
+    starts = None if tracks is None else tracks.along
+    return ShardGroups(groups.partition.labels, left_out, starts, mended, groups.group_widths)
+
+
+def _widths_of(shards: Sequence[ShardGroups]) -> PublicWidths:
+    """Join the widths of the groups of all shards."""
+    places, departures, elapsed = zip(*(shard.widths for shard in shards), strict=True)
+    if departures[0] is None:
+        return PublicWidths.of(GroupWidths(np.concatenate(places)))
+    joined = (np.concatenate(widths) for widths in (places, departures, elapsed))
+    return PublicWidths.of(GroupWidths(*joined))
+
+
+def _write_lines(table: PartsTable, widths: PublicWidths, shard: tuple[Ints, ShardGroups]) -> Tally:
+    """Write the lines of a shard's groups, and take what release and report need."""
+    asked, since = table.asked, perf_counter()
+    assert asked.spread is not None
+    rows, found = shard
+    given = table.read(table.folder, rows, tracks=asked.release.align)
+    released = given.take(~found.left_out) if found.left_out.any() else given
+    if found.starts is not None:
+        released = released.slid(found.starts)
+    partition = measured(released.records, found.labels, "shard", since)
+    groups = TrajectoryGroups(released, partition, asked.key, asked.timing, asked.roads, widths)
     kept, labels = groups.trajectories.records, groups.partition.labels
     lines, lost = groups.released.reshape(-1, kept.shape[1]), 0.0
     for start in range(0, len(kept), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
         lost += float((((kept[some] - lines[labels[some]]) / asked.spread) ** 2).sum())
-    return tallied(given, groups, out, mended, Histogram.of)._replace(loss=lost)
+    tally = tallied(given, groups, found.left_out, found.mended, Histogram.of)
+    return tally._replace(loss=lost)
 
 
 def _joined(n: int, rows: Sequence[Ints], tallies: Sequence[Tally]) -> Tally:
@@ -376,6 +418,7 @@ def _joined(n: int, rows: Sequence[Ints], tallies: Sequence[Tally]) -> Tally:
             name: {key: sum(one[name][key] for one in mended) for key in account}
             for name, account in mended[0].items()
         },
+        widths=tallies[0].widths,
         stages=(),
         stopped=False,
     )

@@ -1,14 +1,16 @@
 """How a line is written: its group's mean, moved smoothly by a secret; and its times.
 
+`docs/proof.md` states what this hides, and proves it of the functions here; a test names them.
+
 Source: B. Matérn, "Spatial variation" (1960); M. L. Stein, "Interpolation of spatial data" (1999),
 section 2.7, for the correlation of order 5/2.
 """
 
-import secrets
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from trajanon.arrays import Floats, Ints
 from trajanon.files.release_lines import rounded
@@ -17,93 +19,177 @@ from trajanon.loss import group_means
 from trajanon.partition import dense
 from trajanon.times import BEGINS, Clock
 
-SIZE = 1.45
-"""Root mean square of a displacement, as a share of the group's width by its members.
-
-The width is the root mean square distance of members from their mean.
-"""
-
 LENGTH = 6.0
 """Points over which displacements are correlated."""
 
-_ANY_WAY = 0.2  # share of a displacement's variance that does not follow the group's spread
-_AROUND = 3.0  # points, the standard deviation of the weights of the spread around a point
-_LEAST, _MOST = 0.5, 2.0  # of its mean, a duration
-_AT_ONCE = 10_000  # trajectories that are measured, or lines that are drawn
+LEAST_METRES, LEAST_SECONDS = 10.0, 60.0
+"""The least public widths: groups of copies are moved, too."""
+
+ELAPSED, TIMES_LENGTH = 2.5, 4.0
+"""Elapsed times are rough along the way: they are moved more than groups are wide, by this factor,
+and over fewer points.
+"""
+
+_JITTER = 1e-9  # variance that is added to each point's, so that rounding keeps it positive
+_ROWS_PER_BATCH = 10_000  # trajectories that are measured, or lines that are drawn
 _LANES = 4  # numbers of 64 bits in a group's seed
+_DIGEST = 8 * _LANES  # bytes
 
 
-def new_key() -> bytes:
-    """Draw a secret key: anyone who has it can compute every displacement."""
-    return secrets.token_bytes(32)
+class GroupWidths(NamedTuple):
+    """How far the members of groups are from their means: root mean squares, (g,) each."""
+
+    places: Floats  # metres
+    departures: Floats | None = None  # seconds
+    elapsed: Floats | None = None  # seconds since the departure
+
+
+class PublicWidths(NamedTuple):
+    """What the displacements of a release are multiples of: three numbers that are published."""
+
+    places: float  # metres
+    departures: float = 0.0  # seconds
+    elapsed: float = 0.0
+
+    @classmethod
+    def of(cls, groups: GroupWidths) -> "PublicWidths":
+        """Take the medians of groups, rounded up to two digits."""
+        places = public_width(groups.places, LEAST_METRES)
+        if groups.departures is None or groups.elapsed is None:
+            return cls(places)
+        departures = public_width(groups.departures, LEAST_SECONDS)
+        return cls(places, departures, ELAPSED * public_width(groups.elapsed, LEAST_SECONDS))
 
 
 def correlation(points: int, length: float = LENGTH) -> Floats:
-    """Tell how displacements at the points of a line are correlated, (m, m): Matérn's of 5/2."""
+    """Return how displacements at the points of a line are correlated, (m, m): Matérn's of 5/2."""
     place = np.arange(points)
     apart = np.sqrt(5.0) * np.abs(place[:, None] - place) / length
-    return np.asarray((1.0 + apart + apart**2 / 3.0) * np.exp(-apart))
+    matern = (1.0 + apart + apart**2 / 3.0) * np.exp(-apart)
+    return np.asarray(matern + _JITTER * np.eye(points))
 
 
-def spread_around(spread: Floats) -> Floats:
-    """Give the covariance of groups around each point, (..., m, 2, 2); a fifth goes any way."""
-    place = np.arange(spread.shape[-3])
-    near = np.exp(-0.5 * ((place[:, None] - place) / _AROUND) ** 2)
-    around = np.einsum("...iab,ij->...jab", spread, near / near.sum(axis=0))
-    alike = 0.5 * np.trace(around, axis1=-2, axis2=-1)[..., None, None] * np.eye(2)
-    return np.asarray((1.0 - _ANY_WAY) * around + _ANY_WAY * alike)
+def displacement_covariance(points: int, width: float, share: float) -> Floats:
+    """Return the covariance of a line's displacement to the north, (m, m), in square metres.
+
+    That to the east is the same, and independent. Everybody may know all of it: ``width`` is the
+    public one of the release, and ``share`` the largest of one person in the mean, 1/k of k people
+    with one trajectory each.
+    """
+    return np.asarray((width * share) ** 2 * correlation(points))
 
 
-def displacement_root(spread: Floats, parts: Floats) -> Floats:
-    """Give the root of the covariance of displacements, (..., m, 2, 2), in metres."""
-    covariance = spread_around(spread)
-    side = np.sqrt(determinants(covariance).clip(0.0))[..., None, None]
-    unit = np.sqrt(np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] + 2.0 * side)
-    root = (covariance + side * np.eye(2)) / np.where(unit > 0.0, unit, 1.0)  # the symmetric one
-    return np.asarray(SIZE * root / parts[..., None, None, None])
+def mu_of(shift: Floats, width: float) -> float:
+    """Return how well a trajectory is told from the same moved by ``shift``, (m, 2), in metres.
+
+    It is the distance of two normal distributions of equal spread, in standard deviations: that of
+    the released line where all else is known, and the trajectory's share in it is the largest.
+    """
+    white = np.linalg.solve(np.linalg.cholesky(correlation(len(shift))), shift)
+    return float(np.sqrt((white**2).sum())) / width
 
 
-def determinants(matrices: Floats) -> Floats:
-    """Take the determinants of matrices, (..., 2, 2); numpy's way is for large ones."""
-    crossed = matrices[..., 0, 1] * matrices[..., 1, 0]
-    return np.asarray(matrices[..., 0, 0] * matrices[..., 1, 1] - crossed)
+def odds_of(mu: float) -> float:
+    """Return the best share of right answers, at even odds, to which of two it was."""
+    return float(ndtr(mu / 2.0))
 
 
-def group_spread(points: Floats, means: Floats, labels: Ints) -> Floats:
-    """Measure the covariance of each group at each point, (g, m, 2, 2), in square metres."""
-    sizes, degree = np.bincount(labels), _degrees(means)
-    spread = np.zeros((*means.shape, 2))
-    for begin in range(0, len(points), _AT_ONCE):
-        label = labels[begin : begin + _AT_ONCE]
-        away = (points[begin : begin + _AT_ONCE] - means[label]) * degree[label]
-        np.add.at(spread, label, away[..., :, None] * away[..., None, :])
-    return spread / sizes[:, None, None, None]
+class ToldApart(NamedTuple):
+    """How well a trajectory is told from the same one moved to the side, by its released line."""
+
+    metres: float  # to the side
+    mu: float  # as `mu_of` says
+    right: float  # share of right answers at even odds, at most
+
+    @classmethod
+    def of(cls, points: int, width: float, metres: float = 100.0) -> "ToldApart":
+        """Take a trajectory of so many points, in a release of this public width."""
+        mu = mu_of(np.tile([0.0, metres], (points, 1)), width)
+        return cls(metres, mu, odds_of(mu))
+
+
+def public_width(widths: Floats, least: float) -> float:
+    """Return the median width of groups, rounded up to two digits, and not below the least."""
+    median = float(np.median(widths)) if len(widths) else 0.0
+    if median <= least:
+        return least
+    digit = 10.0 ** (np.floor(np.log10(median)) - 1.0)
+    # A median of two digits is kept, although its division may end just above them.
+    return round(float(np.ceil(median / digit - 1e-9) * digit), 9)
+
+
+def group_widths(points: Floats, means: Floats, labels: Ints) -> Floats:
+    """Measure how far members are from their mean, (g,): root mean squares of metres."""
+    degree = _degrees(means)
+    squares = np.zeros(len(means))
+    for begin in range(0, len(points), _ROWS_PER_BATCH):
+        label = labels[begin : begin + _ROWS_PER_BATCH]
+        away = (points[begin : begin + _ROWS_PER_BATCH] - means[label]) * degree[label]
+        np.add.at(squares, label, (away**2).sum(axis=2).mean(axis=1))
+    return np.asarray(np.sqrt(squares / np.bincount(labels)))
+
+
+def member_weights(labels: Ints) -> Floats:
+    """Return what each trajectory counts in the mean of its group, (n,); they add up to 1."""
+    return np.asarray(1.0 / np.bincount(labels)[labels])
+
+
+def largest_shares(labels: Ints, subjects: Ints | None) -> Floats:
+    """Return the most that one person counts in the mean of each group, (g,)."""
+    weights = member_weights(labels)
+    people = np.arange(len(labels)) if subjects is None else dense(subjects)
+    pairs, pair = np.unique(labels * (people.max(initial=0) + 1) + people, return_inverse=True)
+    shares = np.zeros(int(labels.max(initial=-1)) + 1)
+    np.maximum.at(shares, pairs // (people.max(initial=0) + 1), np.bincount(pair, weights))
+    return shares
 
 
 def perturbed(
-    points: Floats, means: Floats, labels: Ints, key: bytes, subjects: Ints | None = None
+    points: Floats,
+    means: Floats,
+    labels: Ints,
+    key: bytes,
+    width: float,
+    subjects: Ints | None = None,
 ) -> Floats:
     """Write the mean of each group, (g, m, 2): moved smoothly, and rounded.
 
-    Anyone who holds all other members of a group of s subtracts them from s times its line and has
-    the last, off by s times the displacement. So this is as large as an s-th of the group's width,
-    and follows from its members by a keyed hash: without the key, guesses cannot be tried.
+    Anyone who holds all other members of a group of k subtracts them from k times its line and has
+    the last, off by k times the displacement. At each point this has a standard deviation of the
+    public ``width``, in metres to the north and to the east, in every group: its size tells nothing
+    of the members. It follows from them by a keyed hash: without the key, guesses cannot be tried.
     """
-    m = points.shape[1]
-    # What rounding adds keeps the matrix of equal points positive.
-    factor = np.linalg.cholesky(correlation(m) + 1e-9 * np.eye(m))
-    spread, parts = group_spread(points, means, labels), group_parts(labels, subjects)
-    seeds, lines = _seeds(points, labels, key, b"places"), np.empty_like(means)
-    degree, most = _degrees(means), np.array([90.0, 180.0])
-    for begin in range(0, len(means), _AT_ONCE):
-        some = slice(begin, begin + _AT_ONCE)
-        drawn = _normal(seeds[some], 2 * m, key).reshape(-1, m, 2)
-        smooth = np.einsum("ij,gjc->gic", factor, drawn)
-        root = displacement_root(spread[some], parts[some])
-        metres = np.einsum("giab,gib->gia", root, smooth)
-        moved = means[some] + (metres / degree[some]).clip(-180.0, 180.0)
-        lines[some] = rounded(moved.clip(-most, most))
+    m, deviations = points.shape[1], width * largest_shares(labels, subjects)
+    seeds = group_seeds(points, labels, deviations, key, b"places")
+    lines = np.empty_like(means)
+    for begin in range(0, len(means), _ROWS_PER_BATCH):
+        batch = slice(begin, begin + _ROWS_PER_BATCH)
+        lines[batch] = written(means[batch], displacements(seeds[batch], deviations[batch], m))
     return lines
+
+
+def displacements(seeds: Ints, deviations: Floats, m: int) -> Floats:
+    """Draw a displacement of each line from its seed, (g, m, 2), in metres."""
+    factor = np.linalg.cholesky(correlation(m))
+    drawn = normal_numbers(seeds, 2 * m).reshape(-1, m, 2)
+    return np.asarray(deviations[:, None, None] * np.einsum("ij,gjc->gic", factor, drawn))
+
+
+def written(means: Floats, metres: Floats) -> Floats:
+    """Write lines that are moved, (g, m, 2): on Earth, and rounded."""
+    moved = means + (metres / _degrees(means)).clip(-180.0, 180.0)
+    most = np.array([90.0, 180.0])
+    return rounded(moved.clip(-most, most))
+
+
+def widths_of_times(seconds: Floats, labels: Ints) -> tuple[Floats, Floats]:
+    """Measure how far departures and elapsed times are from their group's mean, (g,) each."""
+    sizes = np.bincount(labels)
+    away = seconds - group_means(seconds, labels)[labels]
+    elapsed = away - away[:, :1]
+    squares = away[:, 0] ** 2, (elapsed**2).mean(axis=1)
+    of_departures, of_elapsed = (np.sqrt(np.bincount(labels, each) / sizes) for each in squares)
+    return of_departures, of_elapsed
 
 
 def perturbed_times(
@@ -112,61 +198,59 @@ def perturbed_times(
     labels: Ints,
     clock: Clock,
     key: bytes,
+    widths: PublicWidths,
     subjects: Ints | None = None,
 ) -> Floats:
-    """Write the mean times of each group, (g, m): departure and duration moved as places are."""
-    means, sizes = group_means(seconds, labels), np.bincount(labels)
-    parts = group_parts(labels, subjects)
-    drawn = _normal(_seeds(np.dstack([points, seconds]), labels, key, b"times"), 2, key)
+    """Write the mean times of each group, (g, m): moved smoothly along the way, and rounded.
 
-    def moved(each: Floats, mean: Floats, drawn: Floats) -> Floats:
-        width = np.bincount(labels, np.abs(each - mean[labels])) / sizes
-        return np.asarray(mean + SIZE * width / parts * drawn)
-
-    departs = moved(seconds[:, 0], means[:, 0], drawn[:, 0])
+    The departure moves all of them, and a process like that of places moves each. Times that would
+    run back wait, and departures stay within the clock's day or week.
+    """
+    m = seconds.shape[1]
+    means, shares = group_means(seconds, labels), largest_shares(labels, subjects)
+    scale = np.hypot(widths.departures, widths.elapsed) * shares
+    seeds = group_seeds(np.dstack([points, seconds]), labels, scale, key, b"times")
+    drawn = normal_numbers(seeds, m + 1)
+    along = drawn[:, 1:] @ np.linalg.cholesky(correlation(m, TIMES_LENGTH)).T
+    moved = widths.departures * drawn[:, :1] + widths.elapsed * along
+    times = np.maximum.accumulate(means + shares[:, None] * moved, axis=1)
     if np.isfinite(clock.round):
-        departs = np.clip(departs, BEGINS, BEGINS + clock.round)
-    mean = means[:, -1] - means[:, 0]
-    takes = moved(seconds[:, -1] - seconds[:, 0], mean, drawn[:, 1])
-    takes = np.clip(takes, _LEAST * mean, _MOST * mean)
-    stretched = takes / np.where(mean > 0.0, mean, 1.0)
-    return clock.rounded(departs[:, None] + stretched[:, None] * (means - means[:, :1]))
+        departs = times[:, :1].clip(BEGINS, BEGINS + clock.round)
+        times += departs - times[:, :1]
+    return clock.rounded(times)
 
 
-def group_parts(labels: Ints, subjects: Ints | None) -> Floats:
-    """How many times each group is as large as what a subject has in it at most, (g,)."""
-    sizes = np.bincount(labels).astype(np.float64)
-    if subjects is None:
-        return sizes
-    own, people = dense(subjects), len(subjects)
-    pairs, held = np.unique(labels * people + own, return_counts=True)
-    most = np.zeros(len(sizes))
-    np.maximum.at(most, pairs // people, held)
-    return sizes / np.where(most < sizes, most, 1.0)
+def normal_numbers(seeds: Ints, count: int) -> Floats:
+    """Return ``count`` normal numbers of each seed, (g, count), from 52 random bits each."""
+    blocks = [number.to_bytes(2, "little") for number in range(-(-8 * count // 64))]
+    drawn = b"".join(
+        blake2b(key=seed.tobytes(), salt=block).digest() for seed in seeds for block in blocks
+    )
+    bits = np.frombuffer(drawn, dtype="<u8").reshape(len(seeds), 8 * len(blocks))[:, :count]
+    return np.asarray(ndtri(((bits >> np.uint64(12)) + 0.5) / 2.0**52))
 
 
 def _degrees(lines: Floats) -> Floats:
-    """Metres of a degree of latitude and longitude about the middle of each line, (g, 1, 2)."""
+    """Return metres of a degree of latitude and longitude about each line's middle, (g, 1, 2)."""
     return metres_of_degrees(lines[..., 0].mean(axis=1))[:, None]
 
 
-def _seeds(members: Floats, labels: Ints, key: bytes, what: bytes) -> Ints:
-    """A seed for each group, (g, 4), of what its members are, in any order."""
-    size = 8 * _LANES
-    each = (
-        blake2b((one + 0.0).tobytes(), digest_size=size, key=key, person=what) for one in members
-    )
-    digests = np.frombuffer(b"".join(one.digest() for one in each), dtype="<u8")
-    seeds = np.zeros((int(labels.max(initial=-1)) + 1, _LANES), dtype="<u8")
-    np.add.at(seeds, labels, digests.reshape(-1, _LANES))
-    return seeds
+def group_seeds(members: Floats, labels: Ints, scale: Floats, key: bytes, purpose: bytes) -> Ints:
+    """Return a secret seed for each group, (g, 4), of its members, in any order, and its scale.
 
-
-def _normal(seeds: Ints, count: int, key: bytes) -> Floats:
-    """Draw ``count`` normal numbers from each seed, (g, count)."""
-    blocks = [n.to_bytes(2, "little") for n in range(-(-4 * count // 64))]
-    drawn = b"".join(
-        blake2b(seed.tobytes(), key=key, salt=block).digest() for seed in seeds for block in blocks
+    The same members moved on another scale get other numbers: from two multiples of the same
+    displacement anyone could compute it.
+    """
+    digests = b"".join(
+        blake2b((row + 0.0).tobytes(), digest_size=_DIGEST, key=key, person=purpose).digest()
+        for row in members
     )
-    bits = np.frombuffer(drawn, dtype="<u4").reshape(len(seeds), 16 * len(blocks))[:, :count]
-    return np.asarray(ndtri((bits + 0.5) / 2.0**32))
+    sums = np.zeros((len(scale), _LANES), dtype="<u8")
+    np.add.at(sums, labels, np.frombuffer(digests, dtype="<u8").reshape(-1, _LANES))
+    seeds = b"".join(
+        blake2b(
+            total.tobytes() + size.tobytes(), digest_size=_DIGEST, key=key, person=purpose + b" of"
+        ).digest()
+        for total, size in zip(sums, scale, strict=True)
+    )
+    return np.frombuffer(seeds, dtype="<u8").reshape(-1, _LANES)

@@ -47,7 +47,7 @@ def anonymize_file(
     out
         As `path` of `Release.write`.
     k, roads, public_places, key, progress, options
-        As in `trajanon.anonymize`; with a ledger, the key is the ledger's.
+        As in `trajanon.anonymize`; a ledger holds a key of its own.
     subjects_exact
         Whether names that differ only in upper and lower case are different subjects.
     ledger
@@ -84,7 +84,9 @@ def anonymize_file(
     how = {"roads": roads, "public_places": public_places, "progress": progress}
     asked = Request.of(k, options, key, **how)
     check_release_format(out, timed=asked.release.times is not None)
-    check_ledger(ledger, asked.release)
+    check_ledger(ledger, asked)
+    if ledger is None:
+        asked = asked.with_key()
     inputs = [source, *([] if ledger is None else [Path(ledger)])]
     replaced = replacing(out, new_report_path(out), inputs=inputs, public=[out])
     with nullcontext() if ledger is None else opened(ledger, new=True) as book:
@@ -123,9 +125,13 @@ def anonymized(
     return result, keyed[kept]
 
 
-def check_ledger(ledger: LedgerLike, settings: ReleaseSettings) -> None:
-    """Refuse a ledger for releases that are not published, or not of trips."""
-    if settings.as_published and ledger is not None:
+def check_ledger(ledger: LedgerLike, asked: Request) -> None:
+    """Refuse a ledger for releases that are not published, or not of trips; and a second key."""
+    if ledger is None:
+        return
+    if asked.release.as_published:
         raise BadInput("`as_published` is not for publication: leave out `ledger`")
-    if settings.days is not None and ledger is not None:
+    if asked.release.days is not None:
         raise BadInput("`days` releases days, and a ledger knows trips: leave out `ledger`")
+    if asked.key is not None:
+        raise BadInput("`ledger` holds a key of its own: leave out `key`")

@@ -36,7 +36,7 @@ class Release:
         The released trajectories, sorted by their coordinates, without subjects.
     report
         For the holder, ready for JSON. Not for publication: ``labels`` links each original to its
-        group, and ``key`` undoes the perturbation of lines.
+        group. The key is not in it.
 
     Examples
     --------

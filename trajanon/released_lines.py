@@ -12,7 +12,14 @@ from trajanon.files.release_lines import rounded
 from trajanon.loss import group_means, loss_to
 from trajanon.number_text import number_of
 from trajanon.partition import Partition
-from trajanon.perturbation import perturbed, perturbed_times
+from trajanon.perturbation import (
+    GroupWidths,
+    PublicWidths,
+    group_widths,
+    perturbed,
+    perturbed_times,
+    widths_of_times,
+)
 from trajanon.snapping import RoadsToFollow, Snapped
 from trajanon.times import Timing
 from trajanon.trajectories import Trajectories
@@ -27,9 +34,26 @@ class TrajectoryGroups:
 
     trajectories: Trajectories
     partition: Partition  # its loss and its lines are of places alone
-    key: bytes | None  # the holder's secret, by which lines are perturbed; None: plain means
+    key: bytes | None  # the holder's secret, by which lines are moved; None: plain means
     timing: Timing | None = None  # of times that are released
     roads: RoadsToFollow | None = None  # on which released lines lie
+    release_widths: PublicWidths | None = None  # of a shard: those of all shards
+
+    @cached_property
+    def group_widths(self) -> GroupWidths:
+        """How far the members of each group are from their means."""
+        trips, labels = self.trajectories, self.partition.labels
+        places = group_widths(trips.points, self.partition.lines(trips.points), labels)
+        if self.timing is None:
+            return GroupWidths(places)
+        return GroupWidths(places, *widths_of_times(self.timing.seconds(trips), labels))
+
+    @cached_property
+    def widths(self) -> PublicWidths | None:
+        """The public widths by which lines are moved; None of plain means."""
+        if self.key is None:
+            return None
+        return self.release_widths or PublicWidths.of(self.group_widths)
 
     @cached_property
     def written(self) -> Floats:
@@ -46,10 +70,11 @@ class TrajectoryGroups:
                 "and would have no mean: extract each side with an `area` of its own, or lower `k`"
             )
         lines = self.partition.lines(whole.points)
-        if self.key is None:
+        if self.key is None or self.widths is None:
             lines = rounded(lines)
         else:
-            lines = perturbed(whole.points, lines, labels, self.key, whole.subject)
+            width = self.widths.places
+            lines = perturbed(whole.points, lines, labels, self.key, width, whole.subject)
         if whole.unit != "day":
             return lines
         first = np.unique(labels, return_index=True)[1]
@@ -79,9 +104,11 @@ class TrajectoryGroups:
             return None
         whole, labels, clock = self.trajectories, self.partition.labels, self.timing.clock
         seconds = self.timing.seconds(whole)
-        if self.key is None:
+        if self.key is None or self.widths is None:
             return clock.rounded(group_means(seconds, labels))
-        return perturbed_times(whole.points, seconds, labels, clock, self.key, whole.subject)
+        return perturbed_times(
+            whole.points, seconds, labels, clock, self.key, self.widths, whole.subject
+        )
 
     @property
     def late(self) -> dict[str, Floats]:

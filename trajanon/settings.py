@@ -139,7 +139,7 @@ class Settings(_Checked):
         12, combines their groups, and anneals regions again. Tables of more than 2,500
         records get fewer runs, and of more than 10,000 fewer moves a record.
     seed
-        Repeats the groups bit for bit.
+        Another seed gives other groups, of trajectories with the holder's key only.
 
     Examples
     --------
@@ -196,16 +196,13 @@ class ReleaseSettings(_Checked):
         Metres of displacement at every point that count as much as a minute between departures:
         more brings departures nearer, and moves points farther. With 0 only places count.
     time_step
-        Released times are rounded to this many seconds.
+        Released times are rounded to this many seconds, a minute at least.
     timezone
         Local time zone of times, such as Europe/Madrid. None takes that of the middle of the area.
     rows
         Rows of each released line: subjects (one for each different subject behind it), or lines (a
         single row, with their number in a column people). Where k counts records, or no subjects
         are known, records take the place of subjects.
-    exact_means
-        Write plain means, without perturbation: anyone with all other members of a group can
-        compute the last one.
 
     Examples
     --------
@@ -219,7 +216,7 @@ class ReleaseSettings(_Checked):
     'records'
     >>> trajanon.anonymize(trajectories, k=2, time_step=0)
     Traceback (most recent call last):
-    trajanon.errors.BadInput: `time_step` must be a whole number from 1 to 86400 (got 0)
+    trajanon.errors.BadInput: `time_step` must be a whole number from 60 to 86400 (got 0)
     """
 
     as_published: bool = option(False)
@@ -229,10 +226,9 @@ class ReleaseSettings(_Checked):
     align: bool = option(True)
     times: TimesName | None = option(None, "no times")
     minute_worth: float = option(3.0, least=0, most=10**6)
-    time_step: int = option(300, least=1, most=86_400)
+    time_step: int = option(300, least=60, most=86_400)
     timezone: str | None = option(None, "that of the area's middle")
     rows: RowsName = option("subjects")
-    exact_means: bool = option(False)
 
 
 def parameters_of(kind: type) -> list[Parameter]:
@@ -282,7 +278,7 @@ def settings_of(options: Mapping[str, Any]) -> tuple[ReleaseSettings, Settings]:
         raise BadInput(f"`as_published` is the method alone: leave out `{others[0]}`")
     if (refine := searched.get("refine", "none")) not in ("none", "swap", "rcs"):
         raise BadInput(f"`as_published` takes `refine` none, swap or rcs (got {refine!r})")
-    return replace(settings, **_ALONE, exact_means=True), replace(search, refine=refine)
+    return replace(settings, **_ALONE), replace(search, refine=refine)
 
 
 def names_in(kind: Any) -> tuple[str, ...]:

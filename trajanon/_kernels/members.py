@@ -56,7 +56,7 @@ def exchange_members(products, worths, owners, apart, members, room, sums):
                     toward[c] -= products[c, left] + products[c, right]
                     alone[c] = worths[c] - toward[c] - 0.5 * products[c, c]
                 for place in range(size):
-                    if place == i or place == j:
+                    if place in (i, j):
                         continue
                     member = members[place]
                     rest += worths[member] - 0.5 * toward[member]

@@ -18,7 +18,7 @@ PUBLIC = "railway=station,halt,public_transport=station,amenity=bus_station,aero
     ReleaseSettings,
     Settings,
     groups={
-        "Release": "k rows exact_means subjects_exact ledger out as_json",
+        "Release": "k rows subjects_exact key ledger out as_json",
         "People": "one_line_each days distinct_ends public_places",
         "Times": "times minute_worth time_step timezone",
         "Roads": "roads",
@@ -29,7 +29,11 @@ PUBLIC = "railway=station,halt,public_transport=station,amenity=bus_station,aero
     trajectories="What extract wrote: a file, or a folder of parts.",
     k="Least number of different subjects in a group. With 2, the spacing of windows helps to tell "
     "the two apart.",
-    time_step="Released times are rounded to this: seconds, or a time such as 5min.",
+    time_step="Released times are rounded to this: a time such as 5min, 1min at least.",
+    key=(
+        "File with your secret key, made if there is none: groups, lines and times follow from it.",
+        "the one in your data folder, which is made once",
+    ),
     refine=("anneal, descent, swap, rcs or none.", "anneal; none with --as-published"),
     memory=("Memory limit for a folder of parts, such as 4GB; on a cluster, per worker.", "4GB"),
     ledger="Your private list of releases, such as trips.ledger, made if there is none: "
@@ -55,6 +59,7 @@ def anonymize(
     subjects_exact: bool = False,
     memory: str | None = None,
     cluster: str | None = None,
+    key: Path | None = None,
     ledger: Path | None = None,
     public_places: Path | None = None,
     roads: Path | None = None,
@@ -66,6 +71,7 @@ def anonymize(
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
     from trajanon.cli.report_tables import bars, rows_of, show_release, without_lists
     from trajanon.files.report import report_path
+    from trajanon.holder_key import holders_key
     from trajanon.publication import anonymize_file
 
     if refine is not None:
@@ -76,6 +82,11 @@ def anonymize(
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)
     how |= {"k": k, "subjects_exact": subjects_exact, "ledger": ledger}
+    if key is not None:
+        for name, value in (("ledger", ledger), ("as_published", how.get("as_published"))):
+            if value:  # before the file is made
+                raise BadInput(f"`{name}` does not take a key of yours: leave out `key`")
+        how["key"] = holders_key(key)
     seconds = seconds_of("--time-step", time_step)
     # Of others than whole seconds the settings say what is wrong.
     how["time_step"] = int(seconds) if seconds.is_integer() else seconds

@@ -43,6 +43,7 @@ class _Times(TypedDict):
     minute_worth: Finite
     departure_error: _Metres  # seconds, as written
     duration_error: _Metres
+    widths: NotRequired[dict[str, Finite]]  # public, of departures and elapsed times, in seconds
     alone: NotRequired[dict[str, list[str] | Whole]]  # the hours in which one line departs, of all
 
 
@@ -129,7 +130,8 @@ class Report(TypedDict):
     ledger: NotRequired[_LeftOut]  # what was released before
     attribution: NotRequired[str | None]
     subjects_per_group: NotRequired[list[Whole] | None]
-    key: NotRequired[str | None]  # the secret by which lines are perturbed; None: plain means
+    key_fingerprint: NotRequired[str | None]  # of the secret by which lines are moved
+    width: NotRequired[Finite | None]  # the public one, in metres; None: lines are plain means
     rows: _Rows
     search: NotRequired[dict[str, Any]]
     shards: NotRequired[Whole]
@@ -195,14 +197,12 @@ def clock_in(report: Report) -> Clock | None:
     return Clock(str(settings.times), times["timezone"], settings.time_step)
 
 
-def key_in(report: Report) -> bytes | None:
-    """Take from a report the secret that perturbs lines; None where they are plain means."""
-    if (key := report.get("key")) is None:
-        return None
-    try:
-        return bytes.fromhex(key)
-    except ValueError as error:
-        raise BadInput(f"the report's key is no key: {_AGAIN}") from error
+def width_in(report: Report) -> float | None:
+    """Read the public width in metres by which lines are moved; None where they are plain means."""
+    width = report.get("width")
+    if width is not None and width <= 0.0:
+        raise BadInput(f"the report's width is {width:g} m: {_AGAIN}")
+    return width
 
 
 def rows_in(report: Report) -> str:

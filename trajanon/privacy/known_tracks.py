@@ -10,6 +10,7 @@ from scipy.special import betaincinv
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import metres, number_of, percent, span
+from trajanon.partition import dense, subjects_per_group
 from trajanon.privacy.attack import Published
 
 TRIED = 200
@@ -164,23 +165,30 @@ class KnownTracks:
         self.scale = metres_of_degrees(published.lines[..., 0].mean())
         self.points, self.lines = map(self.in_metres, (published.points, published.lines))
         self.labels, self.owners = published.labels, published.owners
-        self.sizes, self.rows = published.sizes, published.rows
+        self.sizes = published.sizes
+        self.people = subjects_per_group(self.labels, dense(self.owners))
         self.times, self.line_times = published.times, published.line_times
 
         records, lines = (each.reshape(len(each), -1) for each in (self.points, self.lines))
         if self.times is not None and self.line_times is not None:
             off = np.sqrt(((records - lines[self.labels]) ** 2).mean())
             late = np.sqrt(((self.times - self.line_times[self.labels]) ** 2).mean())
-            pace = off / max(late, 1.0)
+            pace = max(off, 1.0) / max(late, 1.0)
             records = np.hstack([records, pace * self.times])
             lines = np.hstack([lines, pace * self.line_times])
         self._records, self._line_records = records, lines
         self._norms = np.einsum("nf,nf->n", records, records)
-        self.spread = max(float(((records - lines[self.labels]) ** 2).mean()), 1.0)
+        away = ((records - lines[self.labels]) ** 2).mean()
+        self.spread = max(float(away), 1.0)  # the square of a member's distance from its line
 
     def in_metres(self, points: Floats) -> Floats:
         """Put points on the plane of the lines."""
         return np.asarray((points - self.origin) * self.scale)
+
+    @property
+    def member_squares(self) -> float:
+        """The squared distance of a member from its line, summed up over points, on average."""
+        return self.spread * self._records.shape[1]
 
     def squares(self, rows: Ints, line: int) -> Floats:
         """Compute the squared distances of trajectories from a line, summed up over points."""

@@ -14,8 +14,8 @@ from trajanon.workers import in_parts
 
 _CELL = 12.0  # metres, a place on the map
 _HEADINGS = 16
-_MOST = 500  # places that are tried at a point
-_LOOKED_AT = 15_000  # of which these are chosen, about
+_MOST = 400  # places that are tried at a point
+_LOOKED_AT = 5_000  # of which these are chosen, about
 _SEVERAL = np.iinfo(np.int64).min  # subjects went there
 _POPULAR = 0.3  # how much more often people go where more did, as a power
 _REACH = 3.0  # standard deviations within which places are tried
@@ -25,7 +25,7 @@ _ALONE = 6.0  # points that tell as much as one, if each is asked for itself
 _FIX = 4.0  # metres, how exactly a place of the map is known
 _ROUND = 1.0  # metres, what a line is rounded by
 _HOP, _HEADING = 0.02, 0.03  # variances of a hop's length, as a share, and of headings
-_LENGTHS = (0.9, 1.0, 1.12, 1.25)  # of hops, beside those of the smooth way, where it is not known
+_LONGER = 1.05  # a hop, than one of the smooth way
 _ROUNDS = 3  # in which he infers how the group spreads from what he makes of the hidden member
 _SPREAD = 3.0  # points, the standard deviation of the weights of the spread around a point
 _ANY_WAY = 0.2  # share of a member's variance that does not follow the others
@@ -59,7 +59,7 @@ def rebuilding(
     *,
     spacing: float | None = None,
     seed: int = 0,
-) -> list[Guessed]:
+) -> tuple[Guessed | None, Guessed | None]:
     """Rebuild one hidden member of lines from the others, and from where other people go.
 
     The adversary knows all but the key. Taken from the line times its members, the others leave the
@@ -67,11 +67,11 @@ def rebuilding(
     turns how far members spread and where the hidden one was. Of the map, but for what only the
     hidden subject shows, the adversary tries all places near this, and takes the likeliest way: in
     hops of ``spacing`` metres (without it, of any one length), along known headings, rather where
-    many went, while the rest goes on as noise does. Times are smoothed likewise. None are rebuilt
-    if trajectories have no hops.
+    many went, while the rest goes on as noise does. Times are smoothed likewise, where they are
+    released. None is rebuilt if trajectories have no hops.
     """
     if published.points.shape[1] == 1:
-        return []
+        return None, None
     tracks = KnownTracks(published)
     plan = _Map(ways._replace(points=tracks.in_metres(ways.points)))
     targets = groups_drawn(published.labels, seed)
@@ -80,14 +80,16 @@ def rebuilding(
         return [_errors(tracks, movement, plan, targets[one], spacing) for one in numbers.tolist()]
 
     found = np.concatenate(in_parts(tried, np.arange(len(targets)), 1)).T
-    others = f"the other members of a line, and follows the rest on the map of other people's tracks,"
+    others = (
+        "the other members of a line, and follows the rest on the map of other people's tracks,"
+    )
     *places, line = found[: len(WAYS) + 1]
-    guessed = [Guessed.of(others, dict(zip(WAYS, places, strict=True)), line)]
-    if len(found) > len(WAYS) + 1:
-        left, smooth, line = found[len(WAYS) + 1 :]
-        knows = "when the other members of a line were where"
-        guessed.append(Guessed.of(knows, {"left": left, "smooth": smooth}, line, timed=True))
-    return guessed
+    rebuilt = Guessed.of(others, dict(zip(WAYS, places, strict=True)), line)
+    if movement.times is None:
+        return rebuilt, None
+    left, smooth, line = found[len(WAYS) + 1 :]
+    knows = "when the other members of a line were where"
+    return rebuilt, Guessed.of(knows, {"left": left, "smooth": smooth}, line, timed=True)
 
 
 def _errors(
@@ -120,7 +122,12 @@ def _smooth_times(left: Floats, companions: Floats, noise: Floats) -> Floats:
 
 
 def _guesses(
-    line: Floats, companions: Floats, noise: Floats, plan: "_Map", hidden: int, spacing: float | None
+    line: Floats,
+    companions: Floats,
+    noise: Floats,
+    plan: "_Map",
+    hidden: int,
+    spacing: float | None,
 ) -> tuple[Floats, ...]:
     """Rebuild the hidden member in each way; all in metres, with the noise of what is left."""
     left, middle = (len(companions) + 1) * line - companions.sum(axis=0), companions.mean(axis=0)
@@ -128,15 +135,11 @@ def _guesses(
     inverse = np.asarray(np.linalg.inv(found.other), dtype=np.float64)
     places = _places_near(plan, hidden, found, middle, inverse)
     if spacing is None:
-        mean = float(np.hypot(*np.diff(found.way, axis=0).T).mean())
-        hops = [mean * length for length in _LENGTHS]
-    else:
-        hops = [spacing]
+        spacing = _LONGER * float(np.hypot(*np.diff(found.way, axis=0).T).mean())
     deviation = np.sqrt(np.trace(noise) / len(noise))
     white = np.broadcast_to(np.eye(2) / (deviation + _ROUND), (len(left), 2, 2))
     factors = _factors(noise / deviation**2, white)
-    walks = [_walk(places, left, white, factors, hop) for hop in hops]
-    on_map = _followed(places, max(walks, key=lambda walk: walk.worth[places.first[-2] :].max()))
+    on_map = _followed(places, _walk(places, left, white, factors, spacing))
     return left, found.way, on_map, 0.5 * (found.way + on_map)
 
 

@@ -81,8 +81,8 @@ def members_of(tracks: KnownTracks, movement: Movement, line: int) -> tuple[Ints
     products = noise @ noise.T
     worths = -_COMPACT / tracks.spread * tracks.squares(near, line)
 
-    # A line with fewer rows than trajectories has some subject twice.
-    owners, apart = tracks.owners[near], bool(tracks.rows[line] == size)
+    # Where there are fewer people than trajectories, somebody is in it twice.
+    owners, apart = tracks.owners[near], bool(tracks.people[line] == size)
     different = np.arange(len(near))
     if apart:
         different = np.sort(np.unique(owners, return_index=True)[1])
@@ -113,4 +113,3 @@ def _noise_of(tracks: KnownTracks, movement: Movement, line: int, near: Ints) ->
         late = tracks.times[near] - tracks.line_times[line]
         white.append(movement.times.whitened(late[..., None], share))
     return np.concatenate(white, axis=-1).reshape(len(near), -1)
-
