@@ -1,10 +1,9 @@
 """Measure what somebody finds out who holds other tracks, and what hiding it costs.
 
-    python benchmarks/attacks.py FILE [-k 4] [--width 1.45] [--groups 40] [--seed 0] [--no-align]
+    python benchmarks/attacks.py FILE [-k 4] [--groups 40] [--seed 0] [--no-align]
 
-Lines are plain means, and moved as releases are, by a key that follows from the seed; with another
-width than that of releases docs/attacks.md shows what hiding members would cost. The adversaries
-are those of `trajanon evaluate`.
+Lines are plain means, and moved as releases are, by a key that follows from the seed. The
+adversaries are those of `trajanon evaluate`.
 """
 
 from pathlib import Path
@@ -16,7 +15,6 @@ import typer
 from measures import command_line, row, say_machine
 
 import trajanon
-from trajanon import perturbation
 from trajanon.arrays import Floats
 from trajanon.evaluation.evaluation import patient
 from trajanon.files.report import checked, released_of
@@ -32,7 +30,6 @@ from trajanon.utility import displacement
 def attacks(
     file: Path,
     k: Annotated[int, typer.Option("-k")] = 4,
-    width: float = perturbation.SIZE,
     groups: int = 40,
     seed: int = 0,
     *,
@@ -42,7 +39,6 @@ def attacks(
     trajectories = trajanon.read_trajectories(file)
     key = np.random.default_rng(seed).bytes(32)
     with (
-        patch.object(perturbation, "SIZE", width),
         patch.object(verification, "_DRAWN", max(groups, 100)),
         patch.object(verification, "TRIED", groups),
         patch.object(rebuilding, "TRIED", groups),
@@ -55,7 +51,7 @@ def attacks(
         spacing = trajectories.provenance.get("spacing")
         row("written", "metres off", "turning", "hops over 40 degrees")
         ways = {
-            "plain means": (means, {**report, "key": None}),
+            "plain means": (means, {**report, "width": None}),
             "as releases are": (found.lines, report),
         }
         for written, (lines, reported) in ways.items():

@@ -54,7 +54,7 @@ np.save("labels.npy", measured(lambda: trajanon.microaggregate(records, **how)).
 """
 DEFAULT = """
 import trajanon
-trips, how = trajanon.read_trajectories("trips.parquet"), dict(k=%d, exact_means=True, **%s)
+trips, how = trajanon.read_trajectories("trips.parquet"), dict(k=%d, **%s)
 trajanon.anonymize(trips, **how)  # loads or compiles
 np.save("labels.npy", measured(lambda: trajanon.anonymize(trips, **how)).report["labels"])
 """

@@ -13,6 +13,7 @@ from datetime import date
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -27,9 +28,11 @@ from synthesiser import along, synthesised
 import trajanon
 from trajanon.arrays import Floats, Ints
 from trajanon.data import sample
+from trajanon.evaluation.evaluation import moved_by
 from trajanon.extract import extract, roads_to_follow
 from trajanon.files.report import checked, clock_in, released_of
-from trajanon.perturbation import correlation, displacement_root
+from trajanon.loss import group_means
+from trajanon.perturbation import GroupWidths, PublicWidths, correlation, group_widths
 from trajanon.privacy.attack import Published
 from trajanon.privacy.linkage import attacks
 from trajanon.privacy.originals import matched, published
@@ -43,7 +46,7 @@ from trajanon.utility.usefulness import cells, flow_similarity, flows
 
 KEY = bytes(range(32))
 HOURS: dict[str, Any] = {"times": "of-day"}
-MDAV: dict[str, Any] = {"method": "mdav", "refine": "none", "exact_means": True}
+MDAV: dict[str, Any] = {"method": "mdav", "refine": "none", "plain": True}
 NORTH = (-122.485, 37.7805, -122.3942, 37.811)  # of the roads of San Francisco's north
 BEIJING = (116.15, 39.75, 116.62, 40.10)
 BUSIEST, PLACES, CELL = 1_000, 100, 500.0  # streets compared; cells without roads, and metres
@@ -129,9 +132,12 @@ def ways(originals: Trajectories, roads: RoadsToFollow | None) -> Iterator[Way]:
         yield Way(f"synthesiser, ε = {epsilon:g}", wrong, [None] * (len(ATTACKS) + 1))
 
 
-def release(originals: Trajectories, k: int, **options: Any) -> tuple[Published, Clock | None]:
+def release(
+    originals: Trajectories, k: int, plain: bool = False, **options: Any
+) -> tuple[Published, Clock | None]:
     """Publish lines: what an adversary sees of them, and what their times count from."""
-    made = trajanon.anonymize(originals, k, key=KEY, **options)
+    with patch("trajanon.anonymization.holders_key", lambda: None if plain else KEY):
+        made = trajanon.anonymize(originals, k, **options)
     report = checked(made.report)
     kept = released_of(originals, report)
     seen = published(matched(kept, made.trajectories, report), report)
@@ -147,7 +153,10 @@ def found_by(seen: Published) -> list[float | None]:
     ]
     if own:  # a whole trip is found among whole trips, and by its own points
         return [1.0, 1.0, *best[2:], None]
-    together = verification(seen, Noise(correlation(seen.points.shape[1]), displacement_root))
+    means = group_means(seen.points.reshape(len(seen.points), -1), seen.labels)
+    width = group_widths(seen.points, means.reshape(seen.lines.shape), seen.labels)
+    noise = partial(moved_by, PublicWidths.of(GroupWidths(width)).places)
+    together = verification(seen, Noise(correlation(seen.points.shape[1]), noise))
     return [*best, None if together is None else together.verified]
 
 

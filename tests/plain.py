@@ -15,9 +15,16 @@ PUBLISHED = (
 
 
 @contextmanager
-def plain_means() -> Iterator[None]:
-    """Write means as they are, to 7 decimals, and let them pass the check."""
+def unmoved() -> Iterator[None]:
+    """Write plain means."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(anonymization, "holders_key", lambda: None)
+        yield
+
+
+@contextmanager
+def plain_means() -> Iterator[None]:
+    """Write means as they are, to 7 decimals, and let them pass the check."""
+    with unmoved(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(release_lines, "DIGITS", 7)
         yield

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from trajanon import parts
-from trajanon.anonymization import Tally
 from trajanon.arrays import Floats, Ints
 from trajanon.files.release_formats import read_release
 from trajanon.files.trajectory_files import write_partition
@@ -98,15 +97,14 @@ class Groups:
         self.of: dict[int, int] = {}
         self._count = 0
 
-    def search(self, table: parts.PartsTable, rows: Ints) -> Tally:
+    def search(self, table: parts.PartsTable, rows: Ints) -> parts.ShardGroups:
         """Note the groups."""
-        tally = searched(table, rows)
+        groups = searched(table, rows)
         assert not self.of.keys() & set(rows.tolist()), "a row came twice"
-        found = tally.labels + self._count
-        kept = tally.labels >= 0
-        self.of |= dict(zip(rows[kept].tolist(), found[kept].tolist(), strict=True))
-        self._count += len(tally.lines)
-        return tally
+        labels = groups.labels + self._count
+        self.of |= dict(zip(rows[~groups.left_out].tolist(), labels.tolist(), strict=True))
+        self._count += len(groups.widths.places)
+        return groups
 
     @property
     def labels(self) -> Ints:

@@ -13,7 +13,7 @@ from trajanon.maps.figures.pictures import INK, ONE_COLUMN, Picture, legend_belo
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 
-KEY = bytes(32)
+KEY = bytes(range(32))
 """A fixed key, to repeat measurements: no release with it is published."""
 
 

@@ -32,7 +32,7 @@ def test_groups_and_loss_are_those_of_the_method_on_60_columns(
     report = release.report
     assert report["information_loss"] == expected.information_loss
     assert report["labels"] == expected.labels.tolist()
-    assert (report["as_published"], report["counted"], report["key"]) == (True, "records", None)
+    assert (report["as_published"], report["counted"], report["width"]) == (True, "records", None)
     assert report["alignment"] is report["mended"] is None
     rows = np.round(expected.centroids[expected.labels].reshape(n, 30, 2), 5) + 0.0
     found = release.trajectories.points

@@ -29,7 +29,7 @@ from trajanon.verdict import followed
 
 pytestmark = pytest.mark.usefixtures("few_moves")
 seeds = st.integers(0, 2**32 - 1)
-KEY = bytes(32)
+KEY = bytes(range(32))
 MADRID = "Europe/Madrid"
 
 
@@ -102,7 +102,7 @@ def test_of_the_trips_of_a_person_the_one_beside_others_is_taken() -> None:
     trips = Trajectories(points, subject=np.tile(np.arange(8), 2))
     report = trajanon.anonymize(trips, 4, one_line_each=True).report
     assert report["suppressed"]["rows"] == [*range(8)]
-    assert report["displacement"]["max"] < 1.0
+    assert report["displacement"]["max"] < 20.0
 
 
 @given(people=st.integers(1, 6), days=st.integers(1, 4), most=st.integers(1, 4), seed=seeds)
@@ -136,16 +136,15 @@ def test_days_are_what_a_dictionary_says(people: int, days: int, most: int, seed
     k=st.integers(2, 3),
     most=st.integers(1, 3),
     timed=st.booleans(),
-    exact=st.booleans(),
     seed=seeds,
     suffix=st.sampled_from(UNTIMED),
 )
 def test_k_different_people_share_each_whole_day(
-    tmp_path: Path, people: int, k: int, most: int, timed: bool, exact: bool, seed: int, suffix: str
+    tmp_path: Path, people: int, k: int, most: int, timed: bool, seed: int, suffix: str
 ) -> None:
     trips, m = trips_of(people, 3, 3, seed), 4
     how: dict[str, Any] = {"times": "of-day", "timezone": MADRID} if timed else {}
-    release, found = released(trips, k, days=most, exact_means=exact, **how)
+    release, found = released(trips, k, days=most, **how)
     days, who = found.slid, found.slid.subject
     assert who is not None
     assert days.points.shape[1] == most * m
@@ -196,7 +195,8 @@ def test_map_evaluation_and_earlier_releases_know_days(run: Run) -> None:
     found = evaluate(trips, each, curve=(3,))  # of which each k takes its own
     assert "Each subject is on one line at most" in found.datasheet
     assert found.curve is not None
-    assert found.curve.choices[0].moved == each.report["displacement"]["mean"]
+    moved = each.report["displacement"]["mean"]  # by another key
+    assert found.curve.choices[0].moved == pytest.approx(moved, rel=0.2)
 
 
 def test_what_no_day_can_be_is_one_sentence() -> None:

@@ -46,7 +46,12 @@ def test_the_order_of_the_source_changes_nothing_of_the_order_of_a_release(
     random = np.random.default_rng(seed)
     points = random.uniform((40.0, -4.0), (40.2, -3.8), (12, 3, 2))
     who = np.arange(12) % 6
-    how: dict[str, Any] = {"method": "mdav", "refine": "none", "key": bytes(16), "rows": rows}
+    how: dict[str, Any] = {
+        "method": "mdav",
+        "refine": "none",
+        "key": bytes(range(16)),
+        "rows": rows,
+    }
     for order in (np.arange(12), random.permutation(12)):
         release = trajanon.anonymize(Trajectories(points[order], who[order]), 3, **how)
         assert out_of_order(release.trajectories.points) == 0
@@ -66,7 +71,7 @@ def test_equal_groups_have_equal_lines_whatever_the_order(times: Any) -> None:
     for order in (np.arange(12), random.permutation(12)):
         given_ = Trajectories(points[order], np.arange(12), times=seconds[order])
         how: dict[str, Any] = {} if times is None else {"times": times, "minute_worth": 0}
-        release = trajanon.anonymize(given_, 3, effort="fast", key=bytes(16), **how)
+        release = trajanon.anonymize(given_, 3, effort="fast", key=bytes(range(16)), **how)
         found.append(release.trajectories)
     assert np.allclose(found[0].points, found[1].points, rtol=0.0, atol=1.1e-5)
     if times is not None:

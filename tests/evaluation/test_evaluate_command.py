@@ -80,7 +80,9 @@ def test_check_repeats_the_certificate_of_a_release(run: Run, here: Path) -> Non
     same = run("check", "-k", 2, *beside)
     assert same.code == 0
     assert "anonymized.certificate.json is of this file" in same.out
-    trajanon.anonymize(toy(), 2, effort="fast", key=bytes(32)).write(here / "anonymized.parquet")
+    trajanon.anonymize(toy(), 2, effort="fast", key=bytes(range(32))).write(
+        here / "anonymized.parquet"
+    )
     other = run("check", "-k", 2, *beside)
     assert other.code == 1
     assert "The certificate is of other bytes" in other.out

@@ -18,6 +18,7 @@ from trajanon.evaluation.release_certificate import (
     read_certificate,
     repeated,
 )
+from trajanon.perturbation import ToldApart
 
 pytestmark = pytest.mark.filterwarnings("ignore:ConjunctiveGraph:DeprecationWarning")
 
@@ -73,8 +74,8 @@ def test_metadata_are_those_of_mobility_portals(account: dict[str, Any], release
         assert not conforms({key: value for key, value in metadata.items() if key != name})
     west, south, *_ = account["area"]
     assert f"POLYGON(({west} {south}, " in metadata["dct:spatial"]["locn:geometry"]["@value"]
-    assert "each the perturbed mean of the traj" in metadata["dct:description"]["@value"]
-    days = account | {"unit": "day", "exact_means": True}
+    assert "each the moved mean of the traj" in metadata["dct:description"]["@value"]
+    days = account | {"unit": "day", "width": None, "told_apart": None}
     said = certificate(days, released, "1.0")["metadata"]["dct:description"]["@value"]
     assert "each the plain mean of the days of at least" in said
 
@@ -101,7 +102,14 @@ def test_figures_are_those_of_the_evaluation(account: dict[str, Any], released: 
             persons["people_below"] / persons["people"], 2
         ),
     }
-    patient = made["WP29 Opinion 05/2014"]["whoever holds all other tracks"]
+    told_apart, patient = (
+        account["told_apart"],
+        made["WP29 Opinion 05/2014"]["whoever holds all other tracks"],
+    )
+    assert told_apart == ToldApart.of(account["points"], account["width"])._asdict()
+    assert 0.0 <= patient["mu, 100 m to the side"] - told_apart["mu"] < 0.01
+    cases = int(patient["in words"].partition(" of 100 cases")[0].rpartition(" ")[2])
+    assert cases - 1 < 100.0 * told_apart["right"] <= cases
     assert patient["members verified"] == round(account["verification"]["verified"], 2)
 
 
@@ -109,6 +117,7 @@ def test_what_nobody_measured_is_not_assessed(account: dict[str, Any], released:
     account |= {
         "verification": None,
         "rebuilding": None,
+        "told_apart": None,
         "chains": None,
         "persons": None,
         "attacks": [],

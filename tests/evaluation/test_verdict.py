@@ -283,5 +283,5 @@ def test_a_remedy_keeps_the_command_that_made_the_release() -> None:
     """Whoever typed a ledger, or another file, would lose it in a whole command."""
     fewer = Remedy("A smaller k.", "trajanon anonymize -k 3")
     assert fewer.told == "A smaller k: the same anonymize, with -k 3"
-    without = Remedy("To perturb them, leave out --exact-means.", "trajanon anonymize -k 4")
-    assert without.told == "To perturb them, leave out --exact-means"
+    without = Remedy("To release trips, leave out --days.", "trajanon anonymize -k 4")
+    assert without.told == "To release trips, leave out --days"

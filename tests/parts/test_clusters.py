@@ -56,13 +56,13 @@ def test_a_cluster_gives_what_one_process_does(tmp_path: Path, client: Client) -
 
     with shards_of(45):
         alone = anonymize_parts(
-            str(source), str(tmp_path / "alone"), 3, key=bytes(32), effort="fast"
+            str(source), str(tmp_path / "alone"), 3, key=bytes(range(32)), effort="fast"
         )
         together = anonymize_parts(
             str(source),
             str(tmp_path / "together"),
             3,
-            key=bytes(32),
+            key=bytes(range(32)),
             client=client,
             effort="fast",
             progress=progress,
@@ -223,7 +223,12 @@ def test_a_worker_killed_in_each_step_changes_nothing(
     tmp_path: Path, store: ObjectStore, bucket: str, client: Client
 ) -> None:
     source = upload(write_parts(tmp_path / "trips", hours(walks(200)), 100), f"{bucket}/trips")
-    how: dict[str, Any] = {"times": "of-day", "client": client, "effort": "fast", "key": bytes(32)}
+    how: dict[str, Any] = {
+        "times": "of-day",
+        "client": client,
+        "effort": "fast",
+        "key": bytes(range(32)),
+    }
     steps, found, reports = ["Reading parts", "Grouping shards"], [], []
 
     def once_in_each_step(step: str, method: str) -> bool:

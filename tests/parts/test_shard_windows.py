@@ -76,7 +76,7 @@ def test_windows_slide_and_lose_less_however_they_are_worked_on(
     for cores in (1, 3):
         monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
         with shards_of(40):
-            report = anonymize_parts(str(source), str(out_of(tmp_path)), 3, key=bytes(32))
+            report = anonymize_parts(str(source), str(out_of(tmp_path)), 3, key=bytes(range(32)))
         found.append((released(out_of(tmp_path)), report["labels"], report["alignment"]))
     assert found[0] == found[1]
     assert report["alignment"]["slid"] > 0.3

@@ -88,7 +88,7 @@ def test_the_map_has_the_cells_and_headings_of_the_slow_twin(seed: int, most: in
 
 
 def smooth(points: Floats, means: Floats, labels: Ints) -> Floats:
-    return perturbed(points, means, labels, bytes(32), WIDTH)
+    return perturbed(points, means, labels, bytes(range(32)), WIDTH)
 
 
 def hardly(points: Floats, means: Floats, labels: Ints) -> Floats:

@@ -29,7 +29,7 @@ M, WIDTH, LATE = 12, 180.0, 300.0
 
 
 def smooth(points: Floats, means: Floats, labels: Ints) -> Floats:
-    return perturbed(points, means, labels, bytes(32), WIDTH)
+    return perturbed(points, means, labels, bytes(range(32)), WIDTH)
 
 
 def movement(city: Published, covariance: Floats, rounded: float = 0.3) -> Movement:

@@ -219,7 +219,7 @@ def test_a_release_on_roads_holds_and_is_evaluated(tmp_path: Path) -> None:
 def test_lines_off_the_roads_are_released_as_without_them(tmp_path: Path) -> None:
     away = drives().points + np.array([2.0, 0.0])
     trips, roads = Trajectories(away, np.arange(60)), roads_to_follow(town(tmp_path))
-    how: dict[str, Any] = {"method": "mdav", "refine": "none", "key": bytes(32)}
+    how: dict[str, Any] = {"method": "mdav", "refine": "none", "key": bytes(range(32))}
     laid, plain = (trajanon.anonymize(trips, 4, roads=some, **how) for some in (roads, None))
     assert laid.report["roads"]["as_they_were"] == laid.report["groups"]
     assert laid.trajectories.attribution is None  # nothing of OpenStreetMap is in it

@@ -266,7 +266,7 @@ def _told_apart(account: _Account) -> dict[str, Any]:
     """Say how well a trajectory is told from the same one moved, whatever else is known."""
     found = account["told_apart"]
     if found is None:
-        return {"public width, metres": "none: lines are plain means", "mu": NOT_ASSESSED}
+        return {"mu": NOT_ASSESSED}
     unit, metres = account["unit"], f"{found['metres']:g} m"
     cases = ceil(100.0 * found["right"])
     return {

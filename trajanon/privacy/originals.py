@@ -24,6 +24,7 @@ from trajanon.files.report import (
     own_rows_in,
     read_report,
     released_of,
+    width_in,
 )
 from trajanon.number_text import number_of
 from trajanon.partition import broken_promises, dense, subjects_per_group
@@ -129,18 +130,29 @@ def with_originals(
     if trajectories.subject is None:
         raise BadInput(NO_SUBJECTS)
     subjects = dense(trajectories.subject)
-    lines, problems = _held(path, release, trajectories), []
+    held, problems = _held(path, release, trajectories), []
+    lines = held.labels
     kept = lines >= 0
     sizes = np.bincount(lines[kept])
     if people := broken_promises(lines[kept], subjects[kept], k):
         records = int((sizes < k).sum())
         problems.append(too_few(k, len(sizes), records=records, people=people))
     earlier = [_held(one, read_release(one), trajectories) for one in against]
-    return problems + _together([lines, *earlier], k, subjects)
+    for place, other in zip(against, earlier, strict=True):
+        problems += _moved_twice(held, other, place)
+    return problems + _together([lines, *(one.labels for one in earlier)], k, subjects)
 
 
-def _held(path: Path, release: Trajectories, trajectories: Trajectories) -> Ints:
-    """Find the line of each original, or of its day; -1 where left out."""
+class _Held(NamedTuple):
+    """A release as its holder knows it."""
+
+    labels: Ints  # line of each original, or of its day, (n,); -1 where left out
+    lines: Floats  # (g, m, 2)
+    moved_by: tuple[str | None, float | None]  # the key's fingerprint, and the public width
+
+
+def _held(path: Path, release: Trajectories, trajectories: Trajectories) -> _Held:
+    """Find the line of each original, or of its day."""
     report = read_report(path)
     try:
         found = matched(released_of(trajectories, report), release, report)
@@ -150,7 +162,28 @@ def _held(path: Path, release: Trajectories, trajectories: Trajectories) -> Ints
     lines = np.full_like(labels, -1)
     lines[labels >= 0] = found.labels
     day = days_in(trajectories, report)[1]  # or each trajectory itself
-    return np.where(day < 0, -1, lines[day])
+    moved_by = report.get("key_fingerprint"), width_in(report)
+    return _Held(np.where(day < 0, -1, lines[day]), found.lines, moved_by)
+
+
+def _moved_twice(release: _Held, earlier: _Held, place: Path) -> list[str]:
+    """Count the groups that both releases hold, moved by two keys: their mean is nearer."""
+    both = (release.labels >= 0) & (earlier.labels >= 0)
+    if release.moved_by == earlier.moved_by or release.lines.shape[1:] != earlier.lines.shape[1:]:
+        return []
+    pairs = np.column_stack([release.labels, earlier.labels])[both]
+    (ours, theirs), shared = (each.T for each in np.unique(pairs, axis=0, return_counts=True))
+    sizes, their_sizes = (np.bincount(one.labels[one.labels >= 0]) for one in (release, earlier))
+    alike = (shared == sizes[ours]) & (shared == their_sizes[theirs])
+    moved = (release.lines[ours] != earlier.lines[theirs]).any(axis=(1, 2))
+    if not (count := int((alike & moved).sum())):
+        return []
+    are = number_of(count, "group is", "groups are")
+    return [
+        f"{are} also in {place}, moved by another key or width: both lines together are nearer to "
+        "the members than one, so publish one of the two releases only; with your one key it "
+        "would be the same line"
+    ]
 
 
 def _together(releases: Sequence[Ints], k: int, subjects: Ints) -> list[str]:
