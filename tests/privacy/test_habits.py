@@ -37,11 +37,11 @@ def test_it_is_the_slow_twin(seed: int) -> None:
 
 
 def test_those_who_repeat_their_ways_are_found_and_others_are_not() -> None:
-    commuters, others = other_trips(repeated(1, 10.0)), other_trips(repeated(1, 90_000.0))
+    commuters, others = other_trips(repeated(1, 10.0)), other_trips(repeated(1, 2_000.0))
     assert commuters is not None
     assert others is not None
     assert commuters.share.high < 0.3
-    assert others.share.value == pytest.approx(1.0, abs=1e-4)
+    assert others.share.low > 0.6
 
 
 def test_where_nobody_has_several_nothing_is_tried() -> None:

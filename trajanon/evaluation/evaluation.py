@@ -46,7 +46,8 @@ from trajanon.utility.usefulness import Seconds, usefulness
 MOST_SEARCHED = 20_000
 """Trajectories among which a determined adversary looks for members of groups."""
 
-_ROUNDED = 0.3  # metres, the standard deviation of the error of 5 decimals
+ROUNDED = 0.3
+"""Metres, the standard deviation of the error of 5 decimals."""
 
 
 def evaluate(
@@ -232,7 +233,7 @@ def patient(
 def movement_of(report: Report, seen: Published) -> Movement:
     """Say how the lines of a release are moved, as everybody may read in its datasheet."""
     m, width = seen.points.shape[1], width_in(report) or 0.0
-    places = Noise(displacement_covariance(m, width, 1.0), _ROUNDED)
+    places = Noise(displacement_covariance(m, width, 1.0), ROUNDED)
     shares, times = largest_shares(seen.labels, seen.subjects), report.get("times")
     if times is None or seen.line_times is None:
         return Movement(places, shares)
