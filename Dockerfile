@@ -1,6 +1,7 @@
 # docker build --tag trajanon .
 # docker run --rm trajanon                             the demo
-# docker run --rm --volume "$PWD:/data" --user "$(id -u):$(id -g)" trajanon anonymize -k 4
+# docker run --rm --volume "$PWD:/data" --volume trajanon-key:/key --user "$(id -u):$(id -g)" trajanon anonymize -k 4
+# Your key stays in the volume trajanon-key: without it, each run would make another.
 FROM python:3.13-slim AS build
 WORKDIR /source
 COPY . .
@@ -11,10 +12,11 @@ FROM python:3.13-slim
 COPY --from=build /opt/trajanon /opt/trajanon
 # Compiled kernels are kept where any user can write, whoever --user names.
 ENV PATH="/opt/trajanon/bin:$PATH" \
+    XDG_DATA_HOME=/key \
     XDG_CACHE_HOME=/var/cache/trajanon \
     MPLCONFIGDIR=/var/cache/trajanon
 RUN useradd --create-home --uid 1000 trajanon \
-    && mkdir --mode=1777 /var/cache/trajanon \
+    && mkdir --mode=1777 /var/cache/trajanon /key \
     && install --directory --owner=trajanon /data
 USER 1000
 WORKDIR /data

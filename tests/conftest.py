@@ -17,7 +17,6 @@ from naive_refine import search_in_blocks
 from plain import plain_means
 
 import trajanon
-from trajanon import papers
 from trajanon.cli.main import main
 from trajanon.data import sample
 from trajanon.extract import extract
@@ -42,8 +41,6 @@ settings.register_profile(
     ],
 )
 settings.load_profile("trajanon")
-
-papers.add()  # tests try every method
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

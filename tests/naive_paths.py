@@ -91,6 +91,16 @@ def walk(records: Floats, start: int, met: Iterable[int] = ()) -> list[int]:
     return order
 
 
+def walk_to(records: Floats, start: int, end: int) -> list[int]:
+    """Such a walk that leaves one record for the end; -1 for none."""
+    return walk(records, start) if end < 0 else [*walk(records, start, [end]), int(end)]
+
+
+def length_of(records: Floats, path: Sequence[int]) -> float:
+    """Length of a path."""
+    return sum(distance(records[a], records[b]) for a, b in pairwise(path))
+
+
 # MF-TSP
 
 

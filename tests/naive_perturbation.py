@@ -11,7 +11,7 @@ from trajanon.arrays import Floats
 from trajanon.geodesy import metres_of_degrees
 
 
-def alike(m: int, length: float = 6.0) -> Floats:
+def alike(m: int, length: float = 6.3) -> Floats:
     """Matérn's correlation of order 5/2."""
     table = np.empty((m, m))
     for i in range(m):
@@ -52,13 +52,28 @@ def drawn(
     return [normal(number >> 12) for number in numbers]
 
 
-def line(members: Floats, key: bytes, deviation: float) -> Floats:
+def mean_of_people(members: Floats, people: Sequence[int]) -> Floats:
+    """The mean of what each person has in the mean."""
+    own = [
+        np.mean([member for member, who in zip(members, people, strict=True) if who == person], 0)
+        for person in sorted(set(people))
+    ]
+    return np.asarray(np.mean(own, axis=0))
+
+
+def weights_of(people: Sequence[int]) -> list[bytes]:
+    """What each member counts in that mean, as bytes."""
+    return [pack("<d", 1.0 / (len(set(people)) * people.count(person))) for person in people]
+
+
+def line(members: Floats, people: list[int], key: bytes, deviation: float) -> Floats:
     """The line of a group as it is before it is rounded."""
-    mean, m = members.mean(axis=0), members.shape[1]
+    mean, m = mean_of_people(members, people), members.shape[1]
     moved: Floats = mean.copy()
     scale = metres_of_degrees(mean[:, 0].mean())
     factor = np.linalg.cholesky(alike(m))
-    rows = [member.tobytes() for member in members]
+    both = zip(members, weights_of(people), strict=True)
+    rows = [member.tobytes() + weight for member, weight in both]
     numbers = drawn(rows, 2 * m, key, b"places", deviation)
     for t in range(m):
         for axis in range(2):
@@ -68,12 +83,15 @@ def line(members: Floats, key: bytes, deviation: float) -> Floats:
 
 
 def times(
-    points: Floats, seconds: Floats, key: bytes, widths: tuple[float, float], share: float
+    points: Floats, seconds: Floats, people: list[int], key: bytes, widths: tuple[float, float]
 ) -> Floats:
     """The times of a group as they are before the clock cuts and rounds them."""
     departures, elapsed = widths
-    mean, m = seconds.mean(axis=0), seconds.shape[1]
-    rows = [np.column_stack(both).tobytes() for both in zip(points, seconds, strict=True)]
+    mean, m, share = mean_of_people(seconds, people), seconds.shape[1], 1.0 / len(set(people))
+    rows = [
+        np.column_stack([place, when]).tobytes() + weight
+        for place, when, weight in zip(points, seconds, weights_of(people), strict=True)
+    ]
     numbers = drawn(rows, m + 1, key, b"times", float(np.hypot(departures, elapsed)) * share)
     factor = np.linalg.cholesky(alike(m, 4.0))
     moved: list[float] = []

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
+from trajanon.method_parameters import search_options
 from trajanon.problem import Problem
-from trajanon.settings import Effort, Settings
+from trajanon.settings import Effort
 
 
 def problem(
@@ -19,11 +20,13 @@ def problem(
     **options: Any,
 ) -> Problem:
     """What a method is given; without subjects each record is its own."""
+    settings, parameters = search_options(options)
     return Problem(
         records=records,
         subjects=np.arange(len(records)) if subjects is None else subjects,
         k=k,
         random=np.random.default_rng(seed),
-        settings=Settings(**options),
+        settings=settings,
+        parameters=parameters,
         budget=Effort(kicks_per_record=kicks),
     )

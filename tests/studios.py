@@ -18,7 +18,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 class Studio:
     """A studio at work, and its pages."""
 
-    address: str  # with the key
+    address: str
+    code: str  # that opens it
     folder: Path  # in which it was started
     process: "subprocess.Popen[str]"
     browser: Browser
@@ -33,17 +34,22 @@ class Studio:
         page.set_default_timeout(30_000)
         page.on("request", lambda asked: self._asked(asked.url))
         page.goto(self.address)
+        if page.get_by_label("Code").count():
+            page.get_by_label("Code").fill(self.code)
+            page.get_by_role("button", name="Open").click()
         expect(page.get_by_role("heading", name="trajanon studio")).to_be_visible()
         page.wait_for_function("window.did_handshake")
         return page
 
     def _asked(self, address: str) -> None:
-        if not address.startswith((self.address.split("/?")[0], "data:", "blob:", "about:")):
+        if not address.startswith((self.address, "data:", "blob:", "about:")):
             self.foreign.append(address)
 
-    def status(self, path: str = "/", **headers: str) -> int:
+    def status(self, path: str = "/", sent: str | None = None, **headers: str) -> int:
         """The answer to somebody who is not the page."""
-        asked = Request(self.address.split("/?")[0] + path, headers=headers)
+        asked = Request(
+            self.address + path, None if sent is None else sent.encode(), headers=headers
+        )
         try:
             with urlopen(asked) as answer:
                 return int(answer.status)
@@ -52,14 +58,14 @@ class Studio:
 
 
 @contextmanager
-def studio(browser: Browser, folder: Path, *files: str) -> Iterator[Studio]:
-    """Start a studio, and end it."""
+def studio(browser: Browser, folder: Path, *files: str, alone: bool = True) -> Iterator[Studio]:
+    """Start a studio, and end it; one that is not alone opens the page by itself."""
     expect.set_options(timeout=60_000)  # each button starts processes, beside other tests
-    with command(folder, "studio", "--no-browser", *files) as process:
+    with command(folder, "studio", *["--no-browser"] * alone, *files) as process:
         assert process.stdout is not None
-        found = re.search(r"http://\S+", process.stdout.readline())
+        found = re.search(r"(http://\S+) .* code is (\w+)", process.stdout.readline())
         assert found is not None, process.communicate()
-        opened = Studio(found[0], folder, process, browser)
+        opened = Studio(found[1], found[2], folder, process, browser)
         yield opened
         for context in browser.contexts:
             context.close()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from trajanon.search.hm2 import METHODS
+from trajanon.microaggregation import METHODS
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs/reference").glob("*.md"))

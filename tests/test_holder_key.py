@@ -81,7 +81,7 @@ def test_without_a_place_for_it_the_way_out_is_named(
     home: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home.write_text("no folder")
-    with pytest.raises(FileProblem, match="cannot keep your key in .*: name a file"):
+    with pytest.raises(FileProblem, match=r"cannot keep your key in .*: name a file"):
         holders_key()
     write_trajectories("trips.parquet", timed())
     answer = run("anonymize", "trips.parquet", "-k", "2")

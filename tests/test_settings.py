@@ -10,8 +10,9 @@ import pytest
 
 import trajanon
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.microaggregation import REFINEMENTS, microaggregate
-from trajanon.search.hm2 import HEURISTICS, METHODS
+from trajanon.method_parameters import METHOD_PARAMETERS
+from trajanon.microaggregation import METHODS, REFINEMENTS, microaggregate
+from trajanon.search.hm2 import HEURISTICS
 from trajanon.settings import (
     EFFORTS,
     METHOD_NAMES,
@@ -67,13 +68,55 @@ def test_a_count_that_is_no_whole_number_is_refused(name: str, span: str, value:
         microaggregate(TABLE, 3, **{name: value})
 
 
+@pytest.mark.parametrize(
+    ("needed", "given", "says"),
+    [
+        ({"method": "v-mdav"}, {"gamma": 0.5}, "`gamma` needs `method=v-mdav`:"),
+        ({"compression": 2}, {"direction": "forward"}, "needs `compression=2` or more:"),
+        ({"compression": 3}, {"expansion": "row"}, "needs `compression=2` or more:"),
+        ({"compression": 2}, {"compress_by": "md"}, "needs `compression=2` or more:"),
+        ({"method": "mf-tsp"}, {"path_neighbours": "next"}, "needs `method=mf-tsp`:"),
+        ({"method": "decomposition"}, {"subsets": 2}, "needs `method=decomposition`:"),
+        ({"method": "decomposition"}, {"exchange_first": False}, "needs `method=decomposition`:"),
+        ({"refine": "rcs"}, {"max_events": 0}, "needs `refine=rcs`:"),
+        ({"refine": "rcs"}, {"shuffle_probability": 0.5}, "needs `refine=rcs`:"),
+        ({"method": "hm2"}, {"heuristic": "npn"}, None),
+        ({"method": "hm2"}, {"compression": 2}, None),
+    ],
+)
+def test_a_parameter_belongs_to_one_choice(
+    needed: dict[str, Any], given: dict[str, Any], says: str | None
+) -> None:
+    how = {"refine": "none", **needed, **given}
+    assert microaggregate(TABLE, 3, **how).sizes.min() >= 3
+    defaults: dict[str, Any] = {"method": "mdav", "refine": "none"} if says is None else {}
+    with pytest.raises(BadInput, match=re.escape(says or "is for `method=hm2`")):
+        microaggregate(TABLE, 3, **defaults, **given)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("gamma", float("nan"), "`gamma` must be a number from 0 to 1000 (got nan)"),
+        ("shuffle_probability", 1.5, "must be a number from 0 to 1 (got 1.5)"),
+        ("max_events", True, "must be a whole number from 0 to 1000000 (got True)"),
+        ("direction", "up", "'up' is not known; choose from both, forward, backward"),
+        ("exchange_first", 1, "must be True or False (got 1)"),
+        ("gama", 1, "unexpected keyword argument 'gama'; did you mean 'gamma'?"),
+    ],
+)
+def test_a_parameter_is_checked(name: str, value: Any, says: str) -> None:
+    with pytest.raises((BadInput, TypeError), match=re.escape(says)):
+        microaggregate(TABLE, 3, **{name: value})
+
+
 def test_numbers_of_numpy_are_numbers() -> None:
     options: dict[str, Any] = {"k": np.int64(3), "compression": np.int64(2), "seed": np.int16(4)}
     assert microaggregate(TABLE, **options).sizes.tolist() == [3, 3]
 
 
 def test_the_first_sentence_about_an_option_is_its_help() -> None:
-    for kind in (Settings, ReleaseSettings):
+    for kind in (Settings, ReleaseSettings, *METHOD_PARAMETERS):
         for option in fields(kind):
             assert re.fullmatch(r"\S[^`]{20,}[^.]\.", option.metadata["help"])
 

@@ -7,11 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from trajanon import papers
-from trajanon.microaggregation import REFINEMENTS
-from trajanon.search.hm2 import HEURISTICS, METHODS
-
-papers.add()  # also where no conftest.py does
+from trajanon.microaggregation import METHODS, REFINEMENTS
+from trajanon.search.hm2 import HEURISTICS
 
 OURS = [name for name in HEURISTICS if name not in ("concorde", "lkh")]
 """What needs no other program; see test_concorde.py and test_lkh.py for the rest."""
@@ -28,13 +25,21 @@ def ways() -> Iterator[dict[str, Any]]:
     for method, refine in product(METHODS, ("none", "descent")):
         if method not in ("hm2", "mdav"):
             yield {"method": method, "effort": "fast", "refine": refine}
-    yield {"method": "v-mdav", "refine": "swap"}
+    yield {"method": "v-mdav", "gamma": 1.5, "refine": "swap"}
     yield {"method": "mf-tsp", "heuristic": "nearest-neighbor", "refine": "none"}
     yield {"method": "mf-tsp", "heuristic": "arbitrary-insertion", "refine": "swap"}
-    yield {"method": "mf-tsp", "heuristic": "two-opt", "refine": "rcs"}
+    yield {
+        "method": "mf-tsp",
+        "path_neighbours": "next",
+        "heuristic": "two-opt",
+        "refine": "rcs",
+        "shuffle_probability": 0.3,
+        "max_events": 5,
+    }
+    yield {"method": "decomposition", "subsets": 2, "exchange_first": False, "refine": "none"}
     for c in (2, 3, 7):
         yield {"compression": c, "refine": "none", "effort": "fast"}
-    yield {"compression": 3, "heuristic": "mdav", "refine": "descent"}
+    yield {"compression": 3, "heuristic": "mdav", "compress_by": "md", "refine": "descent"}
     yield {"compression": 2, "heuristic": "nearest-insertion", "refine": "none"}
 
 

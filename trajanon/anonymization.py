@@ -20,16 +20,19 @@ from trajanon.errors import BadInput, TooFewSubjects, TrajanonError
 from trajanon.files.release_lines import in_order
 from trajanon.files.report import digest_of, line_keys
 from trajanon.holder_key import check_key, fingerprint, holders_key, search_seed
+from trajanon.loss import information_loss, sse, standardise, sum_of_squares
 from trajanon.mending import Surroundings, ends_of, mend
 from trajanon.microaggregation import microaggregate
 from trajanon.number_text import number_of
 from trajanon.partition import (
+    Partition,
     Stage,
     broken_promises,
     check_enough,
     check_k,
     dense,
     measured,
+    member_weights,
     regrouped,
     subjects_per_group,
 )
@@ -39,6 +42,7 @@ from trajanon.progress import Progress, silent
 from trajanon.release import Release, Result, own_rows
 from trajanon.released_lines import TrajectoryGroups
 from trajanon.search.blocks import block_count
+from trajanon.search.people import nearer_to_people
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
 from trajanon.subjects import Merged, nameless
@@ -213,7 +217,24 @@ def _grouped_and_slid(
             timing=timing,
             progress=asked.progress,
         )
+    if subjects is not None and each is None and search.refine != "none" and not partition.stopped:
+        partition = _near_people(trajectories, subjects, partition, asked)
     return TrajectoryGroups(trajectories, partition, asked.key, timing)
+
+
+def _near_people(
+    trajectories: Trajectories, subjects: Ints, partition: Partition, asked: Request
+) -> Partition:
+    """Regroup trajectories for lines that are means of people, each of whom counts once."""
+    since = perf_counter()
+    asked.progress("Averaging people", 0, None)
+    records = standardise(*search_columns(trajectories, asked.timing, asked.spread))
+    labels = dense(nearer_to_people(records, partition.labels, subjects, asked.k))
+    lost = sse(records, labels, member_weights(labels, subjects))
+    loss = information_loss(lost, sum_of_squares(records))
+    stage = Stage("people", loss, perf_counter() - since)
+    partition = regrouped(partition, trajectories.records, labels)
+    return replace(partition, stages=(*partition.stages, stage))
 
 
 def _grouped_days(
@@ -293,6 +314,7 @@ def finished(
     copies, order = np.bincount(line[labels][own]), in_order(lines, times)
     if counted is not None and broken_promises(labels, counted, asked.k):
         raise TrajanonError(f"a group has fewer than {asked.k} subjects; please report it")
+    sizes = np.bincount(labels).tolist()
     held = None if people is None else subjects_per_group(labels, people).tolist()
     errors = {**tally.errors}
     moved, length = errors.pop("displacement"), errors.pop("length")
@@ -328,8 +350,9 @@ def finished(
         "distinct_ends": release.distinct_ends,
         "suppressed": None if kept.all() else {"rows": np.flatnonzero(~kept).tolist()},
         "search": asdict(asked.search),
-        "sizes": np.bincount(labels).tolist(),
+        "sizes": sizes,
         "subjects_per_group": held,
+        "largest_share": None if release.as_published else 1.0 / min(held or sizes),
         "labels": labels.tolist(),
         "line_keys": keys.tolist(),
         **more,

@@ -83,8 +83,8 @@ def as_weights(weights: ArrayLike, columns: int) -> Floats:
     return given
 
 
-def group_means(records: Floats, labels: Ints) -> Floats:
-    """Average the records of each group."""
+def group_means(records: Floats, labels: Ints, weights: Floats | None = None) -> Floats:
+    """Average the records of each group, plainly or by weights, (n,), that add up to 1 in each."""
     if len(labels) == 0:
         return records[:0].copy()
     order = np.argsort(labels, kind="stable")
@@ -99,16 +99,20 @@ def group_means(records: Floats, labels: Ints) -> Floats:
         origin = records[order[first[start:behind]]]
         # Subtract one member first: sums far from zero lose precision.
         away = records[members] - origin[labels[members] - start]
+        if weights is not None:
+            away *= weights[members, None]
         total = np.add.reduceat(away, first[start:behind] - first[start], axis=0)
-        means[start:behind] = origin + total / sizes[start:behind, None]
+        if weights is None:
+            total /= sizes[start:behind, None]
+        means[start:behind] = origin + total
 
     in_parts(average, np.arange(len(sizes)), many)
     return means
 
 
-def sse(records: Floats, labels: Ints) -> float:
-    """Sum of squared distances of the records to the means of their groups."""
-    means = group_means(records, labels)
+def sse(records: Floats, labels: Ints, weights: Floats | None = None) -> float:
+    """Sum of squared distances of the records to the means of their groups, as in `group_means`."""
+    means = group_means(records, labels, weights)
 
     def lost(rows: Ints, stop: Event) -> float:
         some = slice(rows[0], rows[-1] + 1)

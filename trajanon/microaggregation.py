@@ -1,7 +1,7 @@
 """Microaggregation of a table: the whole search, on one page."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,16 @@ from numpy.typing import ArrayLike
 from trajanon import loss
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput, TrajanonError
+from trajanon.method_parameters import METHOD_PARAMETERS, search_options
+from trajanon.papers.decomposition import decomposition
+from trajanon.papers.mf_tsp import mf_tsp
+from trajanon.papers.shuffling_and_swapping import rcs, swap
 from trajanon.partition import Partition, broken_promises, check_enough, dense
-from trajanon.problem import Problem, Registry, whole_problem
+from trajanon.problem import Problem, whole_problem
 from trajanon.progress import Progress, silent
 from trajanon.search.annealing import anneal
 from trajanon.search.descent import descend
-from trajanon.search.hm2 import METHODS
+from trajanon.search.hm2 import DISTANCE_METHODS, hm2
 from trajanon.settings import Settings, takes_settings
 from trajanon.subjects import column_of, numbered
 
@@ -37,13 +41,24 @@ def in_one_step(name: str, step: Refinement) -> Refinement:
     return refinement
 
 
-REFINEMENTS: Registry[Refinement] = Registry(
-    {"anneal": anneal, "descent": in_one_step("descent", descend)}
-)
-"""By the names in the options; each logs its steps."""
+METHODS: Mapping[str, Callable[[Problem], Ints]] = {
+    "hm2": hm2,
+    **DISTANCE_METHODS,
+    "mf-tsp": mf_tsp,
+    "decomposition": decomposition,
+}
+"""By the names in the settings."""
+
+REFINEMENTS: dict[str, Refinement] = {
+    "anneal": anneal,
+    "descent": in_one_step("descent", descend),
+    "swap": in_one_step("swap", swap),
+    "rcs": in_one_step("rcs", rcs),
+}
+"""By the names in the settings; each logs its steps."""
 
 
-@takes_settings(Settings)
+@takes_settings(Settings, *METHOD_PARAMETERS)
 def microaggregate(
     X: ArrayLike,
     k: int,
@@ -77,7 +92,11 @@ def microaggregate(
     progress
         Called with how far the work is.
     options
-        Those of the search, ``method`` to ``seed``: see `trajanon.settings.Settings`.
+        Those of the search, ``method`` to ``seed``: see `trajanon.settings.Settings`. Those of one
+        method alone: ``gamma`` of v-mdav; ``compress_by``, ``expansion`` and ``direction`` of hm2
+        with ``compression``; ``path_neighbours`` of mf-tsp; ``subsets`` and ``exchange_first`` of
+        decomposition; ``shuffle_probability`` and ``max_events`` of rcs: see
+        `trajanon.method_parameters`.
 
     Returns
     -------
@@ -107,8 +126,17 @@ def microaggregate(
     >>> records, people = [[0.0], [1.0], [10.0], [11.0]], ["Ada", "Ada", "Bob", "Cem"]
     >>> trajanon.microaggregate(records, k=2, subjects=people).labels.tolist()
     [0, 1, 0, 1]
+
+    One gamma of V-MDAV; and the one that loses least, if none is named:
+
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> how = {"method": "v-mdav", "refine": "none"}
+    >>> trajanon.microaggregate(ages, k=2, gamma=0.2, **how).labels.tolist()
+    [0, 0, 1, 1, 2, 2, 3, 3]
+    >>> trajanon.microaggregate(ages, k=2, **how).stages[0].chosen
+    {'gamma': 1.05}
     """
-    settings = Settings(**options)
+    asked = search_options(options)
     raw = loss.as_records(X)
     numbers, different = np.arange(len(raw)), None
     if subjects is not None:
@@ -123,8 +151,8 @@ def microaggregate(
         numbers, different = found.number, int(found.number.max(initial=-1)) + 1
     check_enough(len(raw), k, different)
     counts = None if weights is None else loss.as_weights(weights, raw.shape[1])
-    records, random = loss.standardise(raw, counts), np.random.default_rng(settings.seed)
-    problem = whole_problem(records, numbers, k, settings, random, progress)
+    records, random = loss.standardise(raw, counts), np.random.default_rng(asked.settings.seed)
+    problem = whole_problem(records, numbers, k, asked, random, progress)
     labels, stopped = find_groups(problem)
     if stopped:
         _LOG.info("stopping: the best groups so far are taken")

@@ -9,6 +9,7 @@ import pandas as pd
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
+from trajanon.plain_text import plain_text
 from trajanon.release import Release
 from trajanon.street_counts import HOURS_OF_DAY, ReleasedLines, released_lines
 from trajanon.utility.usefulness import cell_middles, cells
@@ -107,7 +108,7 @@ def _in_zones(ends: Floats, zones: "GeoDataFrame") -> tuple[Ints, Any, Floats]:
         raise BadInput("zones must be polygons")
     column = next((name for name in ("zone", "id", "name") if name in zones.columns), None)
     given = range(len(zones)) if column is None else zones[column]
-    names = np.array([str(one) for one in given], dtype=object)
+    names = np.array([plain_text(str(one)) for one in given], dtype=object)
     for name in names[pd.Index(names).duplicated()]:
         raise BadInput(f"several zones have the same {column}: {name}")
     points = shapely.points(ends.reshape(-1, 2)[:, ::-1])

@@ -1,6 +1,7 @@
 """A k-partition, and the promise it keeps."""
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
@@ -21,6 +22,8 @@ class Stage:
     name: str  # the method or refinement
     information_loss: float | None  # IL after it, percent
     seconds: float  # wall time it took
+    # What the step chose by itself: ``gamma`` of v-mdav, ``heuristic`` of a path.
+    chosen: Mapping[str, str | float] = field(default_factory=dict)
 
     @property
     def account(self) -> dict[str, Any]:
@@ -45,7 +48,8 @@ class Partition:
     path_length
         Length of the Hamiltonian path on standardised records; None if the method has no path.
     stages
-        IL and seconds after each step.
+        IL and seconds after each step, and what the step chose by itself: the gamma of v-mdav, the
+        path of hm2.
     stopped
         Whether Ctrl-C ended the search early: then a seed does not repeat it.
 
@@ -127,6 +131,23 @@ def subjects_per_group(labels: Ints, subjects: Ints) -> Ints:
     pairs = np.sort(labels * count + subjects)
     first = np.diff(pairs, prepend=-1) > 0
     return np.bincount(pairs[first] // count)
+
+
+def member_weights(labels: Ints, subjects: Ints | None) -> Floats:
+    """Return what each record counts in the mean of its group, (n,): they add up to 1 in each.
+
+    All records that a person has in a group count together as one, so people are averaged. Without
+    subjects each record is somebody's.
+
+    >>> member_weights(np.array([0, 0, 0, 1]), np.array([7, 7, 8, 7])).tolist()
+    [0.25, 0.25, 0.5, 1.0]
+    """
+    if subjects is None:
+        return np.asarray(1.0 / np.bincount(labels)[labels])
+    people = dense(subjects)
+    pair = dense(labels * (people.max(initial=0) + 1) + people)
+    of_person = np.bincount(pair)[pair]
+    return np.asarray(1.0 / (subjects_per_group(labels, people)[labels] * of_person))
 
 
 def broken_promises(labels: Ints, subjects: Ints, k: int) -> int:

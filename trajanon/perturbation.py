@@ -16,10 +16,10 @@ from trajanon.arrays import Floats, Ints
 from trajanon.files.release_lines import rounded
 from trajanon.geodesy import metres_of_degrees
 from trajanon.loss import group_means
-from trajanon.partition import dense
+from trajanon.partition import member_weights, subjects_per_group
 from trajanon.times import BEGINS, Clock
 
-LENGTH = 6.0
+LENGTH = 6.3
 """Points over which displacements are correlated."""
 
 LEAST_METRES, LEAST_SECONDS = 10.0, 60.0
@@ -45,7 +45,7 @@ class GroupWidths(NamedTuple):
 
 
 class PublicWidths(NamedTuple):
-    """What the displacements of a release are multiples of: three numbers that are published."""
+    """What the displacements of a release are multiples of; anybody may know it."""
 
     places: float  # metres
     departures: float = 0.0  # seconds
@@ -118,30 +118,22 @@ def public_width(widths: Floats, least: float) -> float:
     return round(float(np.ceil(median / digit - 1e-9) * digit), 9)
 
 
-def group_widths(points: Floats, means: Floats, labels: Ints) -> Floats:
-    """Measure how far members are from their mean, (g,): root mean squares of metres."""
+def group_widths(points: Floats, means: Floats, labels: Ints, weights: Floats) -> Floats:
+    """Measure how far people are from their mean, (g,): root mean squares of metres."""
     degree = _degrees(means)
     squares = np.zeros(len(means))
     for begin in range(0, len(points), _ROWS_PER_BATCH):
-        label = labels[begin : begin + _ROWS_PER_BATCH]
-        away = (points[begin : begin + _ROWS_PER_BATCH] - means[label]) * degree[label]
-        np.add.at(squares, label, (away**2).sum(axis=2).mean(axis=1))
-    return np.asarray(np.sqrt(squares / np.bincount(labels)))
-
-
-def member_weights(labels: Ints) -> Floats:
-    """Return what each trajectory counts in the mean of its group, (n,); they add up to 1."""
-    return np.asarray(1.0 / np.bincount(labels)[labels])
+        batch = slice(begin, begin + _ROWS_PER_BATCH)
+        label = labels[batch]
+        away = (points[batch] - means[label]) * degree[label]
+        np.add.at(squares, label, weights[batch] * (away**2).sum(axis=2).mean(axis=1))
+    return np.asarray(np.sqrt(squares))
 
 
 def largest_shares(labels: Ints, subjects: Ints | None) -> Floats:
-    """Return the most that one person counts in the mean of each group, (g,)."""
-    weights = member_weights(labels)
-    people = np.arange(len(labels)) if subjects is None else dense(subjects)
-    pairs, pair = np.unique(labels * (people.max(initial=0) + 1) + people, return_inverse=True)
-    shares = np.zeros(int(labels.max(initial=-1)) + 1)
-    np.maximum.at(shares, pairs // (people.max(initial=0) + 1), np.bincount(pair, weights))
-    return shares
+    """Return the most that one person counts in the mean of each group, (g,): all count alike."""
+    people = np.bincount(labels) if subjects is None else subjects_per_group(labels, subjects)
+    return np.asarray(1.0 / people)
 
 
 def perturbed(
@@ -152,15 +144,16 @@ def perturbed(
     width: float,
     subjects: Ints | None = None,
 ) -> Floats:
-    """Write the mean of each group, (g, m, 2): moved smoothly, and rounded.
+    """Write the mean of the people of each group, (g, m, 2): moved smoothly, and rounded.
 
-    Anyone who holds all other members of a group of k subtracts them from k times its line and has
-    the last, off by k times the displacement. At each point this has a standard deviation of the
+    Anyone who holds all others of k people subtracts them from k times their line and has the last
+    one's mean, off by k times the displacement. At each point this has a standard deviation of the
     public ``width``, in metres to the north and to the east, in every group: its size tells nothing
     of the members. It follows from them by a keyed hash: without the key, guesses cannot be tried.
     """
     m, deviations = points.shape[1], width * largest_shares(labels, subjects)
-    seeds = group_seeds(points, labels, deviations, key, b"places")
+    weights = member_weights(labels, subjects)
+    seeds = group_seeds(points, labels, weights, deviations, key, b"places")
     lines = np.empty_like(means)
     for begin in range(0, len(means), _ROWS_PER_BATCH):
         batch = slice(begin, begin + _ROWS_PER_BATCH)
@@ -182,13 +175,12 @@ def written(means: Floats, metres: Floats) -> Floats:
     return rounded(moved.clip(-most, most))
 
 
-def widths_of_times(seconds: Floats, labels: Ints) -> tuple[Floats, Floats]:
+def widths_of_times(seconds: Floats, labels: Ints, weights: Floats) -> tuple[Floats, Floats]:
     """Measure how far departures and elapsed times are from their group's mean, (g,) each."""
-    sizes = np.bincount(labels)
-    away = seconds - group_means(seconds, labels)[labels]
+    away = seconds - group_means(seconds, labels, weights)[labels]
     elapsed = away - away[:, :1]
     squares = away[:, 0] ** 2, (elapsed**2).mean(axis=1)
-    of_departures, of_elapsed = (np.sqrt(np.bincount(labels, each) / sizes) for each in squares)
+    of_departures, of_elapsed = (np.sqrt(np.bincount(labels, weights * each)) for each in squares)
     return of_departures, of_elapsed
 
 
@@ -207,9 +199,11 @@ def perturbed_times(
     run back wait, and departures stay within the clock's day or week.
     """
     m = seconds.shape[1]
-    means, shares = group_means(seconds, labels), largest_shares(labels, subjects)
+    weights = member_weights(labels, subjects)
+    means = group_means(seconds, labels, weights)
+    shares = largest_shares(labels, subjects)
     scale = np.hypot(widths.departures, widths.elapsed) * shares
-    seeds = group_seeds(np.dstack([points, seconds]), labels, scale, key, b"times")
+    seeds = group_seeds(np.dstack([points, seconds]), labels, weights, scale, key, b"times")
     drawn = normal_numbers(seeds, m + 1)
     along = drawn[:, 1:] @ np.linalg.cholesky(correlation(m, TIMES_LENGTH)).T
     moved = widths.departures * drawn[:, :1] + widths.elapsed * along
@@ -235,15 +229,20 @@ def _degrees(lines: Floats) -> Floats:
     return metres_of_degrees(lines[..., 0].mean(axis=1))[:, None]
 
 
-def group_seeds(members: Floats, labels: Ints, scale: Floats, key: bytes, purpose: bytes) -> Ints:
+def group_seeds(
+    members: Floats, labels: Ints, weights: Floats, scale: Floats, key: bytes, purpose: bytes
+) -> Ints:
     """Return a secret seed for each group, (g, 4), of its members, in any order, and its scale.
 
-    The same members moved on another scale get other numbers: from two multiples of the same
-    displacement anyone could compute it.
+    The same members with other weights, or moved on another scale, get other numbers: from two
+    means with the same displacement, or two multiples of it, anyone could compute it.
     """
+    told = (
+        (row + 0.0).tobytes() + weight.tobytes()
+        for row, weight in zip(members, weights, strict=True)
+    )
     digests = b"".join(
-        blake2b((row + 0.0).tobytes(), digest_size=_DIGEST, key=key, person=purpose).digest()
-        for row in members
+        blake2b(member, digest_size=_DIGEST, key=key, person=purpose).digest() for member in told
     )
     sums = np.zeros((len(scale), _LANES), dtype="<u8")
     np.add.at(sums, labels, np.frombuffer(digests, dtype="<u8").reshape(-1, _LANES))

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from functools import partial
-from importlib import import_module
 from time import perf_counter
 from typing import TypeVar
 
@@ -10,20 +9,13 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import information_loss, sse, sum_of_squares
+from trajanon.method_parameters import MethodParameters, SearchOptions
 from trajanon.neighbours import Neighbours, neighbour_count
 from trajanon.partition import Stage
 from trajanon.progress import Progress, silent
 from trajanon.settings import EFFORTS, Effort, Settings
 
-_Function = TypeVar("_Function")
-
-
-class Registry(dict[str, _Function]):
-    """Functions by name, as the settings have it; the others are added by `trajanon.papers`."""
-
-    def __missing__(self, name: str) -> _Function:
-        import_module("trajanon.papers").add()
-        return dict(self)[name]
+Parameters = TypeVar("Parameters", bound=MethodParameters)
 
 
 class SearchLog:
@@ -31,6 +23,7 @@ class SearchLog:
 
     def __init__(self, records: Floats | None = None) -> None:
         self.stages: list[Stage] = []
+        self.chosen: dict[str, str | float] = {}  # what this step chose by itself
         self.best: Ints | None = None
         self.path_length: float | None = None  # of the path that the groups were cut from
         self.sst = 0.0 if records is None else sum_of_squares(records)
@@ -56,6 +49,7 @@ class SearchLog:
 
     def end_step(self, name: str, labels: Ints | None = None) -> None:
         """End a step, with a partition if it has one: the next step begins."""
+        chosen, self.chosen = self.chosen, {}
         if self._records is None:
             return
         loss = None
@@ -64,7 +58,7 @@ class SearchLog:
             self.offer(labels, lost)
             loss = information_loss(lost, self.sst)
         now = perf_counter()
-        self.stages.append(Stage(name, loss, now - self._since))
+        self.stages.append(Stage(name, loss, now - self._since, chosen))
         self._since = now
 
 
@@ -81,6 +75,11 @@ class Problem:
     neighbours: Neighbours | None = None  # found once for all; None if each step finds its own
     log: SearchLog = field(default_factory=SearchLog)  # of each step, and of each good partition
     progress: Progress = silent  # called with how far the work is
+    parameters: tuple[MethodParameters, ...] = ()  # of single methods; defaults where none is given
+
+    def parameters_of(self, kind: type[Parameters]) -> Parameters:
+        """Return the parameters of a method."""
+        return next((given for given in self.parameters if isinstance(given, kind)), kind())
 
     @property
     def large(self) -> Neighbours | None:
@@ -95,16 +94,17 @@ def whole_problem(
     records: Floats,
     subjects: Ints,
     k: int,
-    settings: Settings,
+    options: SearchOptions,
     random: np.random.Generator,
     progress: Progress = silent,
 ) -> Problem:
     """Make the problem of a whole table: with its neighbours, its budget and a log."""
     log = SearchLog(records)
+    settings, parameters = options
     budget = EFFORTS[settings.effort]
     if settings.refine == "anneal" and budget.moves_per_record > 0:
         # More lead to no better groups: while it is hot, annealing forgets where it started.
         budget = budget._replace(kicks_per_record=1)
     found = partial(log.end_step, "neighbours")
     near = Neighbours(records, neighbour_count(k), found, progress)
-    return Problem(records, subjects, k, random, settings, budget, near, log, progress)
+    return Problem(records, subjects, k, random, settings, budget, near, log, progress, parameters)

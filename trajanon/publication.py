@@ -6,20 +6,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from trajanon.anonymization import Request, anonymized_table
 from trajanon.arrays import Hashes
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.files.release_formats import check_release_format
+from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.files.trajectory_files import read_marks, read_trajectories
 from trajanon.mending import Surroundings
 from trajanon.number_text import number_of
 from trajanon.privacy.ledger import Ledger, opened
 from trajanon.progress import Progress, silent
-from trajanon.release import Result, new_report_path, write_drafts
+from trajanon.release import Result, json_report, new_report_path
 from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, takes_settings
 from trajanon.snapping import RoadsToFollow
+from trajanon.subjects import nameless
 
 LedgerLike = str | os.PathLike[str] | None
 
@@ -93,9 +96,10 @@ def anonymize_file(
         recording = nullcontext() if book is None else book.recording(out)
         with recording as entry, replaced as drafts:
             result, entered = anonymized(source, asked, book, exact=subjects_exact)
-            write_drafts(result.release, *drafts)
+            write_release(drafts[0], result.rows(slice(None)))
             if entry is not None and entered is not None:
                 entry.announce(drafts[0], source, result.report, entered)
+            drafts[1].write_text(json_report(result.report), encoding="utf-8")
     return result.report
 
 
@@ -108,21 +112,34 @@ def anonymized(
         return anonymized_table(read(), asked), None
     marks = read_marks(source)
     trajectories = read()
+    person, one_each = trajectories.subject, asked.release.one_line_each
+    unknown = len(trajectories) if person is None else nameless(trajectories.provenance)
+    if one_each and unknown:
+        raise BadInput(
+            f"`one_line_each` with `ledger` needs to know who made each trip, and {unknown:,} "
+            "recordings have no name: extract again and name the column of the persons, with "
+            "`columns` subject=NAME, or leave out `ledger`"
+        )
+
     run = None if trajectories.tracks is None else trajectories.tracks.recording_of
     keyed = book.keyed(marks, asked.progress)
-    found = book.sort(keyed, run)
-    new, n = int(found.new.sum()), len(found.new)
-    others = f"{number_of(found.known, f'of {n:,} was', f'of {n:,} were')} released before"
+    found = book.sort(keyed, run, person, one_line_each=one_each)
+    new = int(found.new.sum())
     if not new:
-        raise BadInput(f"nothing is new: {others}, as {book.path} tells")
+        raise BadInput(f"nothing is new: {found.others}, as {book.path} tells")
     try:
         keyed_by = asked.with_key(book.release_key)
         result = anonymized_table(trajectories.take(found.new), keyed_by)
     except (TooFewRecords, TooFewSubjects) as error:
         wait = number_of(new, "new one waits", "new ones wait")
-        raise type(error)(f"{others}, and the {wait} for the next time: {error}") from error
-    kept = found.told_in(result.report, book.path)
-    return result, keyed[kept]
+        raise type(error)(f"{found.others}, and the {wait} for the next time: {error}") from error
+
+    released = np.zeros(len(trajectories), dtype=np.bool_)
+    released[found.told_in(result.report, book.path)] = True
+    # A person may have several names in one file: all of them are on this line.
+    on_lines = released if person is None else np.isin(person, person[released])
+    keyed[~released, 1:] = 0
+    return result, keyed[on_lines]
 
 
 def check_ledger(ledger: LedgerLike, asked: Request) -> None:

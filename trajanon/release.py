@@ -18,6 +18,7 @@ from trajanon.files.release_formats import RELEASE_FORMATS, check_release_format
 from trajanon.files.report import report_path
 from trajanon.number_text import number_of, page, shown
 from trajanon.partition import dense
+from trajanon.plain_text import escaped_json
 from trajanon.trajectories import Trajectories
 from trajanon.verdict import Verdict, cost, verdict
 
@@ -93,8 +94,9 @@ class Release:
         """
         check_release_format(path := Path(path), timed=self.trajectories.times is not None)
         report = new_report_path(path, json_report(self.report))
-        with replacing(path, report, public=[path]) as drafts:
-            write_drafts(self, *drafts)
+        with replacing(path, report, public=[path]) as (release_draft, report_draft):
+            write_release(release_draft, self.trajectories)
+            report_draft.write_text(json_report(self.report), encoding="utf-8")
 
     def to_geodataframe(self) -> "GeoDataFrame":
         """Give the released trajectories as LineStrings in a GeoDataFrame, in WGS 84.
@@ -177,12 +179,6 @@ def new_report_path(release: Path, text: str = "") -> Path:
     return report
 
 
-def write_drafts(release: Release, release_draft: Path, report_draft: Path) -> None:
-    """Write the two files where somebody else moves them into place."""
-    write_release(release_draft, release.trajectories)
-    report_draft.write_text(json_report(release.report), encoding="utf-8")
-
-
 def with_report(
     release: Release | Trajectories, report: Mapping[str, Any] | None
 ) -> tuple[Trajectories, Mapping[str, Any]]:
@@ -208,7 +204,7 @@ def on_disk(release: Release) -> Iterator[Path]:
 
 def json_report(account: Mapping[str, Any]) -> str:
     """Write a report as JSON; its first entry, the notice, stands in the first line."""
-    return f"{{ {_written(account, 1)[1:].lstrip()}\n"
+    return escaped_json(f"{{ {_written(account, 1)[1:].lstrip()}\n")
 
 
 def _written(value: Any, depth: int) -> str:

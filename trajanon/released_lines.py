@@ -11,7 +11,7 @@ from trajanon.errors import BadInput
 from trajanon.files.release_lines import rounded
 from trajanon.loss import group_means, loss_to
 from trajanon.number_text import number_of
-from trajanon.partition import Partition
+from trajanon.partition import Partition, member_weights
 from trajanon.perturbation import (
     GroupWidths,
     PublicWidths,
@@ -40,13 +40,27 @@ class TrajectoryGroups:
     release_widths: PublicWidths | None = None  # of a shard: those of all shards
 
     @cached_property
+    def weights(self) -> Floats:
+        """What each trajectory counts in the mean of people of its group, (n,)."""
+        return member_weights(self.partition.labels, self.trajectories.subject)
+
+    @cached_property
+    def means(self) -> Floats:
+        """The mean of each group, (g, m, 2): each person counts once; without a key each trip."""
+        trips = self.trajectories
+        weights = None if self.key is None else self.weights
+        means = group_means(trips.records, self.partition.labels, weights)
+        return means.reshape(-1, *trips.points.shape[1:])
+
+    @cached_property
     def group_widths(self) -> GroupWidths:
         """How far the members of each group are from their means."""
         trips, labels = self.trajectories, self.partition.labels
-        places = group_widths(trips.points, self.partition.lines(trips.points), labels)
+        places = group_widths(trips.points, self.means, labels, self.weights)
         if self.timing is None:
             return GroupWidths(places)
-        return GroupWidths(places, *widths_of_times(self.timing.seconds(trips), labels))
+        seconds = self.timing.seconds(trips)
+        return GroupWidths(places, *widths_of_times(seconds, labels, self.weights))
 
     @cached_property
     def widths(self) -> PublicWidths | None:
@@ -69,7 +83,7 @@ class TrajectoryGroups:
                 f"{what} more than 180 degrees of longitude, as on both sides of the antimeridian, "
                 "and would have no mean: extract each side with an `area` of its own, or lower `k`"
             )
-        lines = self.partition.lines(whole.points)
+        lines = self.means
         if self.key is None or self.widths is None:
             lines = rounded(lines)
         else:

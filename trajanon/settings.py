@@ -101,7 +101,9 @@ OF_PAIRS = (
 
 
 @dataclass(frozen=True)
-class _Checked:
+class Checked:
+    """Options that are checked once, when they are made."""
+
     def __post_init__(self) -> None:
         """Refuse options that are not known, or out of their range."""
         for option in fields(self):
@@ -112,7 +114,7 @@ class _Checked:
 
 @with_help
 @dataclass(frozen=True, kw_only=True)
-class Settings(_Checked):
+class Settings(Checked):
     """The options of the search, checked: BadInput if one is not known, or out of its range.
 
     Attributes
@@ -125,7 +127,9 @@ class Settings(_Checked):
     heuristic
         Path of hm2 and mf-tsp: or-opt, two-opt, nearest-neighbor, repetitive-nn, nearest-insertion,
         farthest-insertion, cheapest-insertion, arbitrary-insertion, mdav-lk, npn, md, mdav, cbfs,
-        concorde or lkh. The last two need those programs.
+        concorde or lkh. The last two need those programs. None takes or-opt; but for hm2 as
+        published, with ``refine`` none, swap or rcs, concorde where it is found, for at most 5,000
+        cities. The stage of the partition names the path.
     compression
         Compression c of hm2: the path visits the centroids of groups of c records; 1 turns it off.
     refine
@@ -139,7 +143,7 @@ class Settings(_Checked):
         12, combines their groups, and anneals regions again. Tables of more than 2,500
         records get fewer runs, and of more than 10,000 fewer moves a record.
     seed
-        Another seed gives other groups, of trajectories with the holder's key only.
+        Another number gives other groups. Those of trajectories follow from the holder's key, too.
 
     Examples
     --------
@@ -157,16 +161,26 @@ class Settings(_Checked):
     """
 
     method: MethodName = option("hm2")
-    heuristic: HeuristicName = option("or-opt")
+    heuristic: HeuristicName | None = option(
+        None, "or-opt; without a search of ours concorde, if found"
+    )
     compression: int = option(1, least=1, most=10**9)
     refine: RefinementName = option("anneal")
     effort: EffortName = option("balanced")
     seed: int = option(0, least=0)
 
+    def __post_init__(self) -> None:
+        """Refuse what the method does not use, too."""
+        Checked.__post_init__(self)
+        if self.heuristic is not None and self.method not in ("hm2", "mf-tsp"):
+            raise BadInput(f"`heuristic` is for `method=hm2` and mf-tsp, not for {self.method}")
+        if self.compression > 1 and self.method != "hm2":
+            raise BadInput(f"`compression` is for `method=hm2`, not for {self.method}")
+
 
 @with_help
 @dataclass(frozen=True, kw_only=True)
-class ReleaseSettings(_Checked):
+class ReleaseSettings(Checked):
     """The options of a release beside those of its search; checked as these are.
 
     Attributes

@@ -15,6 +15,7 @@ from trajanon.errors import BadInput
 from trajanon.files.release_formats import read_release
 from trajanon.files.release_lines import clock_of, line_numbers
 from trajanon.files.report import report_beside
+from trajanon.plain_text import plain_text
 from trajanon.privacy.release_check import check, report_of
 from trajanon.progress import Progress, silent
 from trajanon.release import Release
@@ -313,8 +314,8 @@ def street_table(found: StreetCounts, roads: RoadsToFollow, states: Ints) -> "Ge
         "osm_way": ways,
         "from_node": np.where(back, ends[:, 1], ends[:, 0]),
         "to_node": np.where(back, ends[:, 0], ends[:, 1]),
-        "highway": [kind for kind, _ in tags],
-        "name": [name or None for _, name in tags],
+        "highway": [plain_text(kind) for kind, _ in tags],
+        "name": [plain_text(name) or None for _, name in tags],
         "length_m": network.whole[states // 2].round(1),
         "people": found.people[states],
         "lines": found.lines[states],

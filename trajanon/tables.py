@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -13,6 +13,7 @@ import pandas as pd
 from trajanon import loss
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
+from trajanon.method_parameters import METHOD_PARAMETERS, search_options
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, check_k, dense, measured
 from trajanon.progress import Progress, silent
@@ -64,7 +65,7 @@ def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
         )
 
 
-@takes_settings(Settings)
+@takes_settings(Settings, *METHOD_PARAMETERS)
 def microaggregate_table(
     path: str | os.PathLike[str] | pd.DataFrame,
     k: int,
@@ -141,7 +142,7 @@ def microaggregate_table(
     2  52.0
     3  52.0
     """
-    settings = Settings(**options)
+    search_options(options)  # checked before the table is read
     given = path if isinstance(path, pd.DataFrame) else Path(path)
     what = named(given)
     for name, names in (("columns", columns), ("keep", keep)):
@@ -155,9 +156,9 @@ def microaggregate_table(
     counts = None if weighted is None else np.array(list(weighted.values()))
     how: dict[str, Any] = {"weights": counts, "progress": progress}
     if strata is None:
-        partition = microaggregate(X, k, subjects=own, **how, **asdict(settings))
+        partition = microaggregate(X, k, subjects=own, **how, **options)
     else:
-        partition = _in_strata(X, k, own, table[strata], settings, how)
+        partition = _in_strata(X, k, own, table[strata], how | options)
     written = [name for name in table if name in source.chosen or name in source.kept]
     means = dict(zip(source.chosen, partition.aggregated.T, strict=True))
     report = {
@@ -177,7 +178,7 @@ def microaggregate_table(
 
 
 def _in_strata(
-    X: Floats, k: int, own: Ints, column: pd.Series, settings: Settings, how: Mapping[str, Any]
+    X: Floats, k: int, own: Ints, column: pd.Series, how: Mapping[str, Any]
 ) -> Partition:
     since, groups, stopped = perf_counter(), 0, False
     stratum = numbered(column, exact=True).number
@@ -185,14 +186,15 @@ def _in_strata(
     for one in range(stratum.max() + 1):
         rows = np.flatnonzero(stratum == one)
         try:
-            part = microaggregate(X[rows], k, subjects=own[rows], **how, **asdict(settings))
+            part = microaggregate(X[rows], k, subjects=own[rows], **how)
         except (TooFewRecords, TooFewSubjects) as error:
             value = str(column.iloc[rows[0]])[:40]
             raise type(error)(f"where column {column.name!r} is {value!r}, {error}") from error
         labels[rows] = groups + part.labels
         groups += len(part.sizes)
         if part.stopped:  # the strata that are left shall not take long
-            stopped, settings = True, replace(settings, effort="fast")
+            stopped = True
+            how = {**how, "effort": "fast"}
     whole = measured(X, dense(labels), "all strata", since, how["weights"])
     return replace(whole, stopped=stopped)
 

@@ -331,6 +331,7 @@ def source(report: Mapping[str, Any]) -> str:
         "trips without times": choice.get("untimed", 0),
         f"{units} far from all others": far,
         f"{units} released before": ledger.get("already_released", 0),
+        f"{units} of people who are on a line already": ledger.get("on_a_line", 0),
     }
     said += f" Left out: {listed}." if (listed := _listed(out)) else ""
     return f"{said} {followed(report)}".rstrip()

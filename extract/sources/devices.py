@@ -12,7 +12,7 @@ import fitdecode
 import pynmea2
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.streams import DAMAGED, OTHER_TIMES, ZIP, Reading, members
+from trajanon.extract.sources.streams import DAMAGED, OTHER_TIMES, ZIP, Reading, Stream, members
 from trajanon.extract.sources.trace_pieces import PLANNED, Fix, moment, number, traces_of_fixes
 from trajanon.extract.trace import Trace
 
@@ -40,7 +40,7 @@ def read_fit(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         yield from traces_of_fixes(_decoded(stream, path, how), label, how)
 
 
-def _decoded(stream: io.BufferedReader, path: Path, how: Reading) -> Iterator[Fix | None]:
+def _decoded(stream: Stream, path: Path, how: Reading) -> Iterator[Fix | None]:
     """Give the places of the records, up to the first bytes that make no sense."""
     course = False
     try:
@@ -147,10 +147,10 @@ def read_tcx(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     yield from traces_of_fixes(_of_activities(root), label, how)
 
 
-def _tree(stream: io.BufferedReader, name: object, root: str) -> ElementTree.Element:
+def _tree(stream: Stream, name: object, root: str) -> ElementTree.Element:
     """Read an XML document whole."""
     try:
-        found = ElementTree.parse(stream).getroot()
+        found = ElementTree.parse(io.BytesIO(stream.read())).getroot()
     except DAMAGED as error:
         raise FileProblem(f"cannot read {name} to its end ({error}): copy it again") from error
     except (ElementTree.ParseError, LookupError, ValueError) as error:

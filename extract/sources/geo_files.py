@@ -1,6 +1,5 @@
 """GeoJSON, GeoPackage, GeoParquet, Shapefile, FlatGeobuf, MF-JSON (OGC 19-045r3), MDS -> traces."""
 
-import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +22,9 @@ from trajanon.extract.sources.source_tables import PARQUET
 from trajanon.extract.sources.streams import (
     BYTE_ORDER_MARK,
     DAMAGED,
+    POINT,
     Reading,
+    check_ratio,
     json_of,
     plain_value,
     unpacked,
@@ -65,7 +66,8 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         plain = Path(folder, path.stem)
         try:
             with how.unpacked(path) as stream, plain.open("wb") as file:
-                shutil.copyfileobj(stream, file, 1 << 20)
+                for piece in stream.pieces():
+                    file.write(piece)
         except DAMAGED as error:
             raise FileProblem(f"cannot unpack {path}: {error}") from error
         yield from _of_file(plain, str(path), label, how)
@@ -191,7 +193,9 @@ def footer_of(path: Path) -> dict[bytes, bytes]:
 
 def _of_parquet(path: Path, what: str, label: str, how: Reading) -> Iterator[Trace]:
     with reading(what, "GeoParquet"):
-        table = pq.ParquetFile(opened_parquet(path)).read(use_threads=False)
+        file = pq.ParquetFile(opened_parquet(path))
+        check_ratio(POINT * file.metadata.num_rows, path.stat().st_size)
+        table = file.read(use_threads=False)
     if b"trajanon" in (table.schema.metadata or {}):
         raise BadInput(f"{what} is what trajanon extract wrote: give it to trajanon anonymize")
     geo = described(table.schema, what)

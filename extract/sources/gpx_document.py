@@ -26,6 +26,7 @@ from trajanon.extract.sources.streams import (
     CutOff,
     Reading,
     members,
+    stream_of,
     unpacked,
 )
 from trajanon.extract.sources.timestamps import UNREAD_TIMES
@@ -45,6 +46,8 @@ _GPX = (".gpx", ".gpx.gz", ".gpx.bz2", ".gpx.xz")
 _DUMPED = re.compile(r"(?:.*/)?(public|trackable|identifiable)/(?:\d+/)*(\d{1,18})\.gpx")
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
+_LONGEST = 1 << 23  # bytes of a tag, which the parser begins anew with each chunk, or of a text
+_MOST_POINTS = 5_000_000  # of a segment: a point a second for two months
 _CHUNK, _BEGINNING = 1 << 18, 1 << 14  # bytes: of a chunk, and to recognise a document by
 _BLANK = b" \t\r\n\xef\xbb\xbf"  # and a byte order mark, wherever it stands
 
@@ -57,6 +60,7 @@ class XmlStream:
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:
         self._read, self._name = read, name
         self._fed, self._found = 0, list[Any]()
+        self._text: list[str] = []  # of the element at hand, in pieces
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
@@ -72,6 +76,8 @@ class XmlStream:
                 problem = error
             found, self._found = self._found, []
             yield from found
+        # It holds this object, with the buffer of the stream, until a collector comes by.
+        del self._parser
         if problem:
             raise problem
 
@@ -101,6 +107,9 @@ class XmlStream:
                 why = f"and {other_encoding(there)}"
             raise FileProblem(f"{self._name} is not well-formed XML {why}") from error
         self._fed += len(chunk)
+        tag, text = self._fed - self._parser.CurrentByteIndex, sum(map(len, self._text))
+        if max(tag, text) > _LONGEST:
+            raise FileProblem(f"{self._name} has a tag or text of more than 8 MB")
         return last
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -143,7 +152,6 @@ class GpxStream(XmlStream):
         self._url: str | None = None
         self._points: list[tuple[str | None, str | None]] = []  # of the segment at hand
         self._times: list[str | None] = []
-        self._text: list[str] = []
         self._parser.CommentHandler = self._comment
 
     @property
@@ -169,6 +177,8 @@ class GpxStream(XmlStream):
         if depth == 5 and name == "time" and path[3] == "trkpt":
             self._listen()
         elif depth == 4 and name == "trkpt" and path[2] == "trkseg":
+            if len(self._points) >= _MOST_POINTS:
+                raise FileProblem(f"{self._name} has over {_MOST_POINTS:,} points in a segment")
             self._points.append((attributes.get("lat"), attributes.get("lon")))
             self._times.append(None)
         elif depth == 3 and name == "url" and path[1] == "trk":
@@ -242,7 +252,7 @@ def _all_at_once(
 
 def read_document(source: bytes, name: str) -> ApiPage:
     """Read one whole GPX document, packed or not."""
-    stream = unpacked(io.BufferedReader(io.BytesIO(source)))
+    stream = unpacked(stream_of(io.BytesIO(source).read))
     return list(GpxStream(stream.read, name))
 
 

@@ -22,6 +22,7 @@ from trajanon.extract.sources.streams import (
     BYTE_ORDER_MARK,
     DAMAGED,
     Reading,
+    Stream,
     decoded,
     json_of,
     plain_value,
@@ -181,13 +182,13 @@ def read_points(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     yield from traces_of_table(list(rows), rows[:FIRST], chunks, what, label, how)
 
 
-def _values(stream: io.BufferedReader, what: str, how: Reading) -> list[Any]:
+def _values(stream: Stream, what: str, how: Reading) -> list[Any]:
     """Give the elements of a list, or what stands in each line, from its first brace on."""
     with reading(what, POINTS, *DAMAGED):
         if stream.peek().lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
             return list(json_of(stream, what, list[Any]))
         found = list[Any]()
-        for line in stream:
+        for line in io.BytesIO(stream.read()):
             try:
                 if line.strip():
                     found.append(msgspec.json.decode(line[max(line.find(b"{"), 0) :]))

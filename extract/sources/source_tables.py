@@ -20,7 +20,16 @@ from trajanon.extract.sources.columns import is_row, known_as, plain, roles, use
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
-from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, TABLE_CUT_OFF, Reading
+from trajanon.extract.sources.streams import (
+    BYTE_ORDER_MARK,
+    DAMAGED,
+    POINT,
+    RECORD,
+    TABLE_CUT_OFF,
+    Reading,
+    Stream,
+    check_ratio,
+)
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, reading
 from trajanon.inputs import (
@@ -111,6 +120,7 @@ def _of_parquet(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     with how.open(path) as stream:
         with reading(path, POINTS):
             file = pq.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False)
+            check_ratio(POINT * file.metadata.num_rows, path.stat().st_size)
             schema, names = file.schema_arrow, file.schema_arrow.names
         flat = [
             field.name
@@ -233,13 +243,12 @@ def read_columns(
         for _ in range(layout.above):
             stream.readline()
         while last := stream.read(_BLOCK):
-            last += stream.readline()
-            for _ in range(_TOGETHER):  # a quote may go on
-                last += stream.readline() if last.count(b'"') % 2 else b""
+            last = _with_whole_row(last + stream.readline(), stream)
             again = begun is not None and begun.text == last
             part = begun if begun and again else _parsed(path, last, layout, names)
             rows, broken, fault = rows + len(part.rows), broken + part.wrong, fault or part.fault
             end = last.rpartition(b"\n")[2].decode()  # a line that nothing ends
+            stream.check_values(rows)
             yield part.rows[list(names)]
     if broken and not rows:
         raise _unreadable(path, f"none of its rows, {broken:,} in all, can be read: {fault}")
@@ -249,6 +258,20 @@ def read_columns(
         how.counts[UNREAD] += broken
         msg = f"{number_of(broken, 'row')} of {path} cannot be read and left out: {fault}"
         how.warn(UNREAD, msg, str(path))
+
+
+def _with_whole_row(text: bytes, stream: Stream) -> bytes:
+    """Add lines until the last row is whole, as a quote in it may go on."""
+    lines = [text]
+    quotes = text.count(b'"')
+    size = 0
+    while quotes % 2 and len(lines) <= _TOGETHER:
+        lines.append(stream.readline())
+        quotes += lines[-1].count(b'"')
+        size += len(lines[-1])
+        if size > RECORD:
+            raise OSError("it has a row of more than 64 MB")
+    return b"".join(lines)
 
 
 def _parsed(path: Path, text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:

@@ -1,4 +1,7 @@
-"""The options of every reader, and what it reads: files, packed ones, JSON; archives in memory."""
+"""The options of every reader, and what it reads: files, packed ones, JSON; archives in memory.
+
+However it is made, no file fills the memory: each is read as a `Stream`, which has limits.
+"""
 
 import bz2
 import gzip
@@ -39,7 +42,16 @@ COLUMNS = "columns "  # the first word of counts of tables, by the use of their 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # how a zip begins, one with files and one without
 
+RECORD = 1 << 26  # bytes of the longest line, or row of a table, that is read
+POINT = 24  # bytes of a point of a table, at least: latitude, longitude, and time
+_DOCUMENT = 1_000_000_000  # bytes of the largest document that is held whole
+_RATIO, _FREE = 1_000, 1 << 26  # how much more than itself a file unpacks to; always allowed bytes
+_VALUES = 4_000_000  # values in what is unpacked, such as a row or an element, or 4 for each byte
+_MARKS = (b"{", b"[", b",", b"<")  # that begin values of JSON or XML
+_HEADER = 1 << 20  # bytes of a name in a tar archive
+
 _BUFFER = 1 << 18
+_LONG_HEADERS = (*tarfile.GNU_TYPES[:2], tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
 _UNPACK: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
     b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream),
     b"BZh": bz2.BZ2File,
@@ -66,38 +78,96 @@ class Reading:
         """Warn once, though many files have it; of ten things of a kind, as `Notices` does."""
         self.warned.warn(logger, kind, message, about)
 
-    def open(self, path: Path) -> io.BufferedReader:
+    def open(self, path: Path) -> "Stream":
         """Open a file unchanged; bytes read from it count as progress."""
         try:
-            return io.BufferedReader(_Metered(regular(path), self.read), _BUFFER)
+            return Stream(_Metered(regular(path), self.read))
         except OSError as error:
             raise FileProblem(f"cannot read {path}: {error.strerror}") from error
 
-    def unpacked(self, path: Path) -> io.BufferedReader:
+    def unpacked(self, path: Path) -> "Stream":
         """Open a file and unpack it, if it is packed by gzip, bzip2 or xz."""
         return unpacked(self.open(path))
 
 
-def unpacked(stream: io.BufferedReader) -> io.BufferedReader:
+class Stream(io.BufferedReader):
+    """A stream of bytes that is read within limits; beyond, it fails as if it were damaged."""
+
+    def __init__(self, raw: io.RawIOBase, packed: Callable[[], int] | None = None) -> None:
+        super().__init__(raw, _BUFFER)
+        self._packed = packed  # bytes from which what was read so far is unpacked
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read some bytes, or a whole document."""
+        if size is not None and size >= 0:
+            return super().read(size)
+        document = io.BytesIO()
+        for piece in self.pieces(_DOCUMENT):
+            document.write(piece)
+        return document.getvalue()
+
+    def pieces(self, most: int | None = None) -> Iterator[bytes]:
+        """Read what is held whole afterwards, piece by piece."""
+        size = values = 0
+        while piece := super().read(_BUFFER):
+            size += len(piece)
+            if most is not None and size > most:
+                raise OSError("it has more than 1 GB, and is held whole: split it")
+            if self._packed is not None:
+                values += sum(map(piece.count, _MARKS))
+                self.check_values(values)
+            yield piece
+
+    def check_values(self, values: int) -> None:
+        """Refuse more values than so few packed bytes hold, as each takes memory of its own."""
+        if self._packed is not None and values > max(_VALUES, 4 * self._packed()):
+            raise OSError(f"it is packed so that {values:,} values take hardly any place")
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """Read a line, or some bytes of it."""
+        if size is not None and size >= 0:
+            return super().readline(size)
+        line = super().readline(RECORD + 1)
+        if len(line) > RECORD:
+            raise OSError("it has a line of more than 64 MB")
+        return line
+
+
+def check_ratio(size: int, packed: int) -> None:
+    """Refuse what is packed as no recordings are."""
+    if size > max(_FREE, _RATIO * packed):
+        raise OSError(f"it unpacks to more than {_RATIO:,} times its size, as no recordings do")
+
+
+def unpacked(stream: Stream) -> Stream:
     """Unpack a stream if its first bytes tell that it is packed; closing it closes the stream."""
     head = stream.peek(6)
     for magic, unpack in _UNPACK.items():
         if head.startswith(magic):
             content = unpack(stream)
-            return _stream_of(content.read1, content, stream)
+            return stream_of(content.read1, content, stream, packed=stream.tell)
     return stream
 
 
-def _stream_of(read: Callable[[int], bytes], *closed: io.IOBase) -> io.BufferedReader:
+def stream_of(
+    read: Callable[[int], bytes], *closed: io.IOBase, packed: Callable[[], int] | None = None
+) -> Stream:
     """Make a stream from a read function; closing it closes the streams given, too."""
-    return io.BufferedReader(_Content(read, closed), _BUFFER)
+    return Stream(_Content(read, closed, packed), packed)
 
 
 class _Content(io.RawIOBase):
-    def __init__(self, read: Callable[[int], bytes], closed: tuple[io.IOBase, ...]) -> None:
+    def __init__(
+        self,
+        read: Callable[[int], bytes],
+        closed: tuple[io.IOBase, ...],
+        packed: Callable[[], int] | None,
+    ) -> None:
         super().__init__()
         self._read = read
         self._closed = closed
+        self._packed = packed
+        self._size = 0
 
     def readable(self) -> bool:
         return True
@@ -105,7 +175,13 @@ class _Content(io.RawIOBase):
     def readinto(self, buffer: Any, /) -> int:
         data = self._read(len(buffer))
         buffer[: len(data)] = data
+        self._size += len(data)
+        if self._packed is not None:
+            check_ratio(self._size, self._packed())
         return len(data)
+
+    def tell(self) -> int:
+        return self._size
 
     def close(self) -> None:
         for stream in self._closed:
@@ -137,7 +213,7 @@ def meter(task: str, total: int, progress: Progress) -> Callable[[int], None]:
 
 
 # The name of a member, and what opens and unpacks it; None for a link or a device.
-Member = tuple[str, Callable[[], io.BufferedReader] | None]
+Member = tuple[str, Callable[[], Stream] | None]
 
 
 class CutOff(Exception):
@@ -153,18 +229,19 @@ def members(path: Path, how: Reading) -> Iterator[Member]:
             yield name if name.isprintable() else ascii(name)[1:-1], opened
 
 
-def _in_zip(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
+def _in_zip(stream: Stream, path: Path) -> Iterator[Member]:
     try:
         archive = zipfile.ZipFile(stream)
     except DAMAGED_ZIP as error:
         raise FileProblem(f"{path} is no whole zip archive ({error}): download it again") from error
 
-    def opened(info: zipfile.ZipInfo) -> io.BufferedReader:
+    def opened(info: zipfile.ZipInfo) -> Stream:
         name = f"{path}/{info.filename}"
         if info.flag_bits & 1:  # its flag
             raise FileProblem(f"{name} is encrypted: unpack it, and name the folder")
         try:
-            return unpacked(_stream_of(archive.open(info).read))
+            size = info.compress_size
+            return unpacked(stream_of(archive.open(info).read, packed=lambda: size))
         except DAMAGED_ZIP as error:
             why = f"cannot be unpacked ({error}): download the archive again"
             raise FileProblem(f"{name} {why}") from error
@@ -176,7 +253,7 @@ def _in_zip(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
                 yield info.filename, partial(opened, info) if is_file else None
 
 
-def _in_tar(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
+def _in_tar(stream: Stream, path: Path) -> Iterator[Member]:
     try:
         with _cut_off():
             content = unpacked(stream)
@@ -198,7 +275,7 @@ def _in_tar(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
                 yield info.name, partial(_taken_out, archive, info) if info.isreg() else None
 
 
-def _taken_out(archive: tarfile.TarFile, info: tarfile.TarInfo) -> io.BufferedReader:
+def _taken_out(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Stream:
     content = archive.extractfile(info)
     assert content is not None  # a regular file
 
@@ -206,7 +283,7 @@ def _taken_out(archive: tarfile.TarFile, info: tarfile.TarInfo) -> io.BufferedRe
         with _cut_off():
             return content.read(size)
 
-    return unpacked(_stream_of(read))
+    return unpacked(stream_of(read))
 
 
 @contextmanager
@@ -219,17 +296,20 @@ def _cut_off() -> Iterator[None]:
 
 
 class _Header(tarfile.TarInfo):
-    """A header that does not pass for the end of the archive when it is damaged."""
+    """A header that does not pass for the end of the archive when it is damaged, or is huge."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         ends = len(buf) == tarfile.BLOCKSIZE and not any(buf)
         try:
-            return super().frombuf(buf, encoding, errors)
+            header = super().frombuf(buf, encoding, errors)
         except tarfile.HeaderError as error:
             if ends:
                 raise
             raise tarfile.ReadError(str(error)) from error
+        if header.type in _LONG_HEADERS and header.size > _HEADER:
+            raise tarfile.ReadError("a name in it has more than 1 MB")
+        return header
 
 
 def json_of(stream: io.BufferedIOBase, what: str, kind: Any = Any) -> Any:

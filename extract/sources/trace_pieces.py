@@ -26,6 +26,7 @@ UNTIMED_PIECES = "points of traces without times"
 CLOUD = "points sorted by place, not along a track"
 OVERLAPS = "pieces of a recording with overlapping times"
 
+_MOST_FIXES = 20_000_000  # of a recording
 _FEW = 20  # points; with fewer the order cannot be determined
 
 # Of a cloud sorted by latitude two of three points turn back east or west, on roads few; and its
@@ -54,6 +55,8 @@ def _pieces(fixes: Iterable[Fix | None], label: str, subject: str | None) -> Ite
             fix, problem = None, error
         if fix is not None:
             piece.extend(fix)
+            if len(piece) > 3 * _MOST_FIXES:
+                raise FileProblem(f"{label} has over {_MOST_FIXES:,} points in one piece: split it")
         elif piece:
             lat, lon, time = np.array(piece).reshape(-1, 3).T.copy()
             yield Trace(label, subject, lat, lon, time)

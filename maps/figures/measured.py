@@ -2,13 +2,14 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from trajanon.errors import BadInput, FileProblem
@@ -26,7 +27,8 @@ from trajanon.maps.figures.pictures import (
     styled,
 )
 from trajanon.number_text import number_of
-from trajanon.papers.published_tables import TSP
+from trajanon.papers.measurements import correlation
+from trajanon.papers.published_tables import RANDOM, TSP
 
 _COLUMNS: dict[str, type] = {
     **dict.fromkeys(("table", "dataset", "method", "by", "setting", "statistic"), str),
@@ -59,7 +61,8 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
     Returns
     -------
     pictures : list of Picture
-        For each data set its loss over runs, against path length, and against seconds.
+        For each data set its loss over runs, against path length, all together and by heuristic,
+        and against seconds; and the seconds against the number of random records.
     left_out : list of str
         A sentence for each figure that there are no numbers for.
 
@@ -88,17 +91,21 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
     pictures, left_out = list[Picture](), list[str]()
     with styled():
         for kind, (draw, needed) in _KINDS.items():
-            drawn = {dataset: draw(results, dataset) for dataset in datasets}
+            # Random records are in the timing alone, and nothing else is of them.
+            of_random = draw is _growth
+            named = [RANDOM] if of_random else [name for name in datasets if name != RANDOM]
+            drawn = {dataset: draw(results, dataset) for dataset in named}
             for name, picture in drawn.items():
                 if picture is not None:
                     slug = re.sub(r"[^\w-]+", "-", name).strip("-").lower()
                     pictures.append(replace(picture, name=f"{picture.name}-{slug}"))
-            if without := ", ".join(name for name in datasets if drawn[name] is None):
-                left_out.append(f"{kind}: {path} has no {needed} of {without}")
+            if without := ", ".join(name for name in named if drawn[name] is None):
+                of = "" if of_random else f" of {without}"
+                left_out.append(f"{kind}: {path} has no {needed}{of}")
     if not pictures:
         raise BadInput(
-            f"{path} has nothing to draw: figures need trajanon benchmark --table hm2, or "
-            "--table compression"
+            f"{path} has nothing to draw: figures need trajanon benchmark --table hm2, "
+            "--table compression or --table timing"
         )
     return pictures, left_out
 
@@ -115,10 +122,13 @@ def read_results(path: Path) -> pd.DataFrame:
         raise FileProblem(f"cannot read {path}: {error.strerror}; {way_out}") from error
     except ValueError as error:  # pandas' own errors are ValueErrors
         raise BadInput(f"{path} is no table of measurements ({error}): {way_out}") from error
-    # Concorde itself is not run: no figure may say that it was.
-    stands_in = rows["method"].str.startswith("Concorde") & (rows["by"] != "concorde")
+    # No figure may say that Concorde was run where it was not; the C of C-MHM stands for it.
+    of_concorde = rows["method"].str.match(r"(Concorde|(C\d+-)?C-MHM)")
+    other = rows["by"].str.split(",").str[0].ne("concorde")
     named = rows["method"] + " (" + rows["by"] + ")"
-    return rows.assign(label=rows["method"].mask(stands_in, named))
+    # The two directions of a compressed path are rows of their own.
+    one_way = rows["by"].str.contains(",")
+    return rows.assign(label=rows["method"].mask(of_concorde & (other | one_way), named))
 
 
 def measurements(results: pd.DataFrame, table: str, dataset: str, *statistics: str) -> pd.DataFrame:
@@ -155,39 +165,72 @@ def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:
     return Picture("boxes", figure, caption)
 
 
-def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
-    """Draw a panel for each k, with the runs of all TSP heuristics: Figs. 4.26, 4.30 to 4.35."""
+def _single_runs(results: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    """Take the runs of all TSP heuristics: a row each, with length and loss."""
     rows = measurements(results, "hm2", dataset, "run_il", "run_path_length")
     each = ["label", "method", "setting", "k"]
     runs = rows[rows["method"].isin(TSP)].pivot_table("ours", each, "statistic", sort=False)
     runs = runs.reindex(columns=["run_il", "run_path_length"]).dropna().reset_index()
-    if runs.empty:
-        return None
-    methods, ks = runs["label"].unique().tolist(), sorted(runs["k"].unique())
-    columns = min(2, len(ks))
-    deep = -(-len(ks) // columns)
+    return runs.rename(columns={"run_il": "loss", "run_path_length": "length"})
+
+
+def _scatter(
+    titles: Sequence[str], panel_runs: Sequence[pd.DataFrame], labels: Sequence[str]
+) -> Figure:
+    """Draw a panel each with losses against lengths, and Pearson's correlation in its title."""
+    columns = min(2, len(panel_runs))
+    deep = -(-len(panel_runs) // columns)
     figure, axes = panels(deep, columns, TWO_COLUMNS, 0.6 + 2.3 * deep)
-    for ax, k in zip(axes, ks, strict=False):
-        here = runs[runs["k"] == k]
-        for number, method in enumerate(methods):
-            of_method = here[here["label"] == method]
-            x, y = of_method["run_path_length"], of_method["run_il"]
-            ax.plot(x, y, ls="none", alpha=0.7, markeredgewidth=0, **marks(number))
-        with np.errstate(invalid="ignore", divide="ignore"):  # all lengths may be the same
-            r = here["run_path_length"].corr(here["run_il"], min_periods=3)
-        ax.set_title(f"k = {k:g}" + ("" if np.isnan(r) else f", r = {r:.2f}"))
+    for ax, title, runs in zip(axes, titles, panel_runs, strict=False):
+        for number, label in enumerate(labels):
+            own = runs[runs["label"] == label]
+            x, y = own["length"], own["loss"]
+            if len(own):
+                ax.plot(x, y, ls="none", alpha=0.7, markeredgewidth=0, **marks(number))
+        weights = 1.0 / runs.groupby("label")["label"].transform("size").to_numpy(dtype=float)
+        x, y = runs["length"].to_numpy(), runs["loss"].to_numpy()
+        if len(runs) >= 3 and np.ptp(x) > 0.0 and np.ptp(y) > 0.0:
+            title += f", r = {correlation(x, y, weights):.2f}"
+        ax.set_title(title)
         few_ticks(ax.xaxis, 6)
         ax.set_xlabel(_LENGTH)
         ax.set_ylabel(_LOSS)
-    for ax in axes[len(ks) :]:
+    for ax in axes[len(panel_runs) :]:
         ax.remove()
-    legend_below(figure, 4, methods)
+    return figure
+
+
+def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
+    """Draw a panel for each k, with the runs of all TSP heuristics: Figs. 4.26, 4.30 to 4.35."""
+    runs = _single_runs(results, dataset)
+    if runs.empty:
+        return None
+    labels, ks = runs["label"].unique().tolist(), sorted(runs["k"].unique())
+    figure = _scatter([f"k = {k:g}" for k in ks], [runs[runs["k"] == k] for k in ks], labels)
+    legend_below(figure, 4, labels)
     caption = (
         f"Information loss of {dataset} against the length of the Hamiltonian path, "
         f"both on standardised records: {number_of(len(runs[runs['k'] == ks[0]]), 'run')} of the "
-        f"TSP heuristics for each k, and Pearson's correlation r. {_AXES}"
+        "TSP heuristics for each k, and Pearson's correlation r, in which each heuristic weighs "
+        f"the same. {_AXES}"
     )
     return Picture("path-length", figure, caption + _stand_ins(runs))
+
+
+def _by_heuristic(results: pd.DataFrame, dataset: str) -> Picture | None:
+    """Draw a panel for each heuristic, with its runs at the least k: thesis Figs. 4.27 to 4.29."""
+    runs = _single_runs(results, dataset)
+    runs = runs[runs["k"] == runs["k"].min()]
+    counts = runs["label"].value_counts(sort=False)
+    labels = counts[counts > 1].index.tolist()
+    if not labels:
+        return None
+    figure = _scatter(labels, [runs[runs["label"] == label] for label in labels], labels)
+    caption = (
+        f"Information loss of {dataset} at k = {runs['k'].iloc[0]:g} against the length of the "
+        f"Hamiltonian path, for each TSP heuristic with several runs. {_AXES}"
+    )
+    return Picture("path-length-by-heuristic", figure, caption + _stand_ins(runs))
 
 
 def _stand_ins(rows: pd.DataFrame) -> str:
@@ -202,10 +245,10 @@ def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
     seconds = measurements(results, "compression", dataset, "seconds")
     if losses.empty or seconds.empty:
         return None
-    methods = seconds["method"].tolist()
+    methods = seconds["label"].tolist()
     figure, (ax,) = panels(1, 1, ONE_COLUMN, 3.4)
     for number, row in enumerate(seconds.to_dict("records")):
-        ours = losses[losses["method"] == row["method"]].sort_values("k")["ours"]
+        ours = losses[losses["label"] == row["label"]].sort_values("k")["ours"]
         ax.plot(ours, [row["ours"]] * len(ours), linewidth=0.8, **marks(number))
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -213,17 +256,43 @@ def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel(_LOSS)
     ax.set_ylabel("seconds to find the path")
-    legend_below(figure, 3, methods)
+    legend_below(figure, 2, methods)
     ks = sorted(losses["k"].unique())
     caption = (
         f"Information loss of {dataset} against the seconds of finding the path, on one core. "
         f"Points: k = {ks[0]:g} to {ks[-1]:g}, from left to right; means of the runs. {_AXES}"
     )
-    return Picture("seconds", figure, caption)
+    return Picture("seconds", figure, caption + _stand_ins(seconds))
+
+
+def _growth(results: pd.DataFrame, dataset: str) -> Picture | None:
+    """Draw the seconds of a path against the records it leads through: thesis Fig. 5.4."""
+    rows = measurements(results, "timing", dataset, "seconds")
+    sizes = rows["setting"].str.extract(r"^n = (\d+)$")[0].astype(float)
+    rows = rows.assign(n=sizes).dropna(subset=["n"])
+    if rows.empty:
+        return None
+    figure, (ax,) = panels(1, 1, ONE_COLUMN, 2.8)
+    labels = rows["label"].unique().tolist()
+    for number, label in enumerate(labels):
+        series = rows[rows["label"] == label].sort_values("n")
+        ax.plot(series["n"], series["ours"], linewidth=0.8, **marks(number))
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("records")
+    ax.set_ylabel("seconds to find the path")
+    legend_below(figure, 1, labels)
+    caption = (
+        "Seconds to find a path through random records in the plane, normal and uniform, on one "
+        "core; of each the fastest of three runs."
+    )
+    return Picture("growth", figure, caption + _stand_ins(rows))
 
 
 _KINDS: dict[str, tuple[Callable[[pd.DataFrame, str], Picture | None], str]] = {
     "boxes of IL": (_boxes, "table hm2 with single runs"),
     "IL against path length": (_path_length, "table hm2 with single runs"),
+    "IL against path length by heuristic": (_by_heuristic, "table hm2 with several runs"),
     "IL against seconds": (_trade_off, "table compression"),
+    "seconds against records": (_growth, "table timing with random records"),
 }

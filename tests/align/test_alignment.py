@@ -23,10 +23,9 @@ import trajanon
 from trajanon.align.alignment import WindowLog, may_slide
 from trajanon.align.windows import Aligned
 from trajanon.arrays import Ints
-from trajanon.microaggregation import REFINEMENTS
+from trajanon.microaggregation import METHODS, REFINEMENTS
 from trajanon.partition import subjects_per_group
 from trajanon.search.annealing import PASS
-from trajanon.search.hm2 import METHODS
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 

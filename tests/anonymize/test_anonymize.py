@@ -13,10 +13,9 @@ import trajanon
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.report import checked, read_report, report_path
-from trajanon.microaggregation import REFINEMENTS
+from trajanon.microaggregation import METHODS, REFINEMENTS
 from trajanon.partition import dense
 from trajanon.privacy.originals import matched
-from trajanon.search.hm2 import METHODS
 from trajanon.settings import ROWS
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 

@@ -1,11 +1,15 @@
 """trajanon microaggregate: any table of numbers."""
 
 import json
+import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from commands import FAST, Run, names
+
+from trajanon.papers.datasets import COLUMN_SETS
 
 TABLE = "name,income,age,town\n" + "".join(
     f"n{i},{1000 + 7 * i * i},{20 + i},{'AB'[i % 2]}\n" for i in range(9)
@@ -26,7 +30,7 @@ def test_a_table_is_microaggregated(run: Run, table: Path) -> None:
     for said in (
         "Columns microaggregated: income, age\n",
         "Groups: 3, of 3 to 3 rows\n",
-        "Time for the path: ",
+        "Time for the path, heuristic or-opt: ",
         "Information loss after annealing: ",
         "Chance to link a row to a person: 33.3 % on average, 33.3 % at most\n",
         "Means are kept; standard deviations shrink by ",
@@ -42,6 +46,31 @@ def test_a_table_is_microaggregated(run: Run, table: Path) -> None:
     assert lines[0] == "income,age"
     assert lines[1:] == [line for line in lines[1::3] for _ in range(3)]
     assert (table / "people.csv").read_text() == TABLE
+
+
+def test_a_method_has_its_own_parameters(run: Run, table: Path) -> None:
+    alone = ("microaggregate", "people.csv", "-k", 3, "--refine", "none")
+    answer = run(*alone, "--method", "v-mdav")
+    (gamma,) = re.findall(r"after v-mdav, gamma (\S+): ", answer.out)
+    again = run(*alone, "--method", "v-mdav", "--gamma", gamma, "--out", "again.csv")
+    assert "after v-mdav: " in again.out
+    assert Path("again.csv").read_bytes() == Path("microaggregated.csv").read_bytes()
+    refused = run(*alone, "--no-exchange-first").sentence
+    assert "--exchange-first needs --method decomposition: choose that, or leave out" in refused
+    shown = run("microaggregate", "--help").out
+    for title in ("--method v-mdav:\n  --gamma", "--compression 2 or more:\n  --compress-by"):
+        assert f"Only with {title}" in shown
+
+
+def test_columns_of_the_papers_have_a_name(run: Run, table: Path) -> None:
+    """Of EIA's 15 they used 11, which the printed losses show."""
+    names = COLUMN_SETS["eia:papers"]
+    assert len(names) == 11
+    rows = np.random.default_rng(0).integers(0, 99, (9, 13))
+    pd.DataFrame(rows, columns=[*names, "YEAR", "MONTH"]).to_csv("eia.csv", index=False)
+    for command in ("microaggregate", "bound"):
+        answer = run(command, "eia.csv", "-k", 3, "--columns", "eia:papers", "--json")
+        assert json.loads(answer.out)["columns"] == names
 
 
 def test_a_subject_is_counted_and_not_written(run: Run, table: Path) -> None:

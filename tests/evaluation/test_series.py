@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -13,7 +14,7 @@ from ledgers import TOLD, marks_of, trace, trips_of, windows_of
 from shards import walks, write_parts
 
 import trajanon
-from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.errors import BadInput, FileProblem, TooFewRecords, TooFewSubjects
 from trajanon.files.report import read_report
 from trajanon.files.trajectory_files import read_trajectories, write_trajectories
 from trajanon.holder_key import fingerprint
@@ -21,6 +22,7 @@ from trajanon.parts import anonymize_parts
 from trajanon.privacy import ledger as ledgers
 from trajanon.privacy.ledger import Recording, content_of, opened
 from trajanon.publication import anonymize_file
+from trajanon.subjects import NAMELESS
 
 QUICK: dict[str, Any] = {"method": "mdav", "refine": "none"}
 
@@ -100,7 +102,7 @@ def test_the_same_groups_have_the_same_lines_by_the_key_of_the_ledger(
     for number in range(2):
         report = anonymize_file(source, tmp_path / f"{number}.csv", 3, ledger=book, **QUICK)
         with opened(book) as ledger:
-            ledger.forget(1)
+            ledger.forget(number + 1)
             assert report["key_fingerprint"] == fingerprint(ledger.release_key)
             assert ledger.release_key != ledger._key
     anonymize_parts(str(tmp_path / "parts"), str(tmp_path / "2"), 3, ledger=book, **QUICK)
@@ -228,7 +230,7 @@ def test_a_failed_run_is_forgotten_unless_its_file_has_its_name(
 
     def fail() -> None:
         with opened(book) as ledger, ledger.recording(tmp_path / "a.csv") as recording:
-            report = {"k": 3, "counted": "subjects", "n": 60}
+            report: dict[str, Any] = {"k": 3, "counted": "subjects", "n": 60, "ledger": {}}
             recording.announce(draft, draft, report, ledger.keyed(marks_of([1, 10])))
             assert [one.told["settled"] for one in ledger.entries] == [False]
             if named:
@@ -239,6 +241,68 @@ def test_a_failed_run_is_forgotten_unless_its_file_has_its_name(
         fail()
     with opened(book) as ledger:
         assert [entry.told["settled"] for entry in ledger.entries] == [True] * named
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_one_line_each_holds_over_all_releases_of_a_ledger(
+    tmp_path: Path, book: Path, again: bool
+) -> None:
+    """Whoever is on a line is on no other, whether that one promises it, too, or not."""
+    some = write_trips(tmp_path, "some.parquet", slice(0, 31))  # of 16 people
+    report = anonymize_file(some, tmp_path / "a.csv", 3, ledger=book, one_line_each=True, **QUICK)
+    assert report["n"] == report["choice"]["people"] == 16
+    with pytest.raises(BadInput, match="nothing is new: 16 of 31 were released before, and 15"):
+        anonymize_file(some, tmp_path / "b.csv", 3, ledger=book, one_line_each=again, **QUICK)
+    whole = write_trips(tmp_path, "trips.parquet")
+    later = anonymize_file(whole, tmp_path / "b.csv", 3, ledger=book, one_line_each=again, **QUICK)
+    told = later["ledger"]
+    assert (told["new"], told["already_released"], told["on_a_line"]) == (28, 16, 16)
+    people = np.arange(60) // 2
+    kept = np.setdiff1d(np.arange(60), told["rows"])
+    assert people[kept].min() == 16
+    assert later["n"] == (14 if again else 28)
+
+
+def test_one_line_each_with_a_ledger_needs_names(tmp_path: Path, book: Path) -> None:
+    trips = trips_of(np.arange(60), walks(60))
+    path = tmp_path / "trips.parquet"
+    write_trajectories(path, replace(trips, provenance={"counts": {NAMELESS: 60}}))
+    anonymize_file(path, tmp_path / "a.csv", 3, ledger=None, one_line_each=True, **QUICK)
+    with pytest.raises(BadInput, match="and 60 recordings have no name: extract again"):
+        anonymize_file(path, tmp_path / "b.csv", 3, ledger=book, one_line_each=True, **QUICK)
+    assert not book.exists()
+
+
+def test_an_older_copy_that_is_put_back_is_told_by_the_reports(
+    tmp_path: Path, book: Path, run: Run
+) -> None:
+    source = write_trips(tmp_path, "trips.parquet", slice(0, 20))
+    other = tmp_path / "other.ledger"  # whose reports are of no concern
+    copies = []
+    for number in range(3):
+        write_trips(tmp_path, "trips.parquet", slice(0, 20 * (number + 1)))
+        report = anonymize_file(source, tmp_path / f"{number}.csv", 3, ledger=book, **QUICK)
+        assert report["ledger"]["link"]["releases"] == number + 1
+        assert read_report(tmp_path / f"{number}.csv")["ledger"] == report["ledger"]
+        anonymize_file(source, tmp_path / f"other-{number}.csv", 3, ledger=other, **QUICK)
+        copies.append(book.read_bytes())
+    assert run("ledger", "verify", "trips.ledger").out.count("in place") == 3
+
+    book.write_bytes(copies[0])
+    says = "trips.ledger is not whole from release 2 on (1.report.json is of a release"
+    assert says in run("ledger", "verify", "trips.ledger").sentence.replace(f"{tmp_path}/", "")
+    with pytest.raises(FileProblem, match="is not whole from release 2 on"):
+        anonymize_file(source, tmp_path / "3.csv", 3, ledger=book, **QUICK)
+    assert not (tmp_path / "3.csv").exists()
+
+    # Another second release: as many are in it, and not the same.
+    for number in (1, 2):
+        (tmp_path / f"{number}.report.json").rename(tmp_path / f"{number}.json")
+    anonymize_file(source, tmp_path / "3.csv", 3, ledger=book, **QUICK)
+    (tmp_path / "2.json").rename(tmp_path / "2.report.json")
+    assert "from release 3 on" in run("ledger", "verify", "trips.ledger").sentence
+    (tmp_path / "1.json").rename(tmp_path / "1.report.json")
+    assert "from release 2 on" in run("ledger", "verify", "trips.ledger").sentence
 
 
 # The commands.

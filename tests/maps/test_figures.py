@@ -18,6 +18,7 @@ from pictures import nothing_overlaps, points
 from trajanon.errors import BadInput
 from trajanon.maps.figures import Picture, of_benchmark, save
 from trajanon.maps.figures.measured import measurements, read_results
+from trajanon.papers import published_tables
 from trajanon.papers.measurements import write_csv
 from trajanon.papers.published_tables import benchmark
 
@@ -130,7 +131,41 @@ def test_losses_stand_over_the_seconds_of_their_path(tmp_path: Path) -> None:
     assert points(alone) == ([9.0, 12.0, 15.0], [2.0] * 3)  # k = 3, 4, 5
     assert points(compressed) == ([4.5, 6.0, 7.5], [0.5] * 3)
     assert compressed.get_color() != alone.get_color()
+    (legend,) = pictures["seconds-a"].figure.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == ["C-MHM (or-opt)", "C2-C-MHM (or-opt)"]
+    assert "Concorde, which was not run" in pictures["seconds-a"].caption
     assert ax.get_yscale() == "log"
+
+
+def test_each_heuristic_has_its_panel_with_its_own_correlation(tmp_path: Path) -> None:
+    picture = drawn(tmp_path, hm2())[0]["path-length-by-heuristic-a"]
+    r = naive_pearson(LENGTHS, LOSSES[3])
+    titles = [ax.get_title() for ax in panels(picture)]
+    assert titles == [f"{label}, r = {r:.2f}" for label in (NI, "Concorde-MHM (or-opt)")]
+    assert [points(line) for ax in panels(picture)[:1] for line in ax.lines] == [
+        (LENGTHS, LOSSES[3])
+    ]
+
+
+def test_seconds_grow_with_the_records_of_each_distribution(tmp_path: Path) -> None:
+    rows: list[Row] = [
+        ("timing", "random", f"C-MHM, {name}", by, f"n = {n}", "", "seconds", n / seconds)
+        for name, by, seconds in (("normal", "or-opt", 10.0), ("uniform", "concorde", 5.0))
+        for n in (500, 100)
+    ]
+    rows.append(("timing", "A", "MDAV, k = 4", "mdav", "", "", "seconds", 1.0))
+    pictures, left_out = drawn(tmp_path, rows)
+    assert list(pictures) == ["growth-random"]
+    assert not any(sentence.startswith("seconds against") for sentence in left_out)
+    (ax,) = panels(pictures["growth-random"])
+    assert [points(line) for line in ax.lines] == [
+        ([100.0, 500.0], [10.0, 50.0]),
+        ([100.0, 500.0], [20.0, 100.0]),
+    ]
+    (legend,) = pictures["growth-random"].figure.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == ["C-MHM, normal (or-opt)", "C-MHM, uniform"]
 
 
 def test_what_has_no_numbers_is_left_out_and_named(tmp_path: Path) -> None:
@@ -142,7 +177,10 @@ def test_what_has_no_numbers_is_left_out_and_named(tmp_path: Path) -> None:
     assert left_out == [
         f"boxes of IL: {file} has no table hm2 with single runs of A, B, C",
         f"IL against path length: {file} has no table hm2 with single runs of A, B, C",
+        f"IL against path length by heuristic: {file} has no table hm2 with several runs of A, B, "
+        "C",
         f"IL against seconds: {file} has no table compression of B, C",
+        f"seconds against records: {file} has no table timing with random records",
     ]
     with pytest.raises(BadInput, match="nothing to draw: figures need trajanon bench"):
         drawn(tmp_path, [timing])
@@ -160,18 +198,23 @@ def test_any_number_of_k_has_its_panels_and_nothing_overlaps(tmp_path: Path, ks:
     rows = [(*row[:5], k, *row[6:]) for k in ks for row in hm2(name) if row[5] == 3]
     pictures, _ = drawn(tmp_path, [*rows, *compression(name)])
     nothing_overlaps(pictures.pop("seconds-a-dataset-of-5"))
+    nothing_overlaps(pictures.pop("path-length-by-heuristic-a-dataset-of-5"))
     assert len(pictures) == 2
     for picture in pictures.values():
         assert len(panels(picture)) == len(ks)
         nothing_overlaps(picture)
 
 
-def test_the_benchmark_writes_what_figures_read(tmp_path: Path) -> None:
+def test_the_benchmark_writes_what_figures_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = tmp_path / "datasets"
     data.mkdir()
     X = np.random.default_rng(0).normal(size=(40, 3))
     pd.DataFrame(X).to_csv(data / "census.csv", index=False)
-    measured = [m for found in benchmark(["hm2", "compression"], data, repeats=2) for m in found]
+    monkeypatch.setattr(published_tables, "GROWING", (30, 40))
+    names = ["hm2", "compression", "timing"]
+    measured = [m for found in benchmark(names, data, repeats=2) for m in found]
     write_csv(tmp_path / "b.csv", measured)
     results = read_results(tmp_path / "b.csv")
     for statistic, over_runs in (("run_il", "avg"), ("run_path_length", "path_length")):
@@ -182,8 +225,9 @@ def test_the_benchmark_writes_what_figures_read(tmp_path: Path) -> None:
         for place in told.index:
             assert means[place] == pytest.approx(told[place])
     pictures, left_out = of_benchmark(tmp_path / "b.csv")
-    kinds = ("boxes", "path-length", "seconds")
-    assert [p.name for p in pictures] == [f"{kind}-census" for kind in kinds]
+    kinds = ("boxes", "path-length", "path-length-by-heuristic", "seconds")
+    drawn_of = [f"{kind}-census" for kind in kinds]
+    assert [p.name for p in pictures] == [*drawn_of, "growth-random"]
     assert left_out == []
     told = measurements(results, "hm2", "Census", "pearson").set_index("k")["ours"]
     for ax, k in zip(panels(pictures[1]), (3, 4, 5, 6), strict=True):
@@ -232,11 +276,11 @@ def test_the_command_draws_a_benchmark(run: Run, tmp_path: Path) -> None:
     written(tmp_path / "b.csv", [*hm2(), *compression("B")])
     answer = run("figures", "b.csv", "--out", "a/b")
     assert answer.code == 0, answer
-    names = ["boxes-a", "path-length-a", "seconds-b"]
+    names = ["boxes-a", "path-length-a", "path-length-by-heuristic-a", "seconds-b"]
     files = [f"{name}{suffix}" for name in names for suffix in (".png", ".svg")]
     found = sorted(path.name for path in (tmp_path / "a" / "b").iterdir())
     assert found == sorted([*files, "captions.md"])
-    assert answer.err.count("left out: ") == 3
+    assert answer.err.count("left out: ") == 5
     captions = (tmp_path / "a" / "b" / "captions.md").read_text(encoding="utf-8")
     assert [line for line in captions.splitlines() if line.startswith("## ")] == [
         f"## {name}" for name in names

@@ -16,7 +16,6 @@ from trajanon.microaggregation import microaggregate
 from trajanon.papers.mf_tsp import group_by_counts, group_by_paths, mf_tsp, paths_from_every_record
 from trajanon.partition import dense
 from trajanon.problem import Problem
-from trajanon.search.hm2 import METHODS
 
 seeds = st.integers(0, 10**6)
 heuristics = st.sampled_from(["nearest-neighbor", "npn", "arbitrary-insertion"])
@@ -41,8 +40,8 @@ def test_next_neighbours_give_the_printed_matrix_and_groups_of_the_hospital() ->
     X, labels = toy("hospital")
     paths, counts = printed_matrices()
     assert np.array_equal(naive_paths.next_counts(list(paths)), counts)
-    asked = problem(naive.standardise(X), 3)
-    assert dense(group_by_counts(asked, csr_array(counts))).tolist() == labels.tolist()
+    asked = problem(naive.standardise(X), 3, method="mf-tsp", path_neighbours="next")
+    assert dense(group_by_paths(asked, list(paths))).tolist() == labels.tolist()
 
 
 @pytest.mark.parametrize("heuristic", ["nearest-neighbor", "npn"])
@@ -78,15 +77,26 @@ def test_a_fast_heuristic_comes_near_the_best_published_loss() -> None:
 # Slow twins
 
 
-@given(seed=seeds, n=st.integers(2, 40), k=st.integers(2, 6), heuristic=heuristics)
-def test_mf_tsp_groups_as_its_slow_twin(seed: int, n: int, k: int, heuristic: str) -> None:
+@given(
+    seed=seeds,
+    n=st.integers(2, 40),
+    k=st.integers(2, 6),
+    heuristic=heuristics,
+    rule=st.sampled_from(["near", "next"]),
+)
+def test_mf_tsp_groups_as_its_slow_twin(
+    seed: int, n: int, k: int, heuristic: str, rule: str
+) -> None:
     k = min(k, n)
     records = np.random.default_rng(seed).normal(size=(n, 2))
     paths = paths_through(records, k, heuristic)
-    labels = mf_tsp(problem(records, k, heuristic=heuristic))
-    assert np.array_equal(labels, group_by_paths(problem(records, k), paths))
+    how: dict[str, Any] = {"method": "mf-tsp", "path_neighbours": rule}
+    labels = mf_tsp(problem(records, k, heuristic=heuristic, **how))
+    assert np.array_equal(labels, group_by_paths(problem(records, k, **how), paths))
     groups = [set(np.flatnonzero(labels == g)) for g in range(labels.max() + 1)]
-    assert groups == naive_paths.mf_tsp(records, naive_paths.neighbour_counts(paths, k), k)
+    near = rule == "near"
+    counts = naive_paths.neighbour_counts(paths, k) if near else naive_paths.next_counts(paths)
+    assert groups == naive_paths.mf_tsp(records, counts, k)
 
 
 @given(
@@ -141,12 +151,3 @@ def test_any_counts_give_groups_of_k_subjects(
     assert sorted(i for group in groups for i in group) == list(range(n))
     for group in groups:
         assert len(set(subjects[sorted(group)].tolist())) >= k
-
-
-def test_what_only_the_papers_use_is_added_when_it_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delitem(METHODS, "mf-tsp")
-    assert METHODS["mf-tsp"] is mf_tsp
-    with pytest.raises(KeyError):
-        METHODS["mf"]

@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing, suppress
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -166,10 +167,50 @@ def test_what_arrow_may_write_and_we_do_not_is_found(tmp_path: Path) -> None:
             found = problems(path)
             assert says in found
             assert bool(found) == bool(says)
-    pq.write_table(table, path, use_dictionary=False, **ours)
+    pq.write_table(table, path, data_page_version="2.0", **ours)
     assert "where trajanon writes" in problems(path)
     pandas = json.dumps({"attributes": {"of": "/data/alice.gpx"}})
     assert "file metadata 'pandas'" in repacked(path, with_metadata(pandas=pandas))
+
+
+ANEW: list[dict[str, Any]] = [
+    {},
+    {"compression": "zstd", "use_dictionary": False, "write_statistics": False},
+    {"row_group_size": 7, "write_statistics": ["id", "times.list.element"]},
+]
+
+
+@pytest.mark.parametrize("how", ANEW)
+def test_a_release_that_arrow_wrote_again_is_judged_by_its_content(
+    tmp_path: Path, how: dict[str, Any]
+) -> None:
+    path = written_with_times(tmp_path / "r.parquet")
+    table = pq.read_table(path)
+    pq.write_table(table, path, **how)
+    findings = trajanon.check(path, K)
+    assert findings.holds, findings.problems
+    assert "its unused bytes could not be compared" in findings.claim
+
+    wrong = [[*row[:-1], row[0] - 300] for row in table["times"].to_pylist()]
+    pq.write_table(table.set_column(2, "times", pa.array(wrong)), path, **how)
+    assert problems(path).startswith("20 of 20 trajectories have times that run back")
+    pq.write_table(table.append_column("a.b", table["id"]), path, **how)
+    assert "column 'a.b' is not as trajanon writes it" in problems(path)
+
+
+def test_bytes_between_columns_and_statistics_of_others_are_found(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.parquet")
+    table = pq.read_table(path)
+    pq.write_table(table, path, write_page_index=True)
+    assert problems(path) == "what stands beside the columns is not as trajanon writes it"
+
+    pq.write_table(table, path)
+    found = path.read_bytes()
+    greatest = (20).to_bytes(8, "little")  # of the ids
+    footer = len(found) - 8 - int.from_bytes(found[-8:-4], "little")
+    assert greatest in found[footer:]
+    path.write_bytes(found[:footer] + found[footer:].replace(greatest, b"alice\0\0\0"))
+    assert problems(path) == "a least or greatest value is not as trajanon writes it"
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".gpkg"])

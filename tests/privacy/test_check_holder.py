@@ -262,3 +262,29 @@ def test_several_earlier_releases_tell_more_than_each(tmp_path: Path, run: Run) 
     assert "earlier releases" in run("check", paths[0], "-k", 8, *both).out
     answer = run("check", paths[0], "-k", 4, *both)
     assert f"also beside {paths[1]} and {paths[2]} no fewer than 4" in answer.out
+
+
+def test_the_same_groups_under_two_keys_must_not_both_be_published(tmp_path: Path) -> None:
+    """Their mean is nearer to the members; one key moves a group in one way."""
+    held = trajectories_of_twelve()
+    paths = [tmp_path / f"{name}.csv" for name in ("one", "again", "other")]
+    for path, key in zip(paths, (KEY, KEY, KEY[::-1]), strict=True):
+        trajanon.anonymize(held, K, method="mdav", refine="none", key=key).write(path)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert trajanon.check(paths[1], K, trajectories=held, against=paths[0]).holds
+    findings = trajanon.check(paths[2], K, trajectories=held, against=paths[:2])
+    assert len(findings.problems) == 2
+    assert f"3 groups are also in {paths[0]}, moved by another key or width" in findings.problems[0]
+    assert "publish one of the two releases only" in findings.problems[1]
+
+
+KEY = bytes(range(32))
+
+
+def trajectories_of_twelve() -> Trajectories:
+    """Three groups of four, far from each other."""
+    random = np.random.default_rng(4)
+    ways = np.repeat(random.uniform((40, -4), (41, -3), (3, 1, 2)), 4, axis=0)
+    along = np.linspace(0.0, 0.05, 5)[:, None]
+    points = ways + along + random.normal(0.0, 1e-3, (12, 1, 2))
+    return Trajectories(points, subject=np.arange(12))

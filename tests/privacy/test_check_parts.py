@@ -95,6 +95,24 @@ def test_something_else_in_the_folder_is_found(release: Path) -> None:
     assert told == "'trips.csv' is no part of a release"
 
 
+def test_a_part_that_is_missing_or_renamed_is_found(release: Path) -> None:
+    last = release / "part-00004.parquet"
+    for name in ("part-00005.parquet", "part-000004.parquet"):
+        last.rename(release / name)
+        (told,) = trajanon.check(release, 4).problems
+        assert told.startswith(f"{name!r} stands where 'part-00004.parquet' should")
+        (release / name).rename(last)
+    assert trajanon.check(release, 4).holds
+
+
+def test_a_link_in_place_of_a_part_is_found(release: Path, tmp_path: Path) -> None:
+    part = release / "part-00001.parquet"
+    part.rename(tmp_path / "elsewhere.parquet")
+    part.symlink_to(tmp_path / "elsewhere.parquet")
+    (told,) = trajanon.check(release, 4).problems
+    assert told.startswith("'part-00001.parquet' is a link and no file")
+
+
 def test_parts_of_other_trajectories_are_found(release: Path) -> None:
     write(release / "part-00005.parquet", np.zeros((4, 3, 2)), 501)
     told = trajanon.check(release, 4).problems
@@ -117,4 +135,5 @@ def test_the_command_line_checks_a_folder(run: Run) -> None:
     assert answer.code == 0
     assert answer.out.startswith("anonymized holds for rows: each of its ")
     assert "trajanon map" not in answer.out
+    assert "Not looked at: names, dates, owners and other attributes of the files." in answer.out
     assert run("check", "anonymized", "-k", "40").code == 1

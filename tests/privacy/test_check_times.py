@@ -132,6 +132,7 @@ def finer(second: str) -> str:
         (finer("0300 s"), "an unknown sentence on times"),
         (finer("86401 s"), "an unknown sentence on times"),
         (finer("3600 s"), "have a time that is finer than the 3600 s they claim"),
+        (finer("30 s"), "times are rounded to 30 s, and those of a release to a minute at least"),
     ],
 )
 def test_times_of_another_sentence_are_found(
@@ -291,3 +292,14 @@ def test_heights_stay_a_problem(tmp_path: Path, suffix: str) -> None:
     place = r"(\[-\d\.\d+, \d+\.\d+)(, 0.0, [\d.]+)?\]"
     path.write_text(re.sub(place, r"\1, 7]", text), encoding="utf-8")
     assert "points have a third number" in problems(path)
+
+
+@pytest.mark.parametrize(("minutes", "fast"), [(0, True), (10, True), (60, False)])
+def test_lines_that_nothing_can_follow_are_found(tmp_path: Path, minutes: int, fast: bool) -> None:
+    """Of a thousand kilometres; times are rounded to five minutes."""
+    points = np.tile(np.array([[[40.0, -3.0], [49.0, -3.0]]]), (4, 1, 1))
+    times = np.tile(30_000.0 + np.array([[0.0, 60 * minutes]]), (4, 1))
+    path = tmp_path / "r.parquet"
+    write_release(path, release(points, times))
+    says = "4 of 4 trajectories are faster than anything on Earth moves"
+    assert (says in problems(path)) == fast

@@ -66,34 +66,106 @@ def test_one_of_two_runs_has_it(book: Path) -> None:
     look(book)
 
 
-def test_a_ledger_of_version_2_is_read_and_goes_on(book: Path) -> None:
+def alter(book: Path, *statements: str) -> None:
+    """Change a ledger behind its back."""
+    with sqlite3.connect(book) as database:
+        for statement in statements:
+            database.execute(statement)
+    database.close()
+
+
+OF_VERSION_3 = (
+    "update releases set told = json_remove(told, '$.one_line_each'), people = x''",
+    *(f"alter table {table} drop column link" for table in ("releases", "ledger")),
+    "alter table ledger drop column last",
+    "update ledger set version = 3",
+)
+OF_VERSION_2 = (
+    *OF_VERSION_3,
+    "alter table releases add column digest blob not null default x''",
+    "update ledger set version = 2",
+)
+
+
+@pytest.mark.parametrize("before", [OF_VERSION_2, OF_VERSION_3])
+def test_a_ledger_of_an_earlier_version_is_read_and_goes_on(
+    book: Path, before: tuple[str, ...]
+) -> None:
     with opened(book, new=True) as ledger:
         ledger.announce(TOLD, ledger.keyed(marks_of([1, 10])))
-    with sqlite3.connect(book) as database:
-        database.execute("alter table releases add column digest blob not null default x''")
-        database.execute("update ledger set version = 2")
-    database.close()
+    alter(book, *before)
     with opened(book) as ledger:
         ledger.announce(TOLD, ledger.keyed(marks_of([2, 20])))
+        with pytest.raises(BadInput, match=r"release 1 of .* kept no people"):
+            ledger.sort(ledger.keyed(marks_of([1, 10])), None, one_line_each=True)
     assert look(book) == [False, False, True, True]
+    alter(book, "update releases set hops = x'' where number = 1")
+    with pytest.raises(FileProblem, match="is not whole from release 1 on"):
+        look(book)
 
 
-def test_what_a_row_should_not_hold_is_refused(book: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "first"),
+    [
+        ("update releases set hops = x'' where number = 2", 2),
+        ("update releases set hops = x'', people = x''", 1),
+        ("update releases set people = x'' where number = 4", 4),
+        ("update releases set told = replace(told, 'nowhere', 'erewhon') where number = 2", 2),
+        ("update releases set told = '{}' where number = 1", 1),
+        ("update releases set hops = 'text' where number = 1", 1),
+        ("delete from releases where number = 1", 1),
+        ("delete from releases where number = 2", 2),
+        ("delete from releases where number = 4", 4),
+        ("delete from releases", 1),
+        ("insert into releases select 5, told, hops, people, link from releases limit 1", 5),
+        ("update releases set number = 9 where number = 4", 4),
+        ("update ledger set last = 3", 5),
+        ("update ledger set key = cast(substr(key, 2) || x'01' as blob)", 1),
+    ],
+)
+def test_a_changed_ledger_is_refused_from_the_first_release_on_that_is_wrong(
+    book: Path, change: str, first: int
+) -> None:
     with opened(book, new=True) as ledger:
-        ledger.announce(TOLD, ledger.keyed(marks_of([1, 10])))
-    with sqlite3.connect(book) as database:
-        database.execute("update releases set told = '{}'")
-    database.close()
+        for number in range(4):
+            ledger.announce(TOLD, ledger.keyed(marks_of([number + 1, 10 * number + 10])))
+        ledger.forget(3)
+    alter(
+        book,
+        "update releases set told = json_set(told, '$.settled', json('false')) where number = 4",
+    )
+    assert look(book) == [False, False, True, False]  # it is none of what may not change
+    alter(book, change)
+    with pytest.raises(FileProblem, match=f"is not whole from release {first} on"):
+        look(book)
+
+
+@pytest.mark.parametrize("key", ["zeroblob(32)", "x''", "x'0102'", "'text'"])
+def test_a_key_that_is_none_is_refused(book: Path, key: str) -> None:
+    with opened(book, new=True):
+        pass
+    alter(book, f"update ledger set key = {key}")
     with pytest.raises(FileProblem, match="is damaged: take its last copy"):
         look(book)
+
+
+def test_a_person_on_a_line_is_known_under_every_name(book: Path) -> None:
+    with opened(book, new=True) as ledger:
+        for promised, marks in ((True, marks_of([1, 10], [2])), (False, marks_of([3, 30]))):
+            ledger.announce({**TOLD, "one_line_each": promised}, ledger.keyed(marks))
+        later = ledger.keyed(marks_of([2, 5], [8, 6], [9, 7], [3, 31], [4, 10]))
+        person = np.array([0, 0, 1, 2, 3])
+        found = ledger.sort(later, None, person)
+        assert found.new.tolist() == [False, False, True, True, False]
+        assert (found.known, found.on_a_line) == (1, 2)
+        found = ledger.sort(later, None, person, one_line_each=True)
+        assert found.new.tolist() == [False, False, True, False, False]
 
 
 def test_a_ledger_of_another_version_is_refused(book: Path) -> None:
     with opened(book, new=True):
         pass
-    with sqlite3.connect(book) as database:
-        database.execute("update ledger set version = 7")
-    database.close()
+    alter(book, "update ledger set version = 7")
     with pytest.raises(FileProblem, match="is a ledger of version 7, and this"):
         look(book)
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.loss import group_means
+from trajanon.partition import member_weights
 from trajanon.perturbation import (
     LEAST_METRES,
     GroupWidths,
@@ -17,7 +18,6 @@ from trajanon.perturbation import (
     displacement_covariance,
     group_widths,
     largest_shares,
-    member_weights,
     perturbed,
     perturbed_times,
     public_width,
@@ -30,8 +30,9 @@ WIDTH = 120.0
 seeds = st.integers(0, 10**6)
 
 
-def means_of(points: Floats, labels: Ints) -> Floats:
-    return group_means(points.reshape(len(points), -1), labels).reshape(-1, *points.shape[1:])
+def means_of(points: Floats, labels: Ints, people: Ints | None = None) -> Floats:
+    records, weights = points.reshape(len(points), -1), member_weights(labels, people)
+    return group_means(records, labels, weights).reshape(-1, *points.shape[1:])
 
 
 def lines_of(
@@ -41,7 +42,8 @@ def lines_of(
     width: float = WIDTH,
     subjects: Ints | None = None,
 ) -> Floats:
-    return perturbed(points, means_of(points, labels), labels, key, width, subjects)
+    means = means_of(points, labels, subjects)
+    return perturbed(points, means, labels, key, width, subjects)
 
 
 def town(seed: int, groups: int = 3, size: int = 3, m: int = 8, spread: float = 0.001) -> Floats:
@@ -58,10 +60,10 @@ def test_it_is_the_slow_twin(seed: int, m: int, people: int | None) -> None:
     points, labels = town(seed, m=m), np.repeat(np.arange(3), 3)
     subjects = None if people is None else np.random.default_rng(seed).integers(0, people, 9)
     lines = lines_of(points, labels, subjects=subjects)
+    everybody = np.arange(9) if subjects is None else subjects
     for group in range(3):
-        most = 1 if subjects is None else int(np.bincount(subjects[labels == group]).max())
-        share = sum([1.0 / 3.0] * most)
-        line = naive.line(points[labels == group], KEY, WIDTH * share)
+        here = everybody[labels == group].tolist()
+        line = naive.line(points[labels == group], here, KEY, WIDTH * (1.0 / len(set(here))))
         assert np.abs(lines[group] - line).max() < 0.6e-5 + 1e-8
 
 
@@ -124,17 +126,18 @@ def test_lines_are_on_earth_in_five_decimals(seed: int, width: float, lat: float
 
 def test_copies_of_a_track_are_moved_too() -> None:
     points, labels = np.repeat(town(3)[:1], 4, axis=0), np.zeros(4, dtype=np.int64)
-    widths = PublicWidths.of(GroupWidths(group_widths(points, points[:1], labels)))
+    weights = member_weights(labels, None)
+    widths = PublicWidths.of(GroupWidths(group_widths(points, points[:1], labels, weights)))
     assert widths == (LEAST_METRES, 0.0, 0.0)
     moved = lines_of(points, labels, width=widths.places) - points[:1]
     assert 0.5 < np.abs(moved * metres_of_degrees(np.array(41.0))).max() < 5.0 * LEAST_METRES / 4.0
 
 
-def test_a_person_of_several_trajectories_counts_for_them() -> None:
+def test_each_person_counts_once() -> None:
     labels, people = np.repeat(np.arange(3), 4), np.array([0, 1, 2, 3, 0, 0, 1, 2, 5, 5, 5, 5])
-    assert member_weights(labels).tolist() == [0.25] * 12
+    assert member_weights(labels, None).tolist() == [0.25] * 12
     assert largest_shares(labels, None).tolist() == [0.25, 0.25, 0.25]
-    assert largest_shares(labels, people).tolist() == [0.25, 0.5, 1.0]
+    assert largest_shares(labels, people).tolist() == [0.25, 1.0 / 3.0, 1.0]
 
 
 @given(seed=seeds)
@@ -148,14 +151,16 @@ def test_the_public_width_is_the_median_rounded_up_to_two_digits(seed: int) -> N
     assert public_width(np.empty(0), 10.0) == 10.0
 
 
-def test_widths_are_root_mean_squares_about_the_mean() -> None:
-    points, labels = town(5), np.repeat(np.arange(3), 3)
-    means = means_of(points, labels)
-    widths = group_widths(points, means, labels)
+def test_widths_are_root_mean_squares_of_people_about_their_mean() -> None:
+    points, labels, people = town(5), np.repeat(np.arange(3), 3), np.arange(9) % 4 % 3
+    means = means_of(points, labels, people)
+    widths = group_widths(points, means, labels, member_weights(labels, people))
     for group in range(3):
         scale = metres_of_degrees(means[group, :, 0].mean())
-        away = (points[labels == group] - means[group]) * scale
-        assert widths[group] == pytest.approx(np.sqrt((away**2).sum(axis=2).mean()))
+        away = ((points - means[group]) * scale)[labels == group]
+        of_trips, who = (away**2).sum(axis=2).mean(axis=1), people[labels == group]
+        of_people = [of_trips[who == person].mean() for person in set(who.tolist())]
+        assert widths[group] == pytest.approx(np.sqrt(np.mean(of_people)))
 
 
 CLOCK = Clock("of-day", "Europe/Madrid", 300)
@@ -171,12 +176,14 @@ def test_times_are_the_mean_ones_moved_by_the_key(seed: int, dates: bool) -> Non
     )
     seconds[:, 0] = seconds[:, 0].clip(BEGINS, BEGINS + DAY)
     widths = PublicWidths(WIDTH, 1_800.0, 90.0)
-    times = perturbed_times(points, seconds, labels, clock, KEY, widths)
+    people = random.integers(0, 3, 9)
+    times = perturbed_times(points, seconds, labels, clock, KEY, widths, people)
     assert np.array_equal(times, clock.rounded(times))
     assert (np.diff(times, axis=1) >= 0.0).all()
     for group in range(3):
         members = labels == group
-        right = naive.times(points[members], seconds[members], KEY, widths[1:], 1.0 / 3.0)
+        here = people[members].tolist()
+        right = naive.times(points[members], seconds[members], here, KEY, widths[1:])
         if not dates:
             right += min(max(right[0], BEGINS), BEGINS + DAY) - right[0]
         assert np.abs(times[group] - right).max() <= clock.step / 2 + 1e-6
@@ -184,7 +191,7 @@ def test_times_are_the_mean_ones_moved_by_the_key(seed: int, dates: bool) -> Non
 
 def test_widths_of_times_are_of_departures_and_of_what_comes_after() -> None:
     seconds = np.array([[0.0, 60.0, 120.0], [600.0, 660.0, 840.0]])
-    departures, elapsed = widths_of_times(seconds, np.zeros(2, dtype=np.int64))
+    departures, elapsed = widths_of_times(seconds, np.zeros(2, dtype=np.int64), np.full(2, 0.5))
     assert departures.tolist() == [300.0]
     assert elapsed[0] == pytest.approx(np.sqrt((60.0**2) / 3.0))
     assert PublicWidths.of(GroupWidths(np.array([500.0]), departures, elapsed)) == (500, 300, 150)

@@ -1,3 +1,6 @@
+from itertools import product
+from typing import Any
+
 import naive
 import numpy as np
 import pytest
@@ -6,7 +9,7 @@ from hypothesis import strategies as st
 from problems import problem
 from real_data import published, reference
 
-from trajanon.microaggregation import microaggregate
+from trajanon.microaggregation import METHODS, microaggregate
 from trajanon.search.distance_methods import mdav
 from trajanon.search.hm2 import HEURISTICS, find_paths
 
@@ -27,6 +30,10 @@ def test_the_records_of_a_city_stand_together_in_order(
     X = np.random.default_rng(seed).normal(size=(n, 2))
     records = naive.standardise(X.round() if grid else X)
     paths = find_paths(problem(records, k, compression=c, heuristic=heuristic))
+    for number, (order, way) in enumerate(product(("distance", "row"), ("forward", "backward"))):
+        one: dict[str, Any] = {"heuristic": heuristic, "expansion": order, "direction": way}
+        (alone,) = find_paths(problem(records, k, compression=c, **one))
+        assert np.array_equal(alone, paths[number])
     routes = []
     for path, by_row in zip(paths, (False, False, True, True), strict=True):
         assert sorted(path) == list(range(n))
@@ -38,6 +45,16 @@ def test_the_records_of_a_city_stand_together_in_order(
             away = [naive.distance(records[i], np.zeros(2)) for i in members]
             assert (np.diff(members if by_row else away) >= -1e-9).all()
     assert routes[::2] == [route[::-1] for route in routes[1::2]]
+
+
+@pytest.mark.parametrize("method", ["v-mdav", "md", "cbfs"])
+def test_another_method_makes_the_cities(method: str) -> None:
+    records = naive.standardise(np.random.default_rng(0).normal(size=(40, 2)))
+    asked = problem(records, 3, compression=4, compress_by=method)
+    path = find_paths(asked)[0]
+    city = METHODS[method](problem(records, 4))[path]
+    assert len(np.flatnonzero(np.diff(city))) == city.max()
+    assert asked.log.chosen == {"heuristic": "or-opt"}
 
 
 @given(seed=seeds, n=st.integers(4, 60), c=st.integers(2, 6), ties=st.booleans())

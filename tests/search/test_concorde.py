@@ -4,19 +4,29 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from commands import Run
 from drawn_paths import records_of
-from naive_paths import assert_is_path
+from naive_paths import assert_is_path, least_length
 from problems import problem
+from toy import crowd
 
 from trajanon.errors import BadInput
+from trajanon.files.trajectory_files import write_trajectories
+from trajanon.microaggregation import microaggregate
 from trajanon.papers.datasets import Dataset
 from trajanon.papers.published_tables import compression_table
+from trajanon.partition import Partition
 from trajanon.progress import silent
-from trajanon.search.external_solvers import concorde
+from trajanon.search import hm2
+from trajanon.search.external_solvers import concorde, concorde_command
+from trajanon.search.paths import path_length
 
 pytestmark = pytest.mark.usefixtures("temporary")
 
@@ -110,16 +120,66 @@ def test_without_concorde_it_is_said_what_to_install(
         concorde(problem(records_of("normal", 0, 10)), None)
 
 
-@pytest.mark.parametrize(("name", "by"), [("Census", "concorde"), ("mine", "or-opt")])
-def test_the_papers_sets_are_measured_with_concorde_where_it_is_found(
-    name: str, by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("most", "by"), [(24, "concorde"), (23, "or-opt")])
+def test_tables_are_measured_with_concorde_where_it_is_found(
+    most: int, by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On others it may take hours."""
+    """Any table, trajectories as well; on large ones it may take hours."""
     install_program(PROGRAM, tmp_path, monkeypatch)
-    dataset = Dataset(name, records_of("normal", 0, 24))
-    measured = list(compression_table(dataset, 1, silent))
+    monkeypatch.setattr(hm2, "CONCORDE_CITIES", most)
+    dataset = Dataset("mine", records_of("normal", 0, 24))
+    measured = chain.from_iterable(compression_table(dataset, 1, silent))
     found = {m.by for m in measured if m.method in ("C-MHM", "C2-C-MHM")}
-    assert found == {by}
+    assert found == {by, f"{by}, row, forward", f"{by}, row, backward"}
+
+
+def path_of(partition: Partition) -> Mapping[str, str | float]:
+    """What the search chose for the path."""
+    return next(stage.chosen for stage in partition.stages if stage.name == "path")
+
+
+@pytest.mark.parametrize("refine", ["none", "rcs", "anneal"])
+def test_hm2_as_published_takes_concorde_where_it_is_found(
+    refine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Our own search starts from our path, so that a seed repeats it everywhere."""
+    records = records_of("normal", 0, 40)
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    without = microaggregate(records, 3, refine=refine)
+    assert path_of(without) == {"heuristic": "or-opt"}
+    monkeypatch.undo()
+    install_program(PROGRAM, tmp_path, monkeypatch)
+    found = microaggregate(records, 3, refine=refine)
+    if refine == "anneal":
+        assert np.array_equal(found.labels, without.labels)
+        assert path_of(found) == {"heuristic": "or-opt"}
+        return
+    assert path_of(found) == {"heuristic": "concorde"}
+    named = microaggregate(records, 3, heuristic="concorde", refine=refine)
+    assert np.array_equal(found.labels, named.labels)
+    assert named.path_length != without.path_length
+    other = microaggregate(records, 3, heuristic="or-opt", refine=refine)
+    assert np.array_equal(other.labels, without.labels)
+
+
+def test_commands_say_which_path_was_taken(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_trajectories(Path("trajectories.parquet"), crowd())
+    pd.DataFrame(records_of("normal", 0, 30)).to_csv("table.csv", header=["a", "b"], index=False)
+    asked = ("anonymize", "-k", 3, "--as-published")
+    alone = ("microaggregate", "table.csv", "-k", 3, "--refine", "none")
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    assert "Path: or-opt." in run(*asked).out
+    assert "path, heuristic or-opt" in run(*alone).out
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    install_program(PROGRAM, tmp_path, monkeypatch)
+    assert "Path: concorde." in run(*asked).out
+    assert "path, heuristic concorde" in run(*alone).out
+    assert "Path: npn." in run(*asked, "--method", "hm2:npn:c=2").out
+    assert run(*asked, "--method", "hm2:c=two").code == 2
+    assert "for --as-published" in run("anonymize", "-k", 3, "--method", "hm2:npn").sentence
 
 
 @pytest.mark.parametrize("n", [2, 10, 40])
@@ -145,6 +205,14 @@ def test_concorde_is_asked_and_nothing_stays(
     assert_is_path(path, n, start)
     assert list(temporary.iterdir()) == []
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(concorde_command() is None, reason="Concorde is not installed")
+@pytest.mark.parametrize("n", [9, 12])
+def test_the_real_concorde_finds_the_shortest_path(n: int) -> None:
+    records = records_of("normal", n, n)
+    found = path_length(records, concorde(problem(records), None))
+    assert found == pytest.approx(least_length(records), rel=1e-6)
 
 
 def test_the_seed_reaches_concorde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

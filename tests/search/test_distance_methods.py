@@ -66,6 +66,10 @@ def test_v_mdav_without_a_gamma_takes_the_best_of_0_to_2(name: str, k: int) -> N
     best = min(loss.sse(asked.records, grown(asked, gamma)) for gamma in GAMMAS)
     assert pytest.approx([i / 20 for i in range(41)]) == GAMMAS
     assert loss.sse(asked.records, v_mdav(asked)) == best
+    won = asked.log.chosen["gamma"]
+    again = problem(asked.records, k, method="v-mdav", gamma=won)
+    assert loss.sse(asked.records, v_mdav(again)) == best
+    assert again.log.chosen == {}
 
 
 @pytest.mark.parametrize("method", ["mdav", "v-mdav", "md", "cbfs"])

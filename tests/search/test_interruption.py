@@ -24,9 +24,9 @@ from naive_refine import search_in_blocks
 
 from trajanon import workers
 from trajanon.cli.report_tables import STOPPED
+from trajanon.method_parameters import search_options
 from trajanon.microaggregation import REFINEMENTS, find_groups, microaggregate
 from trajanon.problem import whole_problem
-from trajanon.settings import Settings
 
 SEARCHING = {
     "Moving records",
@@ -91,7 +91,9 @@ def test_that_groups_are_taken_is_said_only_where_they_are(
     caplog.set_level("INFO", "trajanon")
     X = np.random.default_rng(0).normal(size=(40, 2))
     random, progress = np.random.default_rng(0), Interrupting(1, SEARCHING)
-    _, stopped = find_groups(whole_problem(X, np.arange(40), 3, Settings(), random, progress))
+    _, stopped = find_groups(
+        whole_problem(X, np.arange(40), 3, search_options({}), random, progress)
+    )
     assert stopped
     assert not caplog.messages
     microaggregate(X, 3)

@@ -8,6 +8,7 @@ import geopandas
 import numpy as np
 import pandas as pd
 import pytest
+import shapely
 from commands import FAST, Run, mode, names
 from osm_xml import OsmFile
 from shards import shards_of, write_parts
@@ -19,10 +20,10 @@ from trajanon.trajectories import Trajectories
 LAT, LON = 47.0, 9.5
 
 
-def write_town(folder: Path) -> Path:
+def write_town(folder: Path, **tags: str) -> Path:
     """A street of 2 km from west to east."""
     osm = OsmFile()
-    osm.way(osm.nodes([(LAT, LON), (LAT, LON + 0.03)]), {"highway": "residential"})
+    osm.way(osm.nodes([(LAT, LON), (LAT, LON + 0.03)]), {"highway": "residential", **tags})
     return osm.write(folder / "town.osm")
 
 
@@ -77,6 +78,28 @@ def test_flows_are_counted_without_roads(run: Run, here: Path) -> None:
     assert run("streets", "--od", "zones.geojson", "--out", "od.csv").code == 0
     assert pd.read_csv(here / "od.csv").people.tolist() == [40]
     assert "od.csv is a release, or counts of one" in run("extract", "od.csv").sentence
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "geojson", "csv"])
+def test_names_of_strangers_are_no_formulas_and_steer_no_terminal(
+    run: Run, here: Path, suffix: str
+) -> None:
+    told, seen = '=1+cmd|"/C calc"!A1\x9b2J\u202e', '=1+cmd|"/C calc"!A12J'
+    write_town(here, name=told)
+    zone = geopandas.GeoDataFrame({"zone": [told]}, geometry=[shapely.box(9, 46, 10, 48)])
+    zone.set_crs(4326).to_file(here / "zones.geojson")
+    out = here / f"out.{suffix}"
+    for column, words in (
+        ("name", ("--roads", "town.osm")),
+        ("to_zone", ("--od", "zones.geojson")),
+    ):
+        assert run("streets", *words, "--out", out.name).code == 0
+        if suffix == "csv":
+            assert pd.read_csv(out)[column].tolist() == [f"'{seen}"]
+        else:
+            found = geopandas.read_parquet(out) if suffix == "parquet" else geopandas.read_file(out)
+            assert found[column].tolist() == [seen]
+        assert not {"\x9b", "\u202e"} & {*out.read_text("utf-8", "replace")}
 
 
 def test_what_cannot_be_counted_is_refused(run: Run, here: Path) -> None:

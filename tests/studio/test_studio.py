@@ -1,14 +1,17 @@
 """The studio in a real browser: what people do there, and what strangers may not."""
 
 import http.client
+import os
 import re
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import gettempdir
 
 import pytest
 from browsing import needs_chromium
-from commands import Run, files_of_at_most, track
+from commands import Run, files_of_at_most, mode, track
 from playwright.sync_api import Browser, Page, expect
 from studios import Studio, barriers, bring, choose, clear, fill, press, save, section, studio
 
@@ -118,7 +121,7 @@ def test_from_a_table_to_a_release_by_keyboard_and_what_is_old(
     fill(page, "How many stand behind", "50")
     expect(old).to_be_visible()
     expect(page.get_by_role("link", name="settings.toml")).to_be_hidden()
-    address = running.address.split("/?")[0]
+    address = running.address
     for name in ("anonymized.geojson", "map.public.html", "settings.toml"):
         assert page.request.get(f"{address}/out/{name}").status == 404
     choose(page, person, "medallion")
@@ -161,16 +164,20 @@ def test_what_is_at_work_can_be_stopped(page: Page) -> None:
 
 
 def test_only_its_own_page_is_answered(running: Studio, page: Page) -> None:
-    key = running.address.split("/?")[1]
     host = running.address.split("/")[2]
+    right = f"code={running.code}"
     assert running.status() == 403
-    assert running.status("/?key=guessed") == 403
-    assert running.status(f"/?{key}", Host="evil.example") == 403
-    assert running.status(f"/?{key}", Origin="http://evil.example") == 403
+    assert running.status(f"/?{right}") == 403
+    assert running.status("/enter", "code=guessed") == 403
+    assert running.status("/enter", right + " " * 1_000) == 403
+    assert running.status("/enter", right, Host="evil.example") == 403
+    assert running.status("/enter", right, Origin="http://evil.example") == 403
+    assert running.status("/enter", right, Origin="null") == 200  # of a file
     cookies = "; ".join(f"{one['name']}={one['value']}" for one in page.context.cookies())
     assert running.status(Cookie=cookies) == 200
     assert running.status(Cookie=cookies, Host="evil.example") == 403
-    assert running.status(Cookie=cookies, Origin="http://evil.example") == 403
+    for origin in ("http://evil.example", "null"):
+        assert running.status(Cookie=cookies, Origin=origin) == 403
     assert running.status("/out/trajectories.parquet", Cookie=cookies) == 404
     assert running.status("/out/..%2Ftrajanon.lock", Cookie=cookies) == 404
     for origin, answer in (("http://evil.example", 403), (f"http://{host}", 101)):
@@ -191,6 +198,47 @@ def test_only_its_own_page_is_answered(running: Studio, page: Page) -> None:
         socket.close()
 
 
+def test_another_user_of_the_machine_finds_no_way_in(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page opens by a file, whose name alone stands on the browser's command line."""
+    seen = tmp_path / "seen"
+    opener = tmp_path / "opener"
+    opener.write_text(f"#!/bin/sh\nps -ww -o args= -p $$ > {seen}.part; mv {seen}.part {seen}\n")
+    opener.chmod(0o755)
+    monkeypatch.setenv("BROWSER", str(opener))
+    with studio(browser, tmp_path, alone=False) as opened:
+        for _ in range(200):
+            if seen.exists():
+                break
+            time.sleep(0.1)
+        words = seen.read_text("utf-8").split()
+        assert opened.code not in " ".join(words)
+        (door,) = (word for word in words if word.startswith("file://"))
+        path = Path(door.removeprefix("file://"))
+        assert mode(path) == 0o600
+        assert mode(path.parent.parent) == 0o700
+
+        page = browser.new_context().new_page()
+        page.goto(door)
+        expect(page.get_by_role("heading", name="1. Files")).to_be_visible()
+        assert page.url == f"{opened.address}/"
+        page.go_back()
+        assert page.url != f"{opened.address}/enter"
+
+        if os.geteuid() != 0:
+            pytest.skip("only root can ask as another user")
+        commands = _as_nobody("ps", "-eww", "-o", "args=")
+        assert "studio" in commands.stdout
+        assert opened.code not in commands.stdout
+        assert _as_nobody("cat", str(path)).returncode != 0
+        assert _as_nobody("cat", f"/proc/{opened.process.pid}/environ").returncode != 0
+
+
+def _as_nobody(*words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(words, user=65534, capture_output=True, text=True, check=False)
+
+
 def test_what_cannot_be_kept_is_said_and_nothing_is_left_at_the_end(
     browser: Browser, tmp_path: Path
 ) -> None:
@@ -205,7 +253,11 @@ def test_what_cannot_be_kept_is_said_and_nothing_is_left_at_the_end(
         page.evaluate(
             f"fetch('/files/huge.gpx', {{method: 'PUT', headers: {{'x-bytes': '{MOST + 1}'}}}})"
         )
-        expect(trouble).to_contain_text("huge.gpx is over a gigabyte")
+        expect(trouble).to_contain_text("it is over a gigabyte, so give its path instead")
+        asked = (("/files/a%00b.gpx", "1"), ("/files/a.gpx", "many"), ("/files/a.gpx", "9" * 5_000))
+        for path, size in asked:
+            put = "(await fetch('{}', {{method: 'PUT', headers: {{'x-bytes': '{}'}}}})).status"
+            assert page.evaluate(f"(async () => {put.format(path, size)})()") == 400
         assert page.get_by_role("button", name="Remove", exact=True).count() == 0
         page.get_by_label("Bring files").set_input_files(small)
         expect(page.get_by_role("button", name="Remove small.gpx")).to_be_visible()

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.requests import Request
 
 from trajanon.cli.main import app
 from trajanon.cli.run_commands import Table
+from trajanon.studio import server
 from trajanon.studio.fields import FIELDS, NOBODY
 from trajanon.studio.work import ASK, LOOK, RELEASE, Work
 
@@ -154,3 +156,21 @@ def test_each_field_sets_an_option_of_its_command(tmp_path: Path) -> None:
     assert lines[-1] == (
         "trajanon map --view public --offline --out map.public.html anonymized.parquet"
     )
+
+
+def test_an_upload_is_measured_as_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "MOST", 1_000)
+    work = Work(tmp_path, {})
+    (tmp_path / "files").mkdir()
+    sent = iter([600, 600, 600])
+
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": bytes(next(sent)), "more_body": True}
+
+    request = Request({"type": "http", "headers": [], "method": "PUT"}, receive)
+    answer = asyncio.run(server._bring(work, "large.gpx", request))
+    assert answer.status_code == 413
+    assert list(sent) == [600]  # it read no further
+    assert "over a gigabyte" in work.trouble
+    assert not work.files
+    assert not list((tmp_path / "files").iterdir())

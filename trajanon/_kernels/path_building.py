@@ -32,16 +32,23 @@ def walk(records, start, waiting, order):
 
 
 @bare
-def shortest_walk(records, neighbours, near, first, last, waiting, order, best, shortest):
-    """Walk from first, ..., last-1, no farther than ``shortest``; ``best`` takes the best path."""
+def shortest_walk(records, neighbours, near, starts, ends, waiting, order, best, shortest):
+    """Walk from each start to its end, any for -1; ``best`` takes a path shorter than ``shortest``.
+
+    A walk that gets longer is given up.
+    """
     n = records.shape[0]
-    for start in range(first, last):
+    for walk_number in range(starts.shape[0]):
         for record in range(n):
             waiting[record] = True
-        here, length = start, 0.0
-        for place in range(n):
+        end, last = ends[walk_number], n - 1
+        if end >= 0:
+            waiting[end] = False
+            last = n - 2
+        here, length = starts[walk_number], 0.0
+        for place in range(last + 1):
             order[place], waiting[here] = here, False
-            if place == n - 1 or length >= shortest:
+            if place == last or length >= shortest:
                 break
             onward, step = -1, np.inf
             for i in range(neighbours.shape[1]):
@@ -57,6 +64,9 @@ def shortest_walk(records, neighbours, near, first, last, waiting, order, best, 
                 step = np.sqrt(step)
             length += step
             here = onward
+        if end >= 0:
+            order[n - 1] = end
+            length += np.sqrt(squared_distance(records[here], records[end]))
         if length < shortest:
             shortest = length
             for place in range(n):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.common import below, squared_distance
-from trajanon._kernels.compiled import bare
+from trajanon._kernels.compiled import bare, kernel
 
 TINY = 1e-10  # of standard deviations: a gain below it is rounding
 AHEAD, BACK = np.int64(1), np.int64(-1)  # steps along a tour
@@ -137,6 +137,7 @@ def carry_out(tour):
 _NOTHING = np.int64(0)
 _LONGEST_SEGMENT = 3  # records that or-opt moves together
 _KICKED = 50  # records at most in each of the two stretches a kick exchanges
+_DEEPEST = 5  # links that a chain of Lin and Kernighan exchanges after its first
 
 
 @bare
@@ -215,6 +216,74 @@ def or_opt_move(tour, a):
 
 
 @bare
+def best_link(tour, a, b, step, freed):
+    """The near record of b with the link that frees most, -1 if none frees anything."""
+    best, most = -1, TINY
+    if b == tour.records.shape[0]:
+        return best
+    for i in range(tour.neighbours.shape[1]):
+        c = tour.neighbours[b, i]
+        if tour.near[b, i] >= freed:
+            break
+        if c == a or c == after(tour, b, step):
+            continue
+        left = freed - tour.near[b, i] + between(tour, after(tour, c, -step), c)
+        if left > most:
+            best, most = c, left
+    return best
+
+
+@kernel
+def chain(tour, a, b, c, step):
+    """Link b with c, the freed end with its best near record, and so on; the gain.
+
+    b follows a along ``step``. Each move turns round the stretch from b to the city d before c:
+    then d follows a, and could stay there or be the next b.
+    """
+    ends = np.empty(2 * _DEEPEST + 2, dtype=np.int64)
+    ends[0], ends[1] = a, b
+    tour.journal[-1] = 0
+    freed = between(tour, a, b)
+    most, kept = 0.0, 0
+    depth = 0
+    while c >= 0 and depth < _DEEPEST:
+        d = after(tour, c, -step)
+        freed += between(tour, d, c) - between(tour, b, c)
+        step = reverse_stretch(tour, b, d, step)
+        depth += 1
+        ends[2 * depth], ends[2 * depth + 1] = c, d
+        if freed - between(tour, a, d) > most + TINY:
+            most, kept = freed - between(tour, a, d), depth
+        b = d
+        c = best_link(tour, a, b, step, freed)
+    take_back(tour, kept)
+    if kept > 0:
+        for end in ends[: 2 * kept + 2]:
+            enqueue(tour, end)
+    return most
+
+
+@bare
+def lin_kernighan(tour, a):
+    """Make a chain of moves that ends the link of a with a next city; the gain, or 0."""
+    for step in (1, -1):
+        b = after(tour, a, step)
+        if b == tour.records.shape[0]:
+            continue  # the dummy has no near records
+        given_up = between(tour, a, b)
+        for i in range(tour.neighbours.shape[1]):
+            c = tour.neighbours[b, i]
+            if tour.near[b, i] >= given_up - TINY:
+                break
+            if c == a or c == after(tour, b, step):
+                continue
+            gain = chain(tour, a, b, c, step)
+            if gain > 0.0:
+                return gain
+    return 0.0
+
+
+@bare
 def dequeue(tour):
     """Take the first city of the queue."""
     size = tour.order.shape[0]
@@ -239,6 +308,20 @@ def improve(tour, or_opt):
             gain = or_opt_move(tour, city)
         if gain > 0.0:
             carry_out(tour)
+            gained += gain
+            enqueue(tour, city)
+    return gained
+
+
+@bare
+def improve_by_chains(tour):
+    """Make chains of Lin and Kernighan until no queued city has one; the gain."""
+    size = tour.order.shape[0]
+    gained = 0.0
+    while tour.queue[size + 1] > 0:
+        city = dequeue(tour)
+        gain = lin_kernighan(tour, city) if city < size - 1 else 0.0
+        if gain > 0.0:
             gained += gain
             enqueue(tour, city)
     return gained
@@ -279,3 +362,11 @@ def shorten(tour, or_opt, kicks):
         # A journal that overflowed cannot be undone: then the longer tour stays.
         if gain < loss - TINY and 2 * tour.journal[-1] < tour.journal.shape[0]:
             take_back(tour, _NOTHING)
+
+
+@bare
+def shorten_by_chains(tour):
+    """Look at every city until none has a chain of Lin and Kernighan."""
+    while improve_by_chains(tour) > 0.0:
+        for city in tour.order:
+            enqueue(tour, city)

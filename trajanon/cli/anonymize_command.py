@@ -6,7 +6,7 @@ from typing import Any
 
 import trajanon
 from trajanon.cli.messages import INTERRUPTED, say, say_written, show_json, tell
-from trajanon.cli.options import ANONYMIZED, RELEASE, TRAJECTORIES, options, seconds_of
+from trajanon.cli.options import ANONYMIZED, RELEASE, TRAJECTORIES, method_of, options, seconds_of
 from trajanon.errors import BadInput
 from trajanon.settings import ReleaseSettings, Settings
 
@@ -34,6 +34,8 @@ PUBLIC = "railway=station,halt,public_transport=station,amenity=bus_station,aero
         "File with your secret key, made if there is none: groups, lines and times follow from it.",
         "the one in your data folder, which is made once",
     ),
+    method="hm2, mdav, v-mdav, md, cbfs, mf-tsp or decomposition; with --as-published its path and "
+    "compression, too: hm2:concorde:c=5.",
     refine=("anneal, descent, swap, rcs or none.", "anneal; none with --as-published"),
     memory=("Memory limit for a folder of parts, such as 4GB; on a cluster, per worker.", "4GB"),
     ledger="Your private list of releases, such as trips.ledger, made if there is none: "
@@ -69,11 +71,17 @@ def anonymize(
 ) -> None:
     """Replace each trajectory by the centroid of a group of at least k."""
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
-    from trajanon.cli.report_tables import bars, rows_of, show_release, without_lists
+    from trajanon.cli.report_tables import bars, rows_of, show_path, show_release, without_lists
     from trajanon.files.report import report_path
     from trajanon.holder_key import holders_key
     from trajanon.publication import anonymize_file
 
+    how |= (named := method_of(how["method"]))
+    if len(named) > 1 and not how["as_published"]:
+        raise BadInput(
+            "a path or a compression in `method` is for `as_published`: write "
+            f"`method={named['method']}`, or add `as_published`"
+        )
     if refine is not None:
         how["refine"] = refine
     if not trajectories:
@@ -116,6 +124,7 @@ def anonymize(
     show_release(report)
     tell(f"{beside} is for you alone, not for publication.")
     if report.get("as_published"):
+        show_path(report)
         tell(f"Wrote {rows_of(report)} to {out}. trajanon microaggregate gives the same means.")
         return
     say_written(rows_of(report), out, str(ANONYMIZED), "check", k)

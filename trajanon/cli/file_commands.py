@@ -103,6 +103,7 @@ def _of_release(
         counted = f"; {k} different subjects in each group"
         if unknown := nameless(read.provenance):
             counted += f", where each of {unknown:,} recordings without a name counts as one"
+    is_folder = released.is_dir()
     if certificate is not None:
         from trajanon.evaluation.release_certificate import read_certificate, repeated
 
@@ -116,13 +117,15 @@ def _of_release(
     if against:
         beside = " and ".join(map(str, against))
         said += f"; also beside {beside} no fewer than {k} stand behind each"
-    said += "."
+    said += (
+        f". Not looked at: names, dates, owners and other attributes of the file{'s' * is_folder}."
+    )
     if originals is None:
         said += " How many people stand behind each cannot be seen in a release"
-        said += "." if released.is_dir() else ": --trajectories counts them."
+        said += "." if is_folder else ": --trajectories counts them."
     if released == ANONYMIZED:
         said += " Next: trajanon evaluate, then trajanon map"
-    elif not released.is_dir():
+    elif not is_folder:
         said += f" Next: trajanon map --view public {shlex.quote(str(released))}"
     if certificate is not None:
         said += f"\n{certificate} is of this file: bytes, rows, groups and k are those it says."

@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from trajanon.errors import printable
+from trajanon.plain_text import escaped_json
 
 INTERRUPTED = 130
 """The shell's exit code for Ctrl-C."""
@@ -60,7 +61,7 @@ def tell(line: str = "") -> None:
 
 def show_json(result: Mapping[str, Any]) -> None:
     """Print a result for a script."""
-    print(json.dumps(dict(result), indent=1))  # noqa: T201 -- JSON escapes, too
+    print(escaped_json(json.dumps(dict(result), indent=1)))  # noqa: T201 -- escaped
 
 
 def say_written(what: str, out: object, default: object, verb: str, k: int) -> None:

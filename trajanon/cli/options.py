@@ -109,6 +109,30 @@ def names_of(text: str) -> list[str]:
         raise BadInput(f"cannot read {text!r} as column names between commas: {error}") from error
 
 
+def method_of(text: str) -> dict[str, str | int]:
+    """Read a method, and with colons its path and compression: hm2:concorde:c=5."""
+    method, *others = text.split(":")
+    named: dict[str, str | int] = {"method": method}
+    for word in others:
+        name, equals, number = word.partition("=")
+        option = "compression" if equals else "heuristic"
+        unknown = equals and not (name == "c" and number.isdecimal())
+        if unknown or not word or option in named:
+            raise BadInput(
+                f"`method` {text!r} is not understood at {word!r}; write a path, and c= with a "
+                "number: hm2:concorde:c=5"
+            )
+        named[option] = int(number) if equals else word
+    return named
+
+
+def columns_of(text: str) -> list[str]:
+    """Read column names, or the name of a set of them that the papers used."""
+    from trajanon.papers.datasets import COLUMN_SETS
+
+    return COLUMN_SETS.get(text) or names_of(text)
+
+
 def seconds_of(option: str, text: str) -> float:
     """Read a time that passes: a number of seconds, or as pandas writes it."""
     import pandas as pd

@@ -37,19 +37,28 @@ def benchmark(
     from trajanon.papers.datasets import NEEDED
     from trajanon.papers.measurements import markdown, write_csv
     from trajanon.papers.published_tables import benchmark as measure
+    from trajanon.papers.published_tables import published_folder
+    from trajanon.search.external_solvers import concorde_command
+    from trajanon.search.hm2 import CONCORDE_CITIES
 
     if out.suffix.lower() != ".csv":
         raise BadInput(f"the measurements are written as CSV: {out} must end in .csv")
     if data is None:
         raise BadInput(f"`data` is missing; name {NEEDED}, or a table of yours")
     page = out.with_suffix(".md")
-    read = [data, *data.glob("*"), *data.parent.glob("published/*")]
+    read = [data, *data.glob("*"), *published_folder(data).glob("*")]
     check_outputs(out, page, inputs=read)
     measured: list[Measurement] = []
     with bars() as progress:
         for found in measure(table, data, repeats=repeats, progress=progress):
+            if not measured:
+                say(
+                    f"Concorde finds the paths named after it, up to {CONCORDE_CITIES:,} cities"
+                    if concorde_command()
+                    else "Concorde is not installed: or-opt stands in for it"
+                )
             measured += found
-            # Written again after each table: a run that is stopped loses only the last.
+            # Written again as numbers come: a run that is stopped keeps them.
             with replacing(out, page, inputs=read, public=[out, page]) as drafts:
                 write_csv(drafts[0], measured)
                 drafts[1].write_text(markdown(measured), encoding="utf-8")

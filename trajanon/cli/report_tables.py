@@ -101,11 +101,11 @@ _HEADERS = 5  # kinds of tables to list the columns of
 
 
 def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out of a report its secret, and lists with an entry for each trajectory or group."""
+    """Leave out of a report lists with an entry for each trajectory or group."""
     return {
         name: without_lists(value) if isinstance(value, Mapping) else value
         for name, value in report.items()
-        if name == "stages" or not (name == "key" or isinstance(value, list))
+        if name == "stages" or not isinstance(value, list)
     }
 
 
@@ -161,7 +161,7 @@ def show_release(report: Mapping[str, Any]) -> None:
     if (roads := report.get("roads")) is not None:
         of = number_of(roads["on_roads"] + roads["as_they_were"], "line")
         tell(f"{roads['on_roads']:,} of {of} were laid on roads.")
-    if report["information_loss"] == 0.0:
+    if report["stages"][-1]["information_loss"] == 0.0:  # of the lines before they are moved
         tell(
             "Nothing was lost, because the members of each group are equal: give anonymize what "
             "trajanon extract wrote, not a release."
@@ -219,7 +219,15 @@ def _show_stages(report: Mapping[str, Any]) -> None:
     lost = "Weighted loss" if report.get("weights") else "Information loss"
     for stage in report["stages"]:
         seconds, loss = f"({stage['seconds']:.2f} s)", stage["information_loss"]
+        chosen = "".join(f", {name} {value}" for name, value in stage["chosen"].items())
         if loss is None:
-            tell(f"Time for the {stage['name']}: {seconds}")
+            tell(f"Time for the {stage['name']}{chosen}: {seconds}")
         else:
-            tell(f"{lost} after {stage['name']}: {loss:.4g} % {seconds}")
+            tell(f"{lost} after {stage['name']}{chosen}: {loss:.4g} % {seconds}")
+
+
+def show_path(report: Mapping[str, Any]) -> None:
+    """Print which path was taken, if the method has one."""
+    chosen = [stage["chosen"].get("heuristic") for stage in report["stages"]]
+    for heuristic in filter(None, [report["search"].get("heuristic"), *chosen]):
+        tell(f"Path: {heuristic}.")

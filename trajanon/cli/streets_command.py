@@ -7,6 +7,7 @@ from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, options
 from trajanon.errors import BadInput
 from trajanon.number_text import number_of
+from trajanon.plain_text import plain_text
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
@@ -113,4 +114,6 @@ def _write(path: Path, table: "GeoDataFrame") -> None:
         case ".geojson":
             path.write_text(table.to_json(drop_id=True, ensure_ascii=False), encoding="utf-8")
         case _:
+            for name in {"name", "highway", "from_zone", "to_zone"} & {*table.columns}:
+                table[name] = [text and plain_text(text, cell=True) for text in table[name]]
             table.to_wkt().to_csv(path, index=False)

@@ -1,18 +1,31 @@
 """The commands for any table of numbers: trajanon microaggregate and bound."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from trajanon.cli.messages import show_json, tell, with_flags
-from trajanon.cli.options import NUMBERS, names_of, options
+from trajanon.cli.options import NUMBERS, columns_of, names_of, options
 from trajanon.errors import BadInput
+from trajanon.method_parameters import METHOD_PARAMETERS
 from trajanon.settings import MissingName, Settings
 
 
 @options(
     Settings,
+    *METHOD_PARAMETERS,
+    groups={
+        f"Only with --{kind.setting} {kind.value}{kind.needed}": " ".join(
+            parameter.name for parameter in fields(kind)
+        )
+        for kind in METHOD_PARAMETERS
+    },
     k="Least number of rows, or subjects, in a group.",
-    columns=("Columns to microaggregate: a,b,c, or all that hold numbers.", NUMBERS),
+    columns=(
+        "Columns to microaggregate: a,b,c, all that hold numbers, or eia:papers, the 11 that the "
+        "papers used of EIA.",
+        NUMBERS,
+    ),
     keep=("Columns to keep as they are: a,b,c, or all. They can identify people.", "none"),
     subject="Column with the subject of each row; it is dropped.",
     strata="Form groups within each value of this column.",
@@ -45,7 +58,7 @@ def microaggregate(
 
     check_table_format(out)
     how |= {"subject": subject, "subjects_exact": subjects_exact, "strata": strata}
-    how |= {"columns": None if columns is None else names_of(columns), "keep": names_of(keep)}
+    how |= {"columns": None if columns is None else columns_of(columns), "keep": names_of(keep)}
     how["weights"] = None if weights is None else _weights_of(weights)
     with bars() as progress, replacing(out, inputs=[file], public=[out]) as (draft,):
         result = microaggregate_table(file, k, missing=missing, progress=progress, **how)
@@ -102,7 +115,7 @@ def bound(
     from trajanon.cli.report_tables import bars, show_certificate
     from trajanon.table_bound import bound_table
 
-    names = None if columns is None else names_of(columns)
+    names = None if columns is None else columns_of(columns)
     how: dict[str, Any] = {"missing": missing, "effort": effort, "seed": seed}
     with bars() as progress:
         certificate = bound_table(file, k, columns=names, progress=progress, **how)

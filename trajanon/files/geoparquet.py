@@ -1,8 +1,10 @@
 """GeoParquet, written by pyarrow alone: a data frame library adds its index and environment."""
 
+import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, NotRequired, TypedDict
 
@@ -14,6 +16,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
 from trajanon.files.release_lines import COUNTED, Layout, Lines, ReleaseFormat
 from trajanon.inputs import parsed
+from trajanon.number_text import number_of
 from trajanon.trajectories import Trajectories
 
 _MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
@@ -195,21 +198,62 @@ def _times(file: Any, n: int) -> Iterable[Any]:
 
 
 def _contents(path: Path) -> tuple[str, dict[str, Any]]:
-    """Take a file apart that Arrow reads: who wrote it, and all that Arrow shows of it."""
+    """Take a file apart that Arrow reads: who wrote it and how, and all that Arrow shows of it."""
     with arrow.parquet(path) as file:
         about, table = file.metadata, file.read()
         footer = path.read_bytes()[-about.serialized_size - 2 * _MAGIC :]
         # Of keys that occur several times Arrow shows the last.
         found: dict[str, Any] = {
             f"file metadata {key.decode('utf-8', 'replace')!r}": (
-                value,
+                _schema_in(value) if key == b"ARROW:schema" else value,
                 footer.count(_BINARY + bytes([len(key) % 256]) + key),
             )
             for key, value in (about.metadata or {}).items()
         }
         for field in file.schema_arrow:
             found[f"column {field.name!r}"] = field, field.metadata, table[field.name]
-    return about.created_by or "", found
+
+        row_groups = [about.row_group(number) for number in range(about.num_row_groups)]
+        columns = [group.column(at) for group in row_groups for at in range(group.num_columns)]
+        beside = path.stat().st_size - about.serialized_size - 3 * _MAGIC
+        beside -= sum(column.total_compressed_size for column in columns)
+        found["what stands beside the columns"] = beside
+        found["a least or greatest value"] = all(map(partial(_is_of, table), columns))
+        ways = {f"{one.compression} {' '.join(one.encodings)}" for one in columns}
+        ways |= {"statistics" for one in columns if one.is_stats_set}
+    how = f"{number_of(len(row_groups), 'row group')}, {', '.join(sorted(ways))}"
+    return f"{about.created_by}, {how}", found
+
+
+def _schema_in(encoded: bytes) -> Any:
+    """Read the schema that Arrow keeps; who reads and writes a file renames elements of lists."""
+    import pyarrow as pa
+
+    schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(encoded, validate=True)))
+    if base64.b64encode(schema.serialize().to_pybytes()) != encoded:
+        return encoded
+    fields = [
+        (one.name, str(one.type).replace("<element: ", "<item: "), one.nullable, one.metadata)
+        for one in schema
+    ]
+    return fields, schema.metadata
+
+
+def _is_of(table: Any, column: Any) -> bool:
+    """Whether the statistics of a column tell values that are in it, and nothing else."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not column.is_stats_set or not column.statistics.has_min_max:
+        return True
+    try:
+        values = table[column.path_in_schema.partition(".")[0]].combine_chunks()
+        if arrow.holds_lists(values.type):
+            values = pc.list_flatten(values)
+        ends = pa.array([column.statistics.min, column.statistics.max], values.type)
+        return bool(pc.all(pc.is_in(ends, values)).as_py())
+    except (LookupError, TypeError, ValueError, pa.ArrowException):
+        return False  # it is no column of a release
 
 
 GEOPARQUET = ReleaseFormat(write_geoparquet, _read, _contents)

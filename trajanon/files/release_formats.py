@@ -70,9 +70,10 @@ def read_as_found(path: Path) -> Lines:
 
 def release_parts(folder: Path) -> list[Path]:
     """List the parts of a release, in their order."""
-    if not (parts := sorted(path for path in folder.iterdir() if is_part(path.name))):
+    parts = [path for path in folder.iterdir() if is_part(path.name)]
+    if not parts:
         raise FileProblem(f"{folder} holds no part of a release: make one with trajanon anonymize")
-    return parts
+    return sorted(parts, key=lambda path: (len(path.name), path.name))  # as they are numbered
 
 
 def read_release(path: str | os.PathLike[str]) -> Trajectories:

@@ -130,6 +130,7 @@ class Report(TypedDict):
     ledger: NotRequired[_LeftOut]  # what was released before
     attribution: NotRequired[str | None]
     subjects_per_group: NotRequired[list[Whole] | None]
+    largest_share: NotRequired[Finite | None]  # of a person in the mean that is a line
     key_fingerprint: NotRequired[str | None]  # of the secret by which lines are moved
     width: NotRequired[Finite | None]  # the public one, in metres; None: lines are plain means
     rows: _Rows

@@ -6,6 +6,7 @@ import numpy as np
 
 from trajanon.arrays import Ints
 from trajanon.loss import sse
+from trajanon.method_parameters import DecompositionParameters
 from trajanon.papers.shuffling_and_swapping import swap
 from trajanon.partition import dense
 from trajanon.problem import Problem, SearchLog
@@ -21,7 +22,8 @@ def decomposition(problem: Problem) -> Ints:
 
     The paper's steps: the better of MDAV and V-MDAV; two-swapping; whole groups, in the order in
     which they were formed, fill parts of n / s records; column generation in each part;
-    two-swapping of the union. A part's own groups are among the columns, so it never gets worse.
+    two-swapping of the union. ``subsets`` names s; without ``exchange_first`` the first
+    two-swapping is left out. A part's own groups are among the columns, so it never gets worse.
 
     References
     ----------
@@ -37,8 +39,11 @@ def decomposition(problem: Problem) -> Ints:
     [0, 0, 0, 1, 1, 2, 2, 2]
     """
     quiet = replace(problem, log=SearchLog())
-    labels = swap(quiet, start(problem))
-    return swap(quiet, regroup_parts(problem, labels))
+    parameters = problem.parameters_of(DecompositionParameters)
+    labels = start(quiet)
+    if parameters.exchange_first:
+        labels = swap(quiet, labels)
+    return swap(quiet, regroup_parts(problem, labels, parameters.subsets))
 
 
 def start(problem: Problem) -> Ints:

@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from itertools import count, groupby
@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
+from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
 from trajanon.inputs import regular
 from trajanon.progress import Progress
@@ -77,11 +78,25 @@ def timed(run: Callable[..., _Result], *given: Any) -> tuple[_Result, float]:
     return result, perf_counter() - since
 
 
-def measurements_of(*place: Any, runs: Any = 1, **values: float) -> Iterator[Measurement]:
-    """Give each statistic of a place: of table, data set, method, by, setting and k."""
+def measurements_of(*place: Any, runs: Any = 1, **values: float) -> list[Measurement]:
+    """Return each statistic of a place: of table, data set, method, by, setting and k."""
     table, dataset, method, by, setting, k = place
-    for statistic, ours in values.items():
-        yield Measurement(table, dataset, method, by, setting, k, statistic, float(ours), runs)
+    return [
+        Measurement(table, dataset, method, by, setting, k, statistic, float(ours), runs)
+        for statistic, ours in values.items()
+    ]
+
+
+def weighted_correlation(lengths: Sequence[Floats], losses: Sequence[Floats]) -> float:
+    """Correlate the runs of several heuristics, of which each weighs the same."""
+    weights = np.concatenate([np.full(len(runs), 1.0 / len(runs)) for runs in losses])
+    return correlation(np.concatenate(lengths), np.concatenate(losses), weights)
+
+
+def correlation(x: Floats, y: Floats, weights: Floats) -> float:
+    """Compute Pearson's correlation of weighted pairs."""
+    covariance = np.cov(x, y, aweights=weights)
+    return float(covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]))
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:

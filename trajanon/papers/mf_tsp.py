@@ -3,16 +3,20 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
 
 from trajanon.arrays import Ints
+from trajanon.method_parameters import MfTspParameters
 from trajanon.problem import Problem
 from trajanon.progress import silent
 from trajanon.search.distance_methods import mdav
 from trajanon.search.hm2 import HEURISTICS
 from trajanon.settings import Effort
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _BATCH = 32  # paths at a time, to count their neighbours
 
@@ -21,10 +25,10 @@ def mf_tsp(problem: Problem) -> Ints:
     """Group records that stand near one another on the paths from every record.
 
     A path begins at each record. Two records meet on a path if it leads from one to the other in at
-    most k - 1 steps. The pair without a group that meets most often begins a group; the record that
-    meets one of the two most often joins, until there are k. Records that find too few others
-    without a group join the groups with the nearest centroids, up to 2k - 1 records; if they do not
-    fit, MDAV groups them.
+    most k - 1 steps; with ``path_neighbours`` next, in one step. The pair without a group that
+    meets most often begins a group; the record that meets one of the two most often joins, until
+    there are k. Records that find too few others without a group join the groups with the nearest
+    centroids, up to 2k - 1 records; if they do not fit, MDAV groups them.
 
     With subjects, only records of different ones form a group, and a group that records join late
     may be larger than 2k - 1. The path heuristic does not kick: n paths are long work even so.
@@ -54,26 +58,33 @@ def paths_from_every_record(problem: Problem) -> Iterator[Ints]:
     quiet = replace(problem, budget=Effort(), progress=silent)
     for start in range(n):
         problem.progress("Finding a path from every record", start, n)
-        yield HEURISTICS[problem.settings.heuristic](quiet, start)
+        yield HEURISTICS[problem.settings.heuristic or "or-opt"](quiet, start)
     problem.progress("Finding a path from every record", n, n)
 
 
 def group_by_paths(problem: Problem, paths: Iterable[Ints]) -> Ints:
     """Group records by how often two are neighbours on given paths."""
+    from scipy.sparse import csr_array  # nothing else of the usual search needs it
+
     n = len(problem.records)
     met = csr_array((n, n), dtype=np.int64)
-    steps, waiting = range(1, min(problem.k, n)), iter(paths)
+    near = problem.parameters_of(MfTspParameters).path_neighbours == "near"
+    steps, waiting = range(1, min(problem.k, n) if near else min(2, n)), iter(paths)
     while batch := list(islice(waiting, _BATCH)):
         orders = np.array(batch)
         left = np.concatenate([orders[:, :-step].ravel() for step in steps])
         right = np.concatenate([orders[:, step:].ravel() for step in steps])
         pairs = csr_array((np.ones(len(left), np.int64), (left, right)), (n, n))
-        met = met + pairs + pairs.T
+        met = met + pairs
+        if near:  # else it counts which record follows the other
+            met = met + pairs.T
     return group_by_counts(problem, csr_array(met))
 
 
-def group_by_counts(problem: Problem, met: csr_array) -> Ints:
+def group_by_counts(problem: Problem, met: "csr_array") -> Ints:
     """Group records by how often the first of two has met the second, (n, n)."""
+    from scipy.sparse import csr_array, vstack
+
     subjects, groups = problem.subjects, list[list[int]]()
     waiting = np.ones(len(subjects), dtype=np.bool_)
     loose: list[int] = []  # of groups that found no k-th record

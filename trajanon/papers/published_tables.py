@@ -25,16 +25,19 @@ from trajanon.papers.measurements import (
     read_published,
     spread,
     timed,
+    weighted_correlation,
 )
 from trajanon.papers.mf_tsp import group_by_paths, paths_from_every_record
 from trajanon.papers.shuffling_and_swapping import rcs, swap
 from trajanon.progress import Progress, silent
 from trajanon.search.distance_methods import mdav, v_mdav
-from trajanon.search.external_solvers import concorde_command
-from trajanon.search.hm2 import best_cut, find_paths
+from trajanon.search.hm2 import best_cut, find_paths, published_heuristic
 from trajanon.search.paths import path_length
 
-PaperTable = Callable[[Dataset, int, Progress], Iterator[Measurement]]
+Batches = Iterator[list[Measurement]]
+"""Measurements as they come."""
+
+PaperTable = Callable[[Dataset, int, Progress], Batches]
 
 BY_DISTANCE = {"MDAV": ("mdav", mdav), "V-MDAV": ("v-mdav", v_mdav)}
 
@@ -54,7 +57,7 @@ THROUGH_GROUPS = {"MDAV-LK-MHM": "mdav-lk", "MD-MHM": "md", "MDAV-MHM": "mdav", 
 OTHERS = {"2-Opt-MHM": "two-opt", "NPN-MHM": "npn"}
 """Not in the published tables."""
 
-ONE_RUN = {"concorde", "repetitive-nn", "npn", *THROUGH_GROUPS.values()}
+ONE_RUN = {"concorde", "npn", "md", "mdav", "cbfs"}
 """Seeds change them little, if at all."""
 
 MF_TSP = {
@@ -73,6 +76,9 @@ SHUFFLES = (("0", 0), *((f"{p}/1000", n) for p in (1, 10, 100) for n in (10, 20)
 
 TIMED = {"C-MHM": "concorde", "Repetitive NN": "repetitive-nn", "MDAV, k = 4": "mdav"}
 
+RANDOM = "random"
+"""The data set of which the timing says how seconds grow with the records."""
+
 GROWING = (100, 500, 1_000, 5_000, 10_000)
 """How many records in the plane a path leads through, of two distributions: thesis Fig. 5.4."""
 
@@ -81,8 +87,7 @@ _ROUNDS = 3  # of which the fastest counts: a machine is never slower than it ca
 
 def _run_as(by: str, dataset: Dataset) -> str:
     """Let our default stand in for Concorde where that is not found, or may take hours."""
-    found = by == "concorde" and dataset.name in PAPERS and concorde_command() is not None
-    return by if found or by != "concorde" else "or-opt"
+    return published_heuristic(len(dataset.records)) if by == "concorde" else by
 
 
 def _paths_cut(
@@ -107,19 +112,22 @@ def _paths_cut(
     return losses, lengths, seconds
 
 
-def _by_distance(table: str, dataset: Dataset, ks: Iterable[int]) -> Iterator[Measurement]:
+def _by_distance(table: str, dataset: Dataset, ks: Iterable[int]) -> Batches:
     """Measure MDAV and V-MDAV, with which several tables begin."""
     for name, (by, method) in BY_DISTANCE.items():
         method(dataset.few.problem(3))
         for k in ks:
-            labels, took = timed(method, dataset.problem(k))
-            values = {"il": dataset.loss(labels)}
+            problem = dataset.problem(k)
+            labels, took = timed(method, problem)
+            # V-MDAV's gamma, if it is of that.
+            gamma = {name: float(value) for name, value in problem.log.chosen.items()}
+            values = {"il": dataset.loss(labels), **gamma}
             if table == "hm2":
                 values["seconds"] = took
-            yield from measurements_of(table, dataset.name, name, by, "", k, **values)
+            yield measurements_of(table, dataset.name, name, by, "", k, **values)
 
 
-def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
+def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
     """Paths cut by MHM: thesis Tables 4.2 to 4.7, and the correlation of 4.8."""
     row, ks = partial(measurements_of, "hm2", dataset.name), (3, 4, 5, 6)
     yield from _by_distance("hm2", dataset, ks)
@@ -127,7 +135,7 @@ def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Me
         for k in ks:
             searched, took = timed(microaggregate, dataset.records, k)
             place = ("HM2 and annealing", "the default", "", k)
-            yield from row(*place, il=searched.information_loss, seconds=took)
+            yield row(*place, il=searched.information_loss, seconds=took)
     heuristics = {**THROUGH_GROUPS, **TSP, **OTHERS}
     heuristics = {name: _run_as(by, dataset) for name, by in heuristics.items()}
     times = {by: 1 if by in ONE_RUN else repeats for by in heuristics.values()}
@@ -138,42 +146,52 @@ def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Me
         losses, lengths, seconds = _paths_cut(dataset, ks, times[by], step, heuristic=by)
         if name in TSP:
             of_tsp.append((lengths, losses))
+        batch: list[Measurement] = []
         for k, lost, long in zip(ks, losses, lengths, strict=True):
             values = {**spread(lost.tolist()), "path_length": long.mean()}
-            yield from row(name, by, "", k, runs=times[by], **values)
+            batch += row(name, by, "", k, runs=times[by], **values)
             for seed in range(times[by]):
                 one = {"run_il": lost[seed], "run_path_length": long[seed]}
-                yield from row(name, by, f"seed {seed}", k, **one)
-        yield from row(name, by, "", None, runs=times[by], seconds=seconds.sum(axis=0).mean())
+                batch += row(name, by, f"seed {seed}", k, **one)
+        taken = seconds.sum(axis=0).mean()
+        yield batch + row(name, by, "", None, runs=times[by], seconds=taken)
     step()
-    for k, pairs in zip(ks, np.concatenate(of_tsp, axis=2).swapaxes(0, 1), strict=True):
+    for number, k in enumerate(ks):
+        lengths_of_k = [lengths[number] for lengths, _ in of_tsp]
+        losses_of_k = [losses[number] for _, losses in of_tsp]
         place = ("all TSP heuristics", "path length and SSE", "", k)
-        yield from row(*place, runs=pairs.shape[1], pearson=np.corrcoef(pairs)[0, 1])
+        runs = sum(map(len, losses_of_k))
+        yield row(*place, runs=runs, pearson=weighted_correlation(lengths_of_k, losses_of_k))
 
 
-def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
+def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
     """Compressed paths, the best cut of each: thesis Tables 5.1 to 5.4, paper 1 to 4."""
     row, ks = partial(measurements_of, "compression", dataset.name), range(3, 11)
     yield from _by_distance("compression", dataset, ks)
     path = _run_as("concorde", dataset)
     repeats = 1 if path in ONE_RUN else repeats
-    compressions = (1, 2, 3, 4, 5)
+    one_way = (
+        {"expansion": "row", "direction": "forward"},
+        {"expansion": "row", "direction": "backward"},
+    )
+    asked = [(c, ways) for c in (1, 2, 3, 4, 5) for ways in ({}, *one_way) if c > 1 or not ways]
     find_paths(dataset.few.problem(3, compression=2, heuristic=path))
-    step = counted_steps(progress, f"{dataset.name}: compression", len(compressions) * repeats)
-    for c in compressions:
-        ours = partial(row, "C-MHM" if c == 1 else f"C{c}-C-MHM", path, "")
+    step = counted_steps(progress, f"{dataset.name}: compression", len(asked) * repeats)
+    for c, ways in asked:
+        by = ", ".join([path, *ways.values()])
+        ours = partial(row, "C-MHM" if c == 1 else f"C{c}-C-MHM", by, "")
         losses, lengths, seconds = _paths_cut(
-            dataset, ks, repeats, step, heuristic=path, compression=c
+            dataset, ks, repeats, step, heuristic=path, compression=c, **ways
         )
         for k, lost in zip(ks, losses, strict=True):
-            yield from ours(k, runs=repeats, il=lost.mean())
-        yield from ours(
-            None, runs=repeats, path_length=lengths[0].mean(), seconds=seconds[0].mean()
-        )
+            yield ours(k, runs=repeats, il=lost.mean())
+        if not ways:
+            taken = {"path_length": lengths[0].mean(), "seconds": seconds[0].mean()}
+            yield ours(None, runs=repeats, **taken)
     step()
 
 
-def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
+def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
     """Random Cluster Shuffling after MDAV: thesis Table 6.1."""
     if dataset.name in ("Tarragona", "EIA"):
         return
@@ -183,23 +201,26 @@ def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Me
     step = counted_steps(progress, f"{dataset.name}: shuffling", len(ks) * len(SHUFFLES))
     for k in ks:
         labels = mdav(dataset.problem(k))
-        yield from row("MDAV", "mdav", "", k, il=dataset.loss(labels))
+        yield row("MDAV", "mdav", "", k, il=dataset.loss(labels))
         for probability, events in SHUFFLES:
             step()
+            shuffles: dict[str, Any] = {
+                "refine": "rcs",
+                "shuffle_probability": float(Fraction(probability)),
+                "max_events": events,
+            }
             runs = [
-                timed(
-                    rcs, dataset.problem(k, seed=seed), labels, float(Fraction(probability)), events
-                )
+                timed(rcs, dataset.problem(k, seed=seed, **shuffles), labels)
                 for seed in range(repeats if events else 1)
             ]
             losses = [dataset.loss(shuffled) for shuffled, _ in runs]
             seconds = float(np.mean([took for _, took in runs]))
             place = ("MDAV-RCS", "mdav, rcs", rcs_setting(probability, events), k)
-            yield from row(*place, runs=len(runs), **spread(losses), seconds=seconds)
+            yield row(*place, runs=len(runs), **spread(losses), seconds=seconds)
     step()
 
 
-def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
+def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
     """MF-TSP, from n paths that all k share: thesis Tables 3.2 and 3.4, MF-TSP paper Table IX."""
     if not dataset.measured_by(("Census", "Tarragona")):
         return
@@ -215,15 +236,15 @@ def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator
         group_by_paths(few, list(paths_from_every_record(few)))
         problem = dataset.problem(ks[0], heuristic=by, progress=partial(tell, number))
         paths, took = timed(lambda problem: list(paths_from_every_record(problem)), problem)
-        for k in ks:
-            labels = group_by_paths(dataset.problem(k), paths)
-            yield from row(name, by, "", k, il=dataset.loss(labels))
-        yield from row(name, by, "", None, seconds=took)
+        yield row(name, by, "", None, seconds=took)
+        for rule, k in product(("near", "next"), ks):
+            grouping = dataset.problem(k, method="mf-tsp", path_neighbours=rule)
+            labels = group_by_paths(grouping, paths)
+            by_rule = by if rule == "near" else f"{by}, next"
+            yield row(name, by_rule, "", k, il=dataset.loss(labels))
 
 
-def decomposition_table(
-    dataset: Dataset, repeats: int, progress: Progress
-) -> Iterator[Measurement]:
+def decomposition_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
     """The decomposition heuristic, step by step: decomposition paper Tables 1 to 4."""
     if not dataset.measured_by(("Census", "Tarragona")):
         return
@@ -231,29 +252,32 @@ def decomposition_table(
     few = dataset.few.problem(3)
     swap(few, regroup_parts(few, start(few), 2))
     step = counted_steps(progress, f"{dataset.name}: decomposition", 2 * len(ks) * len(subsets))
+
+    def row(
+        k: int, setting: str, labels: Ints, seconds: float, method: str = "decomposition"
+    ) -> list[Measurement]:
+        place = ("decomposition", dataset.name, method, "decomposition", setting, k)
+        return measurements_of(*place, il=dataset.loss(labels), seconds=seconds)
+
     for k in ks:
         first, first_took = timed(start, dataset.problem(k))
-        exchanged, exchange_took = timed(swap, dataset.problem(k), first)
         better = "MDAV" if np.array_equal(first, mdav(dataset.problem(k))) else "VMDAV"
+        exchanged, exchange_took = timed(swap, dataset.problem(k), first)
         for step_3, before in (("yes", exchanged), ("no", first)):
-            done = [("2", "", first, first_took)]
+            yield row(k, decomposition_setting("2", "", step_3), first, first_took, better)
             if step_3 == "yes":
-                done.append(("3", "", exchanged, exchange_took))
+                yield row(k, decomposition_setting("3", "", step_3), exchanged, exchange_took)
             for s in subsets:
                 step()
                 problem = dataset.problem(k)
                 regrouped, took = timed(regroup_parts, problem, before, s)
-                done.append(("5", str(s), regrouped, took))
-                done.append(("7", str(s), *timed(swap, problem, regrouped)))
-            for number, s_named, labels, seconds in done:
-                method = better if number == "2" else "decomposition"
-                setting = decomposition_setting(number, s_named, step_3)
-                place = ("decomposition", dataset.name, method, "decomposition", setting, k)
-                yield from measurements_of(*place, il=dataset.loss(labels), seconds=seconds)
+                yield row(k, decomposition_setting("5", s, step_3), regrouped, took)
+                swapped, took = timed(swap, problem, regrouped)
+                yield row(k, decomposition_setting("7", s, step_3), swapped, took)
     step()
 
 
-def timing_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
+def timing_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
     """The seconds of MDAV and of paths, each the fastest of three; thesis Fig. 5.4."""
     if not dataset.measured_by(PAPERS):
         return
@@ -263,8 +287,8 @@ def timing_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator
         draws: dict[str, Callable[..., Floats]]
         draws = {"normal": random.normal, "uniform": random.uniform}
         for (name, draw), n in product(draws.items(), GROWING):
-            drawn = Dataset("random", standardise(draw(0.0, 1.0, (n, 2))))
-            runs.append((drawn, f"C-MHM, {name}", "or-opt", f"n = {n}"))
+            drawn = Dataset(RANDOM, standardise(draw(0.0, 1.0, (n, 2))))
+            runs.append((drawn, f"C-MHM, {name}", _run_as("concorde", drawn), f"n = {n}"))
     step = counted_steps(progress, f"{dataset.name}: seconds", len(runs))
     for of, name, by, setting in runs:
         step()
@@ -272,7 +296,7 @@ def timing_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator
         method(dataset.few.problem(4, heuristic=by))
         seconds = min(timed(method, of.problem(4, heuristic=by))[1] for _ in range(_ROUNDS))
         place = ("timing", of.name, name, by, setting, None)
-        yield from measurements_of(*place, runs=_ROUNDS, seconds=seconds)
+        yield measurements_of(*place, runs=_ROUNDS, seconds=seconds)
     step()
 
 
@@ -288,10 +312,15 @@ TABLES: Mapping[str, PaperTable] = {
 EVERY = "all"
 
 
+def published_folder(data: Path) -> Path:
+    """Name the folder with the published tables: it stands beside that of the data sets."""
+    return (data.parent if data.is_file() else data).parent / "published"
+
+
 def benchmark(
     tables: Sequence[str], data: Path, *, repeats: int = 50, progress: Progress = silent
 ) -> Iterator[list[Measurement]]:
-    """Measure the papers' tables again."""
+    """Measure the papers' tables again; the numbers come as they are measured."""
     unknown = [name for name in tables if name not in (*TABLES, EVERY)]
     if unknown:
         raise BadInput(f"table {unknown[0]!r} is not known; choose from {', '.join(TABLES)}, all")
@@ -299,12 +328,13 @@ def benchmark(
         raise BadInput(f"repeats must be a whole number from 1 (got {repeats})")
     chosen = TABLES if EVERY in tables else {name: TABLES[name] for name in tables}
     datasets = find_datasets(data)
-    published = read_published(data.parent / "published")
+    published = read_published(published_folder(data))
     nothing = True
     for table, read in product(chosen.values(), datasets):
-        if measured := beside(table(read(), repeats, progress), published):
+        dataset = read()
+        for measured in table(dataset, repeats, progress):
             nothing = False
-            yield measured
+            yield beside(measured, published if dataset.published else {})
     if nothing:
         raise BadInput(
             f"{', '.join(chosen)} has nothing to measure in {data}: see "

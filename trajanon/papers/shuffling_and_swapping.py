@@ -11,6 +11,7 @@ from trajanon._kernels.paper_moves import (
 )
 from trajanon.arrays import Ints
 from trajanon.loss import sse
+from trajanon.method_parameters import RcsParameters
 from trajanon.partition import dense
 from trajanon.problem import Problem
 from trajanon.search.descent import TINY_GAIN, build_groups
@@ -21,7 +22,7 @@ _PAIRS = 10_000_000  # at most compared between two words about progress
 _EXCHANGED = 100  # exchanges between two words about progress
 
 
-def rcs(problem: Problem, labels: Ints, probability: float = 0.001, events: int = 10) -> Ints:
+def rcs(problem: Problem, labels: Ints) -> Ints:
     """Send records to nearer groups, and shuffle two groups at random now and then.
 
     Each pass looks at the records one after another. One that its group can spare (k different
@@ -29,8 +30,8 @@ def rcs(problem: Problem, labels: Ints, probability: float = 0.001, events: int 
     the SSE. Else the whole group is dissolved, each member to the nearest centroid of the others,
     unless that raises the SSE. A group may grow beyond 2k - 1 records.
 
-    After each record, with a ``probability`` and up to a number of ``events``, a random group and
-    the one with the nearest centroid are merged, ordered by distance to the merged centroid,
+    After each record, with a ``shuffle_probability`` and up to ``max_events`` times, a random group
+    and the one with the nearest centroid are merged, ordered by distance to the merged centroid,
     and cut into runs of nearly equal length: as many as k goes into the number of their different
     subjects. This may raise the SSE. It is left undone, and is no event, where that would be fewer
     than two runs, or one of them would hold fewer than k different subjects.
@@ -58,9 +59,12 @@ def rcs(problem: Problem, labels: Ints, probability: float = 0.001, events: int 
     groups = build_groups(problem.records, labels, problem.subjects, places=n // k)
     random = problem.random.integers(1, 2**63, size=1, dtype=np.uint64)
     room = room_for(groups)
+    parameters = problem.parameters_of(RcsParameters)
+    probability, left = parameters.shuffle_probability, parameters.max_events
+
     best = dense(labels)
     least = now = sse(groups.records, best)
-    left, passes, change = events, 0, np.inf
+    passes, change = 0, np.inf
     while change >= STANDSTILL:
         for start in range(0, n, _SHUFFLED):
             problem.progress("Shuffling groups", passes + start / n, None)

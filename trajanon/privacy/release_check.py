@@ -36,12 +36,16 @@ from trajanon.files.release_lines import (
     rounded,
 )
 from trajanon.files.report import Report, line_keys, own_rows_in, report_beside, report_path
+from trajanon.files.trajectory_files import part_name
 from trajanon.number_text import number_of
 from trajanon.partition import check_k
 from trajanon.release import Release, on_disk
-from trajanon.times import BEGINS, Clock
+from trajanon.times import BEGINS, MINUTE, Clock
 from trajanon.trajectories import Trajectories
+from trajanon.utility.displacements import lengths
 from trajanon.verdict import MADE_AS_PUBLISHED
+
+_FASTEST = 1_000.0  # metres a second of a whole line
 
 Earlier = str | os.PathLike[str] | Release
 
@@ -270,10 +274,18 @@ def _parts(folder: Path, *, keep: bool) -> tuple[list[_Inspected], list[str]]:
     files: list[_Inspected] = []
     problems: list[str] = []
     first = 1
-    for path in sorted(folder.iterdir()):
-        if path not in parts:
-            problems.append(f"{path.name!r} is no part of a release")
-            continue
+    others = sorted({path.name for path in folder.iterdir()} - {path.name for path in parts})
+    problems += [f"{name!r} is no part of a release" for name in others]
+    for number, path in enumerate(parts):
+        if path.name != part_name(number):
+            problems.append(
+                f"{path.name!r} stands where {part_name(number)!r} should: parts are numbered "
+                "without gaps, so one is missing, or was renamed"
+            )
+            break
+    for path in parts:
+        if path.is_symlink():
+            problems.append(f"{path.name!r} is a link and no file: put the file in its place")
         file = _inspected(path, partial(write_geoparquet, first=first), keep=keep)
         problems += [f"{path.name}: {problem}" for problem in file.problems]
         files.append(file)
@@ -362,12 +374,16 @@ def amiss_in_times(lines: Lines) -> list[str]:
     first, last = clock.rounded(BEGINS + np.array([0.0, clock.round]))
     outside = (clock.times != "date") & ((departures < first) | (departures > last))
     back = (np.diff(times[known], axis=1) < 0.0).any(axis=1)
+    metres = lengths(lines.places[known][:, :, 1::-1])
+    seconds = times[known, -1] - times[known, 0] + clock.step  # as they are rounded
+    fast = metres > _FASTEST * np.maximum(seconds, clock.step)
     return [
         f"{odd.sum()} of {_trajectories(len(times))} {said}"
         for odd, said in (
             (~known, "do not have a time at each of their points, and others do"),
             (outside, f"depart before or after the {clock.times[3:]} from which their times count"),
             (back, "have times that run back"),
+            (fast, "are faster than anything on Earth moves"),
         )
         if odd.any()
     ]
@@ -378,6 +394,8 @@ def too_fine_times(lines: Lines) -> list[str]:
     clock = Clock.parsed(lines.clock)
     if lines.times is None or clock is None:
         return []
+    if clock.step < MINUTE:
+        return [f"times are rounded to {clock.step} s, and those of a release to a minute at least"]
     fine = (clock.rounded(lines.times) != lines.times).any(axis=1) & ~np.isnan(lines.times[:, 0])
     return [
         f"{fine.sum()} of {_trajectories(len(fine))} have a time that is finer than the "

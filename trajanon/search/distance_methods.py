@@ -10,6 +10,7 @@ from trajanon._kernels.far_records import (
 )
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means, sse
+from trajanon.method_parameters import VMdavParameters
 from trajanon.problem import Problem
 
 
@@ -158,7 +159,7 @@ def md(problem: Problem) -> Ints:
     return left.finished()
 
 
-GAMMAS = tuple(np.arange(0, 41) / 20)  # 0, 0.05, ..., 2
+GAMMAS = tuple(step / 20 for step in range(41))  # 0, 0.05, ..., 2
 
 
 def v_mdav(problem: Problem) -> Ints:
@@ -167,8 +168,8 @@ def v_mdav(problem: Problem) -> Ints:
     The record farthest from the centroid of all records takes its k - 1 nearest. Then the record e
     nearest to the group joins while its distance to the nearest member is below gamma times that to
     the nearest other record without a group, up to 2k - 1 records. What remains when fewer than k
-    do joins the groups with the nearest centroids, so a group may then be larger. Of 41 gammas
-    from 0 to 2, the one that loses least is taken.
+    do joins the groups with the nearest centroids, so a group may then be larger. If no gamma is
+    named, the one of 41 from 0 to 2 that loses least is taken.
 
     References
     ----------
@@ -185,8 +186,14 @@ def v_mdav(problem: Problem) -> Ints:
     >>> trajanon.microaggregate(ages, k=2, method="v-mdav", refine="none").labels.tolist()
     [0, 0, 0, 1, 1, 2, 2, 2]
     """
-    tried = [grown(problem, gamma) for gamma in GAMMAS]
-    return min(tried, key=lambda labels: sse(problem.records, labels))
+    named = problem.parameters_of(VMdavParameters).gamma
+    if named is not None:
+        return grown(problem, named)
+    tried = {gamma: grown(problem, gamma) for gamma in GAMMAS}
+    lost = {gamma: sse(problem.records, labels) for gamma, labels in tried.items()}
+    best = min(GAMMAS, key=lost.__getitem__)
+    problem.log.chosen["gamma"] = best
+    return tried[best]
 
 
 def cbfs(problem: Problem) -> Ints:

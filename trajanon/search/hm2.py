@@ -1,6 +1,6 @@
 """HM2-Micro: a short path through the records, and its optimal cut (MHM)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,9 +8,11 @@ import numpy as np
 from trajanon._kernels.path_building import fill_latest_starts, mark_optimal_cut
 from trajanon.arrays import Ints
 from trajanon.loss import group_means, sse
-from trajanon.problem import Problem, Registry
+from trajanon.method_parameters import CompressionParameters
+from trajanon.problem import Problem, SearchLog
 from trajanon.search.distance_methods import cbfs, md, mdav, v_mdav
-from trajanon.search.external_solvers import concorde, lkh
+from trajanon.search.external_solvers import concorde, concorde_command, lkh
+from trajanon.search.path_heuristics import INSERTIONS, npn, repetitive_nn
 from trajanon.search.paths import (
     Heuristic,
     mdav_lk,
@@ -20,6 +22,7 @@ from trajanon.search.paths import (
     through_groups,
     two_opt,
 )
+from trajanon.settings import HeuristicName
 
 
 def hm2(problem: Problem) -> Ints:
@@ -52,25 +55,27 @@ def hm2(problem: Problem) -> Ints:
     return labels
 
 
-HEURISTICS: Registry[Heuristic] = Registry(
-    {
-        "or-opt": or_opt,
-        "two-opt": two_opt,
-        "nearest-neighbor": nearest_neighbour,
-        "mdav-lk": mdav_lk,
-        "md": through_groups(md),
-        "mdav": through_groups(mdav),
-        "cbfs": through_groups(cbfs),
-        "concorde": concorde,
-        "lkh": lkh,
-    }
-)
-"""Paths by the names in the settings."""
+CONCORDE_CITIES = 5_000
+"""Most cities that Concorde gets unasked: EIA has 4,092, and larger tables may take it hours."""
 
-METHODS: Registry[Callable[[Problem], Ints]] = Registry(
-    {"hm2": hm2, "mdav": mdav, "v-mdav": v_mdav, "md": md, "cbfs": cbfs}
-)
-"""By the names in the settings."""
+DISTANCE_METHODS = {"mdav": mdav, "v-mdav": v_mdav, "md": md, "cbfs": cbfs}
+"""Methods that may make the groups of a compressed path."""
+
+HEURISTICS: Mapping[str, Heuristic] = {
+    "or-opt": or_opt,
+    "two-opt": two_opt,
+    "nearest-neighbor": nearest_neighbour,
+    "repetitive-nn": repetitive_nn,
+    **INSERTIONS,
+    "mdav-lk": mdav_lk,
+    "npn": npn,
+    "md": through_groups(md),
+    "mdav": through_groups(mdav),
+    "cbfs": through_groups(cbfs),
+    "concorde": concorde,
+    "lkh": lkh,
+}
+"""Paths by the names in the settings."""
 
 
 def best_cut(problem: Problem, paths: Sequence[Ints]) -> tuple[Ints, Ints]:
@@ -104,17 +109,19 @@ def find_paths(problem: Problem) -> list[Ints]:
 
     A compressed path leads through the centroids of MDAV's groups of c or more records, whatever
     their subjects. Members then take the place of their centroid, by distance to the centroid of
-    all records, and in the order of their rows; either way along the path.
+    all records, and in the order of their rows; either way along the path. The parameters of the
+    compression name another method, or one order or direction alone.
 
     Source: Maya-López, Martínez-Ballesté, Casino (Expert Systems with Applications 2023), Algorithm
     1, which inserts members by distance; its program does by row, and cuts one direction.
     """
     settings, n = problem.settings, len(problem.records)
-    find = HEURISTICS[settings.heuristic]
     if settings.compression == 1:
-        return [find(problem, None)]
+        return [_shortest_path(problem)]
+    compression = problem.parameters_of(CompressionParameters)
     c = min(settings.compression, n)
-    labels = mdav(replace(problem, subjects=np.arange(n), k=c))
+    group = DISTANCE_METHODS[compression.compress_by]
+    labels = group(replace(problem, subjects=np.arange(n), k=c, log=SearchLog()))
     cities = group_means(problem.records, labels)
     of_cities = replace(
         problem,
@@ -123,15 +130,36 @@ def find_paths(problem: Problem) -> list[Ints]:
         k=max(-(-problem.k // c), 2),  # cities that make a group of k records
         neighbours=None,
     )
-    route = find(of_cities, None)
+    route = _shortest_path(of_cities)
     if route[0] > route[-1]:  # of cuts that lose the same, rounding must not choose one
         route = route[::-1]
     place = np.empty(len(cities), dtype=np.int64)
     place[route] = np.arange(len(cities))
     # Standardised records have their centroid at 0.
     away, rows = (problem.records**2).sum(axis=1), np.arange(n)
+    orders = {"distance": away, "row": rows}
+    directions = {"forward": 1, "backward": -1}
     return [
-        np.lexsort((rows, inside, direction * place[labels]))
-        for inside in (away, rows)
-        for direction in (1, -1)
+        np.lexsort((rows, inside, way * place[labels]))
+        for order, inside in orders.items()
+        for direction, way in directions.items()
+        if compression.expansion in (order, "both") and compression.direction in (direction, "both")
     ]
+
+
+def _shortest_path(problem: Problem) -> Ints:
+    """Find a path by the heuristic named, or by the one that stands for none."""
+    named = problem.settings.heuristic
+    if named is not None:
+        return HEURISTICS[named](problem, None)
+    ours = problem.settings.refine in ("anneal", "descent")
+    heuristic = "or-opt" if ours else published_heuristic(len(problem.records))
+    path = HEURISTICS[heuristic](problem, None)
+    problem.log.chosen["heuristic"] = heuristic
+    return path
+
+
+def published_heuristic(cities: int) -> HeuristicName:
+    """Name the path of HM2-Micro as published: Concorde where it is found, and takes no hours."""
+    found = cities <= CONCORDE_CITIES and concorde_command() is not None
+    return "concorde" if found else "or-opt"

@@ -11,7 +11,7 @@ import numpy as np
 
 from trajanon._kernels.far_records import farthest
 from trajanon._kernels.path_building import greedy_fragments, join_fragments, walk
-from trajanon._kernels.tour_moves import Tour, shorten
+from trajanon._kernels.tour_moves import Tour, shorten, shorten_by_chains
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means
 from trajanon.neighbours import BATCHES, Approximate, Neighbours, neighbours_of
@@ -210,14 +210,28 @@ def two_opt(problem: Problem) -> Ints:
 
 @from_any_start
 def mdav_lk(problem: Problem) -> Ints:
-    """Lead through the groups of MDAV, and shorten that by the moves and kicks of or-opt.
+    """Lead through the groups of MDAV, and shorten that by Lin and Kernighan's heuristic.
+
+    A chain gives up a link of a record, joins the freed end to a near record, gives up that one's
+    link in turn, and so on, five times at most, while all links given up are longer than all new
+    ones; the tour is closed where it is shortest. The seed says in which order records are looked
+    at, until none has a chain that gains.
 
     References
     ----------
     MDAV-LK-MHM: Heaton, Mukherjee (2011), "Record ordering heuristics for disclosure
-    control through microaggregation", who shorten it by Lin and Kernighan's heuristic.
+    control through microaggregation". Lin, Kernighan (1973), "An effective heuristic
+    algorithm for the traveling-salesman problem".
     """
-    return _shortened(problem, partial(through_groups(mdav), problem, None), or_opt=True)
+    records, random = problem.records, problem.random
+    n = len(records)
+    if n < FEW:
+        return shortest(records)
+    path = through_groups(mdav)(problem, None)
+    tour = tour_through(records, path, near_lists(records), random)
+    tour.queue[: n + 1] = random.permutation(n + 1)
+    shorten_by_chains(tour)
+    return _cut_at_dummy(tour)
 
 
 def _shortened(
@@ -235,7 +249,11 @@ def _shortened(
             problem.progress(_TASK, done, total)
             shorten(tour, or_opt, min(_CHUNK, total - done))
         problem.progress(_TASK, total, total)
-    return np.roll(tour.order, -int(tour.position[-1]))[1:]  # cut at the dummy
+    return _cut_at_dummy(tour)
+
+
+def _cut_at_dummy(tour: Tour) -> Ints:
+    return np.roll(tour.order, -int(tour.position[-1]))[1:]
 
 
 def near_lists(records: Floats, known: Neighbours | None = None) -> NearLists:

@@ -2,16 +2,19 @@
 
 import asyncio
 import logging
+import re
 import socket
 import webbrowser
 from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
-from secrets import compare_digest, token_urlsafe
+from secrets import compare_digest, token_hex, token_urlsafe
+from string import Template
 from tempfile import gettempdir
+from urllib.parse import parse_qs
 
 from fastapi import Request, Response
-from fastapi.responses import FileResponse, PlainTextResponse, RedirectResponse
+from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse
 from nicegui import app, background_tasks, ui
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -24,6 +27,10 @@ from trajanon.studio.studio_page import Page
 from trajanon.studio.work import PAGE, Commands, Work
 
 MOST = 1_000_000_000  # bytes that come through the browser
+
+_DOOR = Template((Path(__file__).parent / "door.html").read_text(encoding="utf-8"))
+_LONGEST_CODE = 1_000  # bytes of what is sent to the door
+_SIZE = re.compile("[0-9]{1,18}")
 
 
 def serve(files: list[Path], commands: Commands, *, browser: bool) -> None:
@@ -43,16 +50,23 @@ def _serve(work: Work, *, browser: bool) -> None:
 
     @app.put("/files/{name}")
     async def bring(name: str, request: Request) -> Response:
-        await _bring(work, name, request)
+        answer = await _bring(work, name, request)
         page.files.refresh()
-        return Response()
+        return answer
 
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    secret = token_urlsafe(32)  # too long to guess
-    app.add_middleware(Guard, port=port, secret=secret)
-    address = f"http://127.0.0.1:{port}/?key={secret}"
+    address = f"http://127.0.0.1:{port}"
+    code = token_hex(10)  # too long to guess, short enough to copy
+    app.add_middleware(Guard, port=port, code=code)
+
+    # Other users of the machine read the browser's command line: it names a file that only its
+    # owner can read, and this file sends the code.
+    door = work.folder / "open.html"
+    door.touch(mode=0o600)
+    send_it = "<script>document.forms[0].submit()</script>"
+    door.write_text(_DOOR.substitute(address=address, code=code, script=send_it), encoding="utf-8")
 
     async def announce() -> None:
         while True:  # the startup event comes before the socket listens
@@ -60,9 +74,9 @@ def _serve(work: Work, *, browser: bool) -> None:
                 (await asyncio.open_connection("127.0.0.1", port))[1].close()
                 break
             await asyncio.sleep(0.05)
-        tell(f"Open {address} in a browser of this machine. Ctrl-C ends it.")
+        tell(f"Open {address} in a browser of this machine; its code is {code}. Ctrl-C ends it.")
         if browser:
-            webbrowser.open(address)
+            webbrowser.open(door.as_uri())
 
     app.on_startup(lambda: background_tasks.create(announce()))
     app.on_shutdown(work.end)
@@ -89,56 +103,95 @@ def _out(work: Work, name: str) -> Response:
     return FileResponse(file, headers={"Content-Security-Policy": "sandbox allow-scripts"})
 
 
-async def _bring(work: Work, name: str, request: Request) -> None:
-    """Take a file that comes through the browser."""
+async def _bring(work: Work, name: str, request: Request) -> Response:
+    """Take a file that comes through the browser, up to a gigabyte, whatever its headers say."""
     work.trouble = ""
-    if int(request.headers.get("x-bytes", "0")) > MOST:
-        work.trouble = f"{name} is over a gigabyte: give its path instead."
-        return
+    announced = request.headers.get("x-bytes", "0")
+    if not name.isprintable() or not _SIZE.fullmatch(announced):
+        wrong = "A name has no control characters, and x-bytes is a number of bytes."
+        return PlainTextResponse(wrong, HTTPStatus.BAD_REQUEST)
+
+    size = 0
+    refused = HTTPStatus.INSUFFICIENT_STORAGE
     try:
         with replacing(work.folder / "files" / name) as (draft,), draft.open("wb") as file:
             async for piece in request.stream():
+                size += len(piece)
+                if max(size, int(announced)) > MOST:
+                    refused = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+                    raise FileProblem("it is over a gigabyte, so give its path instead")
                 file.write(piece)
     except FileProblem as error:
         work.trouble = f"{name} could not be kept: {error}"
-        return
+        return PlainTextResponse(work.trouble, refused)
     work.bring(f"files/{name}")
+    return Response()
 
 
 class Guard:
-    """Refuses all but pages of the studio, by a secret in the address, by Host and by Origin."""
+    """Refuses all but pages of the studio, by a cookie, by Host and by Origin.
 
-    def __init__(self, app: ASGIApp, port: int, secret: str) -> None:
-        self.app, self.port, self.secret = app, port, secret
+    The cookie is given to whoever posts the code. No address ever holds either of them.
+    """
+
+    def __init__(self, app: ASGIApp, port: int, code: str) -> None:
+        self.app, self.port, self.code = app, port, code
         self.cookie = f"trajanon-{port}"  # cookies do not tell ports apart
+        self.secret = token_urlsafe(32)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what may come in."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        answer = self._answer(HTTPConnection(scope))
-        if answer is None:
+
+        asked = HTTPConnection(scope)
+        enters = scope["type"] == "http" and (scope["method"], scope["path"]) == ("POST", "/enter")
+        if not self._is_from_here(asked, enters=enters):
+            answer: Response = PlainTextResponse(
+                "This page is for its own machine.", HTTPStatus.FORBIDDEN
+            )
+        elif enters:
+            answer = await self._entered(Request(scope, receive))
+        elif _is(asked.cookies.get(self.cookie), self.secret):
             await self.app(scope, receive, send)
-        elif scope["type"] == "http":
+            return
+        else:
+            answer = _door()
+
+        if scope["type"] == "http":
             await answer(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1008})
 
-    def _answer(self, asked: HTTPConnection) -> Response | None:
-        """Give what is said in place of the page; None to one of ours."""
+    def _is_from_here(self, asked: HTTPConnection, *, enters: bool) -> bool:
+        """Whether no other site asks; a file, which has no origin, may only send the code."""
         host, origin = asked.headers.get("host"), asked.headers.get("origin")
         own = {f"{name}:{self.port}" for name in ("127.0.0.1", "localhost")}
-        if host not in own or origin not in (None, f"http://{host}"):
-            return PlainTextResponse("This page is for its own machine.", HTTPStatus.FORBIDDEN)
-        if self._is(asked.query_params.get("key")):
-            inside = RedirectResponse("/", HTTPStatus.SEE_OTHER)
-            inside.set_cookie(self.cookie, self.secret, httponly=True, samesite="strict")
-            return inside
-        if self._is(asked.cookies.get(self.cookie)):
-            return None
-        text = "Open the address that trajanon studio printed: it holds the key."
-        return PlainTextResponse(text, HTTPStatus.FORBIDDEN)
+        return host in own and origin in {None, f"http://{host}", *["null"] * enters}
 
-    def _is(self, given: str | None) -> bool:
-        return given is not None and compare_digest(given.encode(), self.secret.encode())
+    async def _entered(self, request: Request) -> Response:
+        """Let in whoever posts the code."""
+        sent = b""
+        async for piece in request.stream():
+            sent += piece
+            if len(sent) > _LONGEST_CODE:
+                return _door()
+        (code,) = parse_qs(sent.decode(errors="replace")).get("code", [""])[:1]
+        if not _is(code.strip(), self.code):
+            return _door()
+
+        # A redirection would come from the file, and browsers would keep the cookie from it.
+        inside = HTMLResponse('<script>location.replace("/")</script>')
+        inside.set_cookie(self.cookie, self.secret, httponly=True, samesite="strict")
+        return inside
+
+
+def _door() -> Response:
+    """Ask for the code."""
+    page = _DOOR.substitute(address="", code="", script="")
+    return HTMLResponse(page, HTTPStatus.FORBIDDEN)
+
+
+def _is(given: str | None, secret: str) -> bool:
+    return given is not None and compare_digest(given.encode(), secret.encode())

@@ -81,13 +81,18 @@ INSERTIONS: Mapping[str, Heuristic] = {
 }
 
 
-@from_any_start
-def repetitive_nn(problem: Problem) -> Ints:
-    """Take the shortest of the nearest neighbour paths from every record.
+def repetitive_nn(problem: Problem, start: int | None = None) -> Ints:
+    """Take the shortest of the nearest neighbour tours from every city.
+
+    Each record, and the dummy, begins a tour. From a record it leads to the dummy, at distance 0,
+    and from there to a random record, so the first record stands at the end of the path, as in
+    `nearest_neighbour`. With a ``start`` there is no dummy: of the paths from every other record
+    the shortest is taken.
 
     References
     ----------
-    Maya-López, thesis (URV 2023), section 2.2.3. No dummy: each path is the plain one.
+    Maya-López, thesis (URV 2023), section 2.2.3, and chapter 4, Algorithm 2 for the
+    dummy node.
 
     Examples
     --------
@@ -96,8 +101,27 @@ def repetitive_nn(problem: Problem) -> Ints:
     >>> import trajanon
     >>> places = [[0, 1], [2, 3], [4, 2], [2, 0], [1, 5], [0, 3], [2, 2]]
     >>> round(trajanon.microaggregate(places, k=2, heuristic="repetitive-nn").path_length, 2)
-    8.97
+    8.49
     """
+    n = len(problem.records)
+    if n == 1:
+        return np.zeros(1, dtype=np.int64)
+    if start is not None:
+        return _from_every_other(problem, start)
+    ends = np.arange(-1, n)  # -1 for the tour that begins with the dummy
+    starts = problem.random.integers(np.where(ends < 0, n, n - 1))
+    starts += (ends >= 0) & (starts >= ends)
+    return _shortest_walk(problem, starts, ends)
+
+
+@from_any_start
+def _from_every_other(problem: Problem) -> Ints:
+    n = len(problem.records)
+    return _shortest_walk(problem, np.arange(n), np.full(n, -1))
+
+
+def _shortest_walk(problem: Problem, starts: Ints, ends: Ints) -> Ints:
+    """Walk from each start to its end, -1 for any, and take the shortest path."""
     records, task = problem.records, "Walking from every record"
     n = len(records)
     if n == 1:
@@ -106,11 +130,13 @@ def repetitive_nn(problem: Problem) -> Ints:
     near = np.sqrt(((records[:, None, :] - records[neighbours]) ** 2).sum(axis=2))
     best, shortest = np.empty(n, dtype=np.int64), np.inf
     room = np.empty(n, dtype=np.bool_), np.empty(n, dtype=np.int64)
-    for first in range(0, n, _CHUNK):
-        problem.progress(task, first, n)
-        last = min(first + _CHUNK, n)
-        shortest = shortest_walk(records, neighbours, near, first, last, *room, best, shortest)
-    problem.progress(task, n, n)
+    for first in range(0, len(starts), _CHUNK):
+        problem.progress(task, first, len(starts))
+        walks = slice(first, first + _CHUNK)
+        shortest = shortest_walk(
+            records, neighbours, near, starts[walks], ends[walks], *room, best, shortest
+        )
+    problem.progress(task, len(starts), len(starts))
     return best
 
 
