@@ -115,25 +115,25 @@ def members_of(line: Line, near: list[int]) -> tuple[frozenset[int], bool]:
 # Other trips of a person
 
 
-def other_trip(city: Published, target: int) -> tuple[float, float]:
-    """How far the nearest of the person's others to the line is off, or the line; and the line."""
+def other_trip(city: Published, target: int) -> list[float]:
+    """How far the person's nearest to the line is off, the same if it is a habit, and the line."""
     scale = metres_of_degrees(city.lines[..., 0].mean())
 
     def far(one: Floats, other: Floats) -> float:
         return float(np.mean([hypot(*gap) for gap in (one - other) * scale]))
 
-    def square(one: Floats, other: Floats) -> float:
-        return float((((one - other) * scale) ** 2).sum())
-
     line, truth = city.lines[city.labels[target]], city.points[target]
     rows = range(len(city.points))
-    usual = np.mean([square(city.points[row], city.lines[city.labels[row]]) for row in rows])
     own = [row for row in rows if city.owners[row] == city.owners[target] and row != target]
-    nearest = min(own, key=lambda row: square(city.points[row], line))
+    nearest = min(own, key=lambda row: float((((city.points[row] - line) * scale) ** 2).sum()))
     guess = city.points[nearest]
-    if square(guess, line) > 4.0 * usual:
-        guess = line
-    return far(guess, truth), far(line, truth)
+    twins = [far(city.points[row], guess) for row in own if row != nearest]
+    squares = [
+        (((city.points[row] - city.lines[city.labels[row]]) * scale) ** 2).sum() for row in rows
+    ]
+    near = (((guess - line) * scale) ** 2).sum() <= 4.0 * np.mean(squares)
+    habit = guess if near and min(twins, default=np.inf) < 0.5 * far(line, guess) else line
+    return [far(each, truth) for each in (guess, habit, line)]
 
 
 # The map

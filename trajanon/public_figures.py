@@ -7,14 +7,15 @@ from typing import NamedTuple
 FEW = 30
 """Trajectories below which a figure is a range."""
 
+_WIDE = 4.0  # times the mean: several figures are published, and each tells something
 _STEPS = (0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 class Crowd(NamedTuple):
     """Of how many a figure is the mean; whoever knows all but one of them subtracts.
 
-    A mean of n is rounded to a step of at least two n-ths: the one that is left is then between
-    nothing and twice the mean, or has a share of anything from 0 to 1.
+    A mean of n is rounded to a step of at least four n-ths of it: the one that is left may then be
+    off by nothing or by four times the mean. Shares are rounded to four n-ths of 1.
 
     >>> from trajanon.number_text import metres
     >>> [Crowd(people).text(123.4, metres) for people in (1_000, 40, 8)]
@@ -31,7 +32,7 @@ class Crowd(NamedTuple):
         if value <= 0.0 or self == EXACT:
             return value, value
         if self.people >= FEW:
-            _, step = _steps_around((1.0 if self.shares else value) * 2.0 / self.people)
+            _, step = _steps_around((1.0 if self.shares else value) * _WIDE / self.people)
             rounded = round(round(value / step) * step, 12)
             return rounded, rounded
         if self.shares:

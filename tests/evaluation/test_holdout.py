@@ -25,10 +25,11 @@ def shadows_of(points: Floats, subjects: Ints, seed: int, weak: bool = True) -> 
     """Releases of the originals of random halves, or of others in their place."""
     random, people = np.random.default_rng(seed), int(subjects.max()) + 1
     away, inside = list[Floats](), list[Bools]()
-    for number in range(6):
+    for _ in range(6):
         half = np.isin(subjects, random.permutation(people)[: people // 2])
         for members in (half, ~half):
-            lines = points[members] if weak else ways(len(points) // 2, seed=99 + number).points
+            other = ways(len(points) // 2, seed=int(random.integers(99, 9_999)))
+            lines = points[members] if weak else other.points
             away.append(nearest_line(points, lines)[0])
             inside.append(members)
     return Shadows(np.array(away), np.array(inside))

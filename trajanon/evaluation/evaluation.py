@@ -226,7 +226,7 @@ def patient(
     ways = Ways.of(seen.points, seen.owners)
     if tracks is not None:
         ways = Ways(tracks.points[:], tracks.first, tracks.owners(seen.owners))
-    rebuilt = rebuilding(seen, movement, ways, spacing=spacing, seed=seed)
+    rebuilt = rebuilding(seen, movement, ways, spacing=spacing, seed=seed, progress=progress)
     return Known(verified, *rebuilt, habits)
 
 

@@ -178,17 +178,13 @@ class KnownTracks:
             lines = np.hstack([lines, pace * self.line_times])
         self._records, self._line_records = records, lines
         self._norms = np.einsum("nf,nf->n", records, records)
-        away = ((records - lines[self.labels]) ** 2).mean()
-        self.spread = max(float(away), 1.0)  # the square of a member's distance from its line
+        # The squares of a member's distance from its line: of all its numbers, and of one.
+        self.member_squares = float(((records - lines[self.labels]) ** 2).sum(axis=1).mean())
+        self.spread = max(self.member_squares / records.shape[1], 1.0)
 
     def in_metres(self, points: Floats) -> Floats:
         """Put points on the plane of the lines."""
         return np.asarray((points - self.origin) * self.scale)
-
-    @property
-    def member_squares(self) -> float:
-        """The squared distance of a member from its line, summed up over points, on average."""
-        return self.spread * self._records.shape[1]
 
     def squares(self, rows: Ints, line: int) -> Floats:
         """Compute the squared distances of trajectories from a line, summed up over points."""

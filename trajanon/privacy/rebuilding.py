@@ -10,6 +10,7 @@ from trajanon._kernels.ways import Places, Walk, likeliest_ways
 from trajanon.arrays import Floats, Ints
 from trajanon.privacy.attack import Published
 from trajanon.privacy.known_tracks import Guessed, KnownTracks, Movement, groups_drawn
+from trajanon.progress import Progress, silent
 from trajanon.workers import in_parts
 
 _CELL = 12.0  # metres, a place on the map
@@ -59,6 +60,7 @@ def rebuilding(
     *,
     spacing: float | None = None,
     seed: int = 0,
+    progress: Progress = silent,
 ) -> tuple[Guessed | None, Guessed | None]:
     """Rebuild one hidden member of lines from the others, and from where other people go.
 
@@ -75,11 +77,16 @@ def rebuilding(
     tracks = KnownTracks(published)
     plan = _Map(ways._replace(points=tracks.in_metres(ways.points)))
     targets = groups_drawn(published.labels, seed)
+    errors = list[list[float]]([] for _ in targets)
 
-    def tried(numbers: Ints, _: Event) -> list[list[float]]:
-        return [_errors(tracks, movement, plan, targets[one], spacing) for one in numbers.tolist()]
+    def tried(number: Ints, _: Event) -> None:
+        errors[number[0]] = _errors(tracks, movement, plan, targets[number[0]], spacing)
 
-    found = np.concatenate(in_parts(tried, np.arange(len(targets)), 1)).T
+    def watch() -> None:
+        progress("Hidden members", sum(map(bool, errors)), len(targets))
+
+    in_parts(tried, np.arange(len(targets)), 1, watch)
+    found = np.array(errors).T
     others = (
         "the other members of a line, and follows the rest on the map of other people's tracks,"
     )
