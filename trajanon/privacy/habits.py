@@ -8,7 +8,6 @@ from trajanon.partition import dense
 from trajanon.privacy.attack import Published
 from trajanon.privacy.known_tracks import Guessed, KnownTracks, drawn
 
-
 _NEAR = 4.0  # times the squared distance of members: a trip within it may be on the line
 
 
