@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from trajanon.arrays import Bools, Ints
+from trajanon.columns_read import TablesRead
 from trajanon.errors import NoTrajectories
-from trajanon.extract.dropped import why_nothing
-from trajanon.extract.duplicate_recordings import Recordings
+from trajanon.extract.dropped import AT_TWO_PLACES, why_nothing
 from trajanon.extract.earth.area import Area, Box, Region
+from trajanon.extract.persons import Recordings
 from trajanon.extract.points import (
     Points,
     average_equal_times,
@@ -26,7 +27,6 @@ from trajanon.extract.points import (
 )
 from trajanon.extract.resample import WindowBatch, whole_trips, windows
 from trajanon.extract.rules import Rules
-from trajanon.extract.sources.streams import COLUMNS
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.split import clip, head, keep, split_at_gaps, with_limits
 from trajanon.extract.trace import Trace
@@ -34,7 +34,6 @@ from trajanon.extract.trim_ends import Anchors, trim
 from trajanon.extract.trips import LEFT_OUT, SHORT, Trips
 from trajanon.geodesy import DEGREE
 from trajanon.partition import dense
-from trajanon.subjects import NAMELESS
 from trajanon.trajectories import Trajectories, joined_trajectories
 
 BATCH = 50_000  # points that are worked on at once, so that they stay in the processor's cache
@@ -63,6 +62,8 @@ class Cutter:
     boxes: Sequence[Box] = ()  # beyond which the source, a server, gave no points
     hidden: Region | None = None
     unread: Counter[str] = field(default_factory=Counter)  # what readers left out
+    tables: TablesRead = field(default_factory=TablesRead)  # what readers decided of columns
+    nameless_differ: bool = False  # whether each recording without a name is a person's own
     key: int = field(default_factory=lambda: randbits(63))  # secret, of the trimmed ends
     counts: Counter[str] = field(default_factory=Counter, init=False)
 
@@ -103,14 +104,14 @@ class Cutter:
         entered = self.recordings.enter(some, points)
         repeated = entered.repeated[points.trace]
         counts["recordings read"] += int(entered.new.sum())
-        counts[NAMELESS] += int((entered.new & entered.nameless).sum())
         counts["points read"] += len(points)
         counts["recordings repeated"] += int(entered.repeated.sum())
         counts["points of repeated recordings"] += int(repeated.sum())
         became = np.where(entered.repeated, 0, _ONE_PLACE)
-        found, true_ends = self._windows_or_trips(
-            self._cleaned(points.take(~repeated)), some, became
-        )
+        given = points.take(~repeated)
+        cleaned = self._cleaned(given)
+        self.recordings.place(cleaned, given, entered)
+        found, true_ends = self._windows_or_trips(cleaned, some, became)
         new = max(int(entered.trace.max(initial=-1)) + 1 - len(self._became), 0)
         self._became = np.append(self._became, np.zeros(new, np.int8))
         np.maximum.at(self._became, entered.trace, became.astype(np.int8))
@@ -197,10 +198,12 @@ class Cutter:
         if not len(subject):
             what = "trips" if self.rules.trips else "trajectories"
             raise NoTrajectories(f"no {what}: {why_nothing(self.provenance())}")
-        people = self.recordings.people()
+        persons = self.recordings.persons(nameless_differ=self.nameless_differ)
+        people = persons.number
         self.counts["subjects read"] = len(np.unique(people))
-        merged = self.recordings.merged().counts
-        self.counts.update({what: count for what, count in merged.items() if count})
+        beside = {**persons.merged.counts, AT_TWO_PLACES: persons.at_two_places}
+        self.counts.update(persons.nameless.counts)
+        self.counts.update({what: count for what, count in beside.items() if count})
         self.counts["subjects of trajectories"] = len(np.unique(people[subject]))
         self.counts["trajectories"] = len(subject)
         return self._numbered(parts, dense(people[subject]), trace)
@@ -223,20 +226,25 @@ class Cutter:
         area, counts = self.area, Counter({**self.unread, **self.counts})
         became = np.bincount(self._became, minlength=len(_BECAME)).tolist()
         out = {why: many for why, many in zip(_BECAME[:_TAKEN], became, strict=False) if many}
-        columns = [name for name in counts if name.startswith(COLUMNS)]
         return {
             "area": None if area is None else str(area),
             "box": None if area is None else list(area.bounds.sides),
             **asdict(self.rules),
             "trips": self.rules.trips,
             "found": self._limits,
-            "columns": {name.removeprefix(COLUMNS): counts.pop(name) for name in columns},
+            **self.tables.account,
             "counts": counts,
             "recordings": {"read": sum(became), "with a trajectory": became[-1], "left out": out},
         }
 
 
-def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> Trajectories:
+def cut(
+    traces: Iterable[Trace],
+    rules: Rules,
+    *,
+    area: Area | None = None,
+    nameless_differ: bool = False,
+) -> Trajectories:
     """Turn recordings into trajectories of equally spaced points.
 
     Parameters
@@ -247,6 +255,9 @@ def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> T
         What a trajectory is, and where a track ends.
     area
         Where trajectories may lie; None for everywhere.
+    nameless_differ
+        Whether each recording without a subject counts as a person of its own, beside people with a
+        name. Otherwise all of these count as one person, unless nobody has a name.
 
     Returns
     -------
@@ -272,7 +283,7 @@ def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> T
     >>> print(trajectories.points[:, :, 0].round(4))
     [[41.0054 41.0063 41.0072 41.0081 41.009  41.0099]]
     """
-    cutter = Cutter(rules, area=area)
+    cutter = Cutter(rules, area=area, nameless_differ=nameless_differ)
     whole = joined_pieces(traces, cutter.unread)
     return finished_cut([cutter.cut(some) for some in cutter.batches(whole)], cutter)
 

@@ -6,6 +6,10 @@ from typing import Any
 
 from trajanon.extract.trips import FOUND, LEFT_OUT
 from trajanon.number_text import metres, number_of, percent, span
+from trajanon.subjects import Merged, Nameless, merged_sentences
+
+AT_TWO_PLACES = "subjects at two places at one time"
+OVERLAPS = "pieces of a recording with overlapping times"
 
 _FEW, _MOST = 0.1, 4  # a larger share is reported, in so many sentences
 _BY_PLACE = "OpenStreetMap gives such points sorted by place, not along a track; try a larger box"
@@ -91,6 +95,41 @@ def _causes(provenance: Mapping[str, Any]) -> Iterator[tuple[float, str]]:
         of = f"{percent(share)} of the way is in pieces too short for a window of"
         length = provenance["spacing"] * (provenance["points"] - 1)
         yield share, f"{of} {length:,.0f} m: {_WINDOWS}."
+
+
+def people_sentences(provenance: Mapping[str, Any]) -> list[str]:
+    """Say whom k counts: who has no name, who is one person, and who can be none."""
+    counts = Counter(provenance["counts"])
+    nameless, said = Nameless.counted_in(provenance), list[str]()
+    if nameless.recordings:
+        said.append(_nameless_sentence(nameless, named=counts["subjects read"] > nameless.subjects))
+    said += merged_sentences(Merged.counted_in(provenance))
+    several = counts[AT_TWO_PLACES]
+    said_before = counts[OVERLAPS] or provenance.get("shared_subjects")  # as what it is
+    if several and not said_before:
+        people = number_of(several, "subject is", "subjects are")
+        said.append(
+            f"{people} at two places at one time, more than 1 km apart, again and again, as if "
+            "several people had one name: look at `columns` subject=..."
+        )
+    if pieces := counts[OVERLAPS]:
+        tracks = number_of(pieces, "track overlaps", "tracks overlap")
+        said.append(
+            f"{tracks} in time with others of one recording, counted as one person's: if each is "
+            "another person's, say `columns` subject=track."
+        )
+    return said
+
+
+def _nameless_sentence(nameless: Nameless, *, named: bool) -> str:
+    have = number_of(nameless.recordings, "recording has", "recordings have")
+    if not named:
+        copies = nameless.recordings > nameless.subjects
+        return f"{have} no subject: k counts recordings{', copies as one' * copies}."
+    if nameless.subjects > 1:
+        return f"{have} no subject; each counts as a different person (nameless=different)."
+    way_out = "`columns` nameless=different counts each as a different one"
+    return f"{have} no subject: counted as one person ({way_out})."
 
 
 def recordings_sentence(provenance: Mapping[str, Any]) -> str:

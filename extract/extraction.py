@@ -19,6 +19,7 @@ from trajanon.extract.cutting import Cutter, finished_cut
 from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
 from trajanon.extract.rules import Rules, SourceOptions, fields_in
 from trajanon.extract.sources import files, osm_api
+from trajanon.extract.sources.columns import NOBODY
 from trajanon.extract.sources.formats import SourceFile
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.trace_pieces import joined, ordered
@@ -206,8 +207,18 @@ def _planned(
         numbered = osm_api.traces_of_boxes(
             boxes, reading.counts, url=how.api_url, max_pages=how.max_pages, progress=progress
         )
-    cutter = Cutter(rules, area=where, boxes=boxes, hidden=hidden, unread=reading.counts)
+    cutter = Cutter(
+        rules,
+        area=where,
+        boxes=boxes,
+        hidden=hidden,
+        unread=reading.counts,
+        tables=reading.tables,
+        nameless_differ="nameless" in reading.columns,  # its only word, as is checked
+    )
     traces = ordered(joined(numbered, reading.counts), how.untimed, cutter.counts)
+    if reading.columns.get("subject") == NOBODY:
+        traces = (replace(trace, subject=None, spellings=()) for trace in traces)
     return cutter, cutter.batches(traces), _origin(found, how), [one.path for one in found]
 
 
@@ -274,7 +285,7 @@ def traces(
     columns, untimed, subjects_exact, jobs, progress
         As in `extract`.
     counts
-        Receives counts of what was left out, by reason, and the columns of tables that were used.
+        Receives counts of what was left out, by reason.
 
     Examples
     --------

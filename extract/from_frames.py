@@ -12,7 +12,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.point_groups import FIRST
 from trajanon.extract.sources.source_tables import traces_of_table
-from trajanon.extract.sources.streams import COLUMNS, Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def from_frame(
         Column by role (id, subject, time; of a DataFrame also lat, lon), where the usual names do
         not say.
     subjects_exact
-        Whether names that differ only in case are different subjects.
+        Whether names are taken as they are; otherwise spellings of one name are one subject's.
 
     Yields
     ------
@@ -79,6 +79,10 @@ def from_frame(
         new = {str(level): frame.index.get_level_values(level) for level in levels}
         attributes = attributes.assign(**{n: new[n] for n in new if n not in attributes})
     attributes = attributes.reset_index(drop=True)
+    if "nameless" in wanted:
+        raise BadInput(
+            "`columns` nameless=different is for extract: cut takes nameless_differ=True"
+        )
     how = Reading(columns=wanted, subjects_exact=subjects_exact)
     if geometry is None:
         if not len(frame):
@@ -91,10 +95,9 @@ def from_frame(
         yield from traces_of_features(
             geometry.to_numpy(), attributes, geometry.crs, _WHAT, "frame", how
         )
-    how.warned.tell_others()
+    how.tell_rest()
     for what, count in how.counts.items():
-        if not what.startswith(COLUMNS):
-            logger.warning("left out of the frame, %s: %s", what, f"{count:,}")
+        logger.warning("left out of the frame, %s: %s", what, f"{count:,}")
 
 
 def holds_lines(frame: pd.DataFrame) -> bool:

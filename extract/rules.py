@@ -55,8 +55,8 @@ class Rules:
         Cut off at least this many metres around the ends and stops of each trace. How,
         `trajanon.extract.trim_ends` describes; 0 for nothing.
     subjects_exact
-        Count names that differ only in upper and lower case as different subjects. Blanks and the
-        encoding of accents never make a difference.
+        Take names of subjects as they are. Otherwise those that differ only in case, blanks,
+        punctuation at the ends or the writing of a number are one subject's.
 
     Examples
     --------
@@ -137,8 +137,13 @@ class SourceOptions:
     Attributes
     ----------
     columns
-        Columns of tables: id=...,lat=...,lon=...,time=...,subject=...; subject=folder if each
-        folder is a person, id=file if each file is a recording. In Python, names by role.
+        Columns of tables: id=...,lat=...,lon=...,time=...,subject=..., nested ones as vehicle.id;
+        date (the day of a time of day), zone (of local times), gps_seconds and gps_week, order
+        (numbers points), part (a piece of an id), place (both coordinates), lat_sign and lon_sign,
+        valid, visible, outlier; subject=none if no column names a person, subject=folder or
+        subject=track if each folder, GPX track or Placemark is one; id=file if each file is a
+        recording; nameless=different if each recording without a name is of another person. In
+        Python, names by role.
     untimed
         Traces without timestamps: accept (keep the order of the file) or reject. The server's
         points without times have no order, and are always left out.

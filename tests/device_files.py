@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from point_tables import without_columns
 
 from trajanon.extract.sources.formats import FORMATS, format_of
 from trajanon.extract.sources.streams import Reading
@@ -48,7 +47,7 @@ def counted(path: Path) -> dict[str, int]:
     """What is left out of a file."""
     how = Reading()
     list(FORMATS[str(format_of(path, how))].read(path, "label", how))
-    return {name: n for name, n in without_columns(how.counts).items() if n}
+    return {name: n for name, n in how.counts.items() if n}
 
 
 def iso(time: float) -> str:

@@ -10,7 +10,6 @@ import geopandas
 import numpy as np
 import pandas as pd
 import shapely
-from point_tables import without_columns
 
 from trajanon.extract.sources import geo_files
 from trajanon.extract.sources.streams import Reading
@@ -83,7 +82,7 @@ def read_counting(path: Path, **columns: str) -> tuple[list[Trace], Counter[str]
     """Read the traces of a file, and what was left out of it."""
     how = Reading(columns=columns)
     found = list(geo_files.read(path, "f", how))
-    return found, without_columns(how.counts)
+    return found, how.counts
 
 
 def names(found: list[Trace]) -> list[tuple[str, str | None]]:

@@ -216,26 +216,37 @@ def next_lines(city: Published, pairs: list[tuple[int, int]], on_a_day: bool, of
     return np.reshape(found, (-1, 3))
 
 
-def places(city: Published) -> list[int]:
+def places(city: Published) -> list[list[int]]:
     """People with a place where three of their trips begin or end; found by lines, and by a guess.
 
-    A place is the first of the ends near which most others are: all beginnings, then all ends.
+    A place is the first of the ends near which most others are: all beginnings, then all ends. The
+    second one is where most are of those that are not near the first.
     """
     scale = metres_of_degrees(city.lines[..., 0].mean())
 
-    def busiest(ends: Floats) -> tuple[Floats, int]:
-        near = [sum(np.hypot(*((one - other) * scale)) <= 200.0 for one in ends) for other in ends]
+    def far(one: Floats, other: Floats) -> float:
+        return float(np.hypot(*((one - other) * scale)))
+
+    def busiest(ends: Floats, but: Floats | None = None) -> tuple[Floats, int]:
+        if but is not None:
+            away = [one for one in ends if far(one, but) > 400.0]
+            if not away:
+                return ends[0], 0
+            ends = np.array(away)
+        near = [sum(far(one, other) <= 200.0 for one in ends) for other in ends]
         return ends[int(np.argmax(near))], max(near)
 
-    counts = [0, 0, 0]
+    counts = [[0, 0, 0], [0, 0, 0]]
     guess, _ = busiest(np.concatenate([city.lines[:, 0], city.lines[:, -1]]))
     for person in set(city.owners.tolist()):
         went = city.points[city.owners == person]
         lines = city.lines[city.labels[city.owners == person]]
-        place, many = busiest(np.concatenate([went[:, 0], went[:, -1]]))
-        told, _ = busiest(np.concatenate([lines[:, 0], lines[:, -1]]))
-        if many >= 3:
-            counts[0] += 1
-            for number, at in ((1, told), (2, guess)):
-                counts[number] += bool(np.hypot(*((at - place) * scale)) <= 200.0)
+        place, told = None, None
+        for count in counts:
+            place, many = busiest(np.concatenate([went[:, 0], went[:, -1]]), place)
+            told, _ = busiest(np.concatenate([lines[:, 0], lines[:, -1]]), told)
+            if many >= 3:
+                count[0] += 1
+                for number, at in ((1, told), (2, guess)):
+                    count[number] += bool(far(at, place) <= 200.0)
     return counts

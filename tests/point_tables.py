@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from trajanon.columns_read import columns_read
 from trajanon.extract.sources import source_tables
-from trajanon.extract.sources.streams import COLUMNS, Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
 ROWS = pd.DataFrame(
@@ -28,13 +29,14 @@ def read(*paths: Path, counts: Counter[str] | None = None, **columns: str) -> li
     found = [
         trace for path in paths for trace in source_tables.read(path, path.name.split(".")[0], how)
     ]
-    counts.update(without_columns(how.counts))
+    counts.update(how.counts)
     return found
 
 
-def without_columns(counts: Counter[str]) -> Counter[str]:
-    """What was left out, without the use of the columns."""
-    return Counter({k: n for k, n in counts.items() if not k.startswith(COLUMNS)})
+def uses(how: Reading) -> list[str]:
+    """How the columns of tables were used, in words."""
+    provenance = how.tables.account
+    return [one.sentence for one in columns_read(provenance)]
 
 
 def csv(folder: Path, text: str | bytes, name: str = "points.csv") -> Path:

@@ -45,7 +45,7 @@ from trajanon.search.blocks import block_count
 from trajanon.search.people import nearer_to_people
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
-from trajanon.subjects import Merged, nameless
+from trajanon.subjects import Merged, Nameless
 from trajanon.times import Timing, departure_days, search_columns, timing_of
 from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION, Trajectories, marked, unit_of
 from trajanon.utility import summary
@@ -136,7 +136,10 @@ class Tally(NamedTuple):
 def anonymized_table(given: Trajectories, asked: Request) -> Result:
     """Anonymise trajectories that are in memory, all at once."""
     refuse_attribution(given.attribution)
-    check_enough(len(given), asked.k)
+    counted = None if asked.release.as_published else given.subject
+    people = None if counted is None else len(np.unique(counted))
+    nameless = Nameless.counted_in(given.provenance)
+    check_enough(len(given), asked.k, people, given.unit, nameless)
     if (points := given.points.shape[1]) < 2:
         raise BadInput(f"a line has two points or more, and these trajectories have {points}")
     given, choice = whole_days(given, asked.release)
@@ -217,19 +220,21 @@ def _grouped_and_slid(
             timing=timing,
             progress=asked.progress,
         )
-    if subjects is not None and each is None and search.refine != "none" and not partition.stopped:
-        partition = _near_people(trajectories, subjects, partition, asked)
+    counts_people = subjects is not None and asked.key is not None and each is None
+    if counts_people and search.refine != "none" and not partition.stopped:
+        partition = _near_people(trajectories, partition, asked)
     return TrajectoryGroups(trajectories, partition, asked.key, timing)
 
 
-def _near_people(
-    trajectories: Trajectories, subjects: Ints, partition: Partition, asked: Request
-) -> Partition:
+def _near_people(trajectories: Trajectories, partition: Partition, asked: Request) -> Partition:
     """Regroup trajectories for lines that are means of people, each of whom counts once."""
-    since = perf_counter()
+    since, subjects = perf_counter(), trajectories.subject
+    assert subjects is not None
     asked.progress("Averaging people", 0, None)
     records = standardise(*search_columns(trajectories, asked.timing, asked.spread))
     labels = dense(nearer_to_people(records, partition.labels, subjects, asked.k))
+    if np.array_equal(labels, partition.labels):
+        return partition
     lost = sse(records, labels, member_weights(labels, subjects))
     loss = information_loss(lost, sum_of_squares(records))
     stage = Stage("people", loss, perf_counter() - since)
@@ -334,7 +339,7 @@ def finished(
         "lines": len(lines),
         "rows": rows,
         "source": source_of(provenance),
-        "subject_names_merged": Merged.counted_in(provenance)._asdict(),
+        "subjects_merged": Merged.counted_in(provenance)._asdict(),
         "attribution": source,
         "versions": versions(),
         "key_fingerprint": None if asked.key is None else fingerprint(asked.key),
@@ -351,6 +356,7 @@ def finished(
         "suppressed": None if kept.all() else {"rows": np.flatnonzero(~kept).tolist()},
         "search": asdict(asked.search),
         "sizes": sizes,
+        "people": None if people is None else len(np.unique(people)),
         "subjects_per_group": held,
         "largest_share": None if release.as_published else 1.0 / min(held or sizes),
         "labels": labels.tolist(),
@@ -408,9 +414,11 @@ def _notice(asked: Request, provenance: Mapping[str, Any], *, known: bool) -> st
         return f"{notice} The release is {FOR_COMPARISON}. k counts trajectories."
     if not known:
         return f"{notice} k counts trajectories: nothing is known of their subjects."
-    if unknown := nameless(provenance):
-        have = number_of(unknown, "recording has", "recordings have")
-        return f"{notice} {have} no subject: each was counted as a subject of its own."
+    nameless = Nameless.counted_in(provenance)
+    if nameless.recordings:
+        have = number_of(nameless.recordings, "recording has", "recordings have")
+        as_many = number_of(nameless.subjects, "subject")
+        return f"{notice} {have} no subject: counted as {as_many}."
     return notice
 
 

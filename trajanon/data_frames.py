@@ -51,7 +51,8 @@ def anonymize(
         known of subjects.
     subject
         Of a data frame: the column that says who made each point or line. None takes one of the
-        usual names. Without such a column each recording counts as a person's own.
+        usual names. Without such a column each recording counts as a person's own; beside names,
+        all rows without one count as one person.
     time
         Of a data frame: the column of times; of lines, of a list of times for each. None takes one
         of the usual names, or a DatetimeIndex. Without times, points are in the order of their

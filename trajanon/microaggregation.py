@@ -21,7 +21,7 @@ from trajanon.search.annealing import anneal
 from trajanon.search.descent import descend
 from trajanon.search.hm2 import DISTANCE_METHODS, hm2
 from trajanon.settings import Settings, takes_settings
-from trajanon.subjects import column_of, numbered
+from trajanon.subjects import column_of, merged_sentences, numbered
 
 _LOG = logging.getLogger(__name__)
 
@@ -81,8 +81,9 @@ def microaggregate(
         subjects.
     subjects
         Subject of each record, shape (n,): numbers or names; None if each record is its own
-        subject. Names that differ only in blanks, in how accents are encoded, or in upper and lower
-        case are one subject; so are 1, 1.0 and "1".
+        subject. Names that differ only in case, blanks, punctuation at the ends or the writing of
+        a number are one subject. All records whose subject is None are one subject's, or each is
+        its own if nobody has a name.
     subjects_exact
         Whether names that differ in case are different subjects.
     weights
@@ -146,8 +147,8 @@ def microaggregate(
                 f"subjects must have shape ({len(raw)},), one for each record; got {column.shape}"
             )
         found = numbered(column, exact=subjects_exact)
-        if said := found.merged.sentence():
-            _LOG.warning("%s", said)
+        for sentence in merged_sentences(found.merged):
+            _LOG.warning("%s", sentence)
         numbers, different = found.number, int(found.number.max(initial=-1)) + 1
     check_enough(len(raw), k, different)
     counts = None if weights is None else loss.as_weights(weights, raw.shape[1])

@@ -13,6 +13,7 @@ from trajanon import loss
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.number_text import UNITS, number_of
+from trajanon.subjects import Nameless
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,13 @@ def check_k(k: int) -> None:
         raise BadInput(f"k must be at least 2 (got {k}): a group of 1 hides nobody")
 
 
-def check_enough(n: int, k: int, different: int | None = None, what: str = "record") -> None:
+def check_enough(
+    n: int,
+    k: int,
+    different: int | None = None,
+    what: str = "record",
+    nameless: Nameless | None = None,
+) -> None:
     """Refuse records that cannot form a group of k, or different subjects, where these count."""
     check_k(k)
     more = UNITS.get(what, "records")
@@ -109,8 +116,18 @@ def check_enough(n: int, k: int, different: int | None = None, what: str = "reco
     if different is not None and different < k:
         raise TooFewSubjects(
             f"the {some} come from {number_of(different, 'subject')}, and k = {k} needs "
-            f"{k} different ones in each group; lower k or add subjects"
+            f"{k} different ones in each group; lower k or add subjects{_way_out(nameless)}"
         )
+
+
+def _way_out(nameless: Nameless | None) -> str:
+    """Say what helps if recordings without a name count as one subject."""
+    if nameless is None or nameless.recordings < 2 or nameless.subjects > 1:
+        return ""
+    return (
+        f"; {nameless.recordings:,} recordings without a name count as one person: extract with "
+        "`columns` nameless=different if each is a person's own"
+    )
 
 
 def dense(labels: NDArray[Any]) -> Ints:

@@ -37,6 +37,7 @@ from trajanon.released_lines import TrajectoryGroups
 from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, bytes_of, takes_settings
 from trajanon.snapping import RoadsToFollow
+from trajanon.subjects import Nameless
 from trajanon.times import timing_for
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import Histogram, joined_histograms
@@ -85,7 +86,7 @@ def anonymize_parts(
     k, roads, key, progress, options
         As in `trajanon.anonymize_file`.
     subjects_exact
-        Whether names that differ only in upper and lower case are different subjects.
+        Whether names are taken as they are; otherwise spellings of one name are one subject's.
     ledger
         As in `trajanon.anonymize_file`; only if all fits into memory at once, and the release is
         on a local disk.
@@ -275,7 +276,7 @@ def in_shards(
     n, (subject, run, provenance) = table.file.n, read_owners(table.folder, subjects_exact=exact)
     refuse_attribution(provenance.get("attribution"))
     counted = np.arange(n) if subject is None else subject
-    check_enough(n, k, len(np.unique(counted)), "trajectory")
+    check_enough(n, k, len(np.unique(counted)), "trajectory", Nameless.counted_in(provenance))
     table = replace(table, subject=subject, provenance=provenance)
     table, places = _surveyed(table, each("Reading parts", partial(_look, table), table.parts))
     rows = split(places, np.arange(n) if run is None else run, counted, k, shards)

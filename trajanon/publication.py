@@ -22,7 +22,7 @@ from trajanon.release import Result, json_report, new_report_path
 from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, takes_settings
 from trajanon.snapping import RoadsToFollow
-from trajanon.subjects import nameless
+from trajanon.subjects import Nameless
 
 LedgerLike = str | os.PathLike[str] | None
 
@@ -52,7 +52,7 @@ def anonymize_file(
     k, roads, public_places, key, progress, options
         As in `trajanon.anonymize`; a ledger holds a key of its own.
     subjects_exact
-        Whether names that differ only in upper and lower case are different subjects.
+        Whether names are taken as they are; otherwise spellings of one name are one subject's.
     ledger
         The holder's private list of releases, made if there is none. What it lists is not
         released again, and the release is entered in it.
@@ -113,7 +113,8 @@ def anonymized(
     marks = read_marks(source)
     trajectories = read()
     person, one_each = trajectories.subject, asked.release.one_line_each
-    unknown = len(trajectories) if person is None else nameless(trajectories.provenance)
+    nameless = Nameless.counted_in(trajectories.provenance)
+    unknown = len(trajectories) if person is None else nameless.recordings
     if one_each and unknown:
         raise BadInput(
             f"`one_line_each` with `ledger` needs to know who made each trip, and {unknown:,} "

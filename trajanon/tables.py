@@ -18,7 +18,7 @@ from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, check_k, dense, measured
 from trajanon.progress import Progress, silent
 from trajanon.settings import MissingName, Settings, takes_settings
-from trajanon.subjects import Numbered, numbered
+from trajanon.subjects import Numbered, merged_sentences, numbered
 from trajanon.table_columns import TableColumns, named, occurrences, read_table_columns, weights_of
 from trajanon.utility.moments import moments
 
@@ -181,7 +181,7 @@ def _in_strata(
     X: Floats, k: int, own: Ints, column: pd.Series, how: Mapping[str, Any]
 ) -> Partition:
     since, groups, stopped = perf_counter(), 0, False
-    stratum = numbered(column, exact=True).number
+    stratum = numbered(column, exact=True, missing_differ=True).number
     labels = np.empty(len(X), dtype=np.int64)
     for one in range(stratum.max() + 1):
         rows = np.flatnonzero(stratum == one)
@@ -239,8 +239,8 @@ def _notices(what: str, source: TableColumns, people: Numbered | None) -> Iterat
             "k counts rows: if one person or company can have several, name the column that "
             "says which in `subject`."
         )
-    elif merged := people.merged.sentence():
-        yield merged
+    else:
+        yield from merged_sentences(people.merged)
 
 
 @dataclass(frozen=True, slots=True)

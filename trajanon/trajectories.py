@@ -10,7 +10,7 @@ import numpy as np
 from trajanon.arrays import Bools, Floats, Hashes, Ints
 from trajanon.errors import BadInput
 from trajanon.number_text import UNITS, number_of, page, shown
-from trajanon.subjects import column_of, identities, numbered
+from trajanon.subjects import column_of, identities, merged_sentences, numbered
 from trajanon.tracks import STEPS, Tracks, joined_tracks, refuse_odd_times_along, refuse_off_earth
 
 if TYPE_CHECKING:
@@ -42,8 +42,9 @@ class Trajectories:
     subject
         A number for the maker of each trajectory, shape (n,); None if nothing is known of subjects,
         as in a release. Whole numbers stay as they are. Names are numbered here: those that differ
-        only in blanks, accents' encoding or case are one subject (number them yourself to keep them
-        apart); each None is a subject of its own.
+        only in case, blanks, punctuation at the ends or the writing of a number are one subject
+        (number them yourself to tell them apart). All that are None are one subject's, or each is
+        its own if nobody has a name.
     trace
         A number for the recording each trajectory was cut from, shape (n,); None where subjects are
         None.
@@ -112,12 +113,16 @@ class Trajectories:
                 object.__setattr__(self, name, given.astype(np.int64, copy=False))
         if self.subject is not None and not _is_whole(self.subject):
             found = identities(self.subject, self.trace)
-            if said := found.merged.sentence("number them yourself to keep these apart"):
-                _LOG.warning("%s", said)
+            for sentence in merged_sentences(
+                found.merged, "number them yourself to tell them apart"
+            ):
+                _LOG.warning("%s", sentence)
             object.__setattr__(self, "subject", found.subject)
             object.__setattr__(self, "provenance", found.counted_in(self.provenance))
         if self.trace is not None and not _is_whole(self.trace):
-            object.__setattr__(self, "trace", numbered(self.trace, exact=True).number)
+            object.__setattr__(
+                self, "trace", numbered(self.trace, exact=True, missing_differ=True).number
+            )
         refuse_off_earth(self.points, "trajectory {} has a point that")
         if self.times is not None:
             begins = np.zeros((n, m), dtype=np.bool_)

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 from trajanon.number_text import UNITS, metres, number_of, percent, two_digits
 from trajanon.public_figures import EXACT, Crowd
 from trajanon.settings import OF_PAIRS, PAIR
+from trajanon.subjects import Nameless
 from trajanon.trajectories import FOR_COMPARISON
 
 Kind = Literal["ready", "say", "stop"]
@@ -16,7 +17,7 @@ Kind = Literal["ready", "say", "stop"]
 MOST_SENTENCES = 3
 
 # Shares of all groups, recordings or hours: less is no decision, and stands in the report.
-MOST_NAMELESS = 0.01
+MANY_NAMELESS = 0.5
 IN_ONE_PLACE = 0.01
 WIDE = 0.01
 HOURS_ALONE = 0.10
@@ -26,10 +27,14 @@ DAYS_LEFT_OUT = 0.25
 DRIVES_BETRAYED = 0.05
 """Drives that leave fewer than k subjects: beyond this share a release must not be published."""
 
+MANY_PEOPLE = 10  # for each of k: fewer fill no further groups with more trips
+
 FEW_DATA = 0.15
+SHOWS_NOTHING = 0.50
 ENOUGH_DATA = 0.10
-"""Metres moved as a share of the length: beyond the first a line shows little, up to the second it
-shows the way. The points of a straight line lie a quarter of its length from its middle."""
+"""Metres moved as a share of the length: beyond the first a line shows little, beyond the second
+nothing, up to the third it shows the way. The points of a straight line lie a quarter of its length
+from its middle."""
 
 OF_A_LINE = "k holds for each line, not for each person"
 
@@ -43,16 +48,21 @@ _HEADLINES = {
 class Remedy(NamedTuple):
     """What mends something that a verdict names."""
 
-    sentence: str
-    command: str  # as somebody would type it, without its files
+    words: str
+    command: str  # extract or anonymize
+    options: str  # as somebody would type them
+    leaves_out: bool = False  # whether an option is only left out
 
     @property
     def told(self) -> str:
-        """The sentence, and what to change in the command that made the release."""
-        if ", leave out --" in self.sentence:
-            return self.sentence.rstrip(".")
-        _, name, *changed = self.command.split(" ")
-        return f"{self.sentence.rstrip('.')}: the same {name}, with {' '.join(changed)}"
+        """The words, and what to change in the command that made the release."""
+        changes = "" if self.leaves_out else f": the same {self.command}, with {self.options}"
+        return f"{self.words}{changes}"
+
+    @property
+    def account(self) -> dict[str, str]:
+        """Ready for JSON."""
+        return {"sentence": f"{self.words}.", "command": f"trajanon {self.command} {self.options}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +115,11 @@ class Verdict:
             "kind": self.kind,
             "headline": self.headline,
             "sentences": list(self.sentences),
-            "remedies": [remedy._asdict() for remedy in self.remedies],
+            "remedies": [remedy.account for remedy in self.remedies],
         }
 
 
-_ONE_OF_EACH = Remedy(
-    "Take one window of each recording.", "trajanon extract --windows --per-recording 1"
-)
+_ONE_OF_EACH = Remedy("Take one window of each recording", "extract", "--windows --per-recording 1")
 _Found = tuple[str, Remedy | None]
 
 
@@ -129,20 +137,19 @@ def verdict(report: Mapping[str, Any], problems: Sequence[str] = ()) -> Verdict:
 def _stops(report: Mapping[str, Any]) -> Iterator[_Found]:
     k = report["k"]
     if report.get("as_published"):
-        yield (
-            _sentence(MADE_AS_PUBLISHED),
-            _remedy("To publish, leave out --as-published", "anonymize", k=k),
-        )
+        yield (_sentence(MADE_AS_PUBLISHED), _without("To publish, leave out --as-published", k))
     sizes = Counter[int](report.get("sizes") or [])
     records = sum(n for size, n in sizes.items() if size < k)
     people = report.get("subjects_per_group")
     few = None if people is None else sum(number < k for number in people)
-    if said := too_few(k, sum(sizes.values()), records=records, people=few):
-        said = said.replace("trajectories", UNITS[_unit(report)])
+    units = UNITS[_unit(report)]
+    if said := too_few(k, sum(sizes.values()), records=records, people=few, units=units):
         yield _sentence(said), _remedy("Anonymize again, counting subjects", "anonymize", k=k)
-    if (share := moved_of_length(report)) is not None and share > 1.0:
+    if (share := moved_of_length(report) or 0.0) > SHOWS_NOTHING:
+        everybody = f", as all {k} people are behind each line" * (report.get("people") == k)
         yield (
-            f"Its points lie farther from where people went than a {_unit(report)} is long.",
+            f"It shows nothing: points lie {percent(share, 2)} of a {_unit(report)}'s length from "
+            f"where people went{everybody}.",
             _remedy("Take more data, a smaller area or a smaller k", "anonymize", k=max(k - 1, 2)),
         )
     if _betrayed(report) > DRIVES_BETRAYED:
@@ -152,28 +159,48 @@ def _stops(report: Mapping[str, Any]) -> Iterator[_Found]:
 def _of_people_and_means(report: Mapping[str, Any]) -> Iterator[_Found]:
     k, unit, units = report["k"], _unit(report), UNITS[_unit(report)]
     if not knows_people(report):
-        unused = (report.get("source") or {}).get("unused")
-        column = f"Name the column of the persons (not used: {unused})"
         yield (
             f"No subject is known of these {units}: at least {k} recordings are behind each line,"
             " and several may be of one person.",
-            _remedy(column, "extract", columns="subject=NAME") if unused else None,
+            _name_the_persons(report),
         )
     if (share := moved_of_length(report) or 0.0) > FEW_DATA:
+        few = (report.get("people") or MANY_PEOPLE * k) < MANY_PEOPLE * k
+        more = "people" if few else units
         yield (
             f"It hides enough and shows little: points lie {percent(share, 1)} of a {unit}'s "
-            f"length from where people went. Several times as many {units} would bring that to "
+            f"length from where people went. Several times as many {more} would bring that to "
             f"{percent(ENOUGH_DATA)}.",
-            _remedy("A smaller k moves points less", "anonymize", k=k - 1)
-            if k > PAIR + 1
-            else None,
+            _move_less(report),
         )
-    if knows_people(report) and (share := _nameless(report)) > MOST_NAMELESS:
-        yield (
-            f"{percent(share, 2)} of the recordings have no subject; each of them was counted as a "
-            "different person.",
-            None,
+    nameless = _nameless(report)
+    if knows_people(report) and nameless.subjects > 1:
+        have = number_of(nameless.recordings, "recording has", "recordings have")
+        yield f"{have} no subject; each of them was counted as a different person.", None
+
+
+def _name_the_persons(report: Mapping[str, Any]) -> Remedy | None:
+    """Name the columns that may say who made each recording, if there are any."""
+    columns = (report.get("source") or {}).get("possible_persons") or []
+    if not columns:
+        return None
+    listed = ", ".join(f"{column['column']} ({column['values']:,} values)" for column in columns)
+    may = "may name the persons: say which one does, or subject=none if none does"
+    return _remedy(f"{listed} {may}", "extract", columns="subject=NAME")
+
+
+def _move_less(report: Mapping[str, Any]) -> Remedy | None:
+    """Say what moves points less: to count the nameless as different, if they are very many."""
+    nameless = _nameless(report)
+    if knows_people(report) and nameless.subjects == 1 and _share_nameless(report) > MANY_NAMELESS:
+        words = (
+            f"{nameless.recordings:,} recordings without a name count as one person; if each is a "
+            "different person's"
         )
+        return _remedy(words, "extract", columns="nameless=different")
+    if report["k"] > PAIR + 1:
+        return _remedy("A smaller k moves points less", "anonymize", k=report["k"] - 1)
+    return None
 
 
 def _of_days(report: Mapping[str, Any]) -> Iterator[_Found]:
@@ -184,7 +211,7 @@ def _of_days(report: Mapping[str, Any]) -> Iterator[_Found]:
             f"{percent(share, 2)} of the days are left out: {choice['too_many']:,} have more than "
             f"{number_of(choice['most'], 'trip')}, and the others find fewer than {report['k']} "
             "people with as many trips.",
-            _remedy("To release trips, leave out --days", "anonymize", k=report["k"]),
+            _without("To release trips, leave out --days", report["k"]),
         )
 
 
@@ -265,15 +292,22 @@ def _betrayed(report: Mapping[str, Any]) -> float:
     return float(chained["drives_below"] / max(chained["drives"], 1)) if chained else 0.0
 
 
-def _nameless(report: Mapping[str, Any]) -> float:
+def _nameless(report: Mapping[str, Any]) -> Nameless:
+    """Read how many recordings have no name; earlier versions counted each as another person's."""
     counts = report.get("source") or {}
-    nameless = counts.get("nameless", 0)
-    return float(nameless / max(counts.get("recordings") or 0, nameless, 1))
+    recordings = counts.get("nameless", 0)
+    return Nameless(recordings, counts.get("nameless_count_as", recordings))
+
+
+def _share_nameless(report: Mapping[str, Any]) -> float:
+    recordings = (report.get("source") or {}).get("recordings") or 0
+    nameless = _nameless(report).recordings
+    return float(nameless / max(recordings, nameless, 1))
 
 
 def knows_people(report: Mapping[str, Any]) -> bool:
     """Whether k counts subjects and some recordings have one."""
-    return report["counted"] == "subjects" and _nameless(report) < 1.0
+    return report["counted"] == "subjects" and _share_nameless(report) < 1.0
 
 
 def _left(report: Mapping[str, Any], what: str) -> float:
@@ -352,7 +386,7 @@ def followed(report: Mapping[str, Any]) -> str:
     if report.get("counted") != "subjects" or not knows_people(report):
         return ""
     if "people" in choice:
-        return f"Nobody {'who is named ' * (_nameless(report) > 0.0)}is on two lines."
+        return f"Nobody {'who is named ' * (_nameless(report).subjects > 1)}is on two lines."
     whole = ""
     if "most" in choice:
         trips = number_of(choice["most"], "trip")
@@ -369,14 +403,15 @@ def followed(report: Mapping[str, Any]) -> str:
 
 def source_of(provenance: Mapping[str, Any]) -> dict[str, Any]:
     """Take from a provenance what a report says of its source, ready for JSON."""
-    counts, became = (_counts(provenance.get(name)) for name in ("counts", "recordings"))
-    whole = provenance.get("recordings")
+    whole, nameless = provenance.get("recordings"), Nameless.counted_in(provenance)
+    became = _counts(whole)
     return {
         "recordings": became.get("read"),
         "used": became.get("with a trajectory", 0),
-        "nameless": counts.get("recordings of unknown subjects", 0),
+        "nameless": nameless.recordings,
+        "nameless_count_as": nameless.subjects,
         "per_recording": provenance.get("per_recording"),
-        "unused": _unused(provenance.get("columns")),
+        "possible_persons": _columns_in(provenance.get("possible_persons")),
         "left_out": _counts(whole.get("left out")) if isinstance(whole, Mapping) else {},
     }
 
@@ -387,18 +422,22 @@ def _counts(found: object) -> dict[str, int]:
     return {str(name): n for name, n in counts.items() if type(n) is int and n >= 0}
 
 
-def _unused(columns: object) -> str | None:
-    """Name the columns of a table that were not used, if there was one table and some were not."""
-    if not isinstance(columns, Mapping) or len(columns) != 1:
-        return None
-    unused = str(next(iter(columns))).partition("not used: ")[2]
-    return unused if unused not in ("", "none") else None
+def _columns_in(found: object) -> list[dict[str, Any]]:
+    """Take the columns, with how many values they have, in what a file says."""
+    rows = [row for row in found if isinstance(row, Mapping)] if isinstance(found, list) else []
+    return [
+        {"column": str(row["column"]), "values": row["values"]}
+        for row in rows
+        if "column" in row and type(row.get("values")) is int
+    ]
 
 
 MADE_AS_PUBLISHED = f"it holds plain means, made as published, {FOR_COMPARISON}"
 
 
-def too_few(k: int, groups: int, *, records: int | None, people: int | None) -> str:
+def too_few(
+    k: int, groups: int, *, records: int | None, people: int | None, units: str = "trajectories"
+) -> str:
     """Say which k fails, by the groups with fewer records, or people (None: unknown)."""
     if people:
         lack = f"{people:,} of {number_of(groups, 'group')} hold fewer than {k} different subjects"
@@ -406,16 +445,21 @@ def too_few(k: int, groups: int, *, records: int | None, people: int | None) -> 
             return lack
         return f"{k} records stand behind each line, but not {k} people: {lack}"
     if records:
-        return f"{records:,} of {number_of(groups, 'group')} hold fewer than {k} trajectories"
+        return f"{records:,} of {number_of(groups, 'group')} hold fewer than {k} {units}"
     return ""
 
 
 def _remedy(sentence: str, command: str, **options: Any) -> Remedy:
-    words = ["trajanon", command]
+    words: list[str] = []
     for name, value in options.items():
         flag = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
         words += [flag] if value is True else [flag, f"{value}"]
-    return Remedy(f"{sentence}.", " ".join(words))
+    return Remedy(sentence, command, " ".join(words))
+
+
+def _without(sentence: str, k: int) -> Remedy:
+    """Make a remedy that leaves out an option."""
+    return Remedy(sentence, "anonymize", f"-k {k}", leaves_out=True)
 
 
 def _unit(report: Mapping[str, Any]) -> str:

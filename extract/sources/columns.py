@@ -1,81 +1,62 @@
-"""What the columns of a table of points mean, which are used, and what their values are."""
+"""What the columns of a table of points mean: one table of roles, and one ranking by evidence."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
 import pandas as pd
-from pandas.api.types import is_list_like, is_object_dtype
 
-from trajanon.errors import BadInput, printable
-from trajanon.extract.sources.coordinates import numbers
-from trajanon.extract.sources.streams import COLUMNS, Reading
-from trajanon.extract.sources.timestamps import holds_times
-from trajanon.subjects import spelled
-
-KNOWN_NAMES: Mapping[str, Sequence[str]] = {
-    role: known.split()
-    for role, known in {
-        "lat": "lat latitude location_lat gps_lat gps_latitude latitude_deg lat_deg y",
-        "lon": """lon lng long longitude location_long gps_lon gps_longitude longitude_deg lon_deg
-            x""",
-        "time": """time timestamp datetime base_date_time ais_pos_timestamp date_time utc_time
-            gps_time recorded_at tracked_at created_at ts utc t date""",
-        "date": "date day utc_date gps_date",
-        "id": "trajectory_id traj_id trip_id trace_id track_id tid trajectory track_fid id",
-        "part": "track_seg_id",
-        "subject": """
-            user_id uid user userid subject subject_id person_id person participant_id participant
-            driver_id driver rider_id rider owner_id owner account_id account vehicle_id taxi_id
-            cab_id cab bike_id device_id phone_id vehicle mmsi imei icao24
-            individual_local_identifier tag_local_identifier
-        """,
-        "place": """
-            wkt wkb geometry geom the_geom geojson point location position coordinates coords
-            latlon latlng lat_long lonlat lnglat lat,lon
-        """,
-        "lat_sign": "lat_sign n/s ns lat_dir latitude_ref lat_ref",
-        "lon_sign": "lon_sign e/w ew lon_dir longitude_ref lon_ref",
-        "visible": "visible",
-        "valid": "valid is_valid gps_valid",
-        "outlier": "manually_marked_outlier outlier is_outlier",
-        "outlier_by_algorithm": "algorithm_marked_outlier",
-        "outlier_at_import": "import_marked_outlier",
-    }.items()
-}
-"""Column names found without asking, best first, as `plain` makes them equal: those of cabspotting,
-scikit-mobility, movingpandas, GDAL, Movebank, MDS and ships' AIS. A date is the day of times of
-day; a part is a piece of the trace with the id; a place is both coordinates in one field."""
-
-MARKS = {"visible": False, "valid": False} | dict.fromkeys(
-    ("outlier", "outlier_by_algorithm", "outlier_at_import"), True
-)
-"""By role: what a column says of rows that are not valid."""
+from trajanon.columns_read import ColumnRole, NamesHeld, Why
+from trajanon.errors import BadInput
+from trajanon.extract.sources.column_evidence import Column, TableHead
+from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.timestamps import are_of_day, are_zones, may_be_gps_seconds
+from trajanon.subjects import key_of
 
 FILE, FOLDER = "file", "folder"  # for a column: each file is a recording, each folder a person
+NOBODY, TRACK = "none", "track"  # no column names a person; each track is one
+DIFFERENT = "different"  # each recording without a name is of a person of its own
+
+WORDS: Mapping[str, Sequence[str]] = {
+    "id": (FILE,),
+    "subject": (FOLDER, NOBODY, TRACK),
+    "nameless": (DIFFERENT,),
+}
+"""By role: words that may be said in place of a column. `nameless` is no role of a column."""
 
 ONE_A_FILE = "tables without ids, each taken for one recording"
 
-_WORDS = {"id": FILE, "subject": FOLDER}
-_OF_COORDINATES = ("lat", "lon", "lat_sign", "lon_sign", "place")
 _SIGNS = {"lat_sign": {"n", "s"}, "lon_sign": {"e", "w"}}
+_OF_COORDINATES = ("lat", "lon", *_SIGNS, "place")
 
 _NO_WORD = re.compile(r"\s+[NE]/[SW]\s*$|[(\[].*[)\]]\s*$|[-_.#\s\ufeff]", re.IGNORECASE)
 """Signs between words, and units behind a name: in brackets, or as in LATITUDE N/S."""
 
-_MEASURES = re.compile(
-    r"(?<![a-z])(acc|accuracy|alt|altitude|azimuth|bearing|battery|cadence|comment|course"
-    r"|direction|dist|distance|[hpv]?dop|elev?|elevation|event|fix|[hv]acc|heading|height|hgt|hr"
-    r"|heart|heartrate|mode|note|odometer|power|pressure|quality|rate|rssi|sats?|satellites"
-    r"|signal|speed|state|status|temp|temperature|vel|velocity)(?![a-z])",
-    re.IGNORECASE,
-)
-"""Words in the names of columns that describe a point, not its owner."""
+_SAYS_UTC = re.compile(r"utc|gmt|zulu|epoch|unix", re.IGNORECASE)
+_SAYS_LOCAL = re.compile(r"local|lokal", re.IGNORECASE)
+_SAYS_TIME = re.compile(r"time|date|stamp|epoch|utc|start|begin|end|_at$|\bts$|_ts$", re.IGNORECASE)
+_FLAGS = {"true", "false", "yes", "no", "t", "f", "y", "n", "0", "1"}
 
-_FEW = 10  # rows, too few to say that an id counts rows
-_EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant
 _NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d*)?\s*")
-_LISTED, _LETTERS = 40, 40  # unused columns that are listed, and letters of each name
+_AS_FINE = 0.8  # of the different times of the finest column
+_SECONDS_OF_MINUTE = 63  # the largest: AIS has codes beyond 59
+
+
+Test = Callable[[TableHead, str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What a column may be used as."""
+
+    name: str
+    usual: str  # names found without asking, best first, between blanks
+    fits: Test = lambda head, name: True  # by the values of the first rows
+    unnamed: Test = lambda head, name: False  # the same of a column of another name
+    finest: bool = False  # whether of several the one with the most different values is taken
+    kept: bool = False  # whether the first usual name is taken although its values do not fit
 
 
 @lru_cache(4096)  # many small files have the same columns
@@ -84,13 +65,153 @@ def plain(name: str) -> str:
     return _NO_WORD.sub("", name).casefold()
 
 
-_KNOWN = {role: [plain(name) for name in known] for role, known in KNOWN_NAMES.items()}
+def _names_owners(head: TableHead, name: str) -> bool:
+    return not head.columns[name].is_key
+
+
+def _is_time(head: TableHead, name: str) -> bool:
+    """Whether a column holds whole times, or times of day with a day beside them."""
+    held = head.columns[name].times
+    if held is None:
+        days = [one for one in head.columns if one != name and plain(one) in _USUAL["date"]]
+        return bool(days) and are_of_day(head.columns[name].values)
+    return not held.days and not _on_two_clocks(head, name)
+
+
+def _on_two_clocks(head: TableHead, name: str) -> bool:
+    """Whether numbers may count from 1970 or from 1980, as GPS does."""
+    return "gps" in plain(name) and may_be_gps_seconds(head.columns[name].numbers)
+
+
+def _is_other_time(head: TableHead, name: str) -> bool:
+    """Whether texts are times of points, whatever the column is called."""
+    held = head.columns[name].times
+    whole = held is not None and not held.days and not held.numbers
+    return whole and not head.is_constant(name)
+
+
+def _is_letters(letters: set[str]) -> Test:
+    def fits(head: TableHead, name: str) -> bool:
+        values = head.columns[name].values
+        if values.dtype.kind not in "OT":
+            return False
+        texts = {str(value).strip().lower() for value in values.head(20).tolist() if value}
+        return bool(texts) and texts <= letters
+
+    return fits
+
+
+def _is_zone(head: TableHead, name: str) -> bool:
+    column = head.columns[name]
+    if plain(name) == "zone" and np.isfinite(column.numbers).any():
+        return False  # numbers of places
+    return are_zones(column.coded.values)
+
+
+def _orders(*, gapless: bool) -> Test:
+    return lambda head, name: head.numbers_points(name, gapless=gapless)
+
+
+ROLES: Mapping[str, Role] = {
+    role.name: role
+    for role in (
+        Role(
+            "lat",
+            "lat latitude location_lat gps_lat gps_latitude latitude_deg lat_deg y",
+            kept=True,
+        ),
+        Role(
+            "lon",
+            "lon lng long longitude location_long gps_lon gps_longitude longitude_deg lon_deg x",
+            kept=True,
+        ),
+        Role(
+            "place",
+            "wkt wkb geometry geom the_geom geojson point location position coordinates coords "
+            "latlon latlng lat_long lonlat lnglat lat,lon",
+        ),
+        Role(
+            "lat_sign",
+            "lat_sign n/s ns lat_dir latitude_ref lat_ref",
+            unnamed=_is_letters(_SIGNS["lat_sign"]),
+        ),
+        Role(
+            "lon_sign",
+            "lon_sign e/w ew lon_dir longitude_ref lon_ref",
+            unnamed=_is_letters(_SIGNS["lon_sign"]),
+        ),
+        Role(
+            "id",
+            "trajectory_id traj_id trip_id ride_id rental_id journey_id trace_id track_id tid "
+            "trajectory trip ride rental journey track_fid id",
+            fits=_names_owners,
+        ),
+        Role("part", "track_seg_id"),
+        Role(
+            "subject",
+            "user_id uid user userid subject subject_id person_id person participant_id "
+            "participant driver_id driver rider_id rider owner_id owner account_id account "
+            "vehicle_id taxi_id cab_id cab bike_id device_id phone_id vehicle mmsi imei icao24 "
+            "individual_local_identifier tag_local_identifier",
+            fits=_names_owners,
+        ),
+        Role("gps_week", "gps_week gpsweek"),
+        Role(
+            "gps_seconds",
+            "gps_seconds gps_sec gps_tow tow time_of_week gps_sow",
+            fits=lambda head, name: bool((head.columns[name].numbers >= 0.0).any()),
+        ),
+        Role(
+            "time",
+            "time timestamp datetime base_date_time ais_pos_timestamp date_time utc_time time_utc "
+            "timestamp_utc gps_time recorded_at tracked_at created_at ts utc t date",
+            fits=_is_time,
+            unnamed=_is_other_time,
+            finest=True,
+            kept=True,
+        ),
+        Role("date", "date day utc_date gps_date"),
+        Role(
+            "zone",
+            "tz timezone time_zone tzid tz_name utc_offset tz_offset timezone_offset gmt_offset "
+            "zone",
+            fits=_is_zone,
+        ),
+        Role("visible", "visible"),
+        Role("valid", "valid is_valid gps_valid validity"),
+        Role("outlier", "manually_marked_outlier outlier is_outlier"),
+        Role("outlier_by_algorithm", "algorithm_marked_outlier"),
+        Role("outlier_at_import", "import_marked_outlier"),
+        Role(
+            "order",
+            "seq sequence seq_no sequence_no sequence_number point_no point_number point_index "
+            "point_order order track_seg_point_id index idx nr no num number n row row_number",
+            fits=_orders(gapless=False),
+            unnamed=_orders(gapless=True),
+        ),
+    )
+}
+"""Roles of columns, each found after those above it: names of cabspotting, scikit-mobility,
+movingpandas, GDAL, Movebank, MDS and ships' AIS. A date is the day of times of day; a part is a
+piece of the trace with the id; a place is both coordinates in one field; order numbers points."""
+
+_USUAL = {role: [plain(name) for name in ROLES[role].usual.split()] for role in ROLES}
+
+MARKS = {"visible": False, "valid": False} | dict.fromkeys(
+    ("outlier", "outlier_by_algorithm", "outlier_at_import"), True
+)
+"""By role: what a column says of rows that are not valid."""
+
+
+def is_word(role: str, name: str) -> bool:
+    """Say whether what is said for a role is a word, and no column."""
+    return name in WORDS.get(role, ())
 
 
 def known_as(name: str) -> list[str]:
     """List the roles that a column of this name may play."""
     spelled_out = plain(name)
-    return [role for role, known in _KNOWN.items() if spelled_out in known]
+    return [role for role, usual in _USUAL.items() if spelled_out in usual]
 
 
 def parse_columns(text: str) -> dict[str, str]:
@@ -98,7 +219,7 @@ def parse_columns(text: str) -> dict[str, str]:
     columns: dict[str, str] = {}
     for part in text.split(","):
         role, _, name = (word.strip() for word in part.partition("="))
-        understood = role in KNOWN_NAMES and name and not set(name) & set("=;")
+        understood = role in {*ROLES, *WORDS} and name and not set(name) & set("=;")
         if not understood or role in columns:
             way_out = "write id=...,lat=...,lon=...,time=...,subject=... with your column names"
             raise BadInput(f"`columns` {text!r} is not understood at {part!r}; {way_out}")
@@ -107,194 +228,403 @@ def parse_columns(text: str) -> dict[str, str]:
     return columns
 
 
-def used_columns(
-    names: Sequence[str], first: pd.DataFrame, what: str, how: Reading, *, geometry: bool = False
-) -> dict[str, str]:
-    """Find which column of a table of points plays which role, by its first rows; count this."""
-    found = roles(names, how.columns, what, geometry=geometry, place=not geometry)
-    if "place" in found:
-        return found
-    first = refuse_lists(found, first, what)
-    if not geometry:
-        found |= _signs(first, found, how.columns)
-    found = _with_recordings(found, first, what, how)
-    if (own := found.get("time")) and "date" not in found and "time" not in how.columns:
-        # Seconds since the start, or a time of day, may stand beside whole times.
-        named = [own, *(name for name in names if name != own and "time" in known_as(name))]
-        if len(named) > 1:
-            found["time"] = next((one for one in named if holds_times(first[one], one)), own)
-    count_use(names, found, how)
-    unused = [name for name in first if name not in found.values()]
-    if unused and "time" not in found:
-        _say_times(first[unused], what, how)
-    if unused and "id" in found and "subject" not in (*found, *how.columns):
-        _say_subjects(first[found["id"]], first[unused], what, how)
-    return found
-
-
-def roles(
-    names: Sequence[str],
-    wanted: Mapping[str, str],
-    what: str,
-    *,
-    geometry: bool = False,
-    place: bool = False,
-) -> dict[str, str]:
-    """Find which column plays which role; with ``place`` both coordinates may be in one field."""
-    words = {role: word for role, word in _WORDS.items() if wanted.get(role) == word}
-    for role, word in words.items():
-        if word in names:
-            why = f"{role}={word} means the {word} itself: rename the column"
-            raise BadInput(f"{what} has a column {word!r}, and {why}")
-    left_out = _OF_COORDINATES if geometry else ()
-    wanted = {r: name for r, name in wanted.items() if r not in words and r not in left_out}
-    _check_wanted(wanted)
-    found: dict[str, str] = {}
-    by_name = {plain(name): name for name in reversed(names)}
-    for role, known in _KNOWN.items():
-        taken = {*found.values(), *wanted.values()}
-        candidates = (by_name[name] for name in known if name in by_name)
-        chosen = wanted.get(role) or next((name for name in candidates if name not in taken), None)
-        if chosen is not None and role not in left_out:
-            found[role] = chosen
-    if "part" not in wanted and plain(found.get("id", "")) != "trackfid":
-        found.pop("part", None)
-    unknown = [role for role in found if found[role] not in names]
-    missing = [] if geometry else [role for role in ("lat", "lon") if role not in found]
-    if (unknown or missing) and not geometry and is_row(names):
-        why = "as its first line holds numbers: write one above it, such as id,lat,lon,time"
-        raise BadInput(f"{what} has no line with the names of its columns, {why}")
-    if unknown:
-        name = found[unknown[0]]
-        raise BadInput(f"{what} has no column {name!r} for {unknown[0]}; {_listed(names)}")
-    if place and "place" in found and (missing or "place" in wanted):
-        found = {role: name for role, name in found.items() if role not in ("lat", "lon")}
-    elif missing:
-        missing += ["id"] * found.keys().isdisjoint(("id", "subject"))
-        way_out = f"say `columns` {','.join(f'{role}=...' for role in missing)}"
-        known_as_none = f"{what} has no column known as {' or '.join(missing)}"
-        raise BadInput(f"{known_as_none}; {_listed(names)}: {way_out}")
-    else:
-        found.pop("place", None)
-    for name in found.values():
-        if names.count(name) > 1:
-            raise BadInput(f"the column {name!r} appears twice in {what}: rename one of them")
-    return found
-
-
-def refuse_lists(found: Mapping[str, str], first: pd.DataFrame, what: str) -> pd.DataFrame:
-    """Refuse a column of lists, if it is used; give the other columns."""
-    objects = [name for name in first if is_object_dtype(first[name])]
-    lists = [name for name in objects if first[name].map(is_list_like).any()]
-    for name in set(lists) & set(found.values()):
-        why = "holds lists, not a value a row; name another in `columns`"
-        raise BadInput(f"the column {name!r} of {what} {why}")
-    return first.drop(columns=lists) if lists else first
-
-
-def is_row(fields: Sequence[str]) -> bool:
-    """Say whether fields are values rather than names of columns: two are numbers."""
-    return sum(_NUMBER.fullmatch(field) is not None for field in fields) >= 2
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"its columns are {', '.join(names) or 'none'}"
-
-
 def _check_wanted(wanted: Mapping[str, str]) -> None:
     """Refuse unknown roles, and a second role for the column of a coordinate."""
     for role, name in wanted.items():
-        if role not in KNOWN_NAMES:
-            raise BadInput(f"columns have no role {role!r}: choose from {', '.join(KNOWN_NAMES)}")
+        if role == "nameless" and not is_word(role, name):
+            raise BadInput(f"`columns` nameless={name} is not known: say nameless={DIFFERENT}")
+        if role not in ROLES and role not in WORDS:
+            raise BadInput(f"columns have no role {role!r}: choose from {', '.join(ROLES)}")
         others = [other for other in wanted if other != role and wanted[other] == name]
         if others and role in ("lat", "lon"):
             raise BadInput(f"`columns` {role}={name},{others[0]}={name} names one column twice")
 
 
-def _signs(
-    first: pd.DataFrame, found: Mapping[str, str], wanted: Mapping[str, str]
+def used_columns(
+    names: Sequence[str],
+    first: pd.DataFrame,
+    what: str,
+    how: Reading,
+    *,
+    geometry: bool = False,
+    nested: bool = False,
 ) -> dict[str, str]:
-    """Find the two columns of letters for signs, by their values; headings hold all four."""
-    free = [name for name in first if found.get("id") != name and first[name].dtype.kind in "OT"]
-    by_value: dict[str, str] = {}
-    for name in free:
-        values = {str(value).strip().lower() for value in first[name].head(20).tolist() if value}
-        for role, letters in _SIGNS.items():
-            if values and values <= letters:
-                by_value.setdefault(role, name)
-    return by_value if len(by_value) == 2 else {}
+    """Find which column of a table of points plays which role, by its first rows; record this."""
+    choice = _Choice(names, first, what, how, geometry=geometry, nested=nested)
+    choice.take_coordinates()
+    if "place" not in choice.roles:
+        choice.take_owners()
+        choice.take_times()
+        choice.check_owners()
+        for role in MARKS:
+            choice.take(role)
+        choice.take_order()
+        choice.record()
+    return choice.columns
 
 
-def _with_recordings(
-    column_of: Mapping[str, str], first: pd.DataFrame, what: str, how: Reading
+def named_columns(
+    names: Sequence[str], wanted: Mapping[str, str], what: str, *, geometry: bool = False
 ) -> dict[str, str]:
-    """Leave out an id that counts rows; without any id, take the file for one recording."""
-    found, said = dict(column_of), how.columns.get("id")
-    key = found.get("id") if said is None else None
-    counts_rows = key is not None and len(first) >= _FEW
-    counts_rows = counts_rows and bool(first[key].is_unique and first[key].notna().all())
-    if counts_rows or said == FILE:
-        found.pop("id", None)
-    if {"id", "subject"} & found.keys():
-        one = f"each subject ({found.get('subject')})"
-    else:
-        one = "a file"
-        others = [name for name in first if name not in (*found.values(), key)]
-        suspects = [name for name in others if _may_name(first[name], str(name))]
-        suspects = suspects if "time" in found else ["..."]
-        if suspects and said != FILE:
-            way_out = f"say `columns` id={suspects[0]}, or id={FILE} if each file is one recording"
-            raise BadInput(f"{what} has no column known as id; {_listed(list(first))}: {way_out}")
-        how.counts[ONE_A_FILE] += 1
-    if counts_rows:
-        msg = f"the column {key!r} of {what} counts rows: {one} is taken for one recording; "
-        how.warn(f"counts rows {key}", f"{msg}if another tells them apart, say `columns` id=...")
+    """Find which column plays which role by their names alone."""
+    choice = _Choice(names, None, what, Reading(columns=wanted), geometry=geometry)
+    choice.take_coordinates()
+    for role in ROLES:
+        if role not in _OF_COORDINATES:
+            choice.take(role)
+    if plain(choice.columns.get("id", "")) != "trackfid" and "part" not in wanted:
+        choice.roles.pop("part", None)
+    return choice.columns
+
+
+def columns_of_lines(
+    columns: pd.DataFrame, times: Sequence[str], what: str, how: Reading
+) -> dict[str, str]:
+    """Find which attribute of lines plays which role, by their names; record this."""
+    found = named_columns(list(columns), how.columns, what, geometry=True)
+    # A line has no rows that could be marked or ordered.
+    found = {role: found[role] for role in ("id", "subject", "time") if role in found}
+    for role in found.keys() - {"time"}:
+        refuse_list(Column(found[role], columns[found[role]]), what)
+    choice = _Choice(list(columns), columns, what, how, geometry=True)
+    by_role = {"time": times[0], **found} if times else found
+    choice.roles = {role: ColumnRole(name, role, "name") for role, name in by_role.items()}
+    if choice.head is not None:
+        choice.head.recording = np.arange(len(columns))
+        if "id" in found:
+            choice.head.tell_recordings(found["id"])
+    choice.record()
     return found
 
 
-def _may_name(values: pd.Series, name: str) -> bool:
-    """Say whether a column may name recordings or people: a few texts or whole numbers."""
-    values = values.dropna()
-    if _MEASURES.search(name) or not 1 < values.nunique() < len(values):
-        return False
-    fractions = numbers(values) % 1.0
-    return not bool((fractions > 0.0).any()) and not holds_times(values, name)
+class _Choice:
+    """Finds the roles of the columns of one table, one after the other."""
 
+    def __init__(
+        self,
+        names: Sequence[str],
+        first: pd.DataFrame | None,
+        what: str,
+        how: Reading,
+        *,
+        geometry: bool,
+        nested: bool = False,
+    ) -> None:
+        self.names, self.what, self.how = names, what, how
+        self.geometry = geometry
+        self.nested = nested
+        self.roles: dict[str, ColumnRole] = {}
+        self.head = None if first is None else TableHead(first)
+        self.keys: list[str] = []  # usual names of owners that count rows
+        _check_wanted(how.columns)
+        self.said = {
+            role: self._said(role, name)
+            for role, name in how.columns.items()
+            if not self._is_word(role, name) and not (geometry and role in _OF_COORDINATES)
+        }
+        self.by_name: dict[str, list[str]] = {}
+        for name in names:
+            self.by_name.setdefault(plain(name), []).append(name)
+        for name in names if nested else ():
+            self.by_name.setdefault(plain(name.rpartition(".")[2]), []).append(name)
 
-def count_use(names: Sequence[str], column_of: Mapping[str, str], how: Reading) -> None:
-    """Count a table under the use of its columns, in words."""
-    used = [f"{role}={printable(name, _LETTERS)}" for role, name in column_of.items()]
-    others = [printable(name, _LETTERS) for name in names if name not in column_of.values()]
-    more = f" and {len(others) - _LISTED:,} more" if len(others) > _LISTED else ""
-    unused = f"{', '.join(others[:_LISTED]) or 'none'}{more}"
-    how.counts[f"{COLUMNS}{', '.join(used) or 'none'}; not used: {unused}"] += 1
+    @property
+    def columns(self) -> dict[str, str]:
+        """Columns by their roles, in the order of the table of roles."""
+        return {role: self.roles[role].column for role in ROLES if role in self.roles}
 
+    def _is_word(self, role: str, name: str) -> bool:
+        if not is_word(role, name):
+            return False
+        if name in self.names and role != "nameless":
+            why = f"{role}={name} means no column: rename it"
+            raise BadInput(f"{self.what} has a column {name!r}, and {why}")
+        return True
 
-def _say_times(unused: pd.DataFrame, what: str, how: Reading) -> None:
-    for name in (name for name in unused if holds_times(unused[name], str(name))):
-        msg = f"{what}: no column is used as time, but {name!r} holds times"
-        msg += f": say `columns` time={name}"
-        if how.timed:
-            raise BadInput(msg)
-        how.warn("times", f"{msg}; without, points are taken in their order", str(name))
+    def _said(self, role: str, name: str) -> str:
+        """Find the column that is said for a role; of nested names the end may be said."""
+        ends = [one for one in self.names if self.nested and one.rpartition(".")[2] == name]
+        if name in self.names or len(ends) != 1:
+            return name
+        return ends[0]
 
+    def _free(self, role: str) -> list[str]:
+        """List the columns of usual names that have no other role, best first."""
+        taken = {one.column for one in self.roles.values()} | set(self.said.values())
+        named = (name for usual in _USUAL[role] for name in self.by_name.get(usual, ()))
+        return list(dict.fromkeys(name for name in named if name not in taken))
 
-def _say_subjects(ids: pd.Series, unused: pd.DataFrame, what: str, how: Reading) -> None:
-    """Warn of a column that is the same within each id, and of several ids, too."""
-    for name in (name for name in unused if str(name).lower().endswith("id")):
-        several = 0 < unused[name].nunique() < ids.nunique()
-        if several and unused[name].groupby(ids, observed=True).nunique().max() == 1:
-            msg = f"the column {name!r} of {what} may hold the subjects of the traces: if it does, "
-            how.warn("subject", f"{msg}name it with `columns` subject={name}", str(name))
+    def ranked(self, role: str) -> list[tuple[str, Why]]:
+        """Rank the columns that may play a role, best first: by their names, then what they hold.
+
+        This is the one place where a column is chosen that nobody named.
+        """
+        rule, named = ROLES[role], self._free(role)
+        head = self.head
+        if head is None:
+            return [(name, "name") for name in named]
+        readable = [name for name in named if name in head.columns]
+        fits = [name for name in readable if rule.fits(head, name)]
+        ranked: list[tuple[str, Why]] = [(name, "name") for name in fits]
+        if (not ranked or rule.finest) and (named or not rule.finest):
+            taken = {one.column for one in self.roles.values()} | set(self.said.values())
+            others = [one for one in head.columns if one not in taken and one not in named]
+            ranked += [(name, "values") for name in others if rule.unnamed(head, name)]
+        if rule.finest and len(ranked) > 1:
+            ranked = _finest(head, ranked)
+        if not ranked and rule.kept:
+            ranked = [(name, "name") for name in named[:1]]
+        return ranked
+
+    def take(self, role: str) -> str | None:
+        """Give a role to the column that was said, or else to the best; None if there is none."""
+        if self.how.columns.get(role) in WORDS.get(role, ()):
+            return None
+        if (said := self.said.get(role)) is not None:
+            self._check_there(role, said)
+            self.roles[role] = ColumnRole(said, role, "said")
+        elif ranked := self.ranked(role):
+            self.roles[role] = ColumnRole(ranked[0][0], role, ranked[0][1])
+        if role not in self.roles:
+            return None
+        name = self.roles[role].column
+        if self.names.count(name) > 1:
+            raise BadInput(f"the column {name!r} appears twice in {self.what}: rename one of them")
+        if self.head is not None and name in self.head.columns:
+            refuse_list(self.head.columns[name], self.what)
+        return name
+
+    def _check_there(self, role: str, name: str) -> None:
+        if name not in self.names:
+            self._refuse_rows()
+            raise BadInput(f"{self.what} has no column {name!r} for {role}; {self._listed}")
+
+    @property
+    def _listed(self) -> str:
+        return f"its columns are {', '.join(self.names) or 'none'}"
+
+    def _refuse_rows(self) -> None:
+        """Refuse a table whose first line is a row."""
+        if not self.geometry and is_row(self.names):
+            why = "as its first line holds numbers: write one above it, such as id,lat,lon,time"
+            raise BadInput(f"{self.what} has no line with the names of its columns, {why}")
+
+    def take_coordinates(self) -> None:
+        """Find latitude and longitude, or the place that is both."""
+        if self.geometry:
             return
+        missing = [role for role in ("lat", "lon") if self.take(role) is None]
+        if (missing or "place" in self.said) and self.take("place"):
+            for role in ("lat", "lon"):
+                self.roles.pop(role, None)
+        elif missing:
+            self._refuse_rows()
+            owners = {*self.said, *(role for role in ("id", "subject") if self._free(role))}
+            missing += ["id"] * owners.isdisjoint(("id", "subject"))
+            way_out = f"say `columns` {','.join(f'{role}=...' for role in missing)}"
+            known_as_none = f"{self.what} has no column known as {' or '.join(missing)}"
+            raise BadInput(f"{known_as_none}; {self._listed}: {way_out}")
+        elif self.head is not None and not all(self.take(role) for role in _SIGNS):
+            for role in _SIGNS:
+                self.roles.pop(role, None)
+
+    def take_owners(self) -> None:
+        """Find what tells recordings and persons apart."""
+        head = self.head
+        assert head is not None
+        for role in ("id", "subject"):
+            if role not in self.said:
+                usual = (name for name in self._free(role) if name in head.columns)
+                self.keys += [name for name in usual if head.columns[name].is_key]
+            self.take(role)
+        if "part" in self.said or plain(self.columns.get("id", "")) == "trackfid":
+            self.take("part")
+        owners = [role for role in ("id", "subject", "part") if role in self.roles]
+        head.tell_recordings(*(self.columns[role] for role in owners))
+
+    def check_owners(self) -> None:
+        """Take a table for one recording if nothing tells several apart; tell what counts rows."""
+        one = f"each subject ({self.columns.get('subject')})"
+        if {"id", "subject"}.isdisjoint(self.roles):
+            one = "a file"
+            if self.how.columns.get("id") != FILE:
+                self._refuse_several()
+            self.how.counts[ONE_A_FILE] += 1
+        for name in self.keys:
+            role = "id" if plain(name) in _USUAL["id"] else "subject"
+            if role in self.roles or name in self.columns.values():
+                continue
+            msg = f"the column {name!r} of {self.what} counts rows: "
+            if role == "id":
+                msg += f"{one} is taken for one recording; if another tells them apart, "
+            else:
+                msg += "it names no persons; if another does, "
+            self.how.warn(f"counts rows {name}", f"{msg}say `columns` {role}=...")
+
+    def _refuse_several(self) -> None:
+        """Refuse a table if a column may tell recordings apart, or if it has no times."""
+        suspects = [name for name in self._unused() if self._may_tell_apart(name)]
+        suspects = suspects if "time" in self.roles or "gps_seconds" in self.roles else ["..."]
+        if suspects:
+            way_out = f"say `columns` id={suspects[0]}, or id={FILE} if each file is one recording"
+            problem = f"{self.what} has no column known as id; {self._listed}"
+            raise BadInput(f"{problem}: {way_out}")
+
+    def _may_tell_apart(self, name: str) -> bool:
+        """Say whether a column may name recordings or people: a few texts or whole numbers."""
+        assert self.head is not None
+        column = self.head.columns[name]
+        if name in self.keys or column.is_key or column.describes:
+            return False
+        there = int((column.coded.code >= 0).sum())
+        return 1 < len(column.coded.values) < there and column.times is None
+
+    def _unused(self) -> list[str]:
+        """List the columns without a role that hold a value a row."""
+        assert self.head is not None
+        used = set(self.columns.values())
+        columns = self.head.columns.items()
+        return [name for name, one in columns if name not in used and not one.holds_lists]
+
+    def take_times(self) -> None:
+        """Find the times of points: those of the finest column, with its day or zone."""
+        head = self.head
+        assert head is not None
+        if self.take("gps_week") is None or self.take("gps_seconds") is None:
+            self._drop_weeks()
+        if "gps_seconds" in self.roles or self.take("time") is None:
+            return
+        name = self.columns["time"]
+        if self.roles["time"].why != "said":
+            if _on_two_clocks(head, name):
+                example = head.columns[name].values.dropna().iloc[0]
+                why = f"such as {example}, may count from 1970 or, as GPS does, from 1980"
+                way_out = f"say `columns` time={name}, or gps_seconds={name}"
+                raise BadInput(f"the times of {self.what}, {why}: {way_out}")
+            if self._is_second_of_minute(name):
+                del self.roles["time"]
+                msg = f"the column {name!r} of {self.what} holds seconds of the minute, no times"
+                self.how.warn("seconds of the minute", f"{msg}: name another, `columns` time=...")
+                return
+        column = head.columns[name]
+        if column.times is None or "date" in self.said:
+            self.take("date")
+        in_utc = column.times is not None and column.times.in_utc
+        if "zone" in self.said or not (in_utc or _SAYS_UTC.search(name)):
+            self.take("zone")
+
+    def _drop_weeks(self) -> None:
+        """Take seconds of GPS without a week if they count from 1980, or if they were said."""
+        week = self.roles.pop("gps_week", None)
+        name = self.take("gps_seconds")
+        if name is None or self.head is None or self.roles["gps_seconds"].why == "said":
+            return
+        if week is None and not may_be_gps_seconds(self.head.columns[name].numbers):
+            del self.roles["gps_seconds"]
+
+    def _is_second_of_minute(self, name: str) -> bool:
+        """Whether small whole numbers come again and again within a recording."""
+        head = self.head
+        assert head is not None
+        values = head.columns[name].numbers
+        known = values[np.isfinite(values)]
+        small = (known >= 0.0) & (known <= _SECONDS_OF_MINUTE) & (known % 1.0 == 0.0)
+        return bool(len(known) and small.all()) and 2 * head.differs(name) < len(known)
+
+    def take_order(self) -> None:
+        """Find the column that numbers points, if they have no times, or several have one."""
+        head = self.head
+        assert head is not None
+        timed = {"time", "gps_seconds"} & self.roles.keys()
+        coarse = not timed
+        if timed and self._free("order"):
+            coarse = any(head.differs(self.columns[role]) < head.rows for role in timed)
+        if coarse or "order" in self.said:
+            self.take("order")
+
+    def record(self) -> None:
+        """Record how the columns were used, and what the others may be; warn of unused times."""
+        used = set(self.columns.values())
+        unused = [ColumnRole(name) for name in self.names if name not in used]
+        by_role = (self.roles[role] for role in ROLES if role in self.roles)
+        self.how.tables.uses[(*by_role, *unused)] += 1
+        if self.head is None:
+            return
+        if not {"time", "gps_seconds"} & self.roles.keys():
+            self._tell_times()
+        if "subject" in self.roles and "id" not in self.roles:
+            self._tell_recordings()
+        if "subject" not in self.roles and "subject" not in self.how.columns:
+            for name in self._unused():
+                if (held := self._names_held(name)) is not None:
+                    self.how.tables.names.setdefault(name, NamesHeld()).add(held)
+
+    def _tell_times(self) -> None:
+        head = self.head
+        assert head is not None
+        for name in self._unused():
+            held = head.columns[name].times
+            if held is None or (held.numbers and head.is_constant(name)):
+                continue
+            msg = f"{self.what}: no column is used as time, but {name!r} holds times"
+            msg += f": say `columns` time={name}"
+            if self.how.timed:
+                raise BadInput(msg)
+            self.how.warn("times", f"{msg}; without, points are taken in their order", name)
+
+    def _tell_recordings(self) -> None:
+        """Warn of a column that may divide what a subject made into recordings."""
+        head = self.head
+        assert head is not None
+        owner = head.columns[self.columns["subject"]]
+        for name in self._unused():
+            column = head.columns[name]
+            if column.is_key or column.describes or column.times is not None:
+                continue
+            if head.divides(name, owner):
+                msg = f"the column {name!r} of {self.what} may hold the recordings of each subject"
+                self.how.warn("recordings", f"{msg}: if it does, say `columns` id={name}", name)
+
+    def _names_held(self, name: str) -> NamesHeld | None:
+        """Find which names of persons a column may hold; None if it is of another kind."""
+        head = self.head
+        assert head is not None
+        column = head.columns[name]
+        if name in self.keys or column.describes_numbers:
+            return None
+        if not head.is_constant(name):
+            return NamesHeld(varies=True)
+        held = column.times
+        if held is not None and (not held.numbers or _SAYS_TIME.search(name)):
+            return None
+        names = {key_of(text) for text in head.names_in(name)}
+        if names <= _FLAGS:
+            return None
+        there = head.recording[column.coded.code >= 0]
+        return NamesHeld(len(np.unique(there[there >= 0])), names)
 
 
-def as_given(values: pd.Series) -> list[str | None]:
-    """Read names as they are written; None where there is none. Whole floats are no fractions."""
-    if pd.api.types.is_float_dtype(values):
-        whole = (values % 1 == 0) & (values.abs() < _EXACT)
-        texts = values.astype("string")
-        texts[whole] = values[whole].astype("Int64").astype("string")
-        values = texts
-    given = (None if pd.isna(one) else str(one) for one in values.tolist())
-    return [one if one and spelled(one) else None for one in given]
+def _finest(head: TableHead, ranked: list[tuple[str, Why]]) -> list[tuple[str, Why]]:
+    """Sort columns of times: the finer before, those in UTC before others, local ones last."""
+    differ = {name: head.differs(name) for name, _ in ranked}
+    fine = _AS_FINE * max(differ.values())
+
+    def key(entry: tuple[str, Why]) -> tuple[bool, bool, bool]:
+        name, _ = entry
+        held = head.columns[name].times
+        in_utc = _SAYS_UTC.search(name) or (held is not None and held.in_utc)
+        return differ[name] < fine, bool(_SAYS_LOCAL.search(name)), not in_utc
+
+    return sorted(ranked, key=key)
+
+
+def refuse_list(column: Column, what: str) -> None:
+    """Refuse a column of lists, if it is used."""
+    if column.holds_lists:
+        why = "holds lists, not a value a row; name another in `columns`"
+        raise BadInput(f"the column {column.name!r} of {what} {why}")
+
+
+def is_row(fields: Sequence[str]) -> bool:
+    """Say whether fields are values rather than names of columns: two are numbers."""
+    return sum(_NUMBER.fullmatch(field) is not None for field in fields) >= 2

@@ -12,6 +12,7 @@ import fitdecode
 import pynmea2
 
 from trajanon.errors import FileProblem
+from trajanon.extract.sources.columns import TRACK
 from trajanon.extract.sources.streams import DAMAGED, OTHER_TIMES, ZIP, Reading, Stream, members
 from trajanon.extract.sources.trace_pieces import PLANNED, Fix, moment, number, traces_of_fixes
 from trajanon.extract.trace import Trace
@@ -128,14 +129,29 @@ def read_kml(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         is_kmz = stream.peek(4).startswith(ZIP)
     if not is_kmz:
         with how.unpacked(path) as stream:
-            yield from traces_of_fixes(_of_placemarks(_tree(stream, path, "kml"), how), label, how)
+            yield from _traces_of_kml(_tree(stream, path, "kml"), label, how)
         return
     for name, opened in members(path, how):
         if opened and name.lower().endswith(".kml"):
             root = _tree(opened(), f"{path}/{name}", "kml")
-            yield from traces_of_fixes(_of_placemarks(root, how), label, how)
+            yield from _traces_of_kml(root, label, how)
             return
     raise FileProblem(f"{path} holds no .kml file: name another one")
+
+
+def _traces_of_kml(root: ElementTree.Element, label: str, how: Reading) -> Iterator[Trace]:
+    """Read a document as one recording; by track, each Placemark with a line is a person's."""
+    by_track = how.columns.get("subject") == TRACK
+    placemarks = list(root.iterfind(".//{*}Placemark")) if by_track else []
+    lines = [(placemark, _of_placemarks(placemark, how)) for placemark in placemarks]
+    if not any(fixes for _, fixes in lines):
+        yield from traces_of_fixes(_of_placemarks(root, how), label, how)
+        return
+    for number_of_line, (placemark, fixes) in enumerate(lines, start=1):
+        name = f"{label}/track {number_of_line}"
+        if fixes:
+            subject = (placemark.findtext("{*}name") or "").strip() or name
+            yield from traces_of_fixes(fixes, name, how, subject)
 
 
 def read_tcx(path: Path, label: str, how: Reading) -> Iterator[Trace]:

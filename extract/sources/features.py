@@ -13,14 +13,8 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
-from trajanon.extract.sources.columns import (
-    MARKS,
-    as_given,
-    count_use,
-    refuse_lists,
-    roles,
-    used_columns,
-)
+from trajanon.extract.sources.column_evidence import as_given
+from trajanon.extract.sources.columns import columns_of_lines, used_columns
 from trajanon.extract.sources.coordinates import (
     check_degrees,
     from_0_to_360,
@@ -80,13 +74,11 @@ def traces_of_features(
             raise BadInput(f"{what} is sorted by place, with no column known as time; {way_out}")
         values = {role: columns[name] for role, name in column_of.items()}
         rows = pd.DataFrame({"lat": lat, "lon": lon}, columns.index).assign(**values)
-        yield from traces_of_points([rows], label, how)
+        yield from traces_of_points([rows], label, how, column_of)
         return
     _, part = shapely.get_coordinates(geometry, return_index=True)
-    column_of = roles(list(columns), how.columns, what, geometry=True)
-    # A line has no rows that could be marked.
-    column_of = {role: name for role, name in column_of.items() if role not in MARKS}
-    refuse_lists({r: name for r, name in column_of.items() if r != "time"}, columns, what)
+    timed = [name for name in TIMES_OF_POINTS if name in columns]
+    column_of = columns_of_lines(columns, timed, what, how)
     time = _times(columns, column_of, line[part], what, how)
     names, subjects = _names(columns, column_of, label)
     ends = np.cumsum(np.bincount(part, minlength=len(geometry))).tolist()
@@ -109,7 +101,6 @@ def _times(
 ) -> Floats:
     """Read the times of points, each of the line with the given number."""
     timed = [name for name in TIMES_OF_POINTS if name in columns]
-    count_use(list(columns), {"time": timed[0], **column_of} if timed else column_of, how)
     if "time" in column_of:
         timed.append(column_of["time"])
     size = np.bincount(line, minlength=len(columns)).tolist()

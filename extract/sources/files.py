@@ -16,6 +16,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trajanon.columns_read import TablesRead
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources import gpx_document
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
@@ -37,8 +38,8 @@ LARGE = 1 << 26  # bytes; larger files, and archives, are read here as streams, 
 
 Item = Trace | ApiPage
 _Warning = tuple[str, str, str]  # kind, message, and what it is about
-# What a process or worker read: what a file holds, left out, warned of, why it ended.
-_Whole = tuple[list[Item], Counter[str], list[_Warning], BadInput | FileProblem | None]
+# What a process or worker read: what a file holds, left out, of columns, warned of, why it ended.
+_Whole = tuple[list[Item], Counter[str], TablesRead, list[_Warning], BadInput | FileProblem | None]
 
 
 class _Kept(Notices):
@@ -191,7 +192,7 @@ def _items(
                 raise
             _pass_over(error, how)
             problem = problem or error
-    how.warned.tell_others()
+    how.tell_rest()
     if problem is not None and not readable:
         raise problem
 
@@ -229,8 +230,9 @@ def _is_large(file: SourceFile) -> bool:
 
 
 def _given(whole: _Whole, file: SourceFile, how: Reading) -> Iterator[Item]:
-    items, counts, warnings, problem = whole
+    items, counts, tables, warnings, problem = whole
     how.counts.update(counts)
+    how.tables.update(tables)
     how.read(file.size)
     for warning in warnings:
         how.warn(*warning)
@@ -251,7 +253,7 @@ def _read_whole(file: SourceFile, options: dict[str, Any], *, on_worker: bool) -
         items.extend(read_file(file, how))
     except (BadInput, FileProblem) as error:
         problem = error
-    return items, how.counts, list(warned.given), problem
+    return items, how.counts, how.tables, list(warned.given), problem
 
 
 def attribution(files: Iterable[SourceFile]) -> str | None:

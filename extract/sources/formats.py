@@ -14,13 +14,14 @@ from trajanon.extract.sources import (
     phones,
     source_tables,
 )
-from trajanon.extract.sources.columns import FILE, FOLDER
+from trajanon.extract.sources.columns import FOLDER, TRACK, is_word
 from trajanon.extract.sources.gpx_document import ApiPage
-from trajanon.extract.sources.streams import COLUMNS, DAMAGED, ZIP, Reading
+from trajanon.extract.sources.streams import DAMAGED, ZIP, Reading
 from trajanon.extract.trace import Trace
 from trajanon.subjects import spelled
 
 _HEAD = 4096
+_BY_TRACK = ("gpx", "gpx-archive", "kml")
 
 
 class Format(NamedTuple):
@@ -122,8 +123,11 @@ def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | ApiPage]:
                 name = inside.partition("/")[0] or name
             found = replace(found, subject=spelled(name) or None, spellings=())
         yield found
-    asked = [f"{role}={name}" for role, name in how.columns.items() if name not in (FILE, FOLDER)]
-    if asked and not any(what.startswith(COLUMNS) for what in how.counts):
+    if how.columns.get("subject") == TRACK and file.format not in _BY_TRACK:
+        msg = f"{file.label} has no tracks with names ({file.format}): subject=track is not used"
+        how.warn(f"no tracks {file.format}", f"{msg} for it")
+    asked = [f"{role}={name}" for role, name in how.columns.items() if not is_word(role, name)]
+    if asked and not how.tables.uses:
         msg = f"{file.label} has no columns ({file.format}): `columns` {','.join(asked)} is not "
         way_out = "used for it; subject=folder takes each folder for a person"
         how.warn(f"no columns {file.format}", msg + way_out)

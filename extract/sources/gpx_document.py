@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, compress
 from pathlib import Path
 from typing import Any, Self
@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import FileProblem
+from trajanon.extract.sources.columns import TRACK
 from trajanon.extract.sources.streams import (
     DAMAGED,
     DAMAGED_ZIP,
@@ -128,10 +129,12 @@ class Segment:
     lat: Floats  # degrees, shape (points,); NaN where the document gives no number
     lon: Floats  # degrees, shape (points,); NaN where the document gives no number
     time: Floats  # seconds since 1970-01-01 UTC, shape (points,); NaN where there is none
+    track_name: str | None = None  # the <name> of its <trk>
 
     def take(self, which: Bools) -> "Segment":
         """Give some of its points."""
-        return Segment(self.track, self.url, self.lat[which], self.lon[which], self.time[which])
+        lat, lon, time = self.lat[which], self.lon[which], self.time[which]
+        return replace(self, lat=lat, lon=lon, time=time)
 
 
 ApiPage = list[Segment]
@@ -150,6 +153,7 @@ class GpxStream(XmlStream):
         self.unread_times = 0  # of these points
         self._track = 0
         self._url: str | None = None
+        self._track_name: str | None = None
         self._points: list[tuple[str | None, str | None]] = []  # of the segment at hand
         self._times: list[str | None] = []
         self._parser.CommentHandler = self._comment
@@ -181,11 +185,11 @@ class GpxStream(XmlStream):
                 raise FileProblem(f"{self._name} has over {_MOST_POINTS:,} points in a segment")
             self._points.append((attributes.get("lat"), attributes.get("lon")))
             self._times.append(None)
-        elif depth == 3 and name == "url" and path[1] == "trk":
+        elif depth == 3 and name in ("url", "name") and path[1] == "trk":
             self._listen()
         elif depth == 2 and name == "trk":
             self._track += 1
-            self._url = None
+            self._url = self._track_name = None
         elif depth == 1:
             if name != "gpx":
                 raise FileProblem(f"{self._name} is not GPX: it begins with <{name}>")
@@ -203,9 +207,13 @@ class GpxStream(XmlStream):
         if depth == 5 and name == "time" and self._times:
             self._times[-1] = "".join(self._text).strip()
             self._parser.CharacterDataHandler = None
-        elif depth == 3 and name == "url":
-            self._url = "".join(self._text).strip() or None
+        elif depth == 3 and name in ("url", "name"):
+            text = "".join(self._text).strip() or None
             self._parser.CharacterDataHandler = None
+            if name == "url":
+                self._url = text
+            elif self._path[1] == "trk":
+                self._track_name = text
         elif depth == 3 and name == "trkseg":
             self._end_segment()
 
@@ -214,7 +222,7 @@ class GpxStream(XmlStream):
             lat, lon = zip(*self._points, strict=True)
             columns = degrees(lat), degrees(lon), seconds(self._times)
             self.unread_times += sum(map(bool, compress(self._times, np.isnan(columns[2]))))
-            self._found.append(Segment(self._track, self._url, *columns))
+            self._found.append(Segment(self._track, self._url, *columns, self._track_name))
             self.points += len(lat)
             self._points, self._times = [], []
 
@@ -265,7 +273,8 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace | ApiPage]:
     """Read a GPX file: one recording of one person, or a saved answer of the OSM API, of many."""
     with how.unpacked(path) as stream:
         document = GpxStream(stream.read, str(path))
-        yield from traces_of_document(document, label)
+        by_track = how.columns.get("subject") == TRACK
+        yield from traces_of_document(document, label, by_track=by_track)
     _count_times(document, str(path), how)
     if document.is_empty:
         msg = f"{path} holds no track points: routes and waypoints are no recordings"
@@ -287,17 +296,28 @@ def from_osm(path: Path) -> bool:
 
 
 def traces_of_document(
-    document: GpxStream, name: str, subject: str | None = None
+    document: GpxStream, name: str, subject: str | None = None, *, by_track: bool = False
 ) -> Iterator[Trace | ApiPage]:
-    """Read a document as one recording, or as the answer of the OSM API that it is."""
+    """Read a document as one recording, or as the answer of the OSM API that it is.
+
+    By track, each track is a recording, and whoever has its name made it.
+    """
     segments = iter(document)
     first = next(segments, None)  # what the document is, stands before it
     segments = chain([first] if first else [], segments)
     if document.is_api_answer:
         yield list(segments)
         return
-    times = ((one, _clock_of(one)) for one in segments)
-    yield from with_last_cut_off(Trace(name, subject, s.lat, s.lon, time) for s, time in times)
+    yield from with_last_cut_off(
+        Trace(
+            f"{name}/track {segment.track}" if by_track else name,
+            segment.track_name or f"{name}/track {segment.track}" if by_track else subject,
+            segment.lat,
+            segment.lon,
+            _clock_of(segment),
+        )
+        for segment in segments
+    )
 
 
 def _clock_of(one: Segment) -> Floats:
@@ -310,6 +330,7 @@ def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | ApiPa
     """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
     accounts: dict[int, int] | None = None
     read, nameless, problem = False, 0, ""
+    by_track = how.columns.get("subject") == TRACK
     try:
         for name, opened in members(path, how):
             kind = _kind_of(name)
@@ -330,7 +351,8 @@ def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | ApiPa
                         account = (accounts or {}).get(int(found[2]))
                         subject = None if account is None else f"osm:uid:{account}"
                 document = GpxStream(opened().read, f"{path}/{name}")
-                for one in traces_of_document(document, f"{label}/{upload}", subject):
+                whole = f"{label}/{upload}"
+                for one in traces_of_document(document, whole, subject, by_track=by_track):
                     read = True
                     yield one
                 read = True
@@ -350,8 +372,8 @@ def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | ApiPa
         raise FileProblem(problem or nothing)
     if nameless:
         how.counts[WITHOUT_ACCOUNT] += nameless
-        msg = f"{path} has no metadata.xml before its recordings: {nameless:,} count as different "
-        how.warn("accounts", f"{msg}people's; pack metadata.xml first", str(path))
+        msg = f"{path} has no metadata.xml before its recordings: {nameless:,} have no account"
+        how.warn("accounts", f"{msg}; pack metadata.xml first", str(path))
 
 
 def archive_is_from_osm(path: Path) -> bool:

@@ -43,7 +43,7 @@ _MONTH = re.compile(r"(\d{4})/\1_[A-Z]+\.json")
 _LATLNG = re.compile(r"(?:geo:)?\s*([-.\d]+)°?\s*,\s*([-.\d]+)°?\s*")
 
 _HEAD = re.compile(rb"\s*(\[\s*\{|\{|[-:0-9TZ]{20}\t.{1,99}\t\{)")  # the last is OwnTracks' .rec
-_NAME = re.compile(rb'"([^"\\]{2,99})"\s*:')
+_NAME = re.compile(rb'"([^"\\]{1,99})"\s*:')
 _DEEPEST = 4
 
 
@@ -179,7 +179,7 @@ def read_points(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     def chunks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         yield rows[list(columns)]
 
-    yield from traces_of_table(list(rows), rows[:FIRST], chunks, what, label, how)
+    yield from traces_of_table(list(rows), rows[:FIRST], chunks, what, label, how, nested=True)
 
 
 def _values(stream: Stream, what: str, how: Reading) -> list[Any]:
@@ -215,11 +215,13 @@ def _row(value: Any, how: Reading) -> dict[str, Any] | None:
     return place | {name: value for name, value in names.items() if value}
 
 
-def _add_to(row: dict[str, Any], value: Mapping[str, Any], levels: int) -> None:
-    """Add the members of an object and of its objects, unless their names are taken."""
+def _add_to(row: dict[str, Any], value: Mapping[str, Any], levels: int, above: str = "") -> None:
+    """Add the members of an object and of its objects, whose names stand before theirs."""
     for name, one in value.items():
-        if isinstance(one, str | int | float) and not isinstance(one, bool):
-            row.setdefault(name, plain_value(one))
-    for one in value.values():
+        if isinstance(one, bool):
+            row[f"{above}{name}"] = str(one).lower()
+        elif isinstance(one, str | int | float):
+            row[f"{above}{name}"] = plain_value(one)
+    for name, one in value.items():
         if isinstance(one, dict) and levels:
-            _add_to(row, one, levels - 1)
+            _add_to(row, one, levels - 1, f"{above}{name}.")

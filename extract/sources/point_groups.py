@@ -1,7 +1,7 @@
 """Rows of points in any order -> traces."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
@@ -12,35 +12,58 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.extract.sources.columns import FILE, MARKS, as_given
-from trajanon.extract.sources.coordinates import reader_of_degrees
+from trajanon.extract.sources.column_evidence import as_given
+from trajanon.extract.sources.columns import FILE, MARKS
+from trajanon.extract.sources.coordinates import numbers, reader_of_degrees
+from trajanon.extract.sources.points_apart import (
+    holds_several,
+    leaps_in,
+    shared_at_once,
+    without_order,
+)
 from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
+from trajanon.number_text import number_of
 from trajanon.subjects import key_of, spelled
 
 FIRST = 100_000  # rows at the beginning of a table by which it is judged
 
 NOT_VALID = "rows marked as not valid"
+WITHOUT_ID = "points without an id"
+SEVERAL = "recordings of points that several people must have made"
 
-# How tables write yes and no; V is for void, in NMEA.
+# How tables write yes and no of a row; V is for void, in NMEA, and SPS for a standard fix.
 _SAYS = {
-    True: {"true", "t", "yes", "y", "1", "1.0"},
-    False: {"false", "f", "no", "n", "0", "0.0", "v", "void"},
+    True: {
+        *("true", "t", "yes", "y", "1", "1.0", "a", "valid", "ok", "good", "fix", "2d", "3d"),
+        *("sps", "dgps", "pps", "rtk"),
+    },
+    False: {
+        *("false", "f", "no", "n", "0", "0.0", "v", "void", "invalid", "not valid", "bad"),
+        *("no fix", "nofix", "no_fix", "no-fix", "none"),
+    },
 }
-_FAR, _FAST, _MANY = 1_000.0, 400.0, 0.05  # metres, metres a second, and a share of such hops
 
 
 class _Rows(NamedTuple):
     owner: NDArray[np.int32]  # places in `owners`
     owners: Sequence[tuple[str, str | None]]  # an id, and a subject as it is written
-    values: Floats  # latitude, longitude, and seconds since 1970 UTC or NaN, shape (3, rows)
+    # Latitude, longitude, seconds since 1970 UTC or NaN, and perhaps numbers in their order;
+    # shape (3 or 4, rows).
+    values: Floats
 
 
-def traces_of_points(chunks: Iterable[pd.DataFrame], label: str, how: Reading) -> Iterator[Trace]:
+def traces_of_points(
+    chunks: Iterable[pd.DataFrame],
+    label: str,
+    how: Reading,
+    column_of: Mapping[str, str] | None = None,
+) -> Iterator[Trace]:
     """Gather the rows of each subject and id, or either, or all; columns are named by roles.
 
-    If the table was cut off, the trace of its last row may be incomplete.
+    If the table was cut off, the trace of its last row may be incomplete. The columns of the table,
+    by role, are for messages.
     """
     coming, cut_off = iter(chunks), how.counts[TABLE_CUT_OFF]
     first = next((rows for rows in coming if len(rows)), None)
@@ -53,18 +76,21 @@ def traces_of_points(chunks: Iterable[pd.DataFrame], label: str, how: Reading) -
     prefix = label if single else "" if "subject" in first else f"{label}#"
     held: list[_Rows] = []
     for chunk in chain([first], coming):
-        values = np.stack([*degrees(chunk), times.seconds(chunk, how)])
-        held.append(_rows_of(chunk, values, how))
+        values = [*degrees(chunk), times.seconds(chunk, how)]
+        if "order" in first:
+            values.append(numbers(chunk["order"]))
+        held.append(_rows_of(chunk, np.stack(values), label, how))
     rows = _joined(held)
     last = rows.owners[rows.owner[-1]][0] if len(rows.owner) else ""
     last = prefix + last if how.counts[TABLE_CUT_OFF] > cut_off else ""
-    for trace in _traces(rows, prefix, how):
-        if single and "id" not in how.columns:
-            _check_one_recording(trace, label)
+    traces = list(_traces(rows, prefix, how))
+    if single and "id" not in how.columns:
+        _check_one_recording(traces, label)
+    for trace in _checked(traces, label, column_of or {}, how):
         yield replace(trace, cut_off=True) if last and trace.name == last else trace
 
 
-def _rows_of(chunk: pd.DataFrame, values: Floats, how: Reading) -> _Rows:
+def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, how: Reading) -> _Rows:
     """Name the owners in a part of a table; rows without an id are left out."""
     subject, subjects = np.full(len(chunk), -1), list[str | None]()
     if "subject" in chunk:
@@ -77,11 +103,15 @@ def _rows_of(chunk: pd.DataFrame, values: Floats, how: Reading) -> _Rows:
         trace, traces = subject, [name and key_of(name, exact=exact) for name in subjects]
     else:
         trace, traces = np.zeros_like(subject), [""]
-    valid = _valid(chunk)
+    valid = _valid(chunk, label, how)
     used = valid & (trace >= 0)
     if not used.all():
-        left_out = {NOT_VALID: ~valid, "points without an id": valid & ~used}
+        left_out = {NOT_VALID: ~valid, WITHOUT_ID: valid & ~used}
         how.counts.update({why: int(rows.sum()) for why, rows in left_out.items() if rows.any()})
+        if left_out[WITHOUT_ID].any():
+            role = "id" if "id" in chunk else "subject"
+            msg = f"{label} has rows without {role}: they are left out and counted"
+            how.warn(WITHOUT_ID, msg + "; name another column with `columns` id=...", label)
         trace, subject, values = trace[used], subject[used], values[:, used]
     owner, pairs = pd.factorize(trace * (len(subjects) + 1) + subject + 1)
     trace, subject = np.divmod(pairs, len(subjects) + 1)
@@ -92,13 +122,22 @@ def _rows_of(chunk: pd.DataFrame, values: Floats, how: Reading) -> _Rows:
     return _Rows(owner.astype(np.int32), owners, values)
 
 
-def _valid(chunk: pd.DataFrame) -> Bools:
+def _valid(chunk: pd.DataFrame, label: str, how: Reading) -> Bools:
     """Mark the rows that no column says to be wrong, as Movebank and loggers do."""
     valid = np.ones(len(chunk), dtype=np.bool_)
     for role, wrong in MARKS.items():
-        if role in chunk:
-            said = chunk[role].astype("string").str.strip().str.lower()
-            valid &= ~said.isin(_SAYS[wrong]).to_numpy(np.bool_)
+        if role not in chunk:
+            continue
+        code, words = pd.factorize(chunk[role].astype("string"))
+        plain_words = [" ".join(str(word).lower().split()) for word in words]
+        says_wrong = np.array([*(word in _SAYS[wrong] for word in plain_words), False], np.bool_)
+        valid &= ~says_wrong[code]
+        unknown = [
+            word for word in plain_words if word and not any(map({word}.issubset, _SAYS.values()))
+        ]
+        for word in unknown[:1]:
+            msg = f"{label} has rows with {role} {word!r}, which is no known word: they are used"
+            how.warn("words of validity", f"{msg}; remove them if they are wrong", label)
     return valid
 
 
@@ -124,7 +163,7 @@ def _joined(held: list[_Rows]) -> _Rows:
     first = np.cumsum([0, *(len(rows.owners) for rows in held)]).tolist()
     owner = np.concatenate([rows.owner + start for rows, start in zip(held, first, strict=False)])
     owners = [pair for rows in held for pair in rows.owners]
-    values, end = np.empty((3, len(owner))), len(owner)
+    values, end = np.empty((len(held[0].values), len(owner))), len(owner)
     while held:
         part = held.pop().values
         values[:, end - part.shape[1] : end] = part
@@ -150,7 +189,11 @@ def _traces(rows: _Rows, prefix: str, how: Reading) -> Iterator[Trace]:
     ]
     # Codes of few bytes are sorted much faster.
     code = np.array(numbers, np.min_scalar_type(len(number)))[rows.owner]
-    order, values = np.argsort(code, kind="stable"), rows.values
+    values = rows.values
+    order = np.argsort(code, kind="stable")
+    if len(values) > 3:
+        order = np.lexsort((values[3], code))
+        values = values[:3]
     for column in values:  # one after the other, for the memory
         column[:] = column[order]
     del order
@@ -161,15 +204,39 @@ def _traces(rows: _Rows, prefix: str, how: Reading) -> Iterator[Trace]:
         yield Trace(prefix + name, subject, lat, lon, time, tuple(spellings[key]))
 
 
-def _check_one_recording(trace: Trace, what: str) -> None:
+def _check_one_recording(traces: Sequence[Trace], what: str) -> None:
     """Refuse points without an order, or that leap to and fro, as those of several people do."""
-    order = np.argsort(trace.time, kind="stable")
-    lat, lon, time = trace.lat[order], trace.lon[order], trace.time[order]
-    metres = 111_000.0 * np.hypot(np.diff(lat), np.diff(lon) * np.cos(np.radians(lat[:-1])))
-    leaps = (metres > _FAR) & (metres > _FAST * np.diff(time))
-    problem = "" if np.isfinite(time).any() else "no times"
-    if leaps.sum() > max(2, _MANY * len(leaps)):
-        problem = f"its points leap {leaps.sum():,} times, as if several people were in it"
-    if problem:
-        way_out = f"say `columns` id=..., or id={FILE} if it is one recording, in its order"
-        raise BadInput(f"{what} has no column known as id, and {problem}: {way_out}")
+    for trace in traces:
+        problem = "" if np.isfinite(trace.time).any() else "no times"
+        if leaps := leaps_in(trace):
+            problem = f"its points leap {leaps:,} times, as if several people were in it"
+        if problem:
+            way_out = f"say `columns` id=..., or id={FILE} if it is one recording, in its order"
+            raise BadInput(f"{what} has no column known as id, and {problem}: {way_out}")
+
+
+def _checked(
+    traces: Sequence[Trace], what: str, column_of: Mapping[str, str], how: Reading
+) -> list[Trace]:
+    """Leave out recordings of several people; refuse tables of these alone, or in no order."""
+    if "order" not in how.columns and without_order(traces):
+        way_out = "say `columns` time=..., or order=... if a column numbers them"
+        raise BadInput(f"the points of {what} lie in no order: {way_out}")
+    several = (
+        set()
+        if how.columns.get("id") == FILE
+        else {trace.name for trace in traces if holds_several(trace)}
+    )
+    if several:
+        owner = column_of.get("id") or column_of.get("subject") or "id"
+        apart = f"{number_of(len(several), 'recording')} of {what}"
+        msg = f"{apart}, by the column {owner!r}, must be of several people: points of one time "
+        msg += "lie far apart, again and again"
+        if 2 * len(several) > len(traces):
+            raise BadInput(f"{msg}; name the column that tells recordings apart, `columns` id=...")
+        how.counts[SEVERAL] += len(several)
+        how.warn(SEVERAL, f"{msg}; they are left out", what)
+        traces = [trace for trace in traces if trace.name not in several]
+    if shared := shared_at_once(traces):
+        how.tables.shared[column_of.get("subject", "subject")] += shared
+    return list(traces)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pyarrow import csv as pa_csv
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.columns import is_row, known_as, plain, roles, used_columns
+from trajanon.extract.sources.columns import is_row, known_as, named_columns, plain, used_columns
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
@@ -47,6 +47,7 @@ _NAMES_OF_PARQUET = (".parquet", ".geoparquet")
 
 POINTS = "a table of points"
 UNREAD = "rows that could not be read"
+HEADERS = "lines that repeat the names of columns"
 
 _ABOVE = (b"#", b"sep=")  # how lines above the names begin: comments, and one of Excel's
 
@@ -93,21 +94,31 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 
 def traces_of_table(
-    names: Sequence[str], first: pd.DataFrame, chunks: Chunks, what: str, label: str, how: Reading
+    names: Sequence[str],
+    first: pd.DataFrame,
+    chunks: Chunks,
+    what: str,
+    label: str,
+    how: Reading,
+    *,
+    nested: bool = False,
 ) -> Iterator[Trace]:
-    """Read the traces of a table with these columns; its first rows show what they mean."""
+    """Read the traces of a table with these columns; its first rows show what they mean.
+
+    Names may be nested: those of objects, with dots between them.
+    """
     known = {role for name in names for role in known_as(name)} | set(how.columns)
     if not {"lat", "lon", "place"} & known:
         wkt = [name for name in first if _WKT.match(str(next(iter(first[name].dropna()), "")))]
         how = how.with_columns(place=wkt[0]) if wkt else how
-    column_of = used_columns(names, first, what, how)
+    column_of = used_columns(names, first, what, how, nested=nested)
     if "place" not in column_of:
         parts = chunks(list(dict.fromkeys(column_of.values())))
         points = (
             pd.DataFrame({role: part[name] for role, name in column_of.items()}, copy=False)
             for part in parts
         )
-        yield from traces_of_points(points, label, how)
+        yield from traces_of_points(points, label, how, column_of)
         return
     whole = pd.concat([first[:0], *chunks(list(first))], ignore_index=True)
     place = column_of["place"]
@@ -134,7 +145,7 @@ def _of_parquet(path: Path, label: str, how: Reading) -> Iterator[Trace]:
                     # As floats, long ids would become one.
                     yield frame(part, path, date_as_object=False, integer_object_nulls=True)
 
-        column_of = roles(names, how.columns, what, place=True)
+        column_of = named_columns(names, how.columns, what)
         for name in column_of.values():
             if name not in flat:
                 kind = f"{schema.field(name).type}, not a value a row; name another in `columns`"
@@ -189,26 +200,19 @@ def layout_of(path: Path) -> tuple[TableLayout, bytes]:
             head = head[: head.rfind(b"\n") + 1]
     lines = head.removeprefix(BYTE_ORDER_MARK).splitlines(keepends=True)
     written = [i for i, line in enumerate(lines) if line.strip()]
-    if written and b"\n" not in head.rstrip() and b"\r" in head.rstrip():
-        raise _unreadable(path, "its lines end in CR alone: save it with LF or CRLF")
-    if seems_utf16(head) or not written:
-        raise _unreadable(path, f"it {other_encoding(head)}" if written else "it is empty")
+    _check_text(path, head, written)
+
     below = next((i for i in written if not lines[i].startswith(_ABOVE)), written[-1])
-    try:
-        header = lines[below].decode().strip("\r\n")
-    except UnicodeDecodeError as error:
-        raise _unreadable(path, f"it {other_encoding(lines[below])}") from error
-    if not header.strip("\0 "):
-        raise _unreadable(path, "it begins with NUL bytes; copy it again")
+    header = _header_of(path, lines[below])
     separator = separator_line(lines[written[0]].decode(errors="replace").strip())
     separator = separator or separator_of(header)
     names, above = fields_of(header, separator), below + 1
-    if comments := [i for i in written if i < below]:
-        comment = lines[comments[-1]].decode(errors="replace").lstrip("# ")
-        commented = fields_of(comment, separator)
-        if is_row(names) and len(commented) == len(names):
-            names, above = commented, below
+    comments = [lines[i].decode(errors="replace") for i in written if i < below]
+    commented = fields_of(comments[-1].lstrip("# "), separator) if comments else []
+    if is_row(names) and len(commented) == len(names):
+        names, above = commented, below
     names = [name.strip() for name in names]
+
     text = [line.decode(errors="replace") for line in lines[above : above + _JUDGED]]
     rows = [fields_of(line, separator) for line in text if line.strip()]
     if rows and len(rows[0]) == len(names) + 1 and not rows[0][-1]:  # a separator ends each row
@@ -216,6 +220,25 @@ def layout_of(path: Path) -> tuple[TableLayout, bytes]:
     commas = separator != "," or any('"' in line for line in text)
     decimal = "," if commas and has_decimal_commas(chain.from_iterable(rows)) else "."
     return TableLayout(names, separator, above, decimal), b"".join(lines[above:])
+
+
+def _check_text(path: Path, head: bytes, written: Sequence[int]) -> None:
+    """Refuse what is no text of lines, by its beginning and by which lines are not blank."""
+    if written and b"\n" not in head.rstrip() and b"\r" in head.rstrip():
+        raise _unreadable(path, "its lines end in CR alone: save it with LF or CRLF")
+    if seems_utf16(head) or not written:
+        raise _unreadable(path, f"it {other_encoding(head)}" if written else "it is empty")
+
+
+def _header_of(path: Path, line: bytes) -> str:
+    """Decode the line with the names of columns."""
+    try:
+        header = line.decode().strip("\r\n")
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, f"it {other_encoding(line)}") from error
+    if not header.strip("\0 "):
+        raise _unreadable(path, "it begins with NUL bytes; copy it again")
+    return header
 
 
 def fields_of(line: str, separator: str) -> list[str]:
@@ -244,6 +267,7 @@ def read_columns(
             stream.readline()
         while last := stream.read(_BLOCK):
             last = _with_whole_row(last + stream.readline(), stream)
+            last = _without_headers(path, last, layout, how)
             again = begun is not None and begun.text == last
             part = begun if begun and again else _parsed(path, last, layout, names)
             rows, broken, fault = rows + len(part.rows), broken + part.wrong, fault or part.fault
@@ -272,6 +296,29 @@ def _with_whole_row(text: bytes, stream: Stream) -> bytes:
         if size > RECORD:
             raise OSError("it has a row of more than 64 MB")
     return b"".join(lines)
+
+
+def _without_headers(path: Path, text: bytes, layout: TableLayout, how: Reading) -> bytes:
+    """Leave out lines that repeat the names of columns; refuse those with another order."""
+    name = max(layout.names, key=len).encode()
+    if len(layout.names) < 2 or name not in text:
+        return text
+    lines = text.splitlines(keepends=True)
+    headers = []
+    for number, line in enumerate(lines):
+        if name not in line:
+            continue
+        fields = [one.strip() for one in fields_of(line.decode(errors="replace"), layout.separator)]
+        if sorted(fields) != sorted(layout.names):
+            continue
+        if fields != list(layout.names):
+            shown = repr(line.decode(errors="replace").strip()[:60])
+            raise _unreadable(path, f"it has a second header in another order, {shown}: split it")
+        headers.append(number)
+    if not headers:
+        return text
+    how.counts[HEADERS] += len(headers)
+    return b"".join(line for number, line in enumerate(lines) if number not in set(headers))
 
 
 def _parsed(path: Path, text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:

@@ -23,6 +23,7 @@ from typing import Any, Self
 
 import msgspec
 
+from trajanon.columns_read import TablesRead, persons_sentence, shared_sentences
 from trajanon.errors import FileProblem
 from trajanon.inputs import other_encoding, regular, seems_utf16
 from trajanon.progress import Notices, Progress
@@ -37,7 +38,6 @@ _DAMAGED_TAR = (*DAMAGED, tarfile.TarError, ValueError, LookupError, OverflowErr
 UNREADABLE = "files that could not be read"  # or members of archives: how they are counted
 OTHER_TIMES = "lines with more or fewer times than points"
 TABLE_CUT_OFF = "tables cut off in their last line"
-COLUMNS = "columns "  # the first word of counts of tables, by the use of their columns
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # how a zip begins, one with files and one without
@@ -67,6 +67,7 @@ class Reading:
     subjects_exact: bool = False
     timed: bool = False  # whether times in a column that was not recognised are refused
     counts: Counter[str] = field(default_factory=Counter)  # what was left out while reading
+    tables: TablesRead = field(default_factory=TablesRead)  # what was decided of their columns
     read: Callable[[int], None] = lambda size: None
     warned: Notices = field(default_factory=Notices)
 
@@ -77,6 +78,15 @@ class Reading:
     def warn(self, kind: str, message: str, about: str = "") -> None:
         """Warn once, though many files have it; of ten things of a kind, as `Notices` does."""
         self.warned.warn(logger, kind, message, about)
+
+    def tell_rest(self) -> None:
+        """Warn of what is known once everything is read."""
+        account = self.tables.account
+        if possible := persons_sentence(account["possible_persons"]):
+            self.warn("persons", possible)
+        for sentence in shared_sentences(account["shared_subjects"]):
+            self.warn("shared subjects", sentence, sentence)
+        self.warned.tell_others()
 
     def open(self, path: Path) -> "Stream":
         """Open a file unchanged; bytes read from it count as progress."""

@@ -1,9 +1,13 @@
 """The times of a table: its first rows show the format, which holds for all."""
 
 import re
+import time
 import warnings
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -28,7 +32,12 @@ _DIGITS_OF_DAY = re.compile(  # of five, those with more decimals are days of a 
 # CET+1 can be on either side.
 _UTC = re.compile(r"(?:GMT|UTC|Z)\s*(?=[-+]\d)")
 _OTHER_ZONE = re.compile(r"\d\s*[A-Z]{3,5}[-+]\d{1,2}(?::?\d\d)?\s*$")
+_ZONE_TWICE = re.compile(r"([-+]\d\d:?\d\d)\s*\(?[A-Z]{3,5}\)?\s*$")  # +0000 UTC, as Go writes it
+_ZONED = re.compile(
+    r":\d\d([.,]\d+)?\s*(Z|UTC|GMT|(GMT|UTC)?[-+]\d\d(:?\d\d)?)(\s*\(?[A-Z]{3,5}\)?)?\s*$"
+)
 _DASHES = re.compile(r"^(\s*\d{4}-\d\d-\d\d)[-_ T](\d\d)-(\d\d)-(?=\d\d)")
+_ODD = (_UTC, _OTHER_ZONE, _ZONE_TWICE, _DASHES)
 _MIDNIGHT = re.compile(r"[ T]0?0:00(:00(\.0+)?)?(Z|\+00:?00)?$")
 _MINUTES_AND_SECONDS = re.compile(r"\d{1,3}:\d{2}[.,]\d+|(2[5-9]|[3-9]\d|\d{3}):\d{2}")
 _WHOLE_DATE = (
@@ -36,16 +45,26 @@ _WHOLE_DATE = (
     r"|[A-Za-z]{3,9} \d{1,2},? \d{4}"
 )
 _WAY_OUT = "write them as 2020-09-13T12:26:40Z"
-_NAME_OF_TIMES = re.compile(r"time|date|stamp|epoch|utc|\bts$|_ts$", re.IGNORECASE)
 
 _JUDGED = 100  # values by which the kind of times is found
 
-_DAY = 86_400.0
+_DAY, _WEEK = 86_400.0, 604_800.0
 EARLIEST, LATEST = 315_532_800.0, 4_102_444_800.0  # of tracks: the beginning of 1980 and 2100
 _USUAL = (946_684_800.0, 2_000_000_000.0)  # 2000 to 2033: numbers are read without a note
 
+_GPS = 315_964_800.0  # the beginning of GPS's clock, which knows no leap seconds
+_LEAPS = {  # seconds that UTC is behind it, from these days on
+    13: "1999-01-01", 14: "2006-01-01", 15: "2009-01-01", 16: "2012-07-01", 17: "2015-07-01",
+    18: "2017-01-01",
+}  # fmt: skip
+_LEAST_WEEK = 1_024  # of GPS: smaller numbers may have begun anew
+
 _UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 _STAMPS = (1.98e13, 2.1e13)  # YYYYMMDDhhmmss of these years, as numbers
+
+_OFFSET = re.compile(r"(?:UTC|GMT)?\s*([-+])(\d\d|\d(?!\d)):?(\d\d)?(?::00)?", re.IGNORECASE)
+_ZULU = ("z", "utc", "gmt")
+_EASTMOST = 14.0  # hours before UTC
 
 _SHIFT, _STEP = 10_000.0, 0.02  # seconds: the latest beginning, and the shortest step, of a clock
 # that began at an unknown time; what begins later, or goes on in smaller steps, are days or others
@@ -57,15 +76,18 @@ class TimeColumn:
     def __init__(self, first: pd.DataFrame, what: str, how: Reading) -> None:
         self._what, self._how = what, how
         self._judged = False
-        self._read = self._reader(first) if "time" in first else None
+        self._role = "gps_seconds" if "gps_seconds" in first else "time"
+        self._read = self._reader(first) if self._role in first else None
 
     def seconds(self, rows: pd.DataFrame, how: Reading) -> Floats:
         """Read the times of the next part of the table; NaN where there is none."""
         if self._read is None:
             return np.full(len(rows), np.nan)
-        seconds, given = self._read(rows), rows["time"].notna().to_numpy()
+        seconds, given = self._read(rows), rows[self._role].notna().to_numpy()
+        if "zone" in rows:
+            seconds = seconds - seconds_east(seconds, rows["zone"])
         if not self._judged:
-            self._judge(seconds, rows["time"][given])
+            self._judge(seconds, rows[self._role][given])
         if unread := int((np.isnan(seconds) & given).sum()):
             how.counts[UNREAD_TIMES] += unread
         return np.full(len(rows), np.nan) if self._read is None else seconds
@@ -83,6 +105,8 @@ class TimeColumn:
             self._read = None
 
     def _reader(self, first: pd.DataFrame) -> _Reader | None:
+        if self._role == "gps_seconds":
+            return _of_gps
         values = first["time"]
         given = values.dropna()
         if pd.api.types.is_timedelta64_dtype(values):
@@ -122,7 +146,7 @@ class TimeColumn:
                 if not _USUAL[0] <= middle < _USUAL[1]:
                     self._say(example, f"{unit} since 1970, {np.datetime64(int(middle), 's')}Z")
                 return lambda rows: _only_within(numbers(rows["time"]) / per_second)
-        if 2 * int(((values >= _STAMPS[0]) & (values < _STAMPS[1])).sum()) > len(values):
+        if _are_stamps(values):
             self._say(example, "YYYYMMDDhhmmss")
             return lambda rows: _only_within(_of_stamps(numbers(rows["time"])))
         steps = np.abs(np.diff(values))
@@ -138,7 +162,7 @@ class TimeColumn:
     ) -> _Reader:
         """Read texts in ISO 8601, or in the format that reads most of the first ones."""
         begun = texts_of(first.head(_JUDGED)).dropna()
-        if any(odd.search(text) for text in begun for odd in (_UTC, _OTHER_ZONE, _DASHES)):
+        if any(odd.search(text) for text in begun for odd in _ODD):
             return self._of_texts(first, lambda rows: _as_usual(texts_of(rows)))
         if 2 * int(np.isfinite(_iso_8601(begun)).sum()) >= len(begun):
             return lambda rows: _iso_8601(texts_of(rows))
@@ -168,19 +192,131 @@ class TimeColumn:
         self._how.warn(f"times as {read_as}", msg)
 
 
-def within(seconds: Floats) -> Bools:
-    """Tell which times lie between 1980 and 2100."""
-    return np.asarray((seconds >= EARLIEST) & (seconds < LATEST))
+def within(seconds: Floats, limits: tuple[float, float] = (EARLIEST, LATEST)) -> Bools:
+    """Tell which times lie between 1980 and 2100, or other limits."""
+    return np.asarray((seconds >= limits[0]) & (seconds < limits[1]))
 
 
-def holds_times(values: pd.Series, name: str) -> bool:
-    """Say whether a column, by its first values, holds times; numbers if its name says so, too."""
-    some = values.dropna().head(_JUDGED)
-    epochs = numbers(some)
-    if np.isfinite(epochs).any():
-        usual = any(bool(within(epochs / unit).all()) for unit in _UNITS.values())
-        return usual and _NAME_OF_TIMES.search(name) is not None
-    return bool(len(some) and np.isfinite(_seconds(_texts(some), format="mixed")).all())
+def _are_stamps(values: Floats) -> bool:
+    """Say whether most numbers are YYYYMMDDhhmmss."""
+    return 2 * int(within(values, _STAMPS).sum()) > len(values)
+
+
+class TimesHeld(NamedTuple):
+    """What the values of a column show that are dates with times of day, or days alone."""
+
+    in_utc: bool = False  # whether each value says its zone, or counts from 1970
+    numbers: bool = False  # which may be others that look like times
+    days: bool = False
+
+
+def times_held(values: pd.Series) -> TimesHeld | None:
+    """Judge by its first values which times a column holds; None if it holds none."""
+    begin = values.dropna().head(_JUDGED)
+    dtype = begin.dtype
+    if not len(begin) or dtype.kind in "bm":
+        return None
+    if dtype.kind == "M":
+        return TimesHeld(isinstance(dtype, pd.DatetimeTZDtype), days=_are_days(_seconds(begin)))
+    if sum(c.isdigit() for c in str(begin.iloc[0])) < len("130523"):
+        return None
+    clocks = numbers(begin)
+    if np.isfinite(clocks).any():
+        epochs = any(bool(within(clocks / unit, _USUAL).all()) for unit in _UNITS.values())
+        held = epochs or _are_stamps(clocks)
+        return TimesHeld(in_utc=epochs, numbers=True) if held else None
+    texts = _texts(begin)
+    seconds = _seconds(_as_usual(texts), format="mixed")
+    if not np.isfinite(seconds).all():
+        return None
+    zoned = all(_ZONED.search(text) for text in texts)
+    return TimesHeld(zoned, days=_are_days(seconds))
+
+
+def _are_days(seconds: Floats) -> bool:
+    return len(seconds) > 1 and not (seconds % _DAY).any()
+
+
+def are_of_day(values: pd.Series) -> bool:
+    """Say whether a column holds times of day, which need a day beside them."""
+    begin = values.dropna().head(_JUDGED)
+    if pd.api.types.is_timedelta64_dtype(values):
+        return True
+    if pd.api.types.is_datetime64_any_dtype(values):
+        return False
+    texts = [text.strip() for text in _texts(begin).tolist()]
+    of_day = sum(_OF_DAY.fullmatch(text) is not None for text in texts)
+    return 2 * of_day > len(texts) or _are_of_day(texts, dated=True)
+
+
+def may_be_gps_seconds(values: Floats) -> bool:
+    """Say whether numbers may be seconds since 1980 as well as since 1970: neither is to come."""
+    known = values[np.isfinite(values)]
+    now = time.time()
+    return bool(len(known) and (known > _USUAL[0] - _GPS).all() and (known < now - _GPS).all())
+
+
+def _of_gps(rows: pd.DataFrame) -> Floats:
+    """Read seconds on GPS's clock, since 1980 or, with a week, since its Sunday."""
+    seconds = numbers(rows["gps_seconds"])
+    if "gps_week" in rows:
+        week = numbers(rows["gps_week"])
+        seconds = np.where(week >= _LEAST_WEEK, _WEEK * week + seconds, np.nan)
+    unix = _GPS + seconds
+    leaps = np.zeros(len(unix))
+    for count, day in _LEAPS.items():
+        leaps[unix - count >= np.datetime64(day, "s").astype(np.float64)] = count
+    return _only_within(unix - leaps)
+
+
+def seconds_east(local: Floats, zones: pd.Series) -> Floats:
+    """Read how far local times are before UTC; NaN where the zone, or the hour, is not certain."""
+    code, written = pd.factorize(zones)
+    east = np.full(len(local), np.nan)
+    unit = _unit_of_zones(pd.Series(written))
+    for number, text in enumerate(written):
+        rows = code == number
+        zone = zone_of(str(text), unit)
+        if isinstance(zone, ZoneInfo):
+            times = pd.DatetimeIndex(pd.to_datetime(local[rows], unit="s"))
+            placed = times.tz_localize(zone, ambiguous="NaT", nonexistent="NaT")
+            away = (times - placed.tz_convert("UTC").tz_localize(None)) / pd.Timedelta("1s")
+            east[rows] = away.to_numpy(np.float64)
+        elif zone is not None:
+            east[rows] = zone.total_seconds()
+    return east
+
+
+def are_zones(values: pd.Series) -> bool:
+    """Say whether all values of a column are zones: names, offsets, or numbers of one unit."""
+    written = values.dropna().unique()[:_JUDGED]
+    unit = _unit_of_zones(pd.Series(written))
+    return len(written) > 0 and all(zone_of(str(text), unit) is not None for text in written)
+
+
+def _unit_of_zones(written: pd.Series) -> float:
+    """Find in which unit numbers of zones are: hours, minutes, seconds or milliseconds."""
+    sizes = np.abs(numbers(written))
+    most = np.nanmax(sizes) if np.isfinite(sizes).any() else 0.0
+    units = (3_600.0, 60.0, 1.0, 1e-3)
+    return next((unit for unit in units if most * unit <= _EASTMOST * 3_600.0), 0.0)
+
+
+def zone_of(text: str, unit: float) -> ZoneInfo | timedelta | None:
+    """Read a zone; None if it is none."""
+    text = text.strip()
+    if text.casefold() in _ZULU:
+        return timedelta(0)
+    found = _OFFSET.fullmatch(text)
+    if found and float(found[2]) <= _EASTMOST and int(found[3] or 0) % 15 == 0:
+        size = timedelta(hours=int(found[2]), minutes=int(found[3] or 0))
+        return -size if found[1] == "-" else size
+    with suppress(ValueError):
+        seconds = unit * float(text)
+        return timedelta(seconds=seconds) if unit and seconds % 900.0 == 0.0 else None
+    with suppress(ValueError, OSError, KeyError):
+        return ZoneInfo(text)
+    return None
 
 
 def _only_within(seconds: Floats) -> Floats:
@@ -203,6 +339,7 @@ def _are_of_day(texts: list[str], *, dated: bool) -> bool:
 def _as_usual(texts: pd.Series) -> pd.Series:
     """Write zones and seconds as pandas reads them; none where a zone has two meanings."""
     texts = texts.str.replace(_UTC, "", regex=True).str.replace(_DASHES, r"\1 \2:\3:", regex=True)
+    texts = texts.str.replace(_ZONE_TWICE, r"\1", regex=True)
     return texts.mask(texts.str.contains(_OTHER_ZONE).fillna(False).astype(bool))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
+from trajanon.extract.dropped import OVERLAPS
 from trajanon.extract.sources.streams import CutOff, Reading
 from trajanon.extract.trace import Trace
 
@@ -24,7 +25,6 @@ PLANNED = "points of courses, which are planned, not recorded"
 
 UNTIMED_PIECES = "points of traces without times"
 CLOUD = "points sorted by place, not along a track"
-OVERLAPS = "pieces of a recording with overlapping times"
 
 _MOST_FIXES = 20_000_000  # of a recording
 _FEW = 20  # points; with fewer the order cannot be determined

@@ -22,9 +22,9 @@ from trajanon.verdict import (
     FEW_DATA,
     HOURS_ALONE,
     IN_ONE_PLACE,
-    MOST_NAMELESS,
     MOST_SENTENCES,
     PEOPLE,
+    SHOWS_NOTHING,
     WIDE,
     Remedy,
     cost,
@@ -74,12 +74,14 @@ def alone(hours: int) -> dict[str, Any]:
     return {"times": times | {"alone": {"hours": ["03:00"] * hours, "of": 20}}}
 
 
-def nameless(share: float) -> dict[str, Any]:
+def nameless(share: float, count_as: int | None = None) -> dict[str, Any]:
+    number = int(1_000 * share)
     return {
         "source": {
             "recordings": 1_000,
             "used": 1_000,
-            "nameless": int(1_000 * share),
+            "nameless": number,
+            "nameless_count_as": number if count_as is None else count_as,
             "left_out": {},
         }
     }
@@ -89,13 +91,18 @@ def nameless(share: float) -> dict[str, Any]:
     ("facts", "kind", "says"),
     [
         ({}, "ready", ""),
-        (nameless(MOST_NAMELESS), "ready", ""),
-        (nameless(0.1), "say", "10 % of the recordings have no subject"),
+        (nameless(0.9, 1), "ready", ""),
+        (nameless(0.002), "say", "2 recordings have no subject; each of them was counted as a"),
         (nameless(1.0), "say", "at least 5 recordings are behind each line"),
         ({"counted": "records", "subjects_per_group": None}, "say", "may be of one person"),
         (moved(FEW_DATA), "ready", ""),
         (moved(FEW_DATA + 0.01), "say", "It hides enough and shows little: points lie 16 % of"),
-        (moved(1.01), "stop", "farther from where people went than a trip is long"),
+        (moved(0.2), "say", "Several times as many trips would bring that to 10 %"),
+        (moved(0.2) | {"people": 50}, "say", "Several times as many trips would bring"),
+        (moved(0.2) | {"people": 49}, "say", "Several times as many people would bring"),
+        (moved(SHOWS_NOTHING), "say", "It hides enough and shows little"),
+        (moved(0.51), "stop", "It shows nothing: points lie 51 % of a trip's length from where"),
+        (moved(0.77) | {"people": 5}, "stop", "as all 5 people are behind each line."),
         (chained(DRIVES), "ready", ""),
         (chained(0.02), "say", "with fewer than 5 subjects in 20,000 of 1,000,000 drives"),
         (chained(DRIVES_BETRAYED + 0.001), "stop", "Pieces of one drive lie end to end"),
@@ -160,8 +167,7 @@ def test_a_verdict_is_one_of_three(
     assert not problems or found.kind == "stop"
     assert all(one.endswith(".") and "\n" not in one for one in found.sentences)
     for remedy in found.remedies:
-        command = remedy.command.split()
-        assert command[0] == "trajanon"
+        assert remedy.command in ("anonymize", "extract")
     assert json.loads(json.dumps(found.account))["kind"] == found.kind
 
 
@@ -174,18 +180,24 @@ def test_a_report_of_an_earlier_version_has_a_verdict() -> None:
     assert source(old).startswith("4 trips are in the release. Somebody with several trips")
 
 
-def test_the_column_that_may_name_people_is_in_the_remedy() -> None:
-    columns = {"lat=y, lon=x, id=trip; not used: medallion, fare": 1}
+def test_the_columns_that_may_name_people_are_in_the_remedy() -> None:
+    columns = [{"column": "medallion", "values": 4}, {"column": "cab, not used: x", "values": 5}]
     counts = {"recordings read": 8, "recordings of unknown subjects": 8}
-    taxis = replace(toy(), provenance={"counts": counts, "columns": columns})
+    taxis = replace(toy(), provenance={"counts": counts, "possible_persons": columns})
     found = trajanon.anonymize(taxis, 2, effort="fast").verdict
     assert "at least 2 recordings are behind each line" in found.sentences[0]
-    assert "medallion" in found.remedies[0].sentence
-    assert found.remedies[0].command == "trajanon extract --columns subject=NAME"
+    assert found.kind == "say"
+    assert found.remedies[0].words == (
+        "medallion (4 values), cab, not used: x (5 values) may name the persons: say which one "
+        "does, or subject=none if none does"
+    )
+    assert found.remedies[0].account["command"] == "trajanon extract --columns subject=NAME"
     sheet = trajanon.evaluate(taxis, trajanon.anonymize(taxis, 2, effort="fast")).datasheet
     assert "different subject" not in sheet
     assert "At least 2 different recordings stand behind each." in sheet
-    assert source_of({"columns": columns | {"x; not used: none": 3}})["unused"] is None
+    odd: Any
+    for odd in (None, 7, [7, {"column": "a"}, {"column": "a", "values": "b"}], {"column": "a"}):
+        assert source_of({"possible_persons": odd})["possible_persons"] == []
 
 
 def test_the_source_says_what_is_not_in_the_release() -> None:
@@ -281,7 +293,7 @@ def test_the_screen_of_anonymize_is_short(run: Run, tmp_path: Path) -> None:
 
 def test_a_remedy_keeps_the_command_that_made_the_release() -> None:
     """Whoever typed a ledger, or another file, would lose it in a whole command."""
-    fewer = Remedy("A smaller k.", "trajanon anonymize -k 3")
+    fewer = Remedy("A smaller k", "anonymize", "-k 3")
     assert fewer.told == "A smaller k: the same anonymize, with -k 3"
-    without = Remedy("To release trips, leave out --days.", "trajanon anonymize -k 4")
+    without = Remedy("To release trips, leave out --days", "anonymize", "-k 4", True)
     assert without.told == "To release trips, leave out --days"

@@ -117,6 +117,7 @@ def test_the_counts_add_up() -> None:
         "points read": 20,
         "points of repeated recordings": 9,
         "recordings of unknown subjects": 1,
+        "subjects without a name": 1,
         "recordings read": 3,
         "recordings repeated": 1,
         "subjects read": 2,

@@ -1,30 +1,28 @@
 """One person is one subject, under however many names a recording comes."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from real_data import REAL, needs_real_data
 
-from trajanon.arrays import Floats
-from trajanon.extract import Rules, cut
-from trajanon.extract.duplicate_recordings import Entered, Recordings
+from trajanon.arrays import Floats, Ints
+from trajanon.extract import Rules, cut, extract, traces
+from trajanon.extract.duplicate_recordings import WIDE, Places, Remembered, at_two_places, copies
+from trajanon.extract.persons import Recordings
 from trajanon.extract.points import batch
 from trajanon.extract.trace import Trace
+from trajanon.geodesy import metres_between
 from trajanon.hashing import least_hashes
-from trajanon.trajectories import Trajectories
+from trajanon.subjects import COPIES_MERGED, NAMELESS, NAMELESS_COUNT_AS
 
-
-def enter(recordings: Recordings, *traces: Trace) -> Entered:
-    return recordings.enter(traces, batch(traces))
-
-
-def drive(name: str, subject: str | None, places: Floats | list[float]) -> Trace:
-    """A recording whose points differ in their latitude alone."""
-    lat = np.array(places, dtype=np.float64)
-    return Trace(name, subject, lat, np.full_like(lat, -3.0), lat * 1000.0)
-
-
-PLACES = np.linspace(40.0, 41.0, 100)
+HOUR = 3_600.0
+DAY = 1_684_000_000.0 // 86_400.0 * 86_400.0
+WITHOUT_LIMITS = Rules(min_length=100.0, max_gap=None, max_pause=None)
 
 
 @given(
@@ -39,155 +37,242 @@ def test_the_least_hashes_are_those_of_a_slow_twin(held: list[tuple[int, int]], 
         assert found[number * (more // 5)].tolist() == least + [0] * (3 - len(least))
 
 
-recordings = st.lists(
-    st.tuples(
-        st.sampled_from("abcde"),
-        st.sampled_from(["ann", "Ann ", "ANN", "bob", "cy", " ", None]),
-        st.lists(st.integers(0, 12), max_size=6),
-    ),
-    max_size=12,
-)
-
-
-@given(recordings, st.data())
-def test_what_is_entered_does_not_depend_on_batches(
-    some: list[tuple[str, str | None, list[int]]], data: st.DataObject
-) -> None:
-    traces = [
-        drive(name, subject, [40.0 + place for place in places]) for name, subject, places in some
-    ]
-    whole, parts = Recordings(), Recordings()
-    cuts = sorted(data.draw(st.sets(st.integers(1, len(traces) or 1))))
-    at_once = enter(whole, *traces) if traces else None
-    begin, entered = 0, []
-    for end in [*(at for at in cuts if at < len(traces)), len(traces)]:
-        if end > begin:
-            entered.append(enter(parts, *traces[begin:end]))
-        begin = end
-    if at_once is None:
-        return
-    for name in ("trace", "subject", "mark", "nameless", "new", "repeated"):
-        together = np.concatenate([getattr(part, name) for part in entered])
-        np.testing.assert_array_equal(getattr(at_once, name), together)
-    np.testing.assert_array_equal(whole.people(), parts.people())
-    assert whole.merged() == parts.merged()
-
-
-@given(recordings)
-def test_recordings_are_one_persons_where_a_slow_twin_says_so(
-    some: list[tuple[str, str | None, list[int]]],
-) -> None:
-    """Few enough points that all are remembered."""
-    traces = [
-        drive(name, subject, [40.0 + place for place in places]) for name, subject, places in some
-    ]
-    if not traces:
-        return
-    found = Recordings()
-    entered = enter(found, *traces)
-    people = [(trace.subject or "").strip().lower() for trace in traces]
-    order = [
-        f"s{one}" if one else f"t{trace.name}" for one, trace in zip(people, traces, strict=True)
-    ]
-    person = {name: name for name in order}
-
-    def merge(one: str, other: str) -> None:
-        lost, kept = person[one], person[other]
-        person.update({name: kept for name, who in person.items() if who == lost})
-
-    for _ in order:  # until nothing changes
-        owner: dict[float, str] = {}
-        contents: dict[frozenset[float], str] = {}
-        for trace, name in zip(traces, order, strict=True):
-            points = frozenset(trace.lat.tolist())
-            if len(points) < 2:
-                continue
-            owners = [owner.setdefault(point, name) for point in points]
-            who = [person[one] for one in owners]
-            for one, shared in zip(owners, who, strict=True):
-                if who.count(shared) >= min(3, len(points)):
-                    merge(one, name)
-            merge(contents.setdefault(points, name), name)
-    mine = found.people()[entered.subject]
-    theirs = [person[name] for name in order]
-    for i in range(len(traces)):
-        for j in range(i):
-            assert (mine[i] == mine[j]) == (theirs[i] == theirs[j])
-
-
-RULES_OF_PEOPLE = Rules(spacing=10.0, points=5)
-
-
-def ride(name: str, subject: str | None, seed: int = 0, points: int = 60) -> Trace:
-    """A drive north, a fix every ten seconds and some 50 m."""
+def ride(seed: int, *, fixes: int = 300, every: float = 5.0, start: float = DAY) -> Trace:
+    """A ride that winds through a town, with turns and stops of its own."""
     rng = np.random.default_rng(seed)
-    lat = 40.0 + seed * 0.01 + np.cumsum(rng.uniform(4e-4, 5e-4, points))
-    lon, time = np.full(points, -3.7), np.linspace(0.0, 10.0 * (points - 1), points)
-    return Trace(name, subject, lat, lon, time)
+    heading = np.cumsum(rng.normal(0.0, 0.15, fixes)) + rng.uniform(0.0, 6.3)
+    metres = np.where(rng.random(fixes) < 0.1, 0.0, rng.uniform(3.0, 8.0, fixes)) * every
+    lat = 48.2 + rng.uniform(-0.02, 0.02) + np.cumsum(metres * np.cos(heading)) / 111_195.0
+    lon = 16.3 + rng.uniform(-0.02, 0.02) + np.cumsum(metres * np.sin(heading)) / 74_000.0
+    time = start + float(rng.uniform(0.0, HOUR)) + every * np.arange(fixes, dtype=np.float64)
+    return Trace(f"r{seed}", f"p{seed}", lat, lon, time)
 
 
-def part(trace: Trace, name: str, subject: str | None, which: slice) -> Trace:
-    return Trace(name, subject, trace.lat[which], trace.lon[which], trace.time[which])
+def of(trace: Trace, which: slice | Ints) -> Trace:
+    return replace(trace, lat=trace.lat[which], lon=trace.lon[which], time=trace.time[which])
 
 
-def subjects(found: Trajectories) -> int:
-    assert found.subject is not None
-    return len(np.unique(found.subject))
+def rounded(trace: Trace, digits: int) -> Trace:
+    return replace(trace, lat=trace.lat.round(digits), lon=trace.lon.round(digits))
 
 
-@pytest.mark.parametrize(
-    "which",
-    [slice(None), slice(None, None, -1), slice(20, None), slice(0, 30), slice(None, None, 2)],
-    ids=["whole", "backwards", "without the beginning", "half", "every second point"],
-)
-@pytest.mark.parametrize(("one", "two"), [("ann", None), (None, "ann"), ("ann", "bob")])
-def test_a_recording_that_comes_again_is_of_the_same_person(
-    which: slice, one: str | None, two: str | None
+def late(trace: Trace, seconds: float) -> Trace:
+    return replace(trace, time=trace.time + seconds)
+
+
+def untimed(trace: Trace) -> Trace:
+    return replace(trace, time=np.full(len(trace), np.nan))
+
+
+def people(*recordings: Trace) -> int:
+    found = cut(recordings, WITHOUT_LIMITS)
+    return int(found.provenance["counts"]["subjects read"])
+
+
+CHANGES: dict[str, Callable[[Trace], Trace]] = {
+    "the same": lambda trace: trace,
+    "5 digits": lambda trace: rounded(trace, 5),
+    "6 digits, two seconds late": lambda trace: late(rounded(trace, 6), 2.0),
+    "another zone": lambda trace: late(rounded(trace, 5), -3 * HOUR),
+    "another zone, not quite": lambda trace: late(trace, 14 * HOUR + 1.5),
+    "no times, 5 digits": lambda trace: untimed(rounded(trace, 5)),
+    "no times, backwards": lambda trace: of(untimed(trace), slice(None, None, -1)),
+    "every second fix": lambda trace: of(trace, slice(None, None, 2)),
+    "every third fix, one second early": lambda trace: late(of(trace, slice(1, None, 3)), -1.0),
+    "newest first": lambda trace: of(trace, slice(None, None, -1)),
+    "without the beginning": lambda trace: of(trace, slice(60, None)),
+    "half, with 6 digits": lambda trace: rounded(of(trace, slice(0, 150)), 6),
+    "to whole seconds": lambda trace: replace(trace, time=np.rint(trace.time)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+@pytest.mark.parametrize("subject", ["other", None])
+def test_a_copy_is_of_the_same_person(
+    change: Callable[[Trace], Trace], subject: str | None
 ) -> None:
-    first = ride("a", one)
-    other = ride("c", "cy", seed=1)
-    found = cut([first, other, part(first, "b", two, which)], RULES_OF_PEOPLE)
-    assert subjects(found) == 2
-    assert found.provenance["counts"]["subjects read"] == 2
+    """Whichever comes first, and beside rides of others that begin in the same hour."""
+    others = [ride(seed) for seed in range(1, 6)]
+    copy = replace(change(ride(0)), name="copy", subject=subject)
+    found = cut([ride(0), *others, copy], WITHOUT_LIMITS).provenance["counts"]
+    assert found["subjects read"] == 6
+    assert found[COPIES_MERGED] == 1
+    assert found[NAMELESS] == 0  # whose it is, is known
+    assert people(copy, *others, ride(0)) == 6
+
+
+NO_COPIES: dict[str, Callable[[Trace], Trace]] = {
+    "one more hour than clocks differ": lambda trace: late(trace, 15 * HOUR),
+    "half an hour later": lambda trace: late(trace, HOUR / 2),
+    "ten seconds later": lambda trace: late(trace, 10.0),
+    "100 m aside": lambda trace: replace(trace, lat=trace.lat + 0.0009),
+    "at another pace": lambda trace: replace(
+        trace, time=trace.time[0] + 1.05 * (trace.time - trace.time[0])
+    ),
+    "no times, other points": lambda trace: of(untimed(trace), slice(None, None, 2)),
+}
+
+
+@pytest.mark.parametrize("change", NO_COPIES.values(), ids=NO_COPIES.keys())
+def test_another_ride_along_the_way_is_no_copy(change: Callable[[Trace], Trace]) -> None:
+    assert people(ride(0), replace(change(ride(0)), name="other", subject="other")) == 2
 
 
 def test_people_on_one_planned_route_are_two() -> None:
     """Points without time are equal by plan, not because one person was there."""
-    first = ride("a", "ann")
-    untimed = np.full(len(first), np.nan)
-    found = cut(
-        [
-            Trace("a", "ann", first.lat, first.lon, untimed),
-            Trace("b", "bob", first.lat[:40], first.lon[:40], untimed[:40]),
-        ],
-        RULES_OF_PEOPLE,
-    )
-    assert subjects(found) == 2
+    whole = untimed(ride(0))
+    assert people(whole, replace(of(whole, slice(200)), name="b", subject="bob")) == 2
+
+
+def remembered(recordings: list[Trace]) -> Remembered:
+    places, points = Places(), batch(recordings)
+    places.add(points, points, np.arange(len(recordings)))
+    return places.all()
+
+
+def test_who_stays_at_one_place_is_like_others_there() -> None:
+    place, time = np.full(100, 16.2), DAY + 10.0 * np.arange(100, dtype=np.float64)
+    waits = [Trace(f"r{i}", f"p{i}", place, place + 1e-6 * i, time) for i in range(3)]
+    assert len(copies(remembered(waits))) == 0
 
 
 def test_receivers_without_a_fix_are_not_one_person() -> None:
     """They all say 0, 0, at the same whole minutes."""
-    nowhere, minutes = np.zeros(20), np.arange(20) * 60.0 - 1e6
+    nowhere, minutes = np.zeros(20), np.arange(20) * 60.0
     lost = [
-        Trace(
-            str(seed),
-            str(seed),
-            np.append(nowhere, trace.lat),
-            np.append(nowhere, trace.lon),
-            np.append(minutes, trace.time),
+        replace(
+            trace,
+            lat=np.append(nowhere, trace.lat),
+            lon=np.append(nowhere, trace.lon),
+            time=np.append(DAY - 1e6 + minutes, trace.time),
         )
-        for seed in range(2)
-        for trace in [ride("", None, seed)]
+        for trace in (ride(0), ride(1))
     ]
-    assert subjects(cut(lost, RULES_OF_PEOPLE)) == 2
+    assert people(*lost) == 2
 
 
-def test_a_small_part_of_a_long_recording_is_recognised() -> None:
-    """Of ten hours the two that a friend uploaded."""
-    found = []
-    for seed in range(20):
-        whole = ride("a", "ann", seed, points=5000)
-        begin = 200 * seed
-        some = part(whole, "b", "bob", slice(begin, begin + 1000))
-        found.append(subjects(cut([whole, some, ride("c", "cy", 99)], RULES_OF_PEOPLE)))
-    assert found == [2] * 20
+def test_copies_of_copies_are_one_persons() -> None:
+    first, second = replace(ride(0), name="a", subject="a"), replace(ride(1), name="b", subject="a")
+    third = replace(ride(1), name="c", subject="c")
+    fourth = replace(rounded(ride(0), 5), name="d", subject="d")
+    assert people(fourth, third, first, second) == 1
+
+
+def test_no_account_beside_a_name_is_one_person_but_copies_are_known() -> None:
+    """Two recordings without a name are one person's, and the third is Ada's."""
+    nameless = [replace(ride(seed), subject=None) for seed in range(1, 3)]
+    copy = replace(rounded(ride(0), 6), name="copy", subject=None)
+    every = [replace(ride(0), subject="Ada"), *nameless, copy, replace(ride(3), subject="Bob")]
+    found = cut(every, WITHOUT_LIMITS)
+    assert found.subject is not None
+    assert found.subject.tolist() == [0, 1, 1, 0, 2]
+    counts = found.provenance["counts"]
+    assert (counts[NAMELESS], counts[NAMELESS_COUNT_AS]) == (2, 1)
+    differ = cut(every, WITHOUT_LIMITS, nameless_differ=True)
+    assert differ.subject is not None
+    assert differ.subject.tolist() == [0, 1, 2, 0, 3]
+    assert differ.provenance["counts"][NAMELESS_COUNT_AS] == 2
+    nobody = cut([*nameless, copy], WITHOUT_LIMITS).provenance["counts"]
+    assert (nobody["subjects read"], nobody[NAMELESS_COUNT_AS]) == (3, 3)
+
+
+def test_one_name_at_two_places_at_one_time_is_said() -> None:
+    car = [replace(ride(seed), subject="car", time=ride(0).time) for seed in range(2)]
+    car[1] = replace(car[1], lat=car[1].lat + 0.1)
+    assert at_two_places(remembered([*car, ride(3)])).tolist() == []
+    places, points = Places(), batch([*car, ride(3)])
+    places.add(points, points, np.array([4, 4, 5]))
+    assert at_two_places(places.all()).tolist() == [4]
+
+
+rides = st.lists(
+    st.tuples(
+        st.integers(0, 2),
+        st.sampled_from(list(CHANGES.values()) + list(NO_COPIES.values())),
+        st.sampled_from(["ann", "Ann ", "bob", "cy", " ", None]),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=25)
+@given(rides, st.data())
+def test_who_is_who_depends_on_no_batch_and_no_order(
+    drawn: list[tuple[int, Callable[[Trace], Trace], str | None]], data: st.DataObject
+) -> None:
+    recordings = [
+        replace(change(ride(seed)), name=f"n{number}", subject=subject)
+        for number, (seed, change, subject) in enumerate(drawn)
+    ]
+    whole = pairs_of(recordings, [len(recordings)])
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(recordings)))))
+    assert pairs_of(recordings, [*cuts, len(recordings)]) == whole
+    turned = data.draw(st.permutations(recordings))
+    assert pairs_of(turned, [len(recordings)]) == whole
+
+
+def pairs_of(recordings: list[Trace], ends: list[int]) -> set[frozenset[str]]:
+    """Enter recordings in batches; give the names of each two that are one person's."""
+    found, number, begin = Recordings(), [], 0
+    for end in ends:
+        if some := recordings[begin:end]:
+            points = batch([of(one, np.argsort(one.time, kind="stable")) for one in some])
+            entered = found.enter(some, points)
+            found.place(points, batch(some), entered)
+            number += entered.subject.tolist()
+        begin = end
+    person = found.persons().number[number].tolist()
+    named = zip(person, recordings, strict=True)
+    return {
+        frozenset((one.name, other.name))
+        for (first, one), (second, other) in combinations(named, 2)
+        if first == second
+    }
+
+
+@needs_real_data
+def test_no_two_cabs_are_taken_for_one() -> None:
+    """In a whole day; and what two cabs had in common by chance is no copy."""
+    day = extract(REAL / "sf_cabs/cabs_dataset_20080608_0700_0715.csv", min_length=0)
+    assert COPIES_MERGED not in day.provenance["counts"]
+
+
+@needs_real_data
+@pytest.mark.parametrize("digits", [5, 6])
+def test_real_recordings_are_known_again(digits: int) -> None:
+    """Of watches, a fix each one to five seconds, two seconds and an hour late."""
+    recordings = [
+        replace(trace, subject=f"p{number}", name=f"r{number}", spellings=())
+        for number, trace in enumerate(traces(REAL / "geolife_plt/002"))
+        if len(trace) > 100
+    ]
+    again = [
+        late(replace(rounded(trace, digits), subject=f"{trace.subject}?"), HOUR + 2.0)
+        for trace in recordings
+    ]
+    assert people(*recordings) == people(*recordings, *again) == len(recordings)
+
+
+def test_copies_agree_with_a_slow_twin() -> None:
+    """Rides of one town and hour: which are copies, told by all their places."""
+    recordings = [ride(seed) for seed in range(12)]
+    recordings += [late(rounded(ride(seed), 5), seed * HOUR) for seed in range(0, 12, 2)]
+    found = {tuple(sorted(pair)) for pair in copies(remembered(recordings)).tolist()}
+    twin = {
+        (i, j)
+        for i, j in combinations(range(len(recordings)), 2)
+        if any(is_near(recordings[i], late(recordings[j], h * HOUR)) for h in range(-14, 15))
+    }
+    assert found == twin
+    assert len(found) == 6
+
+
+def is_near(one: Trace, other: Trace) -> bool:
+    """Whether two recordings were near each other at all times that both know."""
+    both = (one.time >= other.time[0]) & (one.time <= other.time[-1])
+    if both.sum() < len(one) / 2:
+        return False
+    lat, lon = (np.interp(one.time[both], other.time, of) for of in (other.lat, other.lon))
+    metres: Floats = metres_between(one.lat[both], one.lon[both], lat, lon)
+    return bool((metres <= WIDE).mean() >= 0.8)

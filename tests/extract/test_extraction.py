@@ -25,7 +25,7 @@ from trajanon.extract.earth.area import CITIES, AreaLike
 from trajanon.extract.sources import osm_api
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.partition import dense
-from trajanon.subjects import BY_BLANKS, BY_CASE
+from trajanon.subjects import NAMES_MERGED
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 MADRID = CITIES["madrid"][0]
@@ -162,11 +162,11 @@ def test_a_password_for_the_server_is_kept_nowhere(server: OsmServer) -> None:
 
 
 def test_the_sample_is_as_its_readme_says(madrid: Trajectories) -> None:
-    """300 traces; 120 accounts, and 30 traces that name none."""
+    """300 traces; 120 accounts, and 30 traces that name none, which count as one person's."""
     counts = madrid.provenance["counts"]
     assert counts["recordings read"] == 300
     assert counts["recordings of unknown subjects"] == 30
-    assert counts["subjects read"] == 150
+    assert counts["subjects read"] == 120 + 1
     assert madrid.attribution is None
     assert MADRID.contains(madrid.points[..., 0], madrid.points[..., 1]).all()
 
@@ -174,7 +174,10 @@ def test_the_sample_is_as_its_readme_says(madrid: Trajectories) -> None:
 def test_the_trips_of_the_sample_are_as_its_readme_says() -> None:
     trips = extract(sample(), "madrid")
     assert trips.subject is not None
-    assert (len(trips), len(set(trips.subject.tolist()))) == (273, 111 + 27)
+    assert (len(trips), len(set(trips.subject.tolist()))) == (273, 111 + 1)
+    different = extract(sample(), "madrid", columns={"nameless": "different"})
+    assert different.subject is not None
+    assert len(set(different.subject.tolist())) == 111 + 27
     counts = trips.provenance["counts"]
     assert counts["trips with a gap"] == 40
     assert counts["stray points"] == 3
@@ -227,7 +230,7 @@ def test_in_parts_and_by_two_processes_they_are_as_in_memory(
     out, options = tmp_path / "out.parquet", asdict(rules)
     expected = extract(folder, **options)
     counts = expected.provenance["counts"]
-    assert (counts[BY_CASE], counts[BY_BLANKS]) == (1, 1)
+    assert counts[NAMES_MERGED] == 2
     assert extract_to(out, folder, jobs=2, **options) == expected.provenance
     written = read_trajectories(out)
     assert written.provenance == expected.provenance

@@ -80,7 +80,7 @@ def test_people_are_followed_as_by_the_slow_twin(city: Published, data: st.DataO
     if days is not None:
         left["days"] = naive.left_on(cells, labels, people, city.k)
     assert {name: list(counts) for name, counts in found.left.items()} == left
-    assert found.place == tuple(naive.places(city))
+    assert [list(found.place), list(found.second)] == naive.places(city)
     assert found.steps == len(pairs)
     if seen.steps is None:
         return

@@ -46,7 +46,7 @@ def test_evaluate_tells_what_is_rebuilt_beside_the_line(people: Trajectories, ex
         assert "plain means" in evidence.datasheet
     else:
         assert evidence.rebuilding.share.value > 0.3
-        assert "moved smoothly by a secret" in evidence.datasheet
+        assert "each counted once (one is at most 25 % of a line); moved" in evidence.datasheet
 
 
 def report(width: float | None) -> Report:

@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,11 +11,13 @@ import pytest
 from commands import Run
 from geo_tables import points, write
 from gpx_written import timed
-from point_tables import ROWS, csv, names, read
+from point_tables import ROWS, csv, names, read, uses
 
 from trajanon.errors import BadInput
 from trajanon.extract import extract, traces
+from trajanon.extract.sources import source_tables
 from trajanon.extract.sources.columns import parse_columns
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trips import CUT_OFF
 
 MOVEBANK = """event-id,visible,timestamp,location-long,location-lat,sensor-type,\
@@ -40,10 +41,10 @@ DANISH = """# Timestamp,Type of mobile,MMSI,Latitude,Longitude
 """
 
 
-def used(path: Path, **options: Any) -> list[str]:
-    counts: Counter[str] = Counter()
-    list(traces(path, counts=counts, **options))
-    return [name for name in counts if name.startswith("columns ")]
+def used(path: Path) -> list[str]:
+    how = Reading()
+    list(source_tables.read(path, path.name, how))
+    return uses(how)
 
 
 @pytest.mark.parametrize(
@@ -51,26 +52,26 @@ def used(path: Path, **options: Any) -> list[str]:
     [
         (
             MOVEBANK,
-            "lat=location-lat, lon=location-long, time=timestamp, "
-            "subject=individual-local-identifier, visible=visible; not used: event-id, "
+            "lat=location-lat, lon=location-long, subject=individual-local-identifier, "
+            "time=timestamp, visible=visible; not used: event-id, "
             "sensor-type, individual-taxon-canonical-name, tag-local-identifier, "
             "study-name",
             ["Pepper", "Queen"],
         ),
         (
             MDS,
-            "lat=lat, lon=lng, time=timestamp, id=trip_id, subject=vehicle_id; "
+            "lat=lat, lon=lng, id=trip_id, subject=vehicle_id, time=timestamp; "
             "not used: provider_id, device_id",
             ["v1"],
         ),
         (
             AIS,
-            "lat=LAT, lon=LON, time=BaseDateTime, subject=MMSI; not used: SOG, VesselName",
+            "lat=LAT, lon=LON, subject=MMSI, time=BaseDateTime; not used: SOG, VesselName",
             ["366940480"],
         ),
         (
             DANISH,
-            "lat=Latitude, lon=Longitude, time=Timestamp, subject=MMSI; not used: Type of mobile",
+            "lat=Latitude, lon=Longitude, subject=MMSI, time=Timestamp; not used: Type of mobile",
             ["219000001"],
         ),
     ],
@@ -82,14 +83,14 @@ def test_tables_of_common_origin_are_understood(
 ) -> None:
     head, _, rows = text.partition("\n")
     path = csv(tmp_path, f"{head.replace('-', sign)}\n{rows}")
-    assert used(path) == [f"columns {columns.replace('-', sign)}"]
+    assert used(path) == [f"Columns: {columns.replace('-', sign)}."]
     found = list(traces(path))
     assert [one.subject for one in found] == subjects
     assert all(np.isfinite(one.time).all() for one in found)
     parquet = tmp_path / "x.parquet"
     table = pd.read_csv(path)
     table.rename(columns={"# Timestamp": "Timestamp"}).to_parquet(parquet)
-    assert used(parquet) == [f"columns {columns.replace('-', sign)}"]
+    assert used(parquet) == [f"Columns: {columns.replace('-', sign)}."]
     assert [one.subject for one in traces(parquet)] == subjects
 
 
@@ -149,16 +150,20 @@ def test_extract_lists_the_columns_of_each_kind_of_table_once(run: Run, tmp_path
         head = "lat,lon,id,time,timestamp," + ("red" if number == 3 else "bl\x1bue")
         csv(tmp_path, "\n".join([head, *rows]), f"{number}.csv")
     answer = run("extract", tmp_path, "--windows", "--spacing", 100)
-    same = "lat=lat, lon=lon, time=time, id=id; not used: timestamp, "
+    same = "lat=lat, lon=lon, id=id, time=time; not used: timestamp, "
     assert answer.err.count("read as seconds from an unknown beginning") == 1
     assert f"Columns of 3 tables: {same}bl\\x1bue.\n" in answer.out
     assert f"Columns: {same}red.\n" in answer.out
     (tmp_path / "trajectories.parquet").unlink()
     several = run("extract", tmp_path, "--windows", "--spacing", 100, "--jobs", 2, "--json")
     assert several.err.count("read as seconds from an unknown beginning") == 1
-    told = json.loads(several.out)["columns"]
-    assert told == {f"{same}bl\\x1bue": 3, f"{same}red": 1}
-    assert extract(tmp_path, spacing=100).provenance["columns"] == told
+    told = json.loads(several.out)
+    roles = {"lat": "lat", "lon": "lon", "id": "id", "time": "time"}
+    assert told["columns"] == [
+        {"roles": roles, "unused": ["timestamp", "bl\x1bue"], "tables": 3},
+        {"roles": roles, "unused": ["timestamp", "red"], "tables": 1},
+    ]
+    assert extract(tmp_path, spacing=100).provenance["columns"] == told["columns"]
 
 
 WHOSE: Mapping[str, object] = {"badge_id": ["x", "x", "x", "y"], "id": ["a", "a", "b", "c"]}
@@ -175,16 +180,21 @@ def whose(folder: Path, suffix: str, others: Mapping[str, object]) -> Path:
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_a_column_that_may_name_subjects_is_said_once(
+def test_columns_that_may_name_subjects_are_said_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, suffix: str
 ) -> None:
-    path = whose(tmp_path, suffix, {"zone_id": ["x", "x", "x", "y"]})
-    assert [one.subject for one in read(path)] == [None] * 3
+    path = whose(tmp_path, suffix, {"plate": ["x", "x", "x", "y"], "fare": [1, 2, 3, 4]})
+    assert [one.subject for one in traces(path)] == [None] * 3
     (record,) = caplog.records
     assert record.getMessage() == (
-        f"the column 'badge_id' of {path} may hold the subjects of the traces: if it does, "
-        "name it with `columns` subject=badge_id"
+        "No column is known to name persons, and 'badge_id' (2), 'plate' (2) may each name the "
+        "persons, as recordings share the values in brackets: say `columns` subject=NAME, or "
+        "subject=none"
     )
+    caplog.clear()
+    for said in ("none", "plate"):
+        assert len(list(traces(path, columns={"subject": said}))) == 3
+    assert not caplog.records
 
 
 @pytest.mark.parametrize(
@@ -192,7 +202,7 @@ def test_a_column_that_may_name_subjects_is_said_once(
     [
         ({"driver": "id"}, "no role 'driver': choose from lat"),
         ({"lat": "breite"}, "no column 'breite' for lat; its columns are id, lat, lon, folder"),
-        ({"subject": "folder"}, "has a column 'folder', and subject=folder means the folder"),
+        ({"subject": "folder"}, "has a column 'folder', and subject=folder means no column"),
         ({"place": "where"}, "no column 'where' for place"),
     ],
 )
@@ -217,6 +227,16 @@ def test_columns_that_cannot_be_used_are_refused(
 def test_columns_that_are_not_understood_are_refused(text: str, words: str) -> None:
     with pytest.raises(BadInput, match=words):
         parse_columns(text)
+
+
+def test_words_may_stand_in_place_of_columns(tmp_path: Path) -> None:
+    said = parse_columns("subject=none,nameless=different")
+    assert said == {"subject": "none", "nameless": "different"}
+    assert parse_columns("subject=track") == {"subject": "track"}
+    path = csv(tmp_path, "id,user,lat,lon\na,u,48.2,16.3\n")
+    assert [one.subject for one in traces(path, columns=said)] == [None]
+    with pytest.raises(BadInput, match="nameless=same is not known: say nameless=different"):
+        parse_columns("nameless=same")
 
 
 def drive(rows: int = 30, *, east: float = 0.0, extra: str = "") -> str:

@@ -180,6 +180,17 @@ def test_tracks_then_points_with_times_then_lines_of_kml(
     assert read(tmp_path / "x.dat", kml_file(*inside)) == expected
 
 
+def test_each_placemark_with_a_line_is_a_person_where_that_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "x.kml"
+    folder = f"<Folder>{placemark(LINE)}</Folder>"
+    nobody = placemark(track(TIMED)).replace("<name>x</name>", "")
+    path.write_text(kml_file(placemark(track(TIMED)), folder, POINTS, nobody), encoding="utf-8")
+    how = Reading(columns={"subject": "track"})
+    found = [(trace.name, trace.subject) for trace in devices.read_kml(path, "x", how)]
+    last = f"x/track {len(WAY) + 3}"
+    assert found == [("x/track 1", "x"), ("x/track 2", "x"), (last, last)]
+
+
 def test_the_first_kml_of_a_kmz_is_read(tmp_path: Path) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:

@@ -45,6 +45,20 @@ def test_a_file_is_one_recording_of_nobody_known(tmp_path: Path) -> None:
     assert found == [("a/walk", None)] * 3
 
 
+def test_each_track_is_a_person_where_that_is_said(tmp_path: Path) -> None:
+    """By its name; two tracks of one name are one person's."""
+    ada, nobody = f"<trk><name> Ada </name>{SEGMENT}</trk>", f"<trk>{SEGMENT}{SEGMENT}</trk>"
+    path = write(tmp_path / "ride.gpx", document(f"<name>no</name>{ada}{nobody}{ada}"))
+    how = Reading(columns={"subject": "track"})
+    found = [
+        (trace.name, trace.subject)
+        for trace in gpx_document.read(path, "ride", how)
+        if isinstance(trace, Trace)
+    ]
+    second = ("ride/track 2", "ride/track 2")
+    assert found == [("ride/track 1", "Ada"), second, second, ("ride/track 3", "Ada")]
+
+
 @pytest.mark.parametrize(
     ("points", "seconds", "kept"), [(40, 0.9, 0), (40, 1.0, 40), (10, 0.9, 10)]
 )

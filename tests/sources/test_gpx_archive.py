@@ -314,4 +314,4 @@ def test_accounts_that_come_too_late_are_said_once(
     assert found == SUBJECTS | {"a/18": None, "a/1000123": None}
     assert how.counts == {gpx_document.WITHOUT_ACCOUNT: 1}
     (record,) = caplog.records
-    assert "no metadata.xml before its recordings: 1 count as different" in record.getMessage()
+    assert "no metadata.xml before its recordings: 1 have no account" in record.getMessage()

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from geo_tables import names, places
-from point_tables import without_columns
 
 from trajanon.extract import traces
 from trajanon.extract.sources import geo_files
@@ -45,7 +44,7 @@ def read(path: Path, *, counts: dict[str, int] | None = None, **columns: str) ->
     """Read the traces of a file; what is left out is counted, and nothing otherwise."""
     how = Reading(columns=columns)
     found = list(geo_files.read_mds(path, "f", how))
-    assert without_columns(how.counts) == (counts or {})
+    assert how.counts == (counts or {})
     return found
 
 

@@ -1,6 +1,7 @@
 """What the studio works on, without a browser: what is old, who the people are, what mends."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +16,20 @@ from trajanon.studio import server
 from trajanon.studio.fields import FIELDS, NOBODY
 from trajanon.studio.work import ASK, LOOK, RELEASE, Work
 
-USED = "id=trip, lat=lat, lon=lon, time=time; not used: medallion, fare"
-FOUND = "id=trip, lat=lat, lon=lon, subject=user; not used: none"
+USED = {"roles": {"id": "trip", "lat": "lat", "lon": "lon"}, "unused": ["medallion", "fare"]}
+FOUND = {"roles": {"id": "trip", "lat": "lat", "lon": "lon", "subject": "medallion"}, "unused": []}
 
 
 class Quick(Work):
     """Commands that answer at once, or fail."""
 
-    def __init__(self, folder: Path = Path(), columns: tuple[str, ...] = ()) -> None:
+    def __init__(self, folder: Path = Path(), columns: Sequence[object] = ()) -> None:
         super().__init__(folder, {})
         self.bring("/somewhere/tracks")
         self.ran: list[str] = []
         self.failing = ""
         self.kind = "ready"
-        self.found = dict.fromkeys(columns, 1)
+        self.found = list(columns)
 
     async def _did(self, command: str, table: Table) -> bool:
         self.ran.append(command)
@@ -125,7 +126,7 @@ def test_a_column_is_asked_for_before_anybody_is_counted() -> None:
     assert work.tables()["extract"]["columns"] == "subject=medallion"
     work.chosen["named"] = "lat=y"
     assert work.tables()["extract"]["columns"] == "lat=y,subject=medallion"
-    work.found = {FOUND.replace("user", "medallion"): 1}
+    work.found = [FOUND]
     assert work.go() == [*RELEASE]
     assert not work.asks
 
@@ -134,8 +135,8 @@ def test_that_no_column_names_people_is_an_answer() -> None:
     work = Quick(columns=(USED,))
     work.go()
     work.chosen["subject"] = NOBODY
-    assert "columns" not in work.tables()["extract"]
-    assert work.go() == [*RELEASE[1:]]
+    assert work.tables()["extract"]["columns"] == "subject=none"
+    assert work.go() == [*RELEASE]
     work.drop("/somewhere/tracks")
     assert not work.chosen["subject"]  # of other files one is asked again
 

@@ -32,6 +32,21 @@ def walk(records, start, waiting, order):
 
 
 @bare
+def nearest_waiting(records, neighbours, near, waiting, here):
+    """The nearest record that is waiting, and how far it is."""
+    for i in range(neighbours.shape[1]):
+        if waiting[neighbours[here, i]]:
+            return neighbours[here, i], near[here, i]
+    onward, least = np.int64(-1), np.inf
+    for record in range(records.shape[0]):
+        if waiting[record]:
+            away = squared_distance(records[here], records[record])
+            if away < least:
+                onward, least = record, away
+    return onward, np.sqrt(least)
+
+
+@bare
 def shortest_walk(records, neighbours, near, starts, ends, waiting, order, best, shortest):
     """Walk from each start to its end, any for -1; ``best`` takes a path shorter than ``shortest``.
 
@@ -50,20 +65,8 @@ def shortest_walk(records, neighbours, near, starts, ends, waiting, order, best,
             order[place], waiting[here] = here, False
             if place == last or length >= shortest:
                 break
-            onward, step = -1, np.inf
-            for i in range(neighbours.shape[1]):
-                if waiting[neighbours[here, i]]:
-                    onward, step = neighbours[here, i], near[here, i]
-                    break
-            if onward < 0:
-                for record in range(n):
-                    if waiting[record]:
-                        away = squared_distance(records[here], records[record])
-                        if away < step:
-                            onward, step = record, away
-                step = np.sqrt(step)
+            here, step = nearest_waiting(records, neighbours, near, waiting, here)
             length += step
-            here = onward
         if end >= 0:
             order[n - 1] = end
             length += np.sqrt(squared_distance(records[here], records[end]))

@@ -76,12 +76,7 @@ def anonymize(
     from trajanon.holder_key import holders_key
     from trajanon.publication import anonymize_file
 
-    how |= (named := method_of(how["method"]))
-    if len(named) > 1 and not how["as_published"]:
-        raise BadInput(
-            "a path or a compression in `method` is for `as_published`: write "
-            f"`method={named['method']}`, or add `as_published`"
-        )
+    how |= method_of(how["method"], published=how["as_published"])
     if refine is not None:
         how["refine"] = refine
     if not trajectories:

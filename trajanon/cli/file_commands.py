@@ -92,7 +92,7 @@ def _of_release(
 ) -> tuple[dict[str, Any], str]:
     from trajanon.files.report import report_beside
     from trajanon.privacy.release_check import report_of
-    from trajanon.subjects import nameless
+    from trajanon.subjects import Nameless
     from trajanon.verdict import verdict
 
     if originals is None:
@@ -101,8 +101,10 @@ def _of_release(
         read = trajanon.read_trajectories(originals, subjects_exact=exact)
         found = trajanon.check(released, k, trajectories=read, against=against)
         counted = f"; {k} different subjects in each group"
-        if unknown := nameless(read.provenance):
-            counted += f", where each of {unknown:,} recordings without a name counts as one"
+        nameless = Nameless.counted_in(read.provenance)
+        if nameless.recordings:
+            without = number_of(nameless.recordings, "recording")
+            counted += f", where {without} without a name count as {nameless.subjects:,}"
     is_folder = released.is_dir()
     if certificate is not None:
         from trajanon.evaluation.release_certificate import read_certificate, repeated

@@ -30,7 +30,7 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 _HELPS: dict[str, Help] = {
     "file": "CSV or Parquet table with a header and one record in each row.",
-    "subjects_exact": "Count names that differ only in upper and lower case as different subjects.",
+    "subjects_exact": "Take names as they are; otherwise spellings of one name are one subject's.",
     "missing": "If values are missing: refuse the table, or drop these rows.",
     "as_json": "Print the result as JSON.",
 }
@@ -109,8 +109,8 @@ def names_of(text: str) -> list[str]:
         raise BadInput(f"cannot read {text!r} as column names between commas: {error}") from error
 
 
-def method_of(text: str) -> dict[str, str | int]:
-    """Read a method, and with colons its path and compression: hm2:concorde:c=5."""
+def method_of(text: str, *, published: bool) -> dict[str, str | int]:
+    """Read a method, and if it is as published its path and compression: hm2:concorde:c=5."""
     method, *others = text.split(":")
     named: dict[str, str | int] = {"method": method}
     for word in others:
@@ -123,6 +123,11 @@ def method_of(text: str) -> dict[str, str | int]:
                 "number: hm2:concorde:c=5"
             )
         named[option] = int(number) if equals else word
+    if others and not published:
+        raise BadInput(
+            f"a path or a compression in `method` is for `as_published`: write `method={method}`, "
+            "or add `as_published`"
+        )
     return named
 
 

@@ -15,10 +15,10 @@ from rich.progress import Progress as RichProgress
 
 from trajanon._kernels import at_compilation
 from trajanon.cli.messages import say_compiling, tell
+from trajanon.columns_read import columns_read
 from trajanon.errors import printable
 from trajanon.number_text import UNITS, number_of, percent, span
 from trajanon.progress import Progress
-from trajanon.subjects import Merged
 from trajanon.verdict import Verdict, cost, knows_people, source, verdict
 
 _NAME = 80
@@ -111,23 +111,23 @@ def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
 
 def show_extraction(provenance: Mapping[str, Any]) -> None:
     """Print what extraction read, dropped and kept, and what to know of it."""
-    from trajanon.extract.dropped import limits_sentence, recordings_sentence, sentences
+    from trajanon.extract.dropped import (
+        limits_sentence,
+        people_sentences,
+        recordings_sentence,
+        sentences,
+    )
 
     counts = provenance["counts"]
-    uses = sorted(provenance["columns"].items(), key=lambda use: -use[1])  # those of most tables
-    for use, count in uses[:_HEADERS]:
-        tell(f"Columns{f' of {count:,} tables' * (count > 1)}: {use}.")
+    uses = columns_read(provenance)
+    for use in uses[:_HEADERS]:
+        tell(use.sentence)
     if len(uses) > _HEADERS:
         tell("More tables have other columns: --json lists them.")
     tell(recordings_sentence(provenance))
     if limits := limits_sentence(provenance):
         tell(limits)
-    if unknown := counts.get("recordings of unknown subjects"):
-        named = number_of(unknown, "recording has", "recordings have")
-        tell(f"{named} no subject; each counts as a different person.")
-    if merged := Merged.counted_in(provenance).sentence():
-        tell(merged)
-    for sentence in sentences(provenance):
+    for sentence in [*people_sentences(provenance), *sentences(provenance)]:
         tell(sentence)
     if counts.get("points near hidden places") == 0:
         tell(

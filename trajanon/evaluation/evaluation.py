@@ -21,8 +21,8 @@ from trajanon.files.report import (
     width_in,
 )
 from trajanon.loss import loss_to
-from trajanon.partition import broken_promises, check_k, dense
-from trajanon.perturbation import TIMES_LENGTH, correlation, displacement_covariance, largest_shares
+from trajanon.partition import broken_promises, check_k, dense, member_weights
+from trajanon.perturbation import displacement_covariance, largest_shares, times_correlation
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.chains import drives_left, people_followed
 from trajanon.privacy.habits import other_trips
@@ -37,7 +37,7 @@ from trajanon.progress import Progress, silent
 from trajanon.release import Release, with_report
 from trajanon.snapping import RoadsToFollow
 from trajanon.street_counts import compared_streets, different_lines
-from trajanon.subjects import nameless
+from trajanon.subjects import Nameless
 from trajanon.times import departure_days
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
@@ -146,7 +146,7 @@ def evaluate(
         points=kept.points.shape[1],
         subjects=None if subjects is None else int(subjects.max()) + 1,
         left_out=len(left_out_in(reported)),
-        nameless=nameless(kept.provenance),
+        nameless=Nameless.counted_in(kept.provenance).recordings,
         sizes=seen.sizes,
         rows=seen.rows,
         violations={
@@ -217,7 +217,7 @@ def patient(
     if len(seen.points) > MOST_SEARCHED:
         seen, rows, lines = _near(seen, seed)
         tracks = None if tracks is None else tracks.take(rows)
-        movement = movement._replace(shares=movement.shares[lines])
+        movement = movement.of(rows, lines)
 
     progress("Evaluating", 1, 4, "members of lines")
     verified = verification(seen, movement, seed=seed)
@@ -234,13 +234,16 @@ def movement_of(report: Report, seen: Published) -> Movement:
     """Say how the lines of a release are moved, as everybody may read in its datasheet."""
     m, width = seen.points.shape[1], width_in(report) or 0.0
     places = Noise(displacement_covariance(m, width, 1.0), ROUNDED)
-    shares, times = largest_shares(seen.labels, seen.subjects), report.get("times")
+    people, times = seen.subjects, report.get("times")
+    if report.get("as_published"):
+        people = None
+    shares, weights = largest_shares(seen.labels, people), member_weights(seen.labels, people)
     if times is None or seen.line_times is None:
-        return Movement(places, shares)
+        return Movement(places, shares, weights=weights)
     widths = times.get("widths") or {"departures": 0.0, "elapsed": 0.0}
-    along = widths["elapsed"] ** 2 * correlation(m, TIMES_LENGTH)
+    along = widths["elapsed"] ** 2 * times_correlation(m)
     rounding = times["step"] / np.sqrt(12.0)
-    return Movement(places, shares, Noise(widths["departures"] ** 2 + along, rounding))
+    return Movement(places, shares, Noise(widths["departures"] ** 2 + along, rounding), weights)
 
 
 def _near(seen: Published, seed: int) -> tuple[Published, Ints, Ints]:

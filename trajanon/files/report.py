@@ -51,12 +51,18 @@ class _Alignment(TypedDict):
     starts: NotRequired[list[Whole]]  # of windows on their tracks, when they were averaged
 
 
+class _Column(TypedDict):
+    column: str
+    values: Whole  # different ones
+
+
 class _Source(TypedDict):
     recordings: Whole | None  # that were read
     used: Whole  # of these, with a trajectory
     nameless: Whole  # recordings
+    nameless_count_as: NotRequired[Whole]  # subjects
     per_recording: Whole | None  # windows of a recording, at most; None if not known
-    unused: NotRequired[str | None]  # columns of the table
+    possible_persons: NotRequired[list[_Column]]  # that may name subjects, where none does
     left_out: dict[str, Whole]  # the others, and why
 
 
@@ -129,6 +135,7 @@ class Report(TypedDict):
     suppressed: NotRequired[_LeftOut | None]
     ledger: NotRequired[_LeftOut]  # what was released before
     attribution: NotRequired[str | None]
+    people: NotRequired[Whole | None]  # in the release
     subjects_per_group: NotRequired[list[Whole] | None]
     largest_share: NotRequired[Finite | None]  # of a person in the mean that is a line
     key_fingerprint: NotRequired[str | None]  # of the secret by which lines are moved

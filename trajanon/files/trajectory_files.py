@@ -20,7 +20,7 @@ from trajanon.files.parquet_parts import ParquetParts, parquet_of
 from trajanon.inputs import parsed
 from trajanon.number_text import number_of
 from trajanon.remote_folder import Folder, folder_or_file
-from trajanon.subjects import Identities, identities
+from trajanon.subjects import Identities, identities, merged_sentences
 from trajanon.times import Clock
 from trajanon.tracks import Tracks
 from trajanon.trajectories import HOPS, Trajectories
@@ -150,8 +150,8 @@ def read_trajectories(
         names their subjects; ``times``, lists of seconds since 1970 UTC, when; columns ``run``,
         ``start``, ``track`` and ``track_times`` on what they may slide.
     subjects_exact
-        Whether names of subjects that differ only in upper and lower case are different subjects.
-        Blanks and the encoding of accents never make a difference.
+        Whether names of subjects are taken as they are. Otherwise those that differ only in case,
+        blanks, punctuation at the ends or the writing of a number are one subject's.
 
     Raises
     ------
@@ -214,8 +214,8 @@ def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
 def _owners(path: object, file: ParquetParts, *, exact: bool) -> Identities:
     column = partial(geoparquet.written_column, path, file)
     found = identities(column("subject"), column("trace"), exact=exact)
-    if merged := found.merged.sentence():
-        _LOG.warning("%s: %s", path, merged)
+    for sentence in merged_sentences(found.merged):
+        _LOG.warning("%s: %s", path, sentence)
     return found
 
 

@@ -68,7 +68,8 @@ class Followed:
     lines: int  # released
     unit: str
     left: Mapping[str, Left]  # by ``people`` and, where they are known, ``days``
-    place: Place
+    place: Place  # the busiest of each person, such as home
+    second: Place  # the busiest elsewhere, such as work
     steps: int = 0  # from line to line
     on_a_day: bool = False  # whether each leads to the next line of the same day
     found: Mapping[str, Ranks] = field(default_factory=dict)  # by what he starts from
@@ -79,7 +80,8 @@ class Followed:
         steps = {"steps": self.steps, "on_a_day": self.on_a_day}
         found = {"followed": {start: ranks._asdict() for start, ranks in self.found.items()}}
         whole = {"k": self.k, "lines": self.lines, **steps}
-        return whole | counts_of(self.left) | found | {"place": self.place._asdict()}
+        places = {"place": self.place._asdict(), "second_place": self.second._asdict()}
+        return whole | counts_of(self.left) | found | places
 
     @property
     def first(self) -> float:
@@ -114,9 +116,15 @@ class Followed:
         if (place := self.place).people:
             have = number_of(place.people, "person has", "people have")
             said.append(
-                f"{have} a place of {metres(PLACE)} where three {UNITS[self.unit]} begin or end. "
-                f"For {place.found:,} of them most ends of their lines lie there; one guess for "
-                f"everybody is right for {place.guess:,}."
+                f"{have} a place of {metres(PLACE)} where three {UNITS[self.unit]} begin or end, "
+                f"such as home. For {place.found:,} of them most ends of their lines lie there; "
+                f"one guess for everybody is right for {place.guess:,}."
+            )
+        if (place := self.second).people:
+            have = number_of(place.people, "person has", "people have")
+            said.append(
+                f"{have} a second one elsewhere, such as work: it is found for {place.found:,}, "
+                f"and by the guess for {place.guess:,}."
             )
         return " ".join(said)
 
@@ -218,19 +226,20 @@ def people_followed(published: Published, days: Ints | None) -> Followed | None:
     """Say what the lines of each person show, to those who know all, or follow from one to next.
 
     The adversary starts from a known trajectory, or from its line. Who knows all lines of a person
-    takes the place where most of them begin or end. None if nothing is known of subjects.
+    takes the place where most of them begin or end, and the busiest elsewhere. None if nothing is
+    known of subjects.
     """
     if (subjects := published.subjects) is None:
         return None
     left = people_left(published.labels, subjects, days, published.k)
-    place = places_found(published.points, published.lines, published.labels, subjects)
+    places = places_found(published.points, published.lines, published.labels, subjects)
     k, lines, steps = published.k, len(published.lines), published.steps
     if steps is None:
-        return Followed(k, lines, published.unit, left, place)
+        return Followed(k, lines, published.unit, left, *places)
     found = {KNOWN: _ranked(published, steps)[0], LINE: _ranked(published, steps, by_line=True)[0]}
     found[CHANCE] = Ranks(*(min(n / (lines - 1), 1.0) for n in (1, 3)))
     went = len(steps.here), steps.on_a_day
-    return Followed(k, lines, published.unit, left, place, *went, found)
+    return Followed(k, lines, published.unit, left, *places, *went, found)
 
 
 def next_line(published: Published, steps: Steps) -> Attack:
@@ -305,26 +314,43 @@ def in_metres(points: Floats, lines: Floats) -> Floats:
     return np.asarray((points - lines[0, 0]) * metres_of_degrees(lines[..., 0].mean()))
 
 
-def places_found(points: Floats, lines: Floats, labels: Ints, subjects: Ints) -> Place:
-    """Find the place where most lines of each person begin or end, for those who have one."""
+def places_found(
+    points: Floats, lines: Floats, labels: Ints, subjects: Ints
+) -> tuple[Place, Place]:
+    """Find where most lines of each person begin or end, and where most do elsewhere.
+
+    Counted are people with such a place, and with a second one.
+    """
     went, ended = (
         np.concatenate([in_metres(each[:, end], lines) for end in (0, -1)])
         for each in (points, lines)
     )
-    own, person = np.append(labels, labels + len(lines)), np.tile(dense(subjects), 2)
-    true, many = _busiest(went, person)
-    true, inferred = true[many >= _ENDS], _busiest(ended[own], person)[0][many >= _ENDS]
-    guess, _ = _busiest(ended, np.zeros(len(ended), dtype=np.int64))
-    found, guessed = (
-        int((np.hypot(*(place - went[true]).T) <= PLACE).sum())
-        for place in (ended[own[inferred]], ended[guess])
-    )
-    return Place(len(true), found, guessed)
+    person = np.tile(dense(subjects), 2)
+    lines_of_ends = ended[np.append(labels, labels + len(lines))]
+    (guess,), _ = _busiest(ended, np.zeros(len(ended), dtype=np.int64))
+    home = told_home = None
+    places = list[Place]()
+    for _ in range(2):
+        true, many = _busiest(went, person, home)
+        told, _ = _busiest(lines_of_ends, person, told_home)
+        home, told_home = went[true], lines_of_ends[told]
+        right = [np.hypot(*(at - home).T) <= PLACE for at in (told_home, ended[guess])]
+        some = many >= _ENDS
+        places.append(Place(int(some.sum()), *(int(found[some].sum()) for found in right)))
+        home, told_home = home[person], told_home[person]
+    return places[0], places[1]
 
 
-def _busiest(ends: Floats, subjects: Ints) -> tuple[Ints, Ints]:
-    """For each subject the end near which most of theirs lie, and how many do."""
-    at = np.column_stack([ends, _APART * subjects])
+def _busiest(ends: Floats, subjects: Ints, but: Floats | None = None) -> tuple[Ints, Ints]:
+    """For each subject the end near which most of theirs lie, and how many do.
+
+    Ends at a place that is known already, (n, 2), have none beside them.
+    """
+    known = np.zeros(len(ends))
+    if but is not None:
+        there = np.hypot(*(ends - but).T) <= 2.0 * PLACE
+        known[there] = _APART * (1.0 + np.flatnonzero(there))
+    at = np.column_stack([ends, _APART * subjects, known])
     near = cKDTree(at).query_ball_point(at, PLACE, return_length=True)
     order = np.lexsort((-np.arange(len(near)), near, subjects))
     last = order[np.append(np.diff(subjects[order]) != 0, True)]

@@ -139,10 +139,10 @@ class Noise:
         sizes = self._sizes.clip(0.0) * share**2 + self._rounded**2
         return np.asarray(self._axes.T @ values / np.sqrt(sizes)[:, None])
 
-    def of_sum(self, size: int, share: float) -> Floats:
-        """Compute the covariance of ``size`` times the noise, (m, m)."""
+    def times(self, factor: float, share: float) -> Floats:
+        """Compute the covariance of so many times the noise, (m, m)."""
         rounding = self._rounded**2 * np.eye(len(self._covariance))
-        return np.asarray(size**2 * (share**2 * self._covariance + rounding))
+        return np.asarray(factor**2 * (share**2 * self._covariance + rounding))
 
 
 class Movement(NamedTuple):
@@ -151,6 +151,12 @@ class Movement(NamedTuple):
     places: Noise  # on each axis, in metres
     shares: Floats  # of each line: the largest share of one person in its mean, (g,)
     times: Noise | None = None  # in seconds; None where no times are released
+    weights: Floats | None = None  # of each trajectory in its mean, (n,); None: all alike
+
+    def of(self, rows: Ints, lines: Ints) -> "Movement":
+        """Take some trajectories and lines."""
+        weights = None if self.weights is None else self.weights[rows]
+        return self._replace(shares=self.shares[lines], weights=weights)
 
 
 class KnownTracks:

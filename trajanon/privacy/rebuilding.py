@@ -64,7 +64,7 @@ def rebuilding(
 ) -> tuple[Guessed | None, Guessed | None]:
     """Rebuild one hidden member of lines from the others, and from where other people go.
 
-    The adversary knows all but the key. Taken from the line times its members, the others leave the
+    The adversary knows all but the key. Taken from a multiple of the line, the others leave the
     hidden member and as many times the displacement, which the adversary smooths, inferring by
     turns how far members spread and where the hidden one was. Of the map, but for what only the
     hidden subject shows, the adversary tries all places near this, and takes the likeliest way: in
@@ -103,19 +103,24 @@ def _errors(
     tracks: KnownTracks, movement: Movement, plan: "_Map", members: Ints, spacing: float | None
 ) -> list[float]:
     """Rebuild the first of the members in each way; how far these, and the line, are off."""
-    line, size = int(tracks.labels[members[0]]), len(members)
+    line = int(tracks.labels[members[0]])
     share = float(movement.shares[line])
+    weights = np.ones(len(members)) / len(members)
+    if movement.weights is not None:
+        weights = movement.weights[members]
+    factor, others = 1.0 / float(weights[0]), weights[1:] / weights[0]
+
     hidden, *_ = points = tracks.points[members]
-    noise = movement.places.of_sum(size, share)
-    owner = int(tracks.owners[members[0]])
-    guesses = _guesses(tracks.lines[line], points[1:], noise, plan, owner, spacing)
+    left = factor * tracks.lines[line] - np.einsum("n,nmc->mc", others, points[1:])
+    noise, owner = movement.places.times(factor, share), int(tracks.owners[members[0]])
+    guesses = _guesses(left, points[1:], noise, plan, owner, spacing)
     off = [float(np.hypot(*(way - hidden).T).mean()) for way in (*guesses, tracks.lines[line])]
     if movement.times is None or tracks.times is None or tracks.line_times is None:
         return off
     times, of_line = tracks.times[members], tracks.line_times[line]
-    left = size * of_line - times[1:].sum(axis=0)
-    smooth = _smooth_times(left, times[1:], movement.times.of_sum(size, share))
-    return off + [float(np.abs(when - times[0]).mean()) for when in (left, smooth, of_line)]
+    rest = factor * of_line - np.einsum("n,nm->m", others, times[1:])
+    smooth = _smooth_times(rest, times[1:], movement.times.times(factor, share))
+    return off + [float(np.abs(when - times[0]).mean()) for when in (rest, smooth, of_line)]
 
 
 def _smooth_times(left: Floats, companions: Floats, noise: Floats) -> Floats:
@@ -129,7 +134,7 @@ def _smooth_times(left: Floats, companions: Floats, noise: Floats) -> Floats:
 
 
 def _guesses(
-    line: Floats,
+    left: Floats,
     companions: Floats,
     noise: Floats,
     plan: "_Map",
@@ -137,7 +142,7 @@ def _guesses(
     spacing: float | None,
 ) -> tuple[Floats, ...]:
     """Rebuild the hidden member in each way; all in metres, with the noise of what is left."""
-    left, middle = (len(companions) + 1) * line - companions.sum(axis=0), companions.mean(axis=0)
+    middle = companions.mean(axis=0)
     found = _smoothed(left, companions, noise)
     inverse = np.asarray(np.linalg.inv(found.other), dtype=np.float64)
     places = _places_near(plan, hidden, found, middle, inverse)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-FOLDER, NOBODY = "folder", "nobody"
+FOLDER, NOBODY = "folder", "none"
 """Chosen as the subject: each folder is a person; no column names the people."""
 
 

@@ -13,6 +13,7 @@ from trajanon.data import sample
 from trajanon.number_text import metres, number_of, percent
 from trajanon.studio.fields import FIELDS, FormField
 from trajanon.studio.work import LOOK, PAGE, RELEASE, Work
+from trajanon.subjects import Nameless
 
 _STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 _BRING = (Path(__file__).parent / "bring.html").read_text(encoding="utf-8")
@@ -174,16 +175,18 @@ class Page:
             + f". They become {number_of(counts['trajectories'], unit)}."
         )
         for use in self.work.uses[:_TABLES]:
-            ui.label(f"Columns found: {use}.")
+            ui.label(use.sentence)
         if self.work.uses:
             person = next(field for field in FIELDS if field.name == "subject")
             _choice(person, self.work.chosen, self.work.persons)
-        nameless = counts["recordings of unknown subjects"]
-        people = counts["subjects read"] - nameless
+        nameless = Nameless.counted_in(found)
+        people = counts["subjects read"] - nameless.subjects
         named = f"people: {number_of(people, 'person', 'people')} are named"
         ui.label(f"k counts {named if people > 0 else 'recordings: no person is named'}.")
-        if people > 0 < nameless:
-            ui.label(f"{number_of(nameless, 'recording')} without a name count as one person each.")
+        if people > 0 < nameless.recordings:
+            without = number_of(nameless.recordings, "recording")
+            as_many = number_of(nameless.subjects, "person", "people")
+            ui.label(f"{without} without a name count as {as_many}.")
 
     @ui.refreshable_method
     def found(self) -> None:

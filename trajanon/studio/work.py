@@ -13,6 +13,7 @@ from typing import Any
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
 from trajanon.cli.report_tables import LINES
 from trajanon.cli.run_commands import Table, words_of
+from trajanon.columns_read import ColumnsRead, columns_read
 from trajanon.studio.fields import FIELDS, FOLDER, NOBODY
 
 PAGE = "evaluation.html"
@@ -56,7 +57,7 @@ class Work:
         released = ANONYMIZED.with_suffix(chosen["format"]).name
         both = [str(TRAJECTORIES), released]
         person = chosen["subject"]
-        named = [chosen["named"], f"subject={person}" * (person not in (*_EMPTY, NOBODY))]
+        named = [chosen["named"], f"subject={person}" * (person not in _EMPTY)]
         fixed: dict[str, dict[str, Any]] = {
             "extract": {"columns": ",".join(filter(None, named)), "paths": self.files.copy()},
             "anonymize": {"out": released},
@@ -146,19 +147,14 @@ class Work:
         return "\n".join([*lines, ""])
 
     @property
-    def uses(self) -> list[str]:
-        """How the columns of tables are used, in words, one for each kind of table."""
-        return list(self.results.get("extract", {}).get("columns", {}))
+    def uses(self) -> list[ColumnsRead]:
+        """How the columns of tables are used, one for each kind of table."""
+        return columns_read(self.results.get("extract", {}))
 
     def _roles(self) -> tuple[dict[str, str], dict[str, str]]:
         """Columns by their roles, and those that have none."""
-        roles: dict[str, str] = {}
-        unused: dict[str, str] = {}
-        for use in self.uses:
-            used, _, others = use.partition("; not used: ")
-            roles |= dict(one.split("=", 1) for one in used.split(", ") if "=" in one)
-            unused |= {name: name for name in others.split(", ") if name != "none"}
-        return roles, unused
+        roles = {role: name for use in self.uses for role, name in use.roles.items()}
+        return roles, {name: name for use in self.uses for name in use.unused}
 
     @property
     def persons(self) -> dict[str, str]:

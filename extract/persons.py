@@ -1,0 +1,133 @@
+"""Persons: recordings and their makers get numbers; names and copies that are one person's, one."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from trajanon.arrays import Bools, Hashes, Ints
+from trajanon.extract.duplicate_recordings import Places, at_two_places, copies
+from trajanon.extract.points import Points
+from trajanon.extract.trace import Trace
+from trajanon.hashing import bits_mixed, hashes_of
+from trajanon.subjects import Merged, Nameless, key_of
+
+
+class Entered(NamedTuple):
+    """What became of a batch of recordings."""
+
+    trace: Ints  # numbers, in the order of appearance, shape (traces,)
+    subject: Ints  # numbers, in the order of appearance, shape (traces,)
+    mark: Hashes  # of the name of the person who made it, shape (traces,)
+    new: Bools  # whether a recording of this name is the first, shape (traces,)
+    repeated: Bools  # whether the same points came before, in any order, shape (traces,)
+
+
+class Persons(NamedTuple):
+    """Who is behind the subjects that were entered, and what was found to be one's."""
+
+    number: Ints  # of the person behind each subject: the lowest subject that is the same
+    nameless: Nameless
+    merged: Merged
+    at_two_places: int = 0  # subjects
+
+
+class Recordings:
+    """Gives pseudonyms, and finds out which recordings are one person's."""
+
+    def __init__(self, *, subjects_exact: bool = False) -> None:
+        self._exact = subjects_exact
+        self._traces: dict[tuple[str, str], int] = {}
+        self._subjects: dict[tuple[str | None, ...], int] = {}
+        self._subject_of_content: dict[int, int] = {}
+        self._same: list[tuple[int, int]] = []  # subjects with a recording of equal points
+        self._places = Places()
+        self._names: set[str] = set()
+
+    def enter(self, traces: Sequence[Trace], points: Points) -> Entered:
+        """Number recordings and their subjects; find those that came before."""
+        keys = [self._key(trace) for trace in traces]
+        known = len(self._traces)
+        named = [
+            self._traces.setdefault((key, trace.name), len(self._traces))
+            for key, trace in zip(keys, traces, strict=True)
+        ]
+        makers = [
+            (key,) if key else (None, trace.name) for key, trace in zip(keys, traces, strict=True)
+        ]
+        subject = np.array(
+            [self._subjects.setdefault(maker, len(self._subjects)) for maker in makers], np.int64
+        )
+        trace = np.array(named, np.int64)
+        # Numbers rise where, and only where, a name is new.
+        new = trace > np.maximum.accumulate(np.append(known - 1, trace))[:-1]
+        repeated = self._repeated(points, subject)
+        mark = np.array([_hash(*maker) for maker in makers], np.uint64)
+        return Entered(trace, subject, mark, new, repeated)
+
+    def _key(self, trace: Trace) -> str:
+        """Return the one form of a subject's names; empty if there is none."""
+        names = trace.spellings or (() if trace.subject is None else (trace.subject,))
+        keys = [key_of(name, exact=self._exact) for name in names]
+        self._names.update(name for name, key in zip(names, keys, strict=True) if key)
+        return keys[0] if keys else ""
+
+    def _repeated(self, points: Points, subject: Ints) -> Bools:
+        """Tell which recordings have just the points of one before, in any order."""
+        hashes, n = hashes_of(points.lat, points.lon, points.time), len(subject)
+        order = np.lexsort((hashes, points.trace))
+        trace, hashes = points.trace[order], hashes[order]
+        once = np.append(True, (np.diff(trace) != 0) | (np.diff(hashes) != 0))[: len(order)]
+        trace, hashes = trace[once], hashes[once]
+        content = np.zeros(n, dtype=np.uint64)
+        np.add.at(content, trace, bits_mixed(hashes))
+        size = np.bincount(trace, minlength=n)
+        repeated = np.zeros(n, dtype=np.bool_)
+        for i in np.flatnonzero(size >= 2).tolist():  # one point many people may have recorded
+            repeated[i] = content[i] in self._subject_of_content
+            before = self._subject_of_content.setdefault(int(content[i]), int(subject[i]))
+            if before != subject[i]:
+                self._same.append((before, int(subject[i])))
+        return repeated
+
+    def place(self, cleaned: Points, given: Points, entered: Entered) -> None:
+        """Remember where recordings were, by their points cleaned and as given."""
+        self._places.add(cleaned, given, entered.subject)
+
+    def persons(self, *, nameless_differ: bool = False) -> Persons:
+        """Find the person behind each subject.
+
+        All subjects without a name are one person, unless they are said to differ, or none has one.
+        """
+        n = len(self._subjects)
+        person, places = np.arange(n), self._places.all()
+        for one, other in [*self._same, *copies(places).tolist()]:
+            _join(person, one, other)
+        while not np.array_equal(person, person[person]):
+            person = person[person]
+
+        named = np.array([maker[0] is not None for maker in self._subjects], dtype=np.bool_)
+        without = np.bincount(person, named, n)[person] == 0.0
+        merged = Merged(len(self._names) - int(named.sum()), n - len(np.unique(person)))
+        if named.any() and without.any() and not nameless_differ:
+            person[without] = person[without].min()
+        nameless = Nameless(int(without.sum()), len(np.unique(person[without])))
+        return Persons(person, nameless, merged, len(at_two_places(places)))
+
+
+def _join(person: Ints, one: int, other: int) -> None:
+    """Note that two subjects are one person, by the lower number of the two."""
+    ends = []
+    for end in (one, other):
+        while person[end] != end:
+            person[end] = person[person[end]]
+            end = int(person[end])
+        ends.append(end)
+    person[max(ends)] = min(ends)
+
+
+def _hash(*names: str | None) -> int:
+    """Hash a subject, or none and a recording."""
+    text = repr(names).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")

@@ -1,0 +1,166 @@
+"""What the first rows of a table show of each of its columns."""
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_list_like, is_object_dtype
+
+from trajanon.arrays import Floats, Ints
+from trajanon.extract.sources.coordinates import numbers
+from trajanon.extract.sources.timestamps import TimesHeld, times_held
+from trajanon.subjects import spelled
+
+_FEW = 10  # rows, too few to say that a column counts them, or to be a recording on average
+_BEGIN = 1_000  # rows, by which most columns are dismissed
+_EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant
+
+_MEASURES = re.compile(
+    r"(?<![a-z])(acc|accuracy|alt|altitude|azimuth|bearing|battery|cadence|comment|course"
+    r"|direction|dist|distance|[hpv]?dop|elev?|elevation|event|fix|[hv]acc|heading|height|hgt|hr"
+    r"|heart|heartrate|mode|note|odometer|power|pressure|quality|rate|rssi|sats?|satellites"
+    r"|signal|speed|state|status|temp|temperature|vel|velocity)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Words in the names of columns that describe a point, not its owner."""
+
+
+class Coded(NamedTuple):
+    """The values of a column, each written once."""
+
+    code: Ints  # of each row its value, or -1
+    values: pd.Series
+
+
+class Column:
+    """The first rows of a column."""
+
+    def __init__(self, name: str, values: pd.Series) -> None:
+        self.name = name
+        self.values = values
+
+    @cached_property
+    def coded(self) -> Coded:
+        """Its values, numbered in the order of appearance."""
+        code, values = pd.factorize(self.values)
+        return Coded(np.asarray(code), pd.Series(values))
+
+    @cached_property
+    def is_key(self) -> bool:
+        """Whether it is unique in each row, and there are enough rows to say so."""
+        if len(self.values) < _FEW or len(set(self.values.head(_BEGIN))) < min(
+            len(self.values), _BEGIN
+        ):
+            return False
+        return bool(self.values.is_unique and self.values.notna().all())
+
+    @cached_property
+    def times(self) -> TimesHeld | None:
+        """What whole times it holds."""
+        return times_held(self.values)
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """Its values as numbers; NaN where there is none."""
+        return numbers(self.values)
+
+    @cached_property
+    def describes(self) -> bool:
+        """Whether it measures a point, by its name, or holds fractions."""
+        return _MEASURES.search(self.name) is not None or self.describes_numbers
+
+    @cached_property
+    def describes_numbers(self) -> bool:
+        """Whether it holds fractions, or numbers that measure a point, by its name."""
+        begin = numbers(self.values.head(_BEGIN))
+        named = np.isfinite(begin).any() and _MEASURES.search(self.name) is not None
+        return bool(named or (begin % 1.0 > 0.0).any())
+
+    @cached_property
+    def holds_lists(self) -> bool:
+        """Whether a row holds a list, not a value."""
+        return is_object_dtype(self.values) and bool(self.values.map(is_list_like).any())
+
+
+class TableHead:
+    """The first rows of a table of points."""
+
+    def __init__(self, rows: pd.DataFrame) -> None:
+        self.columns: Mapping[str, Column] = {
+            str(name): Column(str(name), rows[name]) for name in rows
+        }
+        self.rows = len(rows)
+        self.recording: Ints = np.zeros(len(rows), np.int64)  # of each row its recording, or -1
+
+    def tell_recordings(self, *names: str) -> None:
+        """Tell recordings apart by the values of some columns."""
+        code = np.zeros(self.rows, np.int64)
+        for name in names:
+            coded = self.columns[name].coded
+            code = np.where(coded.code < 0, -1, code * (len(coded.values) + 1) + coded.code)
+        self.recording = pd.factorize(np.where(code < 0, -1, code))[0] if names else code
+
+    @property
+    def recordings(self) -> int:
+        """How many recordings begin in these rows."""
+        return int(self.recording.max(initial=-1)) + 1
+
+    def is_constant(self, name: str) -> bool:
+        """Whether a column has one value in each recording, or none."""
+        column = self.columns[name]
+        begin = Column(name, column.values.head(_BEGIN))
+        return _constant(begin, self.recording) and _constant(column, self.recording)
+
+    def divides(self, name: str, owner: Column) -> bool:
+        """Whether a column tells several parts of what owners made apart, each of one owner."""
+        coded = self.columns[name].coded
+        several = len(owner.coded.values) < len(coded.values) <= self.rows // _FEW
+        return several and bool((coded.code >= 0).all()) and _constant(owner, coded.code)
+
+    def differs(self, name: str) -> int:
+        """Count the different values of a column in each recording, and add these up."""
+        coded = self.columns[name].coded
+        pair = self.recording * (len(coded.values) + 1) + coded.code
+        return len(pd.unique(pair[coded.code >= 0]))
+
+    def numbers_points(self, name: str, *, gapless: bool) -> bool:
+        """Whether a column numbers the points of each recording; perhaps without any gap."""
+        if self.rows < 2 or self.columns[name].holds_lists:
+            return False
+        values = self.columns[name].numbers
+        if not (np.isfinite(values).all() and (values % 1.0 == 0.0).all()):
+            return False
+        order = np.lexsort((values, self.recording))
+        step, goes_on = np.diff(values[order]), np.diff(self.recording[order]) == 0
+        if not goes_on.any() or (step[goes_on] == 0.0).any():
+            return False
+        counts_rows = np.ptp(values) == self.rows - 1 and self.columns[name].is_key
+        return not gapless or counts_rows or bool((step[goes_on] == 1.0).all())
+
+    def names_in(self, name: str) -> list[str]:
+        """List the different names in a column, as they are written."""
+        return [text for text in as_given(self.columns[name].coded.values) if text]
+
+
+def _constant(column: Column, recording: Ints) -> bool:
+    """Whether a column has one value in each recording, or none."""
+    code = column.coded.code
+    recording = recording[: len(code)]
+    known = (code >= 0) & (recording >= 0)
+    first = np.full(int(recording.max(initial=-1)) + 1, -1)
+    first[recording[known][::-1]] = code[known][::-1]
+    return bool((first[recording[known]] == code[known]).all())
+
+
+def as_given(values: pd.Series) -> list[str | None]:
+    """Read names as they are written; None where there is none. Whole floats are no fractions."""
+    if pd.api.types.is_float_dtype(values):
+        whole = (values % 1 == 0) & (values.abs() < _EXACT)
+        texts = values.astype("string")
+        texts[whole] = values[whole].astype("Int64").astype("string")
+        values = texts
+    given = (None if pd.isna(one) else str(one) for one in values.tolist())
+    return [one if one and spelled(one) else None for one in given]

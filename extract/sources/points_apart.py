@@ -1,0 +1,110 @@
+"""Points that one person cannot have made, and points in no order."""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from trajanon.arrays import Floats, Ints
+from trajanon.extract.trace import Trace
+from trajanon.geodesy import DEGREE
+
+_FAR, _FAST = 1_000.0, 400.0  # metres, and metres a second
+_AGAIN, _MANY = 2, 0.05  # more times than the first, and than this share of all
+
+_NEAR_TIMES = 10.0  # seconds between two fixes that count as of one time
+_DRIVES = 60.0  # metres a second that somebody may go in between
+
+_FEW = 8  # points; of fewer no order can be told
+_AT_RANDOM = 0.6  # of the hops between points in any order: ordered points have shorter ones
+_DRAWS = 3
+
+
+def _metres(lat: Floats, lon: Floats) -> Floats:
+    """Measure the hops from point to point, as on a plane."""
+    return DEGREE * np.hypot(np.diff(lat), np.diff(lon) * np.cos(np.radians(lat[:-1])))
+
+
+def _again_and_again(times: int, of: int) -> bool:
+    return times > max(_AGAIN, _MANY * of)
+
+
+def leaps_in(trace: Trace) -> int:
+    """Count the leaps of a recording, if they are as many as of several people in it."""
+    order = np.argsort(trace.time, kind="stable")
+    lat, lon, time = trace.lat[order], trace.lon[order], trace.time[order]
+    hops = _metres(lat, lon)
+    leaps = int(((hops > _FAR) & (hops > _FAST * np.diff(time))).sum())
+    return leaps if _again_and_again(leaps, len(hops)) else 0
+
+
+def holds_several(trace: Trace) -> bool:
+    """Say whether points of one time lie far apart, again and again, as of several people."""
+    if (np.diff(trace.time) > 0.0).all():
+        return False
+    known = np.isfinite(trace.time + trace.lat + trace.lon)
+    order = np.argsort(trace.time[known], kind="stable")
+    lat, lon, time = (values[known][order] for values in (trace.lat, trace.lon, trace.time))
+    begins = np.flatnonzero(np.append(True, np.diff(time) > 0.0)[: len(time)])
+    size = np.diff(begins, append=len(time))
+    if len(begins) < 2 or not (size > 1).any():
+        return False
+    middle = np.add.reduceat(lat, begins) / size, np.add.reduceat(lon, begins) / size
+    high, low = (
+        [far.reduceat(values, begins) for values in (lat, lon)] for far in (np.maximum, np.minimum)
+    )
+    east = (high[1] - low[1]) * np.cos(np.radians(middle[0]))
+    spread = DEGREE * np.hypot(high[0] - low[0], east)
+    # What somebody drives while the clock stands still is no longer than the hop to the next time.
+    hops = _metres(*middle)
+    near = np.maximum(np.append(hops, 0.0), np.append(0.0, hops))
+    apart = (size > 1) & (spread > _FAR) & (spread > 2.0 * near)
+    return _again_and_again(int(apart.sum()), len(begins))
+
+
+def shared_at_once(traces: Sequence[Trace]) -> int:
+    """Count the subjects that are at two places at one time, again and again."""
+    of_subject: defaultdict[str, list[Trace]] = defaultdict(list)
+    for trace in traces:
+        if trace.subject is not None and np.isfinite(trace.time).any():
+            of_subject[trace.subject].append(trace)
+    return sum(_overlap(own) and _at_two_places(own) for own in of_subject.values())
+
+
+def _overlap(traces: Sequence[Trace]) -> bool:
+    """Say whether some of a subject's recordings have times in common."""
+    spans = sorted((np.nanmin(trace.time), np.nanmax(trace.time)) for trace in traces)
+    return any(begin < end for (_, end), (begin, _) in itertools.pairwise(spans))
+
+
+def _at_two_places(traces: Sequence[Trace]) -> bool:
+    number = np.repeat(np.arange(len(traces)), [len(trace) for trace in traces])
+    lat, lon, time = (
+        np.concatenate([getattr(trace, name) for trace in traces])
+        for name in ("lat", "lon", "time")
+    )
+    order = np.lexsort((number, time))
+    lat, lon, time, number = lat[order], lon[order], time[order], number[order]
+    passed = np.diff(time)
+    met = (np.diff(number) != 0) & (passed <= _NEAR_TIMES)
+    far = met & (_metres(lat, lon) > _FAR + _DRIVES * passed)
+    return _again_and_again(int(far.sum()), int(met.sum()))
+
+
+def without_order(traces: Sequence[Trace]) -> bool:
+    """Say whether most hops of untimed recordings are as long as those in a random order."""
+    draw = np.random.default_rng(0)
+    hops, random_hops = list[Floats](), list[Floats]()
+    for trace in traces:
+        known = np.isfinite(trace.lat + trace.lon)
+        lat, lon = trace.lat[known], trace.lon[known]
+        if np.isfinite(trace.time).any() or len(set(zip(lat, lon, strict=True))) < _FEW:
+            continue
+        hops.append(_metres(lat, lon))
+        orders: list[Ints] = [draw.permutation(len(lat)) for _ in range(_DRAWS)]
+        random_hops.append(np.mean([_metres(lat[order], lon[order]) for order in orders], axis=0))
+    if not hops:
+        return False
+    lengths = np.array([own.sum() for own in hops]), np.array([any_.sum() for any_ in random_hops])
+    return bool(2 * (lengths[0] > _AT_RANDOM * lengths[1]).sum() > len(hops))
