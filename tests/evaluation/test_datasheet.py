@@ -33,7 +33,7 @@ def test_the_datasheet_names_what_it_is_of(slid_sample: Evaluated) -> None:
     assert "| File | `a?b?c?.csv` |" in text
     assert "| File | not named |" in evaluation.datasheet
     assert "| Metres between points | 150 |" in text
-    assert f"| Cost | {cost(report)} |" in text
+    assert f"| Cost | {cost(report, evaluation.crowd)} |" in text
     for sentence in evaluation.verdict.sentences:
         assert f"\n- {sentence}\n" in text
     west, south, east, north = evaluation.area
