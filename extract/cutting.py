@@ -83,17 +83,21 @@ class Cutter:
         some, size = [], 0
         for trace in traces:
             some.append(trace)
-            with np.errstate(all="ignore"):  # impossible points will be dropped
-                hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
-            hops = DEGREE * np.where(hops < 720.0, hops, 0.0)
-            metres = np.minimum(hops, 1.5 * self.rules.longest_hop).sum()
-            # Of a trip there are few places.
-            size += 1 + len(trace) + int(metres / (self.rules.spacing or np.inf)) // _PLACES
+            size += 1 + len(trace)
+            if self.rules.spacing is not None:  # of a trip there are few places
+                size += self._most_places(trace, self.rules.spacing) // _PLACES
             if size >= BATCH:
                 yield some
                 some, size = [], 0
         if some:
             yield some
+
+    def _most_places(self, trace: Trace, spacing: float) -> int:
+        """Estimate from above how many places a spacing apart lie on a recording."""
+        with np.errstate(all="ignore"):  # impossible points will be dropped
+            hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
+        hops = DEGREE * np.where(hops < 720.0, hops, 0.0)
+        return int(np.minimum(hops, 1.5 * self.rules.longest_hop).sum() / spacing)
 
     def cut(self, some: Sequence[Trace]) -> Trajectories:
         """Cut a batch of traces.

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from trajanon.columns_read import columns_read
+from trajanon.errors import printable
 from trajanon.extract.trips import FOUND, LEFT_OUT
 from trajanon.number_text import metres, number_of, percent, span
 from trajanon.subjects import Merged, Nameless, merged_sentences
@@ -30,6 +32,10 @@ _WAYS_OUT = {  # of what is dropped, by its counter
     ),
     "points sorted by place, not along a track": _BY_PLACE,
     "points without time": _BY_PLACE,
+    "rows marked as not valid": (
+        "what they leave is a gap, which a larger `max_gap` or `max_pause` bridges; if the marks "
+        "are wrong, remove their column"
+    ),
     "rows that could not be read": "of a table a warning names the first",
     "times that could not be read": "look at the column of times",
     "files from their damage on": "copy or download them again",
@@ -106,12 +112,14 @@ def people_sentences(provenance: Mapping[str, Any]) -> list[str]:
         said.append(_nameless_sentence(nameless, named=counts["subjects read"] > nameless.subjects))
     said += merged_sentences(Merged.counted_in(provenance))
     several = counts[AT_TWO_PLACES]
-    said_before = counts[OVERLAPS] or provenance.get("shared_subjects")  # as what it is
-    if several and not said_before:
+    if several and not counts[OVERLAPS]:  # which are said as what they are
         people = number_of(several, "subject is", "subjects are")
+        roles = [use.roles for use in columns_read(provenance)]
+        columns = dict.fromkeys(own["subject"] for own in roles if "subject" in own)
+        of = " in " * bool(columns) + " or ".join(repr(printable(name)) for name in columns)
         said.append(
-            f"{people} at two places at one time, more than 1 km apart, again and again, as if "
-            "several people had one name: look at `columns` subject=..."
+            f"{people}{of} again and again at two places more than 1 km apart at one time, as "
+            "if several people had one name: say `columns` subject=..., or subject=none."
         )
     if pieces := counts[OVERLAPS]:
         tracks = number_of(pieces, "track overlaps", "tracks overlap")

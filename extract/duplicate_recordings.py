@@ -145,17 +145,17 @@ def copies(known: Remembered) -> Ints:
 
 def at_two_places(known: Remembered) -> Ints:
     """Return the subjects who are, again and again, at two places at one time."""
-    seldom = np.flatnonzero(known.slot % _SELDOM == 0)
-    key = known.key(known.subject[known.recording[seldom]], known.slot[seldom])
+    shared = np.flatnonzero(known.slot % _MINUTE == 0)
+    key = known.key(known.subject[known.recording[shared]], known.slot[shared])
     order = np.argsort(key, kind="stable")
     first = np.flatnonzero(np.diff(key[order], prepend=-1))
     if len(first) == len(order):
         return np.empty(0, np.int64)
-    where = known.where[seldom[order]] / _DIGITS
+    where = known.where[shared[order]] / _DIGITS
     reach = _metres(np.minimum.reduceat(where, first), np.maximum.reduceat(where, first))
     far = order[first[np.abs(reach).max(axis=1) > TWO_PLACES]]
-    subject, times = np.unique(known.subject[known.recording[seldom[far]]], return_counts=True)
-    return np.asarray(subject[times >= FEW])
+    subject, times = np.unique(known.subject[known.recording[shared[far]]], return_counts=True)
+    return np.asarray(subject[times >= MANY])
 
 
 def _near_in_time(known: Remembered) -> Ints:

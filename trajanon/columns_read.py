@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from trajanon.errors import printable
-from trajanon.number_text import number_of
 
 Why = Literal["said", "name", "values", ""]
 
@@ -81,12 +80,10 @@ class TablesRead:
 
     uses: Counter[tuple[ColumnRole, ...]] = field(default_factory=Counter)
     names: dict[str, NamesHeld] = field(default_factory=dict)  # by column
-    shared: Counter[str] = field(default_factory=Counter)  # subjects at two places, by column
 
     def update(self, other: "TablesRead") -> None:
         """Join what was found in other files."""
         self.uses.update(other.uses)
-        self.shared.update(other.shared)
         for column, held in other.names.items():
             self.names.setdefault(column, NamesHeld()).add(held)
 
@@ -106,8 +103,7 @@ class TablesRead:
             for column, held in self.names.items()
             if held.may_be_persons
         ]
-        shared = [{"column": name, "subjects": many} for name, many in self.shared.items()]
-        return {"columns": columns, "possible_persons": persons, "shared_subjects": shared}
+        return {"columns": columns, "possible_persons": persons}
 
 
 def persons_sentence(possible: Sequence[Mapping[str, Any]]) -> str:
@@ -121,14 +117,3 @@ def persons_sentence(possible: Sequence[Mapping[str, Any]]) -> str:
         f"No column is known to name persons, and {', '.join(named[:_LISTED])}{more} {verb}, as "
         "recordings share the values in brackets: say `columns` subject=NAME, or subject=none"
     )
-
-
-def shared_sentences(shared: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say which columns hold subjects that are at two places at once."""
-    return [
-        f"{number_of(one['subjects'], 'subject')} in {printable(one['column'], _LETTERS)!r} "
-        f"{'is' if one['subjects'] == 1 else 'are'} again and again at two places more than a "
-        "kilometre apart at one time: it names no persons; say `columns` subject=..., or "
-        "subject=none"
-        for one in shared
-    ]

@@ -4,6 +4,7 @@ import re
 import string
 import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,9 +34,12 @@ _NO_WIDTH = re.compile(
 """What is not seen, beside controls, formats and separators; tags beyond U+E0000 are formats or
 variation selectors."""
 
+_REMEMBERED = 65_536  # names, which come again and again
+
 _UNSEEN_ASCII = dict.fromkeys([*range(0x21), 0x7F])
 
 
+@lru_cache(_REMEMBERED)
 def spelled(name: str) -> str:
     """Write a name in its one spelling: trimmed, single blanks, NFC, 7 for 7.0.
 
@@ -52,6 +56,7 @@ def spelled(name: str) -> str:
     return name if found is None else found[1]
 
 
+@lru_cache(_REMEMBERED)
 def key_of(name: str, *, exact: bool = False) -> str:
     """Return a form that is equal for all names of one person; with ``exact``, names as they are.
 

@@ -503,7 +503,7 @@ class _Choice:
                 why = f"such as {example}, may count from 1970 or, as GPS does, from 1980"
                 way_out = f"say `columns` time={name}, or gps_seconds={name}"
                 raise BadInput(f"the times of {self.what}, {why}: {way_out}")
-            if self._is_second_of_minute(name):
+            if head.columns[name].times is None and self._is_second_of_minute(name):
                 del self.roles["time"]
                 msg = f"the column {name!r} of {self.what} holds seconds of the minute, no times"
                 self.how.warn("seconds of the minute", f"{msg}: name another, `columns` time=...")

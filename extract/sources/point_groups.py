@@ -15,12 +15,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.columns import FILE, MARKS
 from trajanon.extract.sources.coordinates import numbers, reader_of_degrees
-from trajanon.extract.sources.points_apart import (
-    holds_several,
-    leaps_in,
-    shared_at_once,
-    without_order,
-)
+from trajanon.extract.sources.points_apart import holds_several, leaps_in, without_order
 from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
@@ -237,6 +232,4 @@ def _checked(
         how.counts[SEVERAL] += len(several)
         how.warn(SEVERAL, f"{msg}; they are left out", what)
         traces = [trace for trace in traces if trace.name not in several]
-    if shared := shared_at_once(traces):
-        how.tables.shared[column_of.get("subject", "subject")] += shared
     return list(traces)

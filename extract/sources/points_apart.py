@@ -1,7 +1,5 @@
 """Points that one person cannot have made, and points in no order."""
 
-import itertools
-from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,9 +10,6 @@ from trajanon.geodesy import DEGREE
 
 _FAR, _FAST = 1_000.0, 400.0  # metres, and metres a second
 _AGAIN, _MANY = 2, 0.05  # more times than the first, and than this share of all
-
-_NEAR_TIMES = 10.0  # seconds between two fixes that count as of one time
-_DRIVES = 60.0  # metres a second that somebody may go in between
 
 _FEW = 8  # points; of fewer no order can be told
 _AT_RANDOM = 0.6  # of the hops between points in any order: ordered points have shorter ones
@@ -41,6 +36,8 @@ def leaps_in(trace: Trace) -> int:
 
 def holds_several(trace: Trace) -> bool:
     """Say whether points of one time lie far apart, again and again, as of several people."""
+    if (trace.time[1:] > trace.time[:-1]).all():
+        return False
     times = np.sort(trace.time)
     if not (times[1:] == times[:-1]).any():
         return False
@@ -62,38 +59,6 @@ def holds_several(trace: Trace) -> bool:
     near = np.maximum(np.append(hops, 0.0), np.append(0.0, hops))
     apart = (size > 1) & (spread > _FAR) & (spread > 2.0 * near)
     return _again_and_again(int(apart.sum()), len(begins))
-
-
-def shared_at_once(traces: Sequence[Trace]) -> int:
-    """Count the subjects that are at two places at one time, again and again."""
-    of_subject: defaultdict[str, list[Trace]] = defaultdict(list)
-    for trace in traces:
-        if trace.subject is not None:
-            of_subject[trace.subject].append(trace)
-    return sum(_overlap(own) and _at_two_places(own) for own in of_subject.values())
-
-
-def _overlap(traces: Sequence[Trace]) -> bool:
-    """Say whether some of a subject's recordings have times in common."""
-    if len(traces) < 2:
-        return False
-    limits = ((np.fmin.reduce(trace.time), np.fmax.reduce(trace.time)) for trace in traces)
-    spans = sorted(span for span in limits if np.isfinite(span[0]))
-    return any(begin < end for (_, end), (begin, _) in itertools.pairwise(spans))
-
-
-def _at_two_places(traces: Sequence[Trace]) -> bool:
-    number = np.repeat(np.arange(len(traces)), [len(trace) for trace in traces])
-    lat, lon, time = (
-        np.concatenate([getattr(trace, name) for trace in traces])
-        for name in ("lat", "lon", "time")
-    )
-    order = np.lexsort((number, time))
-    lat, lon, time, number = lat[order], lon[order], time[order], number[order]
-    passed = np.diff(time)
-    met = (np.diff(number) != 0) & (passed <= _NEAR_TIMES)
-    far = met & (_metres(lat, lon) > _FAR + _DRIVES * passed)
-    return _again_and_again(int(far.sum()), int(met.sum()))
 
 
 def without_order(traces: Sequence[Trace]) -> bool:

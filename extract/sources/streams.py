@@ -23,7 +23,7 @@ from typing import Any, Self
 
 import msgspec
 
-from trajanon.columns_read import TablesRead, persons_sentence, shared_sentences
+from trajanon.columns_read import TablesRead, persons_sentence
 from trajanon.errors import FileProblem
 from trajanon.inputs import other_encoding, regular, seems_utf16
 from trajanon.number_text import number_of
@@ -93,11 +93,8 @@ class Reading:
 
     def tell_rest(self) -> None:
         """Warn of what is known once everything is read."""
-        account = self.tables.account
-        if possible := persons_sentence(account["possible_persons"]):
+        if possible := persons_sentence(self.tables.account["possible_persons"]):
             self.warn("persons", possible)
-        for sentence in shared_sentences(account["shared_subjects"]):
-            self.warn("shared subjects", sentence, sentence)
         self.warned.tell_others()
 
     def open(self, path: Path) -> "Stream":

@@ -119,9 +119,9 @@ def joined_pieces(traces: Iterable[Trace], counts: Counter[str]) -> Iterator[Tra
         same = bool(held) and (piece.name, piece.subject) == (held[0].name, held[0].subject)
         # A long one without times is in the order of its file: nothing joins it.
         same = same and all(len(one) == 1 or _is_timed(one) for one in (held[0], piece))
-        span = None
-        if len(piece) > 1 and _is_timed(piece):
-            span = float(np.nanmin(piece.time)), float(np.nanmax(piece.time))
+        first = np.fmin.reduce(piece.time, initial=np.inf)
+        last = np.fmax.reduce(piece.time, initial=-np.inf)
+        span = (first, last) if len(piece) > 1 and first <= last else None
         if same and span:
             place = bisect_left(spans, span)
             near = spans[max(place - 1, 0) : place + 1]
