@@ -29,10 +29,8 @@ LEAST_WAY = 100.0  # metres; whoever stays at one place is there as others are
 _SLOT = 10.0  # seconds: places are kept at multiples of it
 _MINUTE, _HOUR = 6, 360  # slots
 _SELDOM = FEW * _MINUTE
-_STEPS = (
-    (240.0, 1),
-    (720.0, 2),
-)  # slots between places, of recordings that last up to some seconds
+# Slots between places, of recordings that last up to so many seconds.
+_STEPS = ((240.0, 1), (720.0, 2))
 _LONGEST_HOP = 600.0  # seconds; where a recording was between two fixes farther apart is not known
 _LATEST = 2e10  # seconds since 1970
 

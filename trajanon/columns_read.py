@@ -19,7 +19,6 @@ class ColumnRole:
     column: str
     role: str = ""  # empty if it is not used
     why: Why = field(default="", compare=False)
-    values: int = field(default=0, compare=False)  # different ones in the first rows; 0: unknown
 
 
 @dataclass(frozen=True, slots=True)

@@ -290,10 +290,9 @@ def columns_of_lines(
     choice = _Choice(list(columns), columns, what, how, geometry=True)
     by_role = {"time": times[0], **found} if times else found
     choice.roles = {role: ColumnRole(name, role, "name") for role, name in by_role.items()}
-    if choice.head is not None:
-        choice.head.recording = np.arange(len(columns))
-        if "id" in found:
-            choice.head.tell_recordings(found["id"])
+    choice.head.recording = np.arange(len(columns))
+    if "id" in found:
+        choice.head.tell_recordings(found["id"])
     choice.record()
     return found
 
@@ -315,7 +314,8 @@ class _Choice:
         self.geometry = geometry
         self.nested = nested
         self.roles: dict[str, ColumnRole] = {}
-        self.head = None if first is None else TableHead(first)
+        self.head = TableHead(pd.DataFrame() if first is None else first)
+        self.by_names_alone = first is None
         self.keys: list[str] = []  # usual names of owners that count rows
         _check_wanted(how.columns)
         self.said = {
@@ -362,7 +362,7 @@ class _Choice:
         """
         rule, named = ROLES[role], self._free(role)
         head = self.head
-        if head is None:
+        if self.by_names_alone:
             return [(name, "name") for name in named]
         readable = [name for name in named if name in head.columns]
         fits = [name for name in readable if rule.fits(head, name)]
@@ -391,7 +391,7 @@ class _Choice:
         name = self.roles[role].column
         if self.names.count(name) > 1:
             raise BadInput(f"the column {name!r} appears twice in {self.what}: rename one of them")
-        if self.head is not None and name in self.head.columns:
+        if name in self.head.columns:
             refuse_list(self.head.columns[name], self.what)
         return name
 
@@ -425,14 +425,13 @@ class _Choice:
             way_out = f"say `columns` {','.join(f'{role}=...' for role in missing)}"
             known_as_none = f"{self.what} has no column known as {' or '.join(missing)}"
             raise BadInput(f"{known_as_none}; {self._listed}: {way_out}")
-        elif self.head is not None and not all(self.take(role) for role in _SIGNS):
+        elif not (self.by_names_alone or all(self.take(role) for role in _SIGNS)):
             for role in _SIGNS:
                 self.roles.pop(role, None)
 
     def take_owners(self) -> None:
         """Find what tells recordings and persons apart."""
         head = self.head
-        assert head is not None
         for role in ("id", "subject"):
             if role not in self.said:
                 usual = (name for name in self._free(role) if name in head.columns)
@@ -474,7 +473,6 @@ class _Choice:
 
     def _may_tell_apart(self, name: str) -> bool:
         """Say whether a column may name recordings or people: a few texts or whole numbers."""
-        assert self.head is not None
         column = self.head.columns[name]
         if name in self.keys or column.is_key or column.describes:
             return False
@@ -483,7 +481,6 @@ class _Choice:
 
     def _unused(self) -> list[str]:
         """List the columns without a role that hold a value a row."""
-        assert self.head is not None
         used = set(self.columns.values())
         columns = self.head.columns.items()
         return [name for name, one in columns if name not in used and not one.holds_lists]
@@ -491,7 +488,6 @@ class _Choice:
     def take_times(self) -> None:
         """Find the times of points: those of the finest column, with its day or zone."""
         head = self.head
-        assert head is not None
         if self.take("gps_week") is None or self.take("gps_seconds") is None:
             self._drop_weeks()
         if "gps_seconds" in self.roles or self.take("time") is None:
@@ -519,7 +515,7 @@ class _Choice:
         """Take seconds of GPS without a week if they count from 1980, or if they were said."""
         week = self.roles.pop("gps_week", None)
         name = self.take("gps_seconds")
-        if name is None or self.head is None or self.roles["gps_seconds"].why == "said":
+        if name is None or self.roles["gps_seconds"].why == "said":
             return
         if week is None and not may_be_gps_seconds(self.head.columns[name].numbers):
             del self.roles["gps_seconds"]
@@ -527,7 +523,6 @@ class _Choice:
     def _is_second_of_minute(self, name: str) -> bool:
         """Whether small whole numbers come again and again within a recording."""
         head = self.head
-        assert head is not None
         values = head.columns[name].numbers
         known = values[np.isfinite(values)]
         small = (known >= 0.0) & (known <= _SECONDS_OF_MINUTE) & (known % 1.0 == 0.0)
@@ -536,7 +531,6 @@ class _Choice:
     def take_order(self) -> None:
         """Find the column that numbers points, if they have no times, or several have one."""
         head = self.head
-        assert head is not None
         timed = {"time", "gps_seconds"} & self.roles.keys()
         coarse = not timed
         if timed and self._free("order"):
@@ -550,8 +544,6 @@ class _Choice:
         unused = [ColumnRole(name) for name in self.names if name not in used]
         by_role = (self.roles[role] for role in ROLES if role in self.roles)
         self.how.tables.uses[(*by_role, *unused)] += 1
-        if self.head is None:
-            return
         if not {"time", "gps_seconds"} & self.roles.keys():
             self._tell_times()
         if "subject" in self.roles and "id" not in self.roles:
@@ -563,7 +555,6 @@ class _Choice:
 
     def _tell_times(self) -> None:
         head = self.head
-        assert head is not None
         for name in self._unused():
             held = head.columns[name].times
             if held is None or (held.numbers and head.is_constant(name)):
@@ -577,7 +568,6 @@ class _Choice:
     def _tell_recordings(self) -> None:
         """Warn of a column that may divide what a subject made into recordings."""
         head = self.head
-        assert head is not None
         owner = head.columns[self.columns["subject"]]
         for name in self._unused():
             column = head.columns[name]
@@ -590,7 +580,6 @@ class _Choice:
     def _names_held(self, name: str) -> NamesHeld | None:
         """Find which names of persons a column may hold; None if it is of another kind."""
         head = self.head
-        assert head is not None
         column = head.columns[name]
         if name in self.keys or column.describes_numbers:
             return None

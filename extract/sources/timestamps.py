@@ -124,8 +124,7 @@ class TimeColumn:
             why = f"such as {some[0]}, have minutes and seconds but no hours, as spreadsheets do"
             raise BadInput(f"the times of {self._what}, {why}: {_WAY_OUT}")
         dated = "date" in first
-        of_day = sum(_OF_DAY.fullmatch(text) is not None for text in some)
-        if 2 * of_day > len(some) or _are_of_day(some, dated=dated):
+        if _are_of_day(some, dated=dated):
             if not dated:
                 way_out = (
                     "name a column with day and time, `columns` time=..., or the day, date=..."
@@ -245,8 +244,7 @@ def are_of_day(values: pd.Series) -> bool:
     if pd.api.types.is_datetime64_any_dtype(values):
         return False
     texts = [text.strip() for text in _texts(begin).tolist()]
-    of_day = sum(_OF_DAY.fullmatch(text) is not None for text in texts)
-    return 2 * of_day > len(texts) or _are_of_day(texts, dated=True)
+    return _are_of_day(texts, dated=True)
 
 
 def may_be_gps_seconds(values: Floats) -> bool:
@@ -331,7 +329,9 @@ def _texts(values: pd.Series) -> pd.Series:
 
 
 def _are_of_day(texts: list[str], *, dated: bool) -> bool:
-    """Say whether digits can hardly be other than hhmmss: 080000, 080020, 080100."""
+    """Say whether most texts are times of day; or all digits such as 080000, 080020, 080100."""
+    if 2 * sum(_OF_DAY.fullmatch(text) is not None for text in texts) > len(texts):
+        return True
     valid = all(_DIGITS_OF_DAY.fullmatch(text) for text in texts)
     return valid and (dated or len(texts) > 9 or any(text.startswith("0") for text in texts))
 

@@ -33,14 +33,16 @@ KEY = bytes(range(32))
 MADRID = "Europe/Madrid"
 
 
-def trips_of(people: int, days: int, most: int, seed: int = 0, m: int = 4) -> Trajectories:
+def trips_of(
+    people: int, days: int, most: int, seed: int = 0, m: int = 4, *, homes: int = 12
+) -> Trajectories:
     """Trips of people who go from place to place, up to so many a day, about 29 March 2026."""
     random = np.random.default_rng(seed)
-    places = np.array([40.4, -3.7]) + random.normal(0.0, 0.02, (12, 2))
+    places = np.array([40.4, -3.7]) + random.normal(0.0, 0.02, (homes, 2))
     points, times, subject = list[Floats](), list[Floats](), list[int]()
     share = np.linspace(0.0, 1.0, m)[:, None]
     for person in range(people):
-        own = random.integers(0, 12, 3)
+        own = random.integers(0, homes, 3)
         for day in range(days):
             second = datetime(2026, 3, 27 + day, 5, tzinfo=UTC).timestamp()
             for _ in range(max(int(random.integers(0, most + 1)), int(day == 0))):
@@ -168,7 +170,7 @@ def test_k_different_people_share_each_whole_day(
 
 
 def test_map_evaluation_and_earlier_releases_know_days(run: Run) -> None:
-    trips = trips_of(30, 4, 3, 5, m=6)
+    trips = trips_of(60, 4, 3, 5, m=6, homes=4)  # few, so that many go the same ways
     trajanon.write_trajectories("trajectories.parquet", trips)
     answer = run("anonymize", "-k", "3", "--days", "2", "--effort", "fast")
     assert answer.code == 0, answer.err
