@@ -45,7 +45,7 @@ def test_it_is_the_slow_twin(seed: int, k: int) -> None:
     found = measured_halves(some.points, members, subjects, lines, k, shadows=shadows)
     away = [min(naive.away(one, lines)) for one in some.points]
     gains = np.array(naive.likelier(away, shadows.away.tolist(), shadows.inside.tolist()))
-    people = np.bincount(subjects, gains)
+    people = np.asarray(np.bincount(subjects, gains), dtype=np.float64)
     assert found.membership.auc == pytest.approx(naive.auc(-people[:4], -people[4:]))
     assert found.surely == (people[:4] > np.quantile(people[4:], 0.99)).mean()
     for question, succeeded in (

@@ -83,7 +83,8 @@ def likely_members(away: Floats, shadows: Shadows, subjects: Ints) -> Floats:
         off.append((seen - mean) ** 2)
     variance = (variance + _DRAWN * variance.mean()) / ((1 + _DRAWN) * len(logs)) + _LEAST
     likelier = 0.5 * (off[0] - off[1]) / variance
-    return np.bincount(np.unique(subjects, return_inverse=True)[1], likelier)
+    person = np.unique(subjects, return_inverse=True)[1]
+    return np.asarray(np.bincount(person, likelier), dtype=np.float64)
 
 
 def _before(values: Floats, among: Floats) -> Floats:
