@@ -104,9 +104,8 @@ def _make(path: Path, *, private_folder: bool) -> None:
             os.fsync(file.fileno())
         with suppress(FileExistsError):  # another run has made one meanwhile
             os.link(draft, path)
-            _LOG.info(
-                "made %s, the key of all your releases: keep a copy, and show it to nobody", path
-            )
+            what = "all your releases" if private_folder else "releases that name it"
+            _LOG.info("made %s, the key of %s: keep a copy, and show it to nobody", path, what)
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)

@@ -45,7 +45,7 @@ class Release:
     >>> import trajanon
     >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
     >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
-    >>> release.trajectories.points.tolist()
+    >>> release.trajectories.points.round(3).tolist()  # copies are moved, too
     [[[40.1, 2.0], [40.1, 3.0]], [[40.1, 2.0], [40.1, 3.0]]]
     >>> release.report["groups"], release.report["sizes"]
     (1, [2])
@@ -86,11 +86,9 @@ class Release:
         >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
         >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
         >>> release.write("anonymized.csv")
-        >>> print(Path("anonymized.csv").read_text())
-        id,lat1,lon1,lat2,lon2
-        1,40.1,2.0,40.1,3.0
-        2,40.1,2.0,40.1,3.0
-        <BLANKLINE>
+        >>> lines = Path("anonymized.csv").read_text().splitlines()
+        >>> print(lines[0], len(lines))
+        id,lat1,lon1,lat2,lon2 3
         """
         check_release_format(path := Path(path), timed=self.trajectories.times is not None)
         report = new_report_path(path, json_report(self.report))

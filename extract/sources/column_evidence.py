@@ -1,7 +1,7 @@
 """What the first rows of a table show of each of its columns."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -93,20 +93,24 @@ class TableHead:
             str(name): Column(str(name), rows[name]) for name in rows
         }
         self.rows = len(rows)
-        self.recording: Ints = np.zeros(len(rows), np.int64)  # of each row its recording, or -1
+        self._owners: Sequence[str] = ()
 
     def tell_recordings(self, *names: str) -> None:
-        """Tell recordings apart by the values of some columns."""
-        code = np.zeros(self.rows, np.int64)
-        for name in names:
-            coded = self.columns[name].coded
-            code = np.where(coded.code < 0, -1, code * (len(coded.values) + 1) + coded.code)
-        self.recording = pd.factorize(np.where(code < 0, -1, code))[0] if names else code
+        """Tell recordings apart by the values of some columns; by none, all rows are one."""
+        self._owners = names
+        self.__dict__.pop("recording", None)
 
-    @property
-    def recordings(self) -> int:
-        """How many recordings begin in these rows."""
-        return int(self.recording.max(initial=-1)) + 1
+    @cached_property
+    def recording(self) -> Ints:
+        """Of each row the number of its recording, or -1."""
+        code = np.zeros(self.rows, np.int64)
+        for name in self._owners:
+            coded = self.columns[name].coded
+            missing = (code < 0) | (coded.code < 0)
+            code = np.where(missing, -1, code * (len(coded.values) + 1) + coded.code)
+        known = code >= 0
+        code[known] = pd.factorize(code[known])[0]
+        return code
 
     def is_constant(self, name: str) -> bool:
         """Whether a column has one value in each recording, or none."""

@@ -41,7 +41,8 @@ def leaps_in(trace: Trace) -> int:
 
 def holds_several(trace: Trace) -> bool:
     """Say whether points of one time lie far apart, again and again, as of several people."""
-    if (np.diff(trace.time) > 0.0).all():
+    times = np.sort(trace.time)
+    if not (times[1:] == times[:-1]).any():
         return False
     known = np.isfinite(trace.time + trace.lat + trace.lon)
     order = np.argsort(trace.time[known], kind="stable")
@@ -67,14 +68,17 @@ def shared_at_once(traces: Sequence[Trace]) -> int:
     """Count the subjects that are at two places at one time, again and again."""
     of_subject: defaultdict[str, list[Trace]] = defaultdict(list)
     for trace in traces:
-        if trace.subject is not None and np.isfinite(trace.time).any():
+        if trace.subject is not None:
             of_subject[trace.subject].append(trace)
     return sum(_overlap(own) and _at_two_places(own) for own in of_subject.values())
 
 
 def _overlap(traces: Sequence[Trace]) -> bool:
     """Say whether some of a subject's recordings have times in common."""
-    spans = sorted((np.nanmin(trace.time), np.nanmax(trace.time)) for trace in traces)
+    if len(traces) < 2:
+        return False
+    limits = ((np.fmin.reduce(trace.time), np.fmax.reduce(trace.time)) for trace in traces)
+    spans = sorted(span for span in limits if np.isfinite(span[0]))
     return any(begin < end for (_, end), (begin, _) in itertools.pairwise(spans))
 
 
@@ -97,9 +101,11 @@ def without_order(traces: Sequence[Trace]) -> bool:
     draw = np.random.default_rng(0)
     hops, random_hops = list[Floats](), list[Floats]()
     for trace in traces:
+        if len(trace) < _FEW or np.isfinite(trace.time).any():
+            continue
         known = np.isfinite(trace.lat + trace.lon)
         lat, lon = trace.lat[known], trace.lon[known]
-        if np.isfinite(trace.time).any() or len(set(zip(lat, lon, strict=True))) < _FEW:
+        if len(np.unique(lat + 1j * lon)) < _FEW:
             continue
         hops.append(_metres(lat, lon))
         orders: list[Ints] = [draw.permutation(len(lat)) for _ in range(_DRAWS)]

@@ -76,7 +76,7 @@ def anonymize(
     from trajanon.holder_key import holders_key
     from trajanon.publication import anonymize_file
 
-    how |= method_of(how["method"], published=how["as_published"])
+    how |= method_of(how.get("method", Settings.method), published=how.get("as_published", False))
     if refine is not None:
         how["refine"] = refine
     if not trajectories:

@@ -111,7 +111,8 @@ def demo(folder: Path = Path("trajanon-demo")) -> None:
     extract([str(sample())], bbox=["madrid"], out=trajectories)
     tell()
     tell("2. trajanon anonymize -k 4")
-    anonymize(str(trajectories), k=4, out=str(released))
+    # A key of its own: no home is needed, and nothing of the demo is secret.
+    anonymize(str(trajectories), k=4, out=str(released), key=folder / "demo.key")
     tell()
     tell("3. trajanon check -k 4")
     check(released, k=4)

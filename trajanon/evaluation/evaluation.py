@@ -134,6 +134,7 @@ def evaluate(
     if clock is not None and seen.times is not None and seen.line_times is not None:
         seconds = Seconds(seen.times, seen.line_times[seen.labels], clock)
     progress("Evaluating", 3, 4, "other attacks, and utility")
+    nameless = Nameless.counted_in(kept.provenance)
     return Evaluation(
         file=file,
         date=date.today(),
@@ -146,7 +147,8 @@ def evaluate(
         points=kept.points.shape[1],
         subjects=None if subjects is None else int(subjects.max()) + 1,
         left_out=len(left_out_in(reported)),
-        nameless=Nameless.counted_in(kept.provenance).recordings,
+        nameless=nameless.recordings,
+        nameless_count_as=nameless.subjects,
         sizes=seen.sizes,
         rows=seen.rows,
         violations={

@@ -38,7 +38,7 @@ NOTICE = "For the holder of the data, not for publication."
 
 _AS_THEY_ARE = (
     *("file", "unit", "spacing", "holds", "k", "counted", "as_published", "trajectories", "points"),
-    *("subjects", "left_out", "nameless"),
+    *("subjects", "left_out", "nameless", "nameless_count_as"),
 )
 """What an account repeats."""
 
@@ -62,8 +62,9 @@ class Evaluation:
         The promise, and what it counts: subjects, or records.
     trajectories, points, subjects
         Their numbers; ``subjects`` is None if nothing is known of them.
-    left_out, nameless
-        Trajectories that the release leaves out, and recordings without a subject.
+    left_out, nameless, nameless_count_as
+        Trajectories that the release leaves out; recordings without a subject, and as how many
+        subjects they count.
     sizes, rows
         Trajectories in each group, and released rows of each line (or its count), shape (g,).
     violations
@@ -124,6 +125,7 @@ class Evaluation:
     subjects: int | None
     left_out: int
     nameless: int
+    nameless_count_as: int
     sizes: Ints
     rows: Ints
     violations: Mapping[str, int | None]

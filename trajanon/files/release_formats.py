@@ -96,7 +96,7 @@ def read_release(path: str | os.PathLike[str]) -> Trajectories:
     >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
     >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
     >>> release.write("anonymized.gpkg")
-    >>> trajanon.read_release("anonymized.gpkg").points.tolist()
+    >>> trajanon.read_release("anonymized.gpkg").points.round(3).tolist()
     [[[40.1, 2.0], [40.1, 3.0]], [[40.1, 2.0], [40.1, 3.0]]]
     """
     path = Path(path)
