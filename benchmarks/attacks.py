@@ -1,14 +1,13 @@
 """Measure what somebody finds out who holds other tracks, and what hiding it costs.
 
-    python benchmarks/attacks.py FILE [-k 4] [--groups 40] [--seed 0] [--no-align]
+    python benchmarks/attacks.py FILE [-k 4] [--seed 0] [--no-align] [--times of-day] [--plain]
 
-Lines are plain means, and moved as releases are, by a key that follows from the seed. The
-adversaries are those of `trajanon evaluate`.
+Lines are moved as releases are, by a key that follows from the seed; with ``--plain`` they are
+plain means. The adversaries are those of `trajanon evaluate`, with their intervals of 90 %.
 """
 
 from pathlib import Path
 from typing import Annotated
-from unittest.mock import patch
 
 import numpy as np
 import typer
@@ -21,46 +20,41 @@ from trajanon.files.report import checked, released_of
 from trajanon.geodesy import metres_of_degrees
 from trajanon.loss import group_means
 from trajanon.number_text import percent
-from trajanon.privacy import rebuilding, verification
-from trajanon.privacy.attack import Published
-from trajanon.privacy.originals import matched
+from trajanon.privacy.known_tracks import Guessed
+from trajanon.privacy.originals import matched, published
 from trajanon.utility import displacement
 
 
 def attacks(
     file: Path,
     k: Annotated[int, typer.Option("-k")] = 4,
-    groups: int = 40,
     seed: int = 0,
+    times: str | None = None,
     *,
     align: bool = True,
+    plain: bool = False,
 ) -> None:
-    """Attack plain means, and lines as releases have them."""
+    """Attack the lines of a release."""
     trajectories = trajanon.read_trajectories(file)
     key = np.random.default_rng(seed).bytes(32)
-    with (
-        patch.object(verification, "_DRAWN", max(groups, 100)),
-        patch.object(verification, "TRIED", groups),
-        patch.object(rebuilding, "TRIED", groups),
-    ):
-        release = trajanon.anonymize(trajectories, k, align=align, seed=seed, key=key)
-        report = checked(release.report)
-        found = matched(released_of(trajectories, report), release.trajectories, report)
-        slid, labels = found.slid, found.labels
-        means = group_means(slid.records, labels).reshape(found.lines.shape)
-        spacing = trajectories.provenance.get("spacing")
-        row("written", "metres off", "turning", "hops over 40 degrees")
-        ways = {
-            "plain means": (means, {**report, "width": None}),
-            "as releases are": (found.lines, report),
-        }
-        for written, (lines, reported) in ways.items():
-            off = displacement(slid.points, lines[labels]).mean()
-            turning, sharp = turned(lines)
-            row(written, f"{off:.2f}", f"{turning:.1f}", percent(sharp))
-            seen = Published(slid.points, lines, labels, k, slid.subject)
-            for more in patient(seen, slid.tracks, reported, spacing=spacing, seed=seed):
-                print("" if more is None else more.words, flush=True)
+    release = trajanon.anonymize(trajectories, k, align=align, seed=seed, key=key, times=times)
+    report = checked(release.report)
+    found = matched(released_of(trajectories, report), release.trajectories, report)
+    slid, labels, lines = found.slid, found.labels, found.lines
+    means = group_means(slid.records, labels).reshape(lines.shape)
+    row("lines", "metres off", "turning", "hops over 40 degrees")
+    for name, written in (("plain means", means), ("as released", lines)):
+        off = displacement(slid.points, written[labels]).mean()
+        turning, sharp = turned(written)
+        row(name, f"{off:.2f}", f"{turning:.1f}", percent(sharp))
+    if plain:
+        found, report["width"] = found._replace(lines=means), None
+    spacing = trajectories.provenance.get("spacing")
+    known = patient(published(found, report), slid.tracks, report, spacing=spacing, seed=seed)
+    for figure in filter(None, known):
+        print(figure.words)
+        if isinstance(figure, Guessed):
+            print(f"Of the means that leaves {figure.mean_share.words}.", flush=True)
     say_machine()
 
 

@@ -28,15 +28,22 @@ from synthesiser import along, synthesised
 import trajanon
 from trajanon.arrays import Floats, Ints
 from trajanon.data import sample
-from trajanon.evaluation.evaluation import moved_by
+from trajanon.evaluation.evaluation import ROUNDED
 from trajanon.extract import extract, roads_to_follow
 from trajanon.files.report import checked, clock_in, released_of
 from trajanon.loss import group_means
-from trajanon.perturbation import GroupWidths, PublicWidths, correlation, group_widths
+from trajanon.perturbation import (
+    GroupWidths,
+    PublicWidths,
+    displacement_covariance,
+    group_widths,
+    largest_shares,
+)
 from trajanon.privacy.attack import Published
+from trajanon.privacy.known_tracks import Movement, Noise
 from trajanon.privacy.linkage import attacks
 from trajanon.privacy.originals import matched, published
-from trajanon.privacy.verification import Noise, verification
+from trajanon.privacy.verification import verification
 from trajanon.snapping import RoadsToFollow, traced
 from trajanon.street_counts import ReleasedLines, count_on_streets
 from trajanon.times import Clock
@@ -154,10 +161,11 @@ def found_by(seen: Published) -> list[float | None]:
     if own:  # a whole trip is found among whole trips, and by its own points
         return [1.0, 1.0, *best[2:], None]
     means = group_means(seen.points.reshape(len(seen.points), -1), seen.labels)
-    width = group_widths(seen.points, means.reshape(seen.lines.shape), seen.labels)
-    noise = partial(moved_by, PublicWidths.of(GroupWidths(width)).places)
-    together = verification(seen, Noise(correlation(seen.points.shape[1]), noise))
-    return [*best, None if together is None else together.verified]
+    widths = group_widths(seen.points, means.reshape(seen.lines.shape), seen.labels)
+    width, m = PublicWidths.of(GroupWidths(widths)).places, seen.points.shape[1]
+    noise = Noise(displacement_covariance(m, width, 1.0), ROUNDED)
+    together = verification(seen, Movement(noise, largest_shares(seen.labels, seen.subjects)))
+    return [*best, None if together is None else together.verified.value]
 
 
 def evenly(departure: Floats, duration: Floats, many: int) -> Floats:

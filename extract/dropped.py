@@ -32,6 +32,7 @@ _WAYS_OUT = {  # of what is dropped, by its counter
     "points without time": _BY_PLACE,
     "rows that could not be read": "of a table a warning names the first",
     "times that could not be read": "look at the column of times",
+    "files from their damage on": "copy or download them again",
 }
 _OF_POINTS = ("points", "stray", "rows", "times")
 _UNITS = (*_OF_POINTS, "features", "lines", "moving", "trips", "files", "members")
@@ -51,7 +52,7 @@ _READ = {  # counters of what was read; others count what readers left out
     *("points repeated in place", "points alone between pauses and stays"),
     *("points outside the area", "points of other parts inside the area"),
     *("points near the ends of a trace", "points near hidden places"),
-    "times that could not be read",
+    *("times that could not be read", "files from their damage on"),
 }
 
 

@@ -53,7 +53,7 @@ class Remembered:
     speed: Floats  # metres a second to the north and to the east, (p, 2)
     places: Ints  # how many each recording has, (n,)
     step: Ints  # slots from one to the next, (n,)
-    fixes: Ints  # of each recording, when cleaned, (n,)
+    fixes: Ints  # of each recording, with a time, (n,)
     points: Ints  # of each recording, as they were read, (n,)
     signs: Ints  # some of these in 1e-7 degrees, (n, _SIGNS, 2)
     subject: Ints  # who made each recording, (n,)
@@ -122,7 +122,7 @@ class Places:
                 speed=(_metres(where[hop - 1], where[hop]) / lasts[:, None]).astype(np.float32),
                 places=np.bincount(cleaned.trace[hop], minlength=n),
                 step=step,
-                fixes=np.bincount(cleaned.trace, minlength=n),
+                fixes=np.bincount(cleaned.trace[np.isfinite(time)], minlength=n),
                 points=points,
                 signs=signs,
                 subject=subject,
@@ -335,7 +335,7 @@ def _are_copies(known: Remembered, pairs: Ints) -> Bools:
 
 def _alike_without_times(known: Remembered) -> Ints:
     """Find recordings with as many points at the same places as one without times, (m, 2)."""
-    sought = np.flatnonzero((known.places == 0) & (known.points > _SIGNS))
+    sought = np.flatnonzero((known.fixes == 0) & (known.points > _SIGNS))
     if not len(sought):
         return np.empty((0, 2), np.int64)
     signs = known.signs / _DIGITS

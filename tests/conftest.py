@@ -227,9 +227,8 @@ def few_moves() -> Iterator[None]:
 
 @pytest.fixture
 def few_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Patient attacks try five groups: forty take seconds."""
-    for attack in ("verification", "rebuilding"):
-        monkeypatch.setattr(f"trajanon.privacy.{attack}.TRIED", 5)
+    """Patient attacks try five groups: 200 take seconds."""
+    monkeypatch.setattr("trajanon.privacy.known_tracks.TRIED", 5)
 
 
 @pytest.fixture(params=[2_500, 9], ids=["whole", "in blocks"])

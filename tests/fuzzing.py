@@ -192,13 +192,41 @@ def _devices(folder: Path, way: NDArray[np.float64]) -> None:
         for row in rows
     ]
     path = [{"point": f"{row['lat']}°, {row['lon']}°", "time": row["time"]} for row in rows]
+    timed = [[lon, lat, 9, start + 15 * step] for step, (lon, lat) in enumerate(way.tolist())]
+    line = {"geometry": {"type": "LineString", "coordinates": timed}, "properties": {}}
+    located = [
+        {"type": "Feature", "geometry": {"type": "Point", "coordinates": [row["lon"], row["lat"]]},
+         "properties": {"timestamp": row["time"]}}
+        for row in rows
+    ]  # fmt: skip
+    sensor = ["OBSDataFormat=2&DeviceId=ab", "Date;Time;Latitude;Longitude;InsidePrivacyArea"]
+    sensor += [
+        f"13.09.2020;{row['time'][11:]};{row['lat']};{row['lon']};{int(step < 3)};1;2"
+        for step, row in enumerate(rows)
+    ]
+    simra = ["9#1#0", "key,lat,lon,ts,bike", "", "=====", "9#1", "lat,lon,X,timeStamp"]
+    simra += [
+        f"{lat},{lon},1,{1000 * (start + 15 * step)}\n,,2,"
+        for step, (lon, lat) in enumerate(way.tolist())
+    ]
     texts = {
+        "one.obs.csv": "\n".join(sensor),
+        "ride": "\n".join(simra),
+        "kepler.geojson": json.dumps({"type": "Feature", **line}),
+        "overland.json": json.dumps({"locations": located}),
         "one.kml": kml,
         "one.tcx": f"<TrainingCenterDatabase>{activity}</TrainingCenterDatabase>",
         "one.nmea": "\n".join(log),
         "one.jsonl": "\n".join(map(json.dumps, rows)),
         "records.json": json.dumps({"locations": e7}),
-        "timeline.json": json.dumps({"semanticSegments": [{"timelinePath": path}]}),
+        "timeline.json": json.dumps(
+            {
+                "semanticSegments": [{"timelinePath": path[:9]}],
+                "rawSignals": [
+                    {"position": {"LatLng": one["point"], "timestamp": one["time"]}} for one in path
+                ],
+            }
+        ),
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -1,10 +1,11 @@
 """Slow twins of what a hold-out measures: shorter, and obviously right."""
 
 from itertools import product
+from math import log
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.utility import displacement
 
@@ -53,10 +54,23 @@ def goes_on(one: Floats, next_one: Floats, lines: Floats) -> bool:
     return bool(np.argmin(far) == np.argmin(away(next_one, lines)))
 
 
-def mean_of(subjects: Ints, values: Floats, members: Bools) -> tuple[Floats, Floats]:
-    """Means of the subjects of members, and of the others."""
-    inside, outside = (
-        np.array([values[subjects == one].mean() for one in np.unique(subjects[which])])
-        for which in (members, ~members)
-    )
-    return inside, outside
+def likelier(
+    seen: list[float], shadows: list[list[float]], inside: list[list[bool]]
+) -> list[float]:
+    """For each trajectory, how much likelier its distance is if it is a member; a logarithm."""
+    both = []
+    for one, away in enumerate(seen):
+        logs = [
+            [
+                log(row[one] + 1.0)
+                for row, held in zip(shadows, inside, strict=True)
+                if held[one] == own
+            ]
+            for own in (False, True)
+        ]
+        means = [sum(each) / len(each) for each in logs]
+        squares = sum((x - mean) ** 2 for each, mean in zip(logs, means, strict=True) for x in each)
+        off = [(log(away + 1.0) - mean) ** 2 for mean in means]
+        both.append((squares, 0.5 * (off[0] - off[1])))
+    usual = sum(squares for squares, _ in both) / len(both)
+    return [gain / ((squares + usual) / (2 * len(shadows)) + 1e-6) for squares, gain in both]

@@ -11,12 +11,12 @@ from trajanon.arrays import Floats
 from trajanon.geodesy import metres_of_degrees
 
 
-def alike(m: int, length: float = 6.3) -> Floats:
+def alike(m: int) -> Floats:
     """Matérn's correlation of order 5/2."""
     table = np.empty((m, m))
     for i in range(m):
         for j in range(m):
-            far = sqrt(5.0) * abs(i - j) / length
+            far = sqrt(5.0) * abs(i - j) / 6.3
             table[i, j] = (1.0 + far + far**2 / 3.0) * np.exp(-far) + 1e-9 * (i == j)
     return table
 
@@ -93,7 +93,8 @@ def times(
         for place, when, weight in zip(points, seconds, weights_of(people), strict=True)
     ]
     numbers = drawn(rows, m + 1, key, b"times", float(np.hypot(departures, elapsed)) * share)
-    factor = np.linalg.cholesky(alike(m, 4.0))
+    rough = [[np.exp(-abs(i - j) / 6.3) for j in range(m)] for i in range(m)]
+    factor = np.linalg.cholesky(rough)
     moved: list[float] = []
     for t in range(m):
         smooth = sum(factor[t, u] * numbers[1 + u] for u in range(m))

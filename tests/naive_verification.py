@@ -1,6 +1,6 @@
 """Slow twins of who verifies groups, and of who follows what is left on a map."""
 
-from itertools import pairwise, product
+from itertools import combinations, pairwise
 from math import hypot, pi
 from typing import NamedTuple
 
@@ -9,7 +9,6 @@ import numpy as np
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.privacy.attack import Published
-from trajanon.privacy.verification import Noise, Root
 
 # Verification
 
@@ -30,81 +29,111 @@ def around_points(spread: list[Floats]) -> list[Floats]:
     return found
 
 
-class Worth(NamedTuple):
-    likely: float  # a logarithm
-    fits: bool
+def covariance(noise: Floats, share: float, rounded: float) -> Floats:
+    """Of what is added to a mean at each point, by that of a share of 1."""
+    return np.asarray(share**2 * noise + rounded**2 * np.eye(len(noise)))
 
 
-def likelihood(line: Floats, members: list[Floats], alike: Floats, root: Root) -> Worth:
-    """How likely what is left is; but for what is equal for all sets."""
-    mean, m, k = np.mean(members, axis=0), len(line), len(members)
-    spread = [
-        sum(np.outer(one[t] - mean[t], one[t] - mean[t]) for one in members) / k + np.eye(2)
-        for t in range(m)
-    ]
-    roots = root(np.array(spread)[None], np.array([float(k)]))[0]
-    own = np.array([np.linalg.inv(roots[t]) @ (mean[t] - line[t]) for t in range(m)])
-    together = np.linalg.inv(alike + 1e-3 * np.eye(m))
-    left = sum(float(own[:, axis] @ together @ own[:, axis]) for axis in range(2))
-    likely = -0.5 * left - sum(float(np.log(np.linalg.det(each))) for each in roots)
-    return Worth(likely, left <= 2 * m + 4.0 * np.sqrt(4 * m))
+class Line(NamedTuple):
+    """A released line, and what may be its members, in metres and seconds."""
+
+    at: Floats
+    when: Floats | None
+    points: Floats
+    times: Floats | None
+    owners: Ints
+    size: int
+    apart: bool  # whether its members are of different people
+    places: Floats  # covariance on an axis
+    seconds: Floats | None
+    square: float  # of a member's distance
+    pace: float  # metres that count as much as a second
 
 
-def first_of_each(near: list[int], owners: Ints) -> list[int]:
-    found: list[int] = []
-    for one in near:
-        if owners[one] not in [owners[other] for other in found]:
-            found.append(one)
+def away(line: Line, one: int) -> float:
+    """The squared distance from a line."""
+    far = ((line.points[one] - line.at) ** 2).sum()
+    if line.when is not None and line.times is not None:
+        far += (line.pace**2 * (line.times[one] - line.when) ** 2).sum()
+    return float(far)
+
+
+def likelihood(line: Line, members: frozenset[int]) -> tuple[float, float]:
+    """How likely it is that a set was averaged, as a logarithm, and the squares of the noise."""
+    some = sorted(members)
+    off = [line.points[some].mean(axis=0)[:, axis] - line.at[:, axis] for axis in range(2)]
+    left = sum(float(each @ np.linalg.inv(line.places) @ each) for each in off)
+    if line.when is not None and line.times is not None and line.seconds is not None:
+        late = line.times[some].mean(axis=0) - line.when
+        left += float(late @ np.linalg.inv(line.seconds) @ late)
+    return -0.5 * left - 0.1 / line.square * sum(away(line, one) for one in some), left
+
+
+def exchanged(line: Line, near: list[int], now: frozenset[int]) -> list[frozenset[int]]:
+    """All sets with one or two other members."""
+    found = []
+    for some in combinations(near, line.size):
+        people = {line.owners[one] for one in some}
+        if len(now - set(some)) in (1, 2) and (len(people) == line.size or not line.apart):
+            found.append(frozenset(some))
     return found
 
 
-def nearest(points: Floats, line: Floats, most: int) -> list[int]:
-    far = [((one - line) ** 2).sum() for one in points]
-    return sorted(range(len(points)), key=lambda one: (far[one], one))[:most]
+def members_of(line: Line, near: list[int]) -> tuple[frozenset[int], bool]:
+    """Exchange members as long as that is likelier, from four starts; whether one is sure."""
+    first = list(near)
+    if line.apart:
+        people = [line.owners[one] for one in near]
+        first = [one for place, one in enumerate(near) if people.index(people[place]) == place]
+    if len(first) < line.size:
+        return frozenset(first), False
 
+    def owners(some: frozenset[int]) -> list[int]:
+        return sorted(int(line.owners[one]) for one in some)
 
-def members_of(
-    line: Floats, near: list[int], points: Floats, owners: Ints, k: int, noise: Noise
-) -> tuple[set[int], bool]:
-    """Exchange one member as long as that is more likely; from four starts, until it fits."""
-    first = first_of_each(near, owners)
-    if len(first) < k:
-        return set(first), False
-    known: dict[frozenset[int], Worth] = {}
-
-    def worth(some: frozenset[int]) -> Worth:
-        if some not in known:
-            known[some] = likelihood(line, [points[one] for one in sorted(some)], *noise)
-        return known[some]
-
-    best = frozenset(first[:k])
-    for start in range(min(min(len(first), 2 * k) - k + 1, 4)):
-        now = frozenset(first[start : start + k])
+    ends = []
+    for start in range(min(len(first) - line.size + 1, 4)):
+        now = frozenset(first[start : start + line.size])
         while True:
-            others = [
-                now - {out} | {into}
-                for out, into in product(now, near)
-                if len({owners[one] for one in now - {out} | {into}}) == k
-            ]
-            better = max(others, key=lambda some: worth(some).likely)
-            if worth(better).likely <= worth(now).likely + 1e-9:
+            sets = [*exchanged(line, near, now), now]
+            better = max(sets, key=lambda some: likelihood(line, some)[0])
+            if likelihood(line, better)[0] <= likelihood(line, now)[0] + 1e-9:
                 break
             now = better
-        if start == 0 or worth(now).likely > worth(best).likely:
-            best = now
-        if worth(best).fits:
-            break
-    chance = 1.0 / sum(np.exp(each.likely - worth(best).likely) for each in known.values())
-    return set(best), bool(chance > 0.95) and worth(best).fits
+        ends.append(now)
+    best = max(ends, key=lambda some: likelihood(line, some)[0])
+    most, left = likelihood(line, best)
+    others = {some for some in exchanged(line, near, best) if owners(some) != owners(best)}
+    far = {frozenset(owners(some)): some for some in ends}
+    others |= {some for people, some in far.items() if len(people - set(owners(best))) > 2}
+    chance = sum(np.exp(likelihood(line, some)[0] - most) for some in others)
+    numbers = len(line.at) * (2 if line.when is None else 3)
+    fits = left <= numbers + 4.0 * np.sqrt(2.0 * numbers)
+    return best, bool(fits and chance < 0.05 / 0.95)
 
 
-def tried(city: Published, members: Ints, noise: Noise) -> tuple[bool, bool]:
-    """Sure; right and sure."""
+# Other trips of a person
+
+
+def other_trip(city: Published, target: int) -> list[float]:
+    """How far the person's nearest to the line is off, the same if it is a habit, and the line."""
     scale = metres_of_degrees(city.lines[..., 0].mean())
-    points, line = city.points * scale, city.lines[city.labels[members[0]]] * scale
-    near = nearest(points, line, max(30, 3 * city.k))
-    best, sure = members_of(line, near, points, city.owners, city.k, noise)
-    return sure, sure and best == set(members.tolist())
+
+    def far(one: Floats, other: Floats) -> float:
+        return float(np.mean([hypot(*gap) for gap in (one - other) * scale]))
+
+    line, truth = city.lines[city.labels[target]], city.points[target]
+    rows = range(len(city.points))
+    own = [row for row in rows if city.owners[row] == city.owners[target] and row != target]
+    nearest = min(own, key=lambda row: float((((city.points[row] - line) * scale) ** 2).sum()))
+    guess = city.points[nearest]
+    twins = [far(city.points[row], guess) for row in own if row != nearest]
+    squares = [
+        (((city.points[row] - city.lines[city.labels[row]]) * scale) ** 2).sum() for row in rows
+    ]
+    near = (((guess - line) * scale) ** 2).sum() <= 4.0 * np.mean(squares)
+    habit = guess if near and min(twins, default=np.inf) < 0.5 * far(line, guess) else line
+    return [far(each, truth) for each in (guess, habit, line)]
 
 
 # The map
@@ -189,14 +218,14 @@ def expected_noise(alike: Floats, white: Floats) -> Floats:
 def rebuilt(
     line: Floats,
     companions: Floats,
-    noise: Noise,
+    noise: Floats,
     passed: dict[tuple[int, int, int], set[tuple[int, int]]],
     low: Floats,
     hidden: int,
-    hops: list[float] | None,
+    hop: float | None,
 ) -> list[Floats]:
-    """Each way to rebuild the hidden member of a group, in metres."""
-    k, m, alike = len(companions) + 1, len(line), noise.alike
+    """Each way to rebuild the hidden member, in metres; the noise is that of k times the line."""
+    k, m = len(companions) + 1, len(line)
     left, middle = k * line - companions.sum(axis=0), companions.mean(axis=0)
     member = [0.5 * np.outer(left[t] - middle[t], left[t] - middle[t]) for t in range(m)]
     for _ in range(3):
@@ -205,21 +234,21 @@ def rebuilt(
             for t in range(m)
         ]
         spread = [(scatter[t] + member[t] * (k - 1) / k) / k for t in range(m)]
-        root = noise.root(np.array(spread), np.array(float(k)))
         other = [root_of(each * (k / (k - 1)) ** 2 + np.eye(2)) for each in around_points(spread)]
         own, added = np.empty((2 * m, 2 * m)), np.empty((2 * m, 2 * m))
         for i in range(m):
             for j in range(m):
                 here = np.ix_([2 * i, 2 * i + 1], [2 * j, 2 * j + 1])
                 own[here] = other[i] @ other[j].T * np.exp(-abs(i - j) / 8.0)
-                added[here] = k**2 * root[i] @ root[j].T * alike[i, j]
-        gain = own @ np.linalg.inv(own + added + np.eye(2 * m))
+                added[here] = noise[i, j] * np.eye(2)
+        gain = own @ np.linalg.inv(own + added)
         smooth = middle + (gain @ (left - middle).ravel()).reshape(m, 2)
         rest = [(own - gain @ own)[2 * t : 2 * t + 2, 2 * t : 2 * t + 2] for t in range(m)]
         away = smooth - middle
         member = [np.outer(away[t], away[t]) + rest[t] for t in range(m)]
     unsure = [np.sqrt(max(np.trace(each) / 2.0, 1.0)) for each in rest]
-    white = np.array([np.linalg.inv(k * each + np.eye(2)) for each in root])
+    deviation = float(np.sqrt(np.mean(np.diag(noise))))
+    white = np.array([np.eye(2) / (deviation + 1.0)] * m)
     at, worth = [], []
     for t in range(m):
         places, likely = [], []
@@ -237,19 +266,27 @@ def rebuilt(
             places, likely = [[*smooth[t], *(go / max(hypot(*go), 1e-9))]], [0.0]
         at.append(np.array(places))
         worth.append(np.array(likely))
-    mean_hop = float(np.hypot(*np.diff(smooth, axis=0).T).mean())
-    best: tuple[float, Floats] = (-np.inf, smooth)
-    for hop in hops or [share * mean_hop for share in (0.9, 1.0, 1.12, 1.25)]:
-        told = np.array([hop, 0.02, 0.03])
-        factors = expected_noise(alike, white)
-        ends = likeliest_ways(at, worth, left, white, factors, told)[-1]
-        most = max(end[0] for end in ends)
-        ways = [
-            (np.exp(likely - most), np.array([at[t][way[t]][:2] for t in range(m)]))
-            for likely, way in ends
-            if np.exp(likely - most) > 1e-4
-        ]
-        mean = sum(chance * way for chance, way in ways) / sum(chance for chance, _ in ways)
-        if most > best[0]:
-            best = most, np.asarray(mean)
-    return [left, smooth, best[1], 0.5 * (smooth + best[1])]
+    if hop is None:
+        hop = 1.05 * float(np.hypot(*np.diff(smooth, axis=0).T).mean())
+    factors = expected_noise(noise / deviation**2, white)
+    ends = likeliest_ways(at, worth, left, white, factors, np.array([hop, 0.02, 0.03]))[-1]
+    most = max(end[0] for end in ends)
+    ways = [
+        (np.exp(likely - most), np.array([at[t][way[t]][:2] for t in range(m)]))
+        for likely, way in ends
+        if np.exp(likely - most) > 1e-4
+    ]
+    on_map = np.asarray(
+        sum(chance * way for chance, way in ways) / sum(chance for chance, _ in ways)
+    )
+    return [left, smooth, on_map, 0.5 * (smooth + on_map)]
+
+
+def rebuilt_times(when: Floats, companions: Floats, noise: Floats) -> list[Floats]:
+    """The times of the hidden member: what is left of the line's, and the likeliest."""
+    middle = sum(companions) / len(companions)
+    left, m = (len(companions) + 1) * when - sum(companions), len(when)
+    spread = np.mean([np.mean((one - middle) ** 2) for one in companions])
+    spread = max(spread, np.mean((left - middle) ** 2) - np.mean(np.diag(noise)), 1.0)
+    own = np.array([[spread * np.exp(-abs(i - j) / 8.0) for j in range(m)] for i in range(m)])
+    return [left, middle + own @ np.linalg.inv(own + noise) @ (left - middle)]

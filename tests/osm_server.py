@@ -7,13 +7,17 @@ from dataclasses import dataclass, field
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 EMPTY_PAGE = (
     b'<?xml version="1.0" encoding="UTF-8"?>\n'
     b'<gpx version="1.0" creator="OpenStreetMap.org" '
     b'xmlns="http://www.topografix.com/GPX/1/0">\n</gpx>\n'
 )
+
+
+LINK = "{url}/api/0.6/trackpoints?bbox={bbox}&cursor={cursor}"
+"""How a newer server names the next page: its cursors may hold two dashes."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,8 @@ class Fault:
 
 @dataclass(frozen=True)
 class Request:
-    page: int
+    page: int  # its number; also that of a cursor
+    query: Mapping[str, str]
     bbox: str
     path: str
     headers: Message
@@ -44,10 +49,12 @@ class Request:
 class OsmServer:
     """Pages by number (empty ones after the last), and faults that come before.
 
-    `faults` are used up in order, one a request; None stands for a proper answer.
+    `faults` are used up in order, one a request; None stands for a proper answer. With `link`, a
+    request without a page is answered with the address of the next one, as newer servers do.
     """
 
     pages: Sequence[bytes] = ()
+    link: str = ""  # such as LINK
     faults: list[Fault | None] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     url: str = ""
@@ -56,12 +63,17 @@ class OsmServer:
     def asked_for(self) -> list[int]:
         return [request.page for request in self.requests]
 
-    def answer(self, page: int) -> Fault:
+    def answer(self, page: int, query: Mapping[str, str]) -> Fault:
         fault = self.faults.pop(0) if self.faults else None
         if fault is not None:
             return fault
         body = self.pages[page] if page < len(self.pages) else EMPTY_PAGE
-        return Fault(headers={"Content-Type": "application/gpx+xml"}, body=body)
+        headers = {"Content-Type": "application/gpx+xml"}
+        if self.link and "page" not in query and page + 1 < len(self.pages):
+            bbox = quote(query["bbox"])
+            following = self.link.format(url=self.url, bbox=bbox, cursor=f"MjAwfD--{page + 1}")
+            headers["Link"] = f'<{following}>; rel="next"'
+        return Fault(headers=headers, body=body)
 
 
 @contextmanager
@@ -72,12 +84,14 @@ def serving(server: OsmServer) -> Iterator[OsmServer]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            query = parse_qs(urlsplit(self.path).query)
-            page = int(query.get("page", ["0"])[0])
-            bbox = query.get("bbox", [""])[0]
+            query = dict(parse_qsl(urlsplit(self.path).query))
+            cursor = query.get("cursor", "").rpartition("--")[2]
+            page = int(query.get("page") or cursor or 0)
             path = urlsplit(self.path).path
-            server.requests.append(Request(page, bbox, path, self.headers, time.monotonic()))
-            answer = server.answer(page)
+            arrived = time.monotonic()
+            request = Request(page, query, query.get("bbox", ""), path, self.headers, arrived)
+            server.requests.append(request)
+            answer = server.answer(page, query)
             self.close_connection = answer.cut or answer.hang_up
             if answer.hang_up:
                 return

@@ -37,6 +37,19 @@ class VMdavParameters(MethodParameters):
     gamma
         Gain factor of v-mdav: larger values let groups grow beyond k. None takes the best of 0,
         0.05, ..., 2; the stage of the partition names it.
+
+    Examples
+    --------
+    With a small gamma groups do not grow. It is refused where V-MDAV is not asked for:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> how = {"method": "v-mdav", "gamma": 0.2, "refine": "none"}
+    >>> trajanon.microaggregate(ages, k=2, **how).labels.tolist()
+    [0, 0, 1, 1, 2, 2, 3, 3]
+    >>> trajanon.microaggregate(ages, k=2, gamma=0.2)
+    Traceback (most recent call last):
+    trajanon.errors.BadInput: `gamma` needs `method=v-mdav`: choose that, or leave out `gamma`
     """
 
     setting: ClassVar[str] = "method"
@@ -63,6 +76,16 @@ class CompressionParameters(MethodParameters):
         Direction of the path through the cities: forward, backward or both. ``forward`` begins at
         the end with the lower number; of ``both`` the cut that loses less is taken. Records of a
         city keep their order.
+
+    Examples
+    --------
+    The path as the papers' program makes it, in one of its directions:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> how = {"compression": 3, "expansion": "row", "direction": "forward"}
+    >>> trajanon.microaggregate(ages, k=2, **how).labels.tolist()
+    [0, 0, 0, 1, 1, 2, 2, 2]
     """
 
     setting: ClassVar[str] = "compression"
@@ -90,6 +113,16 @@ class MfTspParameters(MethodParameters):
         Which records mf-tsp counts as neighbours on a path: near ones, or the next. ``near`` are at
         most k - 1 steps apart, as in the first paper; ``next`` is the one that follows, as in
         the thesis.
+
+    Examples
+    --------
+    The rule of the thesis:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> how = {"method": "mf-tsp", "path_neighbours": "next", "refine": "none"}
+    >>> trajanon.microaggregate(ages, k=2, **how).labels.tolist()
+    [0, 0, 1, 1, 2, 2, 3, 3]
     """
 
     setting: ClassVar[str] = "method"
@@ -110,6 +143,16 @@ class DecompositionParameters(MethodParameters):
         1,500 / k records.
     exchange_first
         Exchange records by two-swapping before the parts are made (step 3 of the paper).
+
+    Examples
+    --------
+    Two parts of four records, without step 3:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> how = {"method": "decomposition", "subsets": 2, "exchange_first": False}
+    >>> trajanon.microaggregate(ages, k=2, **how).labels.tolist()
+    [0, 0, 0, 1, 1, 2, 2, 2]
     """
 
     setting: ClassVar[str] = "method"
@@ -130,6 +173,16 @@ class RcsParameters(MethodParameters):
         Chance of rcs to shuffle two groups after each record.
     max_events
         Greatest number of such shuffles.
+
+    Examples
+    --------
+    Records go to nearer groups, and none are shuffled:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> how = {"method": "mdav", "refine": "rcs", "max_events": 0}
+    >>> trajanon.microaggregate(ages, k=2, **how).labels.tolist()
+    [0, 0, 0, 1, 1, 2, 2, 2]
     """
 
     setting: ClassVar[str] = "refine"

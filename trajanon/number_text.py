@@ -61,6 +61,11 @@ def percent(share: float, digits: int = 3) -> str:
     return f"{Decimal(f'{value:.{digits}g}'):f} %"
 
 
+def two_digits(share: float) -> str:
+    """Write a share of 1 in percent, with two digits."""
+    return percent(share, 2)
+
+
 def number_of(number: int, one: str, more: str = "") -> str:
     """Write a number with its noun, which takes an s unless ``more`` says otherwise.
 

@@ -25,10 +25,8 @@ LENGTH = 6.3
 LEAST_METRES, LEAST_SECONDS = 10.0, 60.0
 """The least public widths: groups of copies are moved, too."""
 
-ELAPSED, TIMES_LENGTH = 2.5, 4.0
-"""Elapsed times are rough along the way: they are moved more than groups are wide, by this factor,
-and over fewer points.
-"""
+ELAPSED = 3.0
+"""By how much more than groups are wide elapsed times are moved: they are rough along the way."""
 
 _JITTER = 1e-9  # variance that is added to each point's, so that rounding keeps it positive
 _ROWS_PER_BATCH = 10_000  # trajectories that are measured, or lines that are drawn
@@ -67,6 +65,12 @@ def correlation(points: int, length: float = LENGTH) -> Floats:
     apart = np.sqrt(5.0) * np.abs(place[:, None] - place) / length
     matern = (1.0 + apart + apart**2 / 3.0) * np.exp(-apart)
     return np.asarray(matern + _JITTER * np.eye(points))
+
+
+def times_correlation(points: int, length: float = LENGTH) -> Floats:
+    """Return how displacements of elapsed times are correlated, (m, m): as rough as stops are."""
+    place = np.arange(points)
+    return np.asarray(np.exp(-np.abs(place[:, None] - place) / length))
 
 
 def displacement_covariance(points: int, width: float, share: float) -> Floats:
@@ -195,8 +199,8 @@ def perturbed_times(
 ) -> Floats:
     """Write the mean times of each group, (g, m): moved smoothly along the way, and rounded.
 
-    The departure moves all of them, and a process like that of places moves each. Times that would
-    run back wait, and departures stay within the clock's day or week.
+    The departure moves all of them, and a rough process moves each. Times that would run back wait,
+    and departures stay within the clock's day or week.
     """
     m = seconds.shape[1]
     weights = member_weights(labels, subjects)
@@ -205,7 +209,7 @@ def perturbed_times(
     scale = np.hypot(widths.departures, widths.elapsed) * shares
     seeds = group_seeds(np.dstack([points, seconds]), labels, weights, scale, key, b"times")
     drawn = normal_numbers(seeds, m + 1)
-    along = drawn[:, 1:] @ np.linalg.cholesky(correlation(m, TIMES_LENGTH)).T
+    along = drawn[:, 1:] @ np.linalg.cholesky(times_correlation(m)).T
     moved = widths.departures * drawn[:, :1] + widths.elapsed * along
     times = np.maximum.accumulate(means + shares[:, None] * moved, axis=1)
     if np.isfinite(clock.round):

@@ -38,7 +38,7 @@ def bound_table(
     table = read_table_columns(Path(path), columns, missing=missing)
     check_enough(len(table.records), k)
     for notice in table.notices:
-        _LOG.warning(notice)
+        _LOG.warning(notice.sentence())
     _LOG.info(
         "searching %s rows for groups and for a bound: %s",
         f"{len(table.records):,}",

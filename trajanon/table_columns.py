@@ -40,6 +40,67 @@ _NO_MEASURES = {
 }
 """Why the numbers of columns of such names, in lower case, are not averaged."""
 
+_CODES = {
+    *(sign * float("9" * digits) for sign in (1, -1) for digits in range(1, 8)),
+    *(-float(digit * digits) for digit in "78" for digits in range(1, 5)),
+    -1.0,
+}
+"""Numbers that statistical programs write for a missing value."""
+
+_SEVERAL, _MOST = 3, 0.9  # other values, beside which one can be far; and a share of dates
+
+
+class LeftOut(NamedTuple):
+    """Columns that are neither averaged nor kept."""
+
+    why: Mapping[str, str]  # the reason, of each column
+
+    def sentence(self) -> str:
+        """Say which, and the way out."""
+        columns = [f"{name} ({reason})" for name, reason in self.why.items()]
+        return f"Left out: {listed(columns)}. Name a column in `columns` to take it, too."
+
+
+class Incomplete(NamedTuple):
+    """Rows in which a value is missing where it is needed."""
+
+    what: str  # the table
+    rows: int  # of the table
+    missing: int  # how many are incomplete
+    lacking: Mapping[str, int]  # of each column, in how many
+
+    def __str__(self) -> str:
+        columns = [f"{name} {many:,}" for name, many in self.lacking.items()]
+        of = f"of the {number_of(self.rows, 'row')} of {self.what} ({listed(columns)})"
+        return f"values are missing in {self.missing:,} {of}"
+
+    def sentence(self) -> str:
+        """Say that they are dropped."""
+        return f"Rows are dropped: {self}."
+
+
+class PossibleCodes(NamedTuple):
+    """Values of a column that may stand for no value, or numbers that may be dates."""
+
+    column: str
+    value: str  # one of them, as it is written
+    rows: int  # in how many rows of all
+    of: int
+    are_dates: bool = False
+
+    def sentence(self) -> str:
+        """Say which, and the way out."""
+        holds = f"Column {self.column!r} holds {self.value} in {self.rows:,} of {self.of:,} rows"
+        if self.are_dates:
+            return (
+                f"{holds} or the like, which may be dates: their means are none; leave the column "
+                "out of `columns`, or count days from the first."
+            )
+        return (
+            f"{holds}, which may be a code for a missing value, and is averaged: leave such cells "
+            "empty and their rows out with `missing='drop'`, or choose other `columns`."
+        )
+
 
 class TableColumns(NamedTuple):
     """A table, and the parts that its columns play, each in the order of the table."""
@@ -48,7 +109,26 @@ class TableColumns(NamedTuple):
     records: Floats  # the numbers of the chosen columns, (n, p)
     chosen: list[str]  # those to microaggregate
     kept: list[str]  # those to keep as they are
-    notices: list[str]  # the columns and rows that are left out
+    notices: list[LeftOut | Incomplete | PossibleCodes]  # what else the reader should know
+
+
+class _Asked(NamedTuple):
+    """The columns that are named for each part."""
+
+    columns: Sequence[str] | None  # None for those that seem to measure something
+    keep: Sequence[str]
+    subject: Sequence[str]
+    strata: Sequence[str]
+
+    @property
+    def by_part(self) -> dict[str, Sequence[str]]:
+        """The names alone, without the word for all columns."""
+        return {
+            "columns": [] if self.columns == ALL else self.columns or [],
+            "keep": [] if self.keep == ALL else self.keep,
+            "subject": self.subject,
+            "strata": self.strata,
+        }
 
 
 def read_table_columns(
@@ -61,57 +141,122 @@ def read_table_columns(
 ) -> TableColumns:
     """Read a table, find the role of each column, and take the complete rows."""
     table, separator = _of_frame(source) if isinstance(source, pd.DataFrame) else _read(source)
-    what, names = named(source), list(table)
+    what = named(source)
     if missing not in (known := get_args(MissingName)):
         raise BadInput(f"`missing` {missing!r} is not known; choose from {', '.join(known)}")
-    takes_all, keeps_all = list(columns or ()) == ALL, list(keep) == ALL
-    asked = {
-        "columns": [] if takes_all else columns or [],
-        "keep": [] if keeps_all else keep,
-        "subject": [] if subject is None else [subject],
-        "strata": [] if strata is None else [strata],
-    }
-    refuse_unknown(what, names, [name for given in asked.values() for name in given])
-    for one, other in combinations(asked, 2):
-        twice = [name for name in asked[one] if name in asked[other]]
+    one_subject = [] if subject is None else [subject]
+    one_strata = [] if strata is None else [strata]
+    asked = _Asked(None if columns is None else list(columns), list(keep), one_subject, one_strata)
+    _check_asked(what, list(table), asked)
+
+    plain, doubts = _with_points(table, separator)
+    why_not = _why_not_chosen(plain, doubts, asked)
+    chosen = [name for name, reason in why_not.items() if not reason]
+    _refuse_doubtful(what, chosen, doubts, list(table))
+    kept = _kept(list(table), chosen, asked)
+
+    notices: list[LeftOut | Incomplete | PossibleCodes] = []
+    left_out = {n: reason for n, reason in why_not.items() if n not in {*chosen, *kept}}
+    if left_out:
+        notices.append(LeftOut(left_out))
+    gaps = {name: _missing(plain[name]) for name in chosen}
+    gaps |= {name: numbered(table[name]).missing for name in (*one_subject, *one_strata)}
+    out = np.any(list(gaps.values()), axis=0)
+    if out.any():
+        lacking = {name: int(where.sum()) for name, where in gaps.items() if where.any()}
+        incomplete = Incomplete(what, len(out), int(out.sum()), lacking)
+        _refuse_incomplete(incomplete, missing)
+        notices.append(incomplete)
+    records = _records(what, plain[chosen][~out])
+    for name, values in zip(chosen, records.T, strict=True):
+        notices += possible_codes(name, values)
+    return TableColumns(table[~out], records, chosen, kept, notices)
+
+
+def _check_asked(what: str, names: Sequence[str], asked: _Asked) -> None:
+    """Refuse columns that are not there, or are named for two parts."""
+    parts = asked.by_part
+    refuse_unknown(what, names, [name for given in parts.values() for name in given])
+    for one, other in combinations(parts, 2):
+        twice = [name for name in parts[one] if name in parts[other]]
         if twice and {one, other} != {"keep", "strata"}:
             raise BadInput(
                 f"column {twice[0]!r} is named in both `{one}` and `{other}`; name it once"
             )
-    plain, doubts = _with_points(table, separator)
-    why = dict.fromkeys(names, "")  # the reason why a column is not chosen
-    for name in names:
-        if columns is not None and not takes_all:
-            why[name] = "" if name in columns else "not named in `columns`"
-        elif name not in doubts and not holds_numbers(plain[name]):
-            why[name] = "not numbers"
-        elif not takes_all:
-            why[name] = _no_measure(name)
-    for role, words in (("keep", "kept"), ("strata", "the strata"), ("subject", "the subject")):
-        why |= dict.fromkeys(asked[role], words)
-    chosen = [name for name in names if not why[name]]
+
+
+def _why_not_chosen(
+    plain: pd.DataFrame, doubts: Mapping[str, str], asked: _Asked
+) -> dict[str, str]:
+    """Say of each column why it is not microaggregated; empty if it is."""
+    why = {name: _why_not_averaged(name, plain, doubts, asked.columns) for name in plain}
+    for part, words in (("keep", "kept"), ("strata", "the strata"), ("subject", "the subject")):
+        why |= dict.fromkeys(asked.by_part[part], words)
+    return why
+
+
+def _why_not_averaged(
+    name: str, plain: pd.DataFrame, doubts: Mapping[str, str], columns: Sequence[str] | None
+) -> str:
+    if columns is not None and columns != ALL:
+        return "" if name in columns else "not named in `columns`"
+    if name not in doubts and not holds_numbers(plain[name]):
+        return "not numbers"
+    return "" if columns == ALL else _no_measure(name)
+
+
+def _refuse_doubtful(
+    what: str, chosen: Sequence[str], doubts: Mapping[str, str], names: Sequence[str]
+) -> None:
+    """Refuse a table with no column to microaggregate, or one that cannot be read for certain."""
     if not chosen:
         raise BadInput(
             f"{what} has no column to microaggregate; name some that hold numbers in `columns`, "
             f"out of {listed(names)}"
         )
-    kept = [n for n in names if n in keep or (keeps_all and n != subject and n not in chosen)]
     for name in filter(doubts.get, chosen):
         raise BadInput(
             f"column {name!r} of {what} holds {doubts[name]!r}, which may be several numbers: "
             "write it as 1250 or as 1.25, or choose other `columns`"
         )
-    left_out = [f"{name} ({why[name]})" for name in names if name not in {*chosen, *kept}]
-    notices = []
-    if left_out:
-        notices.append(f"Left out: {listed(left_out)}. Name a column in `columns` to take it, too.")
-    gaps = {name: _missing(plain[name]) for name in chosen}
-    for name in (*asked["subject"], *asked["strata"]):
-        gaps[name] = numbered(table[name]).missing
-    out = np.any(list(gaps.values()), axis=0)
-    if out.any():
-        notices.append(_incomplete(what, gaps, out, missing))
-    return TableColumns(table[~out], _records(what, plain[chosen][~out]), chosen, kept, notices)
+
+
+def _kept(names: Sequence[str], chosen: Sequence[str], asked: _Asked) -> list[str]:
+    """List the columns to keep, in the order of the table."""
+    if asked.keep != ALL:
+        return [name for name in names if name in asked.keep]
+    return [name for name in names if name not in (*chosen, *asked.subject)]
+
+
+def possible_codes(name: str, values: Floats) -> list[PossibleCodes]:
+    """Find values that stand apart as codes for a missing value do, and numbers like dates."""
+    found, counts = np.unique(values, return_counts=True)
+    dates = int(counts[_are_dates(found)].sum())
+    if len(found) > 1 and dates > _MOST * len(values):
+        example = f"{found[_are_dates(found)][0]:.0f}"
+        return [PossibleCodes(name, example, dates, len(values), are_dates=True)]
+    codes: list[PossibleCodes] = []
+    for place, others in ((0, found[1:]), (-1, found[:-1])):
+        if len(others) >= _SEVERAL and _is_code(float(found[place]), others):
+            value = f"{found[place]:.0f}"
+            codes.append(PossibleCodes(name, value, int(counts[place]), len(values)))
+    return codes
+
+
+def _is_code(value: float, others: Floats) -> bool:
+    """Whether a value is one that programs write for none, and far from the others, in order."""
+    low, high = float(others[0]), float(others[-1])
+    if value < 0.0:
+        return value in _CODES and low >= 0.0
+    return value in _CODES and value - high >= high - low
+
+
+def _are_dates(values: Floats) -> Bools:
+    """Mark days written as YYYYMMDD, of the years 1900 to 2100."""
+    year, month, day = values // 10_000, values // 100 % 100, values % 100
+    whole = values % 1.0 == 0.0
+    valid = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
+    return np.asarray(whole & valid & (year >= 1900) & (year <= 2100))
 
 
 def _of_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, None]:
@@ -287,19 +432,13 @@ def _records(what: str, table: pd.DataFrame) -> Floats:
     )
 
 
-def _incomplete(what: str, gaps: Mapping[str, Bools], out: Bools, missing: MissingName) -> str:
-    """Say which rows are dropped, or refuse the table."""
-    lacking = [f"{name} {where.sum():,}" for name, where in gaps.items() if where.any()]
-    said = (
-        f"values are missing in {out.sum():,} of the {number_of(len(out), 'row')} of {what} "
-        f"({listed(lacking)})"
-    )
-    if missing == "refuse" or out.all():
+def _refuse_incomplete(rows: Incomplete, missing: MissingName) -> None:
+    """Refuse a table with missing values, unless other rows are left and these may be dropped."""
+    if missing == "refuse" or rows.missing == rows.rows:
         raise BadInput(
-            f"{said}; fill them in, leave these rows out with `missing='drop'`, or choose other "
+            f"{rows}; fill them in, leave these rows out with `missing='drop'`, or choose other "
             "`columns`"
         )
-    return f"Rows are dropped: {said}."
 
 
 def weights_of(

@@ -171,7 +171,7 @@ def microaggregate_table(
         "strata": strata,
         "weights": weighted,
         **_account(X, partition, source.chosen, own),
-        "notices": [*source.notices, *_notices(what, source, people)],
+        "notices": list(_notices(what, source, people)),
     }
     table = pd.DataFrame({name: means.get(name, table[name]) for name in written})
     return MicroaggregatedTable(table, report)
@@ -225,6 +225,7 @@ def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints)
 
 
 def _notices(what: str, source: TableColumns, people: Numbered | None) -> Iterator[str]:
+    yield from (notice.sentence() for notice in source.notices)
     if source.kept:
         yield (
             f"Warning: kept as they are: {', '.join(source.kept)}. Such columns can identify; "

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
-from trajanon.number_text import UNITS, metres, number_of, percent
+from trajanon.number_text import UNITS, metres, number_of, percent, two_digits
+from trajanon.public_figures import EXACT, Crowd
 from trajanon.settings import OF_PAIRS, PAIR
 from trajanon.subjects import Nameless
 from trajanon.trajectories import FOR_COMPARISON
@@ -167,7 +168,7 @@ def _of_people_and_means(report: Mapping[str, Any]) -> Iterator[_Found]:
         few = (report.get("people") or MANY_PEOPLE * k) < MANY_PEOPLE * k
         more = "people" if few else units
         yield (
-            f"It hides enough and shows little: points lie {percent(share, 2)} of a {unit}'s "
+            f"It hides enough and shows little: points lie {percent(share, 1)} of a {unit}'s "
             f"length from where people went. Several times as many {more} would bring that to "
             f"{percent(ENOUGH_DATA)}.",
             _move_less(report),
@@ -322,8 +323,8 @@ def moved_of_length(report: Mapping[str, Any]) -> float | None:
     return float(report["displacement"]["mean"] / length["mean"])
 
 
-def cost(report: Mapping[str, Any]) -> str:
-    """Say what a release costs.
+def cost(report: Mapping[str, Any], crowd: Crowd = EXACT) -> str:
+    """Say what a release costs; for publication, as figures of a crowd.
 
     >>> far = {"mean": 75.0, "median": 40.0}
     >>> report = {"displacement": far, "information_loss": 0.458, "unit": "trip"}
@@ -331,11 +332,13 @@ def cost(report: Mapping[str, Any]) -> str:
     "(median 40 m), 3 % of a trip's length; information loss 0.46 %."
     """
     far, share = report["displacement"], moved_of_length(report)
-    of_length = "" if share is None else f", {percent(share, 2)} of a {_unit(report)}'s length"
+    of_length = ""
+    if share is not None:
+        of_length = f", {crowd.text(share, two_digits)} of a {_unit(report)}'s length"
     return (
-        f"Released points lie {metres(far['mean'])} from where people went on average "
-        f"(median {metres(far['median'])}){of_length}; "
-        f"information loss {percent(report['information_loss'] / 100.0, 2)}."
+        f"Released points lie {crowd.text(far['mean'], metres)} from where people went on average "
+        f"(median {crowd.text(far['median'], metres)}){of_length}; "
+        f"information loss {crowd.text(report['information_loss'] / 100.0, two_digits)}."
     )
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import msgspec
 import numpy as np
@@ -14,14 +15,24 @@ from trajanon.errors import BadInput
 from trajanon.extract.sources import source_tables
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.point_groups import traces_of_points
-from trajanon.extract.sources.source_tables import TableLayout, read_columns
-from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
-from trajanon.extract.sources.timestamps import TimeColumn
+from trajanon.extract.sources.source_tables import TableLayout, fields_of, read_columns
+from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, TABLE_CUT_OFF, Reading
+from trajanon.extract.sources.timestamps import UNREAD_TIMES, TimeColumn
+from trajanon.extract.sources.trace_pieces import EMPTY
 from trajanon.extract.trace import Trace
+from trajanon.files.arrow import reading
+from trajanon.subjects import spelled
+
+PRIVATE = "rows inside a privacy area"
+WITHOUT_FIX = "rows without a position"
 
 _GEOLIFE = TableLayout(names=("lat", "lon", "zero", "altitude", "days", "date", "time"), above=6)
 _CABSPOTTING = TableLayout(names=("lat", "lon", "occupied", "time"), separator=" ")
 _TDRIVE = TableLayout(names=("subject", "time", "lon", "lat"))
+_SENSOR = ("date", "time", "latitude", "longitude")
+_PRIVATE = "insideprivacyarea"
+_LEAP_SECONDS = 18.0  # of GPS before UTC, since 2017 and so for all of these devices
+_SIMRA = ("lat", "lon", "timeStamp")
 _PORTO = ("TRIP_ID", "TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE")
 
 _POLYLINE = msgspec.json.Decoder(list[tuple[float, float]])  # longitudes and latitudes
@@ -80,10 +91,7 @@ def looks_like_porto(name: str, head: bytes) -> bool:
 def read_porto(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the trips of taxis, a point every 15 s; those with missing points are left out."""
     layout, _ = source_tables.layout_of(path)
-    missing = [name for name in _PORTO if name not in layout.names]
-    if missing:
-        has = f"as tables of Porto's taxis have; its columns are {', '.join(layout.names)}"
-        raise BadInput(f"{path} has no column {' and '.join(missing)}, {has}")
+    _check_names(path, _PORTO, layout.names, "tables of Porto's taxis")
     for trips in read_columns(path, layout, _PORTO, how):
         lines = trips["POLYLINE"].fillna("")
         pointless = lines.str.strip("[] \t") == ""
@@ -91,6 +99,93 @@ def read_porto(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         how.counts["rows without points"] += int(pointless.sum())
         how.counts["trips with missing points"] += int(gaps.sum())
         yield from _trips(trips.assign(POLYLINE=lines)[~pointless & ~gaps], how)
+
+
+def read_openbikesensor(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+    """Read a ride, a row a second; rows inside the privacy areas of its rider are left out.
+
+    The subject is the user that the first line names, or else the device.
+    """
+    about, table, cut_off = _ride_of_sensor(path, how)
+    private = ~table[_PRIVATE].isin(["", "0", "false"])
+    placed = (table["latitude"] != "") & (table["longitude"] != "")
+    how.counts[PRIVATE] += int(private.sum())
+    how.counts[WITHOUT_FIX] += int((~private & ~placed).sum())
+    table = table[placed & ~private]
+    if not len(table):
+        how.counts[EMPTY] += 1
+        return
+
+    texts = table["date"] + " " + table["time"]
+    times = pd.to_datetime(texts, format="%d.%m.%Y %H:%M:%S", utc=True, errors="coerce")
+    time = (times - pd.Timestamp(0, tz="UTC")).dt.total_seconds().to_numpy(np.float64)
+    how.counts[UNREAD_TIMES] += int(np.isnan(time).sum())
+    if about.get("timezone") == "GPS":
+        time = time - _LEAP_SECONDS
+
+    person = about.get("obsuserid") or about.get("deviceid") or ""
+    lat, lon = numbers(table["latitude"]), numbers(table["longitude"])
+    yield Trace(label, spelled(person) or None, lat, lon, time, cut_off=cut_off)
+
+
+def _ride_of_sensor(path: Path, how: Reading) -> tuple[dict[str, str], pd.DataFrame, bool]:
+    """Read what the first line says, the columns as texts, and whether the last row is cut off.
+
+    Rows have no fixed number of fields, as measurements of distance follow.
+    """
+    with reading(path, source_tables.POINTS, *DAMAGED), how.unpacked(path) as stream:
+        lines = stream.read().removeprefix(BYTE_ORDER_MARK).decode().splitlines()
+    about: dict[str, str] = {}
+    if lines and "OBSDataFormat" in lines[0]:
+        about = {name.casefold(): value for name, value in parse_qsl(lines.pop(0))}
+    header, *rest = lines or [""]
+    names = [name.strip().casefold() for name in fields_of(header, ";")]
+    _check_names(path, _SENSOR, names, "files of OpenBikeSensor")
+
+    wanted = [*_SENSOR, *([_PRIVATE] if _PRIVATE in names else [])]
+    places = [names.index(name) for name in wanted]
+    rows = [fields_of(line, ";") for line in rest if line.strip()]
+    whole = [row for row in rows if len(row) > max(places)]
+    how.counts[source_tables.UNREAD] += len(rows) - len(whole)
+    texts = [[row[place].strip() for place in places] for row in whole]
+    table = pd.DataFrame(texts, columns=wanted, dtype=str)
+    if _PRIVATE not in table:
+        table[_PRIVATE] = "0"
+    cut_off = bool(rows) and len(rows[-1]) <= max(places)
+    return about, table, cut_off
+
+
+def _check_names(path: Path, wanted: Sequence[str], names: Sequence[str], kind: str) -> None:
+    """Refuse a file without the columns of its kind."""
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        has = f"as {kind} have; its columns are {', '.join(names)[:400] or 'none'}"
+        raise BadInput(f"{path} has no column {' and '.join(missing)}, {has}")
+
+
+def read_simra(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+    """Read a ride, which stands below its incidents; between two places are rows without any.
+
+    Nobody is named: the rides of a person cannot be told from those of others.
+    """
+    above, header = 0, ""
+    with reading(path, source_tables.POINTS, *DAMAGED), Reading().unpacked(path) as stream:
+        for line in stream:
+            above += 1
+            if line.startswith(b"====="):
+                stream.readline()  # versions
+                header = stream.readline().decode(errors="replace").strip()
+                break
+    layout = TableLayout(names=header.split(","), above=above + 2)
+    _check_names(path, _SIMRA, layout.names, "rides of SimRa below their incidents")
+    before = how.counts[TABLE_CUT_OFF]
+    rows = _whole(path, layout, _SIMRA, how)
+    rows = rows[rows["lat"].notna() & rows["lon"].notna()]
+    if not len(rows):
+        how.counts[EMPTY] += 1
+        return
+    lat, lon, time = (numbers(rows[name]) for name in _SIMRA)
+    yield Trace(label, None, lat, lon, time / 1e3, cut_off=how.counts[TABLE_CUT_OFF] > before)
 
 
 def _trips(trips: pd.DataFrame, how: Reading) -> Iterator[Trace]:

@@ -39,6 +39,7 @@ _SAYS_LOCAL = re.compile(r"local|lokal", re.IGNORECASE)
 _SAYS_TIME = re.compile(r"time|date|stamp|epoch|utc|start|begin|end|_at$|\bts$|_ts$", re.IGNORECASE)
 _FLAGS = {"true", "false", "yes", "no", "t", "f", "y", "n", "0", "1"}
 
+_SEQUENCE = "collection"  # what Panoramax calls a recording, beside the name of a picture
 _NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d*)?\s*")
 _AS_FINE = 0.8  # of the different times of the finest column
 _SECONDS_OF_MINUTE = 63  # the largest: AIS has codes beyond 59
@@ -464,6 +465,7 @@ class _Choice:
     def _refuse_several(self) -> None:
         """Refuse a table if a column may tell recordings apart, or if it has no times."""
         suspects = [name for name in self._unused() if self._may_tell_apart(name)]
+        suspects.sort(key=lambda name: plain(name) != _SEQUENCE)
         suspects = suspects if "time" in self.roles or "gps_seconds" in self.roles else ["..."]
         if suspects:
             way_out = f"say `columns` id={suspects[0]}, or id={FILE} if each file is one recording"

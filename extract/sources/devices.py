@@ -4,6 +4,7 @@ import io
 import re
 import struct
 from collections.abc import Iterator
+from itertools import chain
 from math import nan
 from pathlib import Path
 from xml.etree import ElementTree
@@ -124,19 +125,31 @@ def _of_sentence(line: str, how: Reading) -> Fix | None:
 
 
 def read_kml(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read a KML file, or the first one of a KMZ, as one recording."""
+    """Read a KML file, or all those of a KMZ, as one recording."""
     with Reading().open(path) as stream:
         is_kmz = stream.peek(4).startswith(ZIP)
     if not is_kmz:
         with how.unpacked(path) as stream:
             yield from _traces_of_kml(_tree(stream, path, "kml"), label, how)
         return
+    documents = _documents(path, how)
+    if how.columns.get("subject") == TRACK:
+        for name, root in documents:
+            yield from _traces_of_kml(root, f"{label}/{name}", how)
+        return
+    pieces = ([*_of_placemarks(root, how), None] for _, root in documents)
+    yield from traces_of_fixes(chain.from_iterable(pieces), label, how)
+
+
+def _documents(path: Path, how: Reading) -> Iterator[tuple[str, ElementTree.Element]]:
+    """Read each document of a KMZ; one that cannot be read ends the reading."""
+    read = False
     for name, opened in members(path, how):
         if opened and name.lower().endswith(".kml"):
-            root = _tree(opened(), f"{path}/{name}", "kml")
-            yield from _traces_of_kml(root, label, how)
-            return
-    raise FileProblem(f"{path} holds no .kml file: name another one")
+            yield name, _tree(opened(), f"{path}/{name}", "kml")
+            read = True
+    if not read:
+        raise FileProblem(f"{path} holds no .kml file: name another one")
 
 
 def _traces_of_kml(root: ElementTree.Element, label: str, how: Reading) -> Iterator[Trace]:

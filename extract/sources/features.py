@@ -1,7 +1,7 @@
 """Features that are points or lines -> traces."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, compress
 from typing import Any
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
 from trajanon.extract.sources.column_evidence import as_given
-from trajanon.extract.sources.columns import columns_of_lines, used_columns
+from trajanon.extract.sources.columns import columns_of_lines, known_as, used_columns
 from trajanon.extract.sources.coordinates import (
     check_degrees,
     from_0_to_360,
@@ -23,7 +23,7 @@ from trajanon.extract.sources.coordinates import (
 )
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.streams import OTHER_TIMES, Reading
-from trajanon.extract.sources.timestamps import TimeColumn
+from trajanon.extract.sources.timestamps import TimeColumn, within
 from trajanon.extract.trace import Trace
 from trajanon.subjects import spelled
 
@@ -33,6 +33,9 @@ LINES_BESIDE = "lines beside points"
 
 # Where Moving Features, and converters from GPX to GeoJSON, put the times of points.
 TIMES_OF_POINTS = ("datetimes", "coordTimes", "times", "coordinateProperties")
+MEASURE = "M"  # the times of points that stand beside their coordinates
+
+_WIDEST = 90.0  # degrees: no trip is as wide, and no line with one wrong place narrower
 _LISTS = (list, tuple, np.ndarray)
 
 
@@ -66,8 +69,14 @@ def traces_of_features(
         geometry, line = shapely.get_parts(geometry, return_index=True)
     lat, lon = to_degrees(shapely.get_coordinates(geometry), system, what)
     lon = to_the_west(lon) if from_0_to_360(lon, what, how) else lon
+    if not points:
+        lon = _across_180(lon, geometry, what, how)
     check_degrees(lat, lon, what, known=system is not None)
+    measures = _times_of_measures(geometry)
     if points:
+        if measures is not None and not _are_timed(columns):
+            columns = columns.assign(**{MEASURE: measures})
+            how = how.with_columns(time=MEASURE)
         column_of = used_columns(list(columns), columns[:FIRST], what, how, geometry=True)
         if sorted_by_place and "time" not in column_of:
             way_out = "say `columns` time=..., or write it without an index (SPATIAL_INDEX=NO)"
@@ -78,8 +87,13 @@ def traces_of_features(
         return
     _, part = shapely.get_coordinates(geometry, return_index=True)
     timed = [name for name in TIMES_OF_POINTS if name in columns]
+    if measures is not None and not timed and not _are_timed(columns):
+        sizes = np.bincount(line[part], minlength=len(columns))
+        lists = np.split(measures, np.cumsum(sizes)[:-1])
+        columns = columns.assign(**{MEASURE: pd.Series(lists, columns.index, dtype=object)})
+        timed = [MEASURE]
     column_of = columns_of_lines(columns, timed, what, how)
-    time = _times(columns, column_of, line[part], what, how)
+    time = _times(columns, column_of, timed, line[part], what, how)
     names, subjects = _names(columns, column_of, label)
     ends = np.cumsum(np.bincount(part, minlength=len(geometry))).tolist()
     for start, end, of in zip([0, *ends], ends, line.tolist(), strict=False):
@@ -96,13 +110,53 @@ def _only(
     return geometry[wanted], columns[wanted]
 
 
+def _across_180(lon: Floats, lines: NDArray[Any], what: str, how: Reading) -> Floats:
+    """Bring lines that go on beyond 180 degrees east or west back to the map."""
+    beyond = (np.abs(lon) > 180.0) & (np.abs(lon) <= 360.0)
+    if not beyond.any():
+        return lon
+    west, _, east, _ = shapely.bounds(lines).T
+    _, line = shapely.get_coordinates(lines, return_index=True)
+    beyond &= (east - west <= _WIDEST)[line]
+    if beyond.any():
+        msg = f"{what} has lines beyond 180 degrees, such as {lon[beyond][0]:g}: they go on"
+        how.warn("beyond 180 degrees", f"{msg} on the other side", what)
+    return np.where(beyond, lon - 360.0 * np.sign(lon), lon)
+
+
+def times_in(measures: Floats) -> Floats | None:
+    """Read numbers beside coordinates as times, if most are seconds, or such, since 1970."""
+    known = measures[np.isfinite(measures)]
+    for per_second in (1.0, 1e3, 1e6):
+        if 2 * int(within(known / per_second).sum()) > len(known):
+            seconds = measures / per_second
+            return np.where(within(seconds), seconds, np.nan)
+    return None
+
+
+def _times_of_measures(geometry: NDArray[Any]) -> Floats | None:
+    """Read M, the measure of a place, if it is a time."""
+    if not shapely.has_m(geometry).any():
+        return None
+    return times_in(shapely.get_coordinates(geometry, include_m=True)[:, -1])
+
+
+def _are_timed(columns: pd.DataFrame) -> bool:
+    """Say whether a column is known to hold times, or has the name that measures get."""
+    return MEASURE in columns or any("time" in known_as(str(name)) for name in columns)
+
+
 def _times(
-    columns: pd.DataFrame, column_of: Mapping[str, str], line: Any, what: str, how: Reading
+    columns: pd.DataFrame,
+    column_of: Mapping[str, str],
+    timed: Sequence[str],
+    line: Any,
+    what: str,
+    how: Reading,
 ) -> Floats:
     """Read the times of points, each of the line with the given number."""
-    timed = [name for name in TIMES_OF_POINTS if name in columns]
     if "time" in column_of:
-        timed.append(column_of["time"])
+        timed = [*timed, column_of["time"]]
     size = np.bincount(line, minlength=len(columns)).tolist()
     lists: list[list[Any] | None] = [None] * len(columns)
     for name in reversed(timed):  # the first that has a list

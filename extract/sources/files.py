@@ -21,9 +21,9 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources import gpx_document
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
 from trajanon.extract.sources.geo_files import footer_of
-from trajanon.extract.sources.gpx_document import ApiPage
+from trajanon.extract.sources.gpx_document import ApiPage, points_of
 from trajanon.extract.sources.osm_api import joined_traces
-from trajanon.extract.sources.streams import UNREADABLE, Reading, meter
+from trajanon.extract.sources.streams import Reading, meter
 from trajanon.extract.trace import Trace
 from trajanon.files.report import datasheet_path, report_path
 from trajanon.inputs import regular
@@ -51,12 +51,6 @@ class _Kept(Notices):
 
     def warn(self, _: logging.Logger, kind: str, message: str, about: str = "") -> None:
         self.given[kind, message, about] = None
-
-
-def _pass_over(error: BadInput | FileProblem, how: Reading, kind: str = UNREADABLE) -> None:
-    """Count a file that cannot be read, and warn."""
-    how.counts[UNREADABLE] += 1
-    how.warn(kind, f"{error}; going on without it", str(error))
 
 
 def find(paths: Sequence[Path], how: Reading) -> list[SourceFile]:
@@ -105,7 +99,7 @@ def _of_folder(folder: Path, how: Reading) -> list[SourceFile]:
         try:
             file = _file(path, how)
         except (BadInput, FileProblem) as error:
-            _pass_over(error, how)
+            how.leave_out(error, 0)
             problem = problem or error
             continue
         if file is None:
@@ -131,7 +125,7 @@ def _files_below(folder: Path, how: Reading) -> list[Path]:
     """List the files of a folder and of those below it, but not hidden ones."""
 
     def refused(error: OSError) -> None:
-        _pass_over(FileProblem(f"cannot read {error.filename}: {error.strerror}"), how)
+        how.leave_out(FileProblem(f"cannot read {error.filename}: {error.strerror}"), 0)
 
     files = []
     for where, folders, names in os.walk(folder, onerror=refused):
@@ -139,7 +133,7 @@ def _files_below(folder: Path, how: Reading) -> list[Path]:
         for link in (Path(where, name) for name in folders):
             if link.is_symlink():
                 msg = f"{link} is a link to a folder: name the folder as a source, too"
-                _pass_over(FileProblem(msg), how, "links to folders")
+                how.leave_out(FileProblem(msg), 0, "links to folders")
         files += [Path(where, name) for name in names if not name.startswith(".")]
     return sorted(files, key=_by_number)
 
@@ -178,19 +172,24 @@ def traces_of_files(
 def _items(
     contents: Iterable[Iterator[Item]], how: Reading, files: int
 ) -> Iterator[tuple[int, Item]]:
-    """Number what the files hold; go on where one of several cannot be read."""
+    """Number what the files hold; of a damaged one that is what comes before its damage.
+
+    A file that cannot be read at all is left out, unless it is the only one.
+    """
     readable = False
     problem = None
     for number, items in enumerate(contents):
+        used = 0  # points of this file
         try:
             for item in items:
+                used += points_of(item)
                 readable = True
                 yield number, item
             readable = True
         except (BadInput, FileProblem) as error:
-            if files == 1:
+            if files == 1 and not (used and isinstance(error, FileProblem)):
                 raise
-            _pass_over(error, how)
+            how.leave_out(error, used)
             problem = problem or error
     how.tell_rest()
     if problem is not None and not readable:

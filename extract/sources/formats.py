@@ -1,11 +1,12 @@
 """The readable kinds of files, and how to recognise them."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources import (
     collections,
     devices,
@@ -14,13 +15,14 @@ from trajanon.extract.sources import (
     phones,
     source_tables,
 )
+from trajanon.extract.sources.calendars import with_true_years
 from trajanon.extract.sources.columns import FOLDER, TRACK, is_word
 from trajanon.extract.sources.gpx_document import ApiPage
 from trajanon.extract.sources.streams import DAMAGED, ZIP, Reading
 from trajanon.extract.trace import Trace
 from trajanon.subjects import spelled
 
-_HEAD = 4096
+_HEAD, _HEAD_OF_JSON = 4096, 1 << 20  # bytes
 _BY_TRACK = ("gpx", "gpx-archive", "kml")
 
 
@@ -76,6 +78,11 @@ FORMATS: Mapping[str, Format] = {  # a file is of the first one that it looks li
         begins=rb"\d+,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,-?\d+(\.\d+)?,-?\d+(\.\d+)?(\s|\Z)",
         is_one=lambda name, head: not head and re.fullmatch(r"\d+\.txt", name) is not None,
     ),
+    "openbikesensor": Format(
+        collections.read_openbikesensor,
+        begins=_MARK + rb"([^\r\n]{0,2000}OBSDataFormat|Date;Time;[^\r\n]*;[iI]nsidePrivacyArea)",
+    ),
+    "simra": Format(collections.read_simra, begins=rb"\d+#\d+[#\d]*\s+key,lat,lon,ts,"),
     "mds": Format(geo_files.read_mds, begins=_MARK + rb"\s*\{", holds=rb'"trips"\s*:\s*\['),
     "mf-json": Format(
         geo_files.read_mf_json,
@@ -115,14 +122,12 @@ class SourceFile:
 def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | ApiPage]:
     """Read one file by the reader of its format; perhaps its folder is the subject."""
     by_folder = how.columns.get("subject") == FOLDER
-    for found in FORMATS[file.format].read(file.path, file.label, how):
-        if by_folder and isinstance(found, Trace):
-            name = file.folder
-            if file.format == "gpx-archive":  # or the outermost folder in it
-                inside = found.name.removeprefix(f"{file.label}/").rpartition("/")[0]
-                name = inside.partition("/")[0] or name
-            found = replace(found, subject=spelled(name) or None, spellings=())
-        yield found
+    for found in _recordings(FORMATS[file.format].read(file.path, file.label, how)):
+        if isinstance(found, list):
+            yield found
+            continue
+        for trace in with_true_years(found, file.label, how.counts, how.warn):
+            yield _of_its_folder(trace, file) if by_folder else trace
     if how.columns.get("subject") == TRACK and file.format not in _BY_TRACK:
         msg = f"{file.label} has no tracks with names ({file.format}): subject=track is not used"
         how.warn(f"no tracks {file.format}", f"{msg} for it")
@@ -133,17 +138,54 @@ def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | ApiPage]:
         how.warn(f"no columns {file.format}", msg + way_out)
 
 
-def format_of(path: Path, how: Reading) -> str | None:
-    """Name the format of a file by looking at it; None if none fits."""
+def _recordings(found: Iterable[Trace | ApiPage]) -> Iterator[tuple[Trace, ...] | ApiPage]:
+    """Gather the pieces of each recording, also of one in which the reading ends."""
+    pieces = list[Trace]()
+    try:
+        for read in found:
+            if isinstance(read, list):
+                yield read
+                continue
+            if pieces and (read.name, read.subject) != (pieces[0].name, pieces[0].subject):
+                yield tuple(pieces)
+                pieces = []
+            pieces.append(read)
+    except (BadInput, FileProblem):
+        yield tuple(pieces)
+        raise
+    yield tuple(pieces)
+
+
+def _of_its_folder(trace: Trace, file: SourceFile) -> Trace:
+    """Take the folder around a file for the person; in an archive the outermost one in it."""
+    name = file.folder
+    if file.format == "gpx-archive":
+        inside = trace.name.removeprefix(f"{file.label}/").rpartition("/")[0]
+        name = inside.partition("/")[0] or name
+    return replace(trace, subject=spelled(name) or None, spellings=())
+
+
+def _head_of(path: Path, size: int, how: Reading) -> bytes:
+    """Read the first bytes of a file; nothing if it is damaged, which its reader says."""
     with how.unpacked(path) as stream:
         try:
-            head = stream.read(_HEAD)
+            return stream.read(size)
         except DAMAGED:
-            head = b""  # what is wrong with it, its reader says
+            return b""
+
+
+def format_of(path: Path, how: Reading) -> str | None:
+    """Name the format of a file by looking at it; None if none fits."""
     name = path.name.lower()
     for suffix in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(suffix)
+    head = _head_of(path, _HEAD, how)
     found = next((one for one, kind in FORMATS.items() if kind.looks_like(name, head)), None)
+    if found == "geo" and phones.wraps_features(head):
+        return "json"
+    if found is None and name.endswith(".json"):  # other lists may come before that of points
+        looks = phones.looks_like_points(name, _head_of(path, _HEAD_OF_JSON, how))
+        return "json" if looks else None
     asked = {"lat", "place"} & how.columns.keys()
     if found == "table" and not asked and b"geo" in geo_files.footer_of(path):
         return "geo"  # what a Parquet file is stands at its end

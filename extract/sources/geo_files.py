@@ -1,5 +1,6 @@
 """GeoJSON, GeoPackage, GeoParquet, Shapefile, FlatGeobuf, MF-JSON (OGC 19-045r3), MDS -> traces."""
 
+import re
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.features import traces_of_features
+from trajanon.extract.sources.features import times_in, traces_of_features
 from trajanon.extract.sources.source_tables import PARQUET
 from trajanon.extract.sources.streams import (
     BYTE_ORDER_MARK,
@@ -29,6 +30,7 @@ from trajanon.extract.sources.streams import (
     plain_value,
     unpacked,
 )
+from trajanon.extract.sources.trace_pieces import number
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, geometries_of, opened_parquet, reading
 from trajanon.files.geoparquet import described
@@ -43,6 +45,11 @@ WITHOUT_ROUTE = "trips without a route"
 
 _SQLITE = b"SQLite format 3\x00"
 _SHAPEFILE = b"\x00\x00\x27\x0a"
+_HEAD = 1 << 20  # bytes, in which the first position of a GeoJSON stands
+_NUMBER = rb"\s*(?:-?\d[-+.\deE]*|null)\s*"
+_FOURTH_NUMBER = re.compile(
+    rb'"coordinates"\s*:\s*(?:\[\s*){2,3}' + rb",".join([_NUMBER] * 4) + rb"\]"
+)
 _BEFORE_JSON = BYTE_ORDER_MARK + b"\x1e \t\r\n"  # the second is a separator
 
 # As GDAL writes a GPX file: the same recordings as points with times, and as lines without; and
@@ -75,33 +82,21 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 def _of_file(path: Path, what: str, label: str, how: Reading) -> Iterator[Trace]:
     """Read the layers of a file that hold traces; others are left out with a warning."""
-    import pyogrio
-
     with path.open("rb") as file:
-        head, size = file.read(100), path.stat().st_size
+        head = file.read(_HEAD)
     if head.startswith(PARQUET):
         yield from _of_parquet(path, what, label, how)
         return
-    if not head.startswith((_SQLITE, b"fgb\x03", _SHAPEFILE)):
-        if seems_utf16(head):
-            raise FileProblem(f"{what} {other_encoding(head)}")
-        if not head.lstrip(_BEFORE_JSON).startswith(b"{"):
-            why = "begins like no GeoJSON, GeoPackage, GeoParquet, Shapefile or FlatGeobuf"
-            raise FileProblem(f"{what} {why if head else 'is empty'}; give it its suffix")
-    # Without them GDAL would leave out all ids.
-    beside = {file.suffix.lower() for file in path.parent.glob(f"{path.stem}.*")}
-    if head.startswith(_SHAPEFILE) and not {".shx", ".dbf"} <= beside:
-        raise FileProblem(f"{what} needs the .shx and .dbf of its Shapefile beside it")
-    if head.startswith(_SHAPEFILE) and size < (said := 2 * int.from_bytes(head[24:28], "big")):
-        raise FileProblem(f"{what} is damaged or cut off: it has {size:,} of {said:,} bytes")
+    if head.startswith(_SHAPEFILE):
+        _refuse_part_of_shapefile(path, head, what)
+    elif not head.startswith((_SQLITE, b"fgb\x03")):
+        _refuse_other_text(head, what)
+        if _FOURTH_NUMBER.search(head):  # which GDAL ignores
+            yield from _of_moving(path, what, label, how)
+            return
     names: list[str | None] = [None]
     if head.startswith(_SQLITE):
-        with _by_gdal(what):
-            names = [str(name) for name, _ in pyogrio.list_layers(path).reshape(-1, 2)]
-    if recorded := [one for one in _OF_GPX[:2] if one in names]:
-        kept = [name for name in names if name == recorded[0] or name not in _OF_GPX]
-        how.counts.update([BESIDE_TRACKS] * (len(names) - len(kept)))
-        names = kept
+        names = _layers_of(path, what, how)
     refused: list[str] = []
     for name in names:
         within = (f"{what}, layer {name!r}", f"{label}:{name}") if len(names) > 1 else (what, label)
@@ -113,6 +108,39 @@ def _of_file(path: Path, what: str, label: str, how: Reading) -> Iterator[Trace]
         raise BadInput(refused[0] if refused else f"{what} holds no layer")
     for reason in refused:
         how.warn("layers", f"{reason}; this layer is left out", reason)
+
+
+def _refuse_other_text(head: bytes, what: str) -> None:
+    """Refuse what cannot be GeoJSON."""
+    if seems_utf16(head):
+        raise FileProblem(f"{what} {other_encoding(head)}")
+    if not head.lstrip(_BEFORE_JSON).startswith(b"{"):
+        why = "begins like no GeoJSON, GeoPackage, GeoParquet, Shapefile or FlatGeobuf"
+        raise FileProblem(f"{what} {why if head else 'is empty'}; give it its suffix")
+
+
+def _refuse_part_of_shapefile(path: Path, head: bytes, what: str) -> None:
+    """Refuse a Shapefile that is cut off, or without the files in which GDAL looks for ids."""
+    beside = {file.suffix.lower() for file in path.parent.glob(f"{path.stem}.*")}
+    if not {".shx", ".dbf"} <= beside:
+        raise FileProblem(f"{what} needs the .shx and .dbf of its Shapefile beside it")
+    size, said = path.stat().st_size, 2 * int.from_bytes(head[24:28], "big")
+    if size < said:
+        raise FileProblem(f"{what} is damaged or cut off: it has {size:,} of {said:,} bytes")
+
+
+def _layers_of(path: Path, what: str, how: Reading) -> list[str | None]:
+    """List the layers of a GeoPackage; of one made of GPX those that hold its recordings."""
+    import pyogrio
+
+    with _by_gdal(what):
+        names = [str(name) for name, _ in pyogrio.list_layers(path).reshape(-1, 2)]
+    recorded = [name for name in _OF_GPX[:2] if name in names]
+    kept = [name for name in names if name in recorded[:1] or name not in _OF_GPX]
+    if not recorded:
+        return list(names)
+    how.counts.update([BESIDE_TRACKS] * (len(names) - len(kept)))
+    return list(kept)
 
 
 def _of_layer(path: Path, name: str | None, what: str, label: str, how: Reading) -> Iterator[Trace]:
@@ -212,12 +240,17 @@ class _Moving(NamedTuple):
 
 def read_mf_json(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read a file: each part of a moving point is a trace; heights are left out."""
+    yield from _of_moving(path, str(path), label, how)
+
+
+def _of_moving(path: Path, what: str, label: str, how: Reading) -> Iterator[Trace]:
+    """Read moving points, and lines of GeoJSON whose places have times as their fourth number."""
     with how.unpacked(path) as stream:
-        whole = json_of(stream, str(path))
-    features = whole.get("features", [whole]) if isinstance(whole, Mapping) else []
+        whole = json_of(stream, what, lines=True)
+    features = whole.get("features", [whole]) if isinstance(whole, Mapping) else whole
     crs = whole.get("crs") if isinstance(whole, Mapping) else None
-    found = [_moving(one, crs) for one in features if isinstance(features, list)]
-    yield from _traces_of_moving(found, str(path), label, how)
+    found = [_moving(one, crs) for one in features] if isinstance(features, list) else []
+    yield from _traces_of_moving(found, what, label, how)
 
 
 def _traces_of_moving(
@@ -286,9 +319,25 @@ def _pieces(moving: Mapping[str, Any], columns: Mapping[str, Any]) -> list[Any] 
         pieces = moving.get("sequences")
         return pieces if isinstance(pieces, list) else [moving]
     line = moving.get("geometry")
-    if isinstance(line, Mapping) and line.get("type") == "LineString" and "datetimes" in columns:
+    if not isinstance(line, Mapping) or line.get("type") not in ("LineString", "MultiLineString"):
+        return None
+    is_line = line["type"] == "LineString"
+    if is_line and "datetimes" in columns:
         return [{**line, "datetimes": columns["datetimes"]}]
-    return None
+    parts = [line.get("coordinates")] if is_line else line.get("coordinates")
+    pieces = [_timed_line(part) for part in parts] if isinstance(parts, list) else []
+    return pieces if any("datetimes" in piece for piece in pieces) else None
+
+
+def _timed_line(coordinates: Any) -> dict[str, Any]:
+    """Read a line; if its places have a fourth number, that may be the time."""
+    positions = coordinates if isinstance(coordinates, list) else []
+    fourth = [place[3] if isinstance(place, list) and place[3:] else None for place in positions]
+    if not any(value is not None for value in fourth):
+        return {"coordinates": coordinates}
+    seconds = times_in(np.array([number(value) for value in fourth]))
+    times = None if seconds is None else [None if np.isnan(t) else t for t in seconds.tolist()]
+    return {"coordinates": coordinates, "datetimes": times}
 
 
 def _system(crs: Any) -> str:

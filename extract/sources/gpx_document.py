@@ -23,7 +23,6 @@ from trajanon.extract.sources.columns import TRACK
 from trajanon.extract.sources.streams import (
     DAMAGED,
     DAMAGED_ZIP,
-    UNREADABLE,
     CutOff,
     Reading,
     members,
@@ -75,6 +74,7 @@ class XmlStream:
                 last = self._read_chunk(_CHUNK)
             except FileProblem as error:
                 problem = error
+                self._break_off()
             found, self._found = self._found, []
             yield from found
         # It holds this object, with the buffer of the stream, until a collector comes by.
@@ -113,6 +113,9 @@ class XmlStream:
             raise FileProblem(f"{self._name} has a tag or text of more than 8 MB")
         return last
 
+    def _break_off(self) -> None:
+        """Take note of what is whole of the element in which the document breaks off."""
+
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         """Take note of an element that begins."""
 
@@ -139,6 +142,11 @@ class Segment:
 
 ApiPage = list[Segment]
 """A page of the server's trackpoints, perhaps saved to a file: the segments with a point."""
+
+
+def points_of(read: Trace | ApiPage) -> int:
+    """Count the points of what a reader gives."""
+    return len(read) if isinstance(read, Trace) else sum(len(one.time) for one in read)
 
 
 class GpxStream(XmlStream):
@@ -182,6 +190,7 @@ class GpxStream(XmlStream):
             self._listen()
         elif depth == 4 and name == "trkpt" and path[2] == "trkseg":
             if len(self._points) >= _MOST_POINTS:
+                self._points, self._times = [], []  # no recording, of which a part could be used
                 raise FileProblem(f"{self._name} has over {_MOST_POINTS:,} points in a segment")
             self._points.append((attributes.get("lat"), attributes.get("lon")))
             self._times.append(None)
@@ -225,6 +234,14 @@ class GpxStream(XmlStream):
             self._found.append(Segment(self._track, self._url, *columns, self._track_name))
             self.points += len(lat)
             self._points, self._times = [], []
+
+    def _break_off(self) -> None:
+        # Whoever joins the pages of the API cannot tell that a segment is cut off.
+        if self.is_api_answer or not self._points:
+            return
+        if self._path[3:4] == ["trkpt"]:  # its time may be missing
+            del self._points[-1], self._times[-1]
+        self._end_segment()
 
     def _comment(self, text: str) -> None:
         # The bundled sample has the form of an answer, but is not of OpenStreetMap.
@@ -272,7 +289,8 @@ def looks_like(name: str, head: bytes) -> bool:
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace | ApiPage]:
     """Read a GPX file: one recording of one person, or a saved answer of the OSM API, of many."""
     with how.unpacked(path) as stream:
-        document = GpxStream(stream.read, str(path))
+        # Where packed bytes are damaged, `read` would lose what comes before.
+        document = GpxStream(stream.read1, str(path))
         by_track = how.columns.get("subject") == TRACK
         yield from traces_of_document(document, label, by_track=by_track)
     _count_times(document, str(path), how)
@@ -306,7 +324,13 @@ def traces_of_document(
     first = next(segments, None)  # what the document is, stands before it
     segments = chain([first] if first else [], segments)
     if document.is_api_answer:
-        yield list(segments)
+        page: ApiPage = []
+        try:
+            page.extend(segments)
+        except FileProblem:
+            yield page  # the segments that are whole
+            raise
+        yield page
         return
     yield from with_last_cut_off(
         Trace(
@@ -330,6 +354,7 @@ def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | ApiPa
     """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
     accounts: dict[int, int] | None = None
     read, nameless, problem = False, 0, ""
+    used = 0  # points of the member at hand
     by_track = how.columns.get("subject") == TRACK
     try:
         for name, opened in members(path, how):
@@ -350,18 +375,20 @@ def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | ApiPa
                         nameless += accounts is None
                         account = (accounts or {}).get(int(found[2]))
                         subject = None if account is None else f"osm:uid:{account}"
-                document = GpxStream(opened().read, f"{path}/{name}")
+                document = GpxStream(opened().read1, f"{path}/{name}")
+                used = 0
                 whole = f"{label}/{upload}"
                 for one in traces_of_document(document, whole, subject, by_track=by_track):
                     read = True
+                    used += points_of(one)
                     yield one
                 read = True
                 _count_times(document, f"{label}/{upload}", how)
                 how.counts.update([EMPTY] * document.is_empty)
             except FileProblem as error:
                 problem = problem or f"no GPX file in {path} can be read: {error}"
-                how.counts[UNREADABLE] += 1
-                how.warn("members", f"left out, or used up to the damage: {error}", str(error))
+                how.leave_out(error, used, "members")
+                used = 0
     except CutOff as error:
         problem = f"{path} is damaged or cut off ({error}): download it again"
         if read:

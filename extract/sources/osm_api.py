@@ -1,7 +1,8 @@
 """Traces of an area from the OSM API: pages kept on disk, asked for slowly, and put together again.
 
 The server sends all points of a box in one row: identifiable and trackable traces, newest upload
-first, then a cloud: the points of private uploads without time, sorted by latitude.
+first. An older server then sends a cloud: the points of private uploads without time, sorted by
+latitude; and its pages are asked for by number. A newer one names the next page in a header.
 """
 
 import gzip
@@ -10,14 +11,16 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from importlib.metadata import version
 from itertools import count, takewhile
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
 import numpy as np
 import platformdirs
@@ -27,7 +30,9 @@ from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, FileProblem, ServerProblem
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.rules import MAX_PAGES, SERVER
+from trajanon.extract.sources.calendars import with_true_years
 from trajanon.extract.sources.gpx_document import ApiPage, Segment, read_document
+from trajanon.extract.sources.streams import DAMAGED
 from trajanon.extract.trace import Trace
 from trajanon.hashing import hashes_of
 from trajanon.number_text import number_of
@@ -49,10 +54,31 @@ LONGEST_WAIT = 3600.0  # seconds; a server that asks for more is not waited for
 BUSY = (429, 503, 509)
 LATER = (408, 500, 502, 504, *BUSY)  # statuses after which a request may well succeed
 
+# Behind a kept page: the query of the page after it. An XML comment could not hold two dashes.
+_NEXT = re.compile(rb"\n<\?trajanon-next (\S+)\?>\n\Z")
+
+Query = Mapping[str, str]
+
+
+class _Answer(NamedTuple):
+    content: bytes  # a page, as the server sent it
+    following: Query | None  # asks for the next page; empty after the last, None if not named
+
+    def kept(self) -> bytes:
+        """Write the page with the query of the next one behind it."""
+        if self.following is None:
+            return self.content
+        query = urlencode(self.following) or "none"
+        return self.content + f"\n<?trajanon-next {query}?>\n".encode()
+
 
 @dataclass(kw_only=True)
 class NumberedPages:
-    """The pages 0, 1, ... of GET /api/0.6/trackpoints: downloaded where no file is kept."""
+    """The pages of GET /api/0.6/trackpoints in their order: downloaded where no file is kept.
+
+    If the server names the page after the first one, it names all others, too; else pages are asked
+    for by their numbers.
+    """
 
     box: Box  # where the points shall lie
     url: str = SERVER  # the server
@@ -76,6 +102,7 @@ class NumberedPages:
         if not named or not self.url.startswith(("https://", "http://")):
             raise BadInput(f"the server {self.url!r} must begin with https:// and a host")
         self._name = self.url.rstrip("/")
+        self._address = f"{self._name}/api/0.6/trackpoints"
         self._last = -math.inf  # when the server was asked
         # Never 1e-05, which the server need not understand; it has seven decimals itself.
         self._bbox = ",".join(f"{side:.7f}".rstrip("0").rstrip(".") for side in self.box.sides)
@@ -98,34 +125,58 @@ class NumberedPages:
             self._session.headers["User-Agent"] = (
                 f"trajanon/{version('trajanon')} (+https://github.com/trajanon/trajanon)"
             )
+            query: Query = {"bbox": self._bbox}
             for number in range(self.max_pages):
-                page = self._page(number)
+                page, following = self._page(number, query)
                 self.progress("Reading pages of the OSM server", number + 1, None)
                 yield page
-        # The end is known only once the page after the last has been requested.
+                if following == {}:
+                    yield []  # nothing follows
+                    return
+                query = following or {"bbox": self._bbox, "page": str(number + 1)}
+        # Of numbered pages the end is known only once the page after the last has been requested.
         pages = number_of(self.max_pages, "page")
         msg = f"stopped after {pages} of the box {self.box}, the server may have more: "
         self.warned.warn(logger, "more pages", f"{msg}`max_pages` raises it", self._bbox)
 
-    def _page(self, number: int) -> ApiPage:
-        """Give a page from the disk; download what is not there, or damaged."""
+    def _page(self, number: int, query: Query) -> tuple[ApiPage, Query | None]:
+        """Read a page and the query of the next one; download what is not there, or damaged."""
         path = self._path(number)
-        with suppress(OSError):  # a `FileProblem` among them
-            return read_document(path.read_bytes(), str(path))
-        content = self._downloaded(number)
+        with suppress(*DAMAGED):  # a `FileProblem` among them
+            content = gzip.decompress(path.read_bytes())
+            named = _NEXT.search(content)
+            following = dict(parse_qsl(named[1].decode())) if named else None
+            # Numbers and names count pages differently: the one never goes on where the other was.
+            if not number or (following is None) == ("page" in query):
+                return read_document(content, str(path)), following
+        answer = self._downloaded(number, query)
         try:
-            page = read_document(content, f"page {number}")
+            page = read_document(answer.content, f"page {number}")
         except FileProblem as error:
             what = f"something else than GPX as page {number}"
             raise ServerProblem(f"{self._name} sent {what}; {self._way_on()}") from error
         try:
             with replacing(path) as (draft,):
-                draft.write_bytes(gzip.compress(content))
+                draft.write_bytes(gzip.compress(answer.kept()))
         except OSError as error:
             why = error.strerror or error
             msg = f"cannot keep pages in {self._folder} ({why}): an interrupted download is lost"
             self.warned.warn(logger, "cache", msg, str(self._folder))
-        return page
+        return page, answer.following
+
+    def _query_of(self, following: str) -> Query:
+        """Read the query of the next page, of the same box; refuse another host or path."""
+        here = urlsplit(self._address)
+        try:
+            there = urlsplit(urljoin(self._address, following))
+            ports = (None, here.port or {"http": 80, "https": 443}[here.scheme])
+            same = there.hostname == here.hostname and there.port in ports
+        except ValueError:  # a port that is none
+            same = False
+        if not same or there.path != here.path:
+            why = f"names {following[:200]} as its next page, which is elsewhere and not asked for"
+            raise ServerProblem(f"{self._name} {why}; name the server by its own address")
+        return {**dict(parse_qsl(there.query)), "bbox": self._bbox}
 
     def _path(self, number: int) -> Path:
         return self._folder / f"page{number:04d}.gpx.gz"
@@ -140,7 +191,7 @@ class NumberedPages:
         kept = f"the pages downloaded so far ({self._kept()}) are kept, " * (self._kept() > 0)
         return f"{kept}run the same command again to go on"
 
-    def _downloaded(self, number: int) -> bytes:
+    def _downloaded(self, number: int, query: Query) -> _Answer:
         """Download a page: a busy server is asked five times, a failing one three times."""
         from requests import RequestException
         from urllib3.exceptions import InvalidHeader
@@ -152,18 +203,17 @@ class NumberedPages:
                 time.sleep(rest)
             status, waits = 0, [5.0, 10.0]
             try:
-                answer = self._session.get(
-                    f"{self._name}/api/0.6/trackpoints",
-                    params={"bbox": self._bbox, "page": str(number)},
-                    timeout=TIMEOUT,
-                )
+                answer = self._session.get(self._address, params=query, timeout=TIMEOUT)
             except RequestException as error:
                 why = f"page {number} broke off ({type(error).__name__})"
                 said = f"{self._name} cannot be reached, or {why}: check the connection, or proxy"
             else:
                 status = answer.status_code
                 if status == 200:
-                    return answer.content
+                    link = answer.links.get("next", {}).get("url")
+                    if "page" in query or not (link or number):
+                        return _Answer(answer.content, None)
+                    return _Answer(answer.content, self._query_of(link) if link else {})
                 # Words of the application, or of a proxy before it, which likes to speak HTML.
                 words = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())[:300]
                 said = f"{self._name} refuses page {number} ({status}: {words or answer.reason})"
@@ -227,6 +277,7 @@ def joined_traces(
     """
     first_pages: dict[int, int] = {}  # of each point, by its hash
     held: list[Segment] = []  # the pieces of one trace
+    warned = warned or Notices()
     name, trackables, cut_off = "", 0, not saved
     for number, page in enumerate(pages):
         parts = _new_parts(page, number, first_pages, dropped)
@@ -241,7 +292,7 @@ def joined_traces(
             if same and (part.url or pause <= LONGEST_CUT):
                 held.append(part)
             else:
-                yield from _whole(held, name)
+                yield from _whole(held, name, dropped, warned)
                 if part.track != track and not same:
                     trackables += part.url is None
                     name = part.url or f"{where}trackable {trackables}"
@@ -253,10 +304,10 @@ def joined_traces(
         if page and not untimed:
             msg = f"{where}the server repeated a whole page; what follows it is not read, until "
             msg += "its pages are removed from the cache"
-            (warned or Notices()).warn(logger, "repeated page", msg, where)
+            warned.warn(logger, "repeated page", msg, where)
         cut_off = False
         break
-    yield from _whole(held, name, cut_off=cut_off)
+    yield from _whole(held, name, dropped, warned, cut_off=cut_off)
 
 
 def _new_parts(
@@ -275,7 +326,14 @@ def _new_parts(
     return [part for part in parts if len(part.time)]
 
 
-def _whole(parts: Sequence[Segment], name: str, *, cut_off: bool = False) -> Iterator[Trace]:
+def _whole(
+    parts: Sequence[Segment],
+    name: str,
+    dropped: Counter[str],
+    warned: Notices,
+    *,
+    cut_off: bool = False,
+) -> Iterator[Trace]:
     """Join the pieces of a trace, if there are any."""
     if parts:
         url, subject = parts[0].url, None
@@ -286,4 +344,5 @@ def _whole(parts: Sequence[Segment], name: str, *, cut_off: bool = False) -> Ite
             np.concatenate([getattr(part, column) for part in parts])
             for column in ("lat", "lon", "time")
         )
-        yield Trace(name, subject, lat, lon, time, cut_off=cut_off)
+        trace = Trace(name, subject, lat, lon, time, cut_off=cut_off)
+        yield from with_true_years([trace], name, dropped, partial(warned.warn, logger))

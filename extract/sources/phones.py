@@ -4,17 +4,20 @@ import io
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pandas as pd
 from msgspec import Raw
 
-from trajanon.errors import FileProblem
+from trajanon.arrays import Floats
+from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.columns import known_as
 from trajanon.extract.sources.point_groups import FIRST
 from trajanon.extract.sources.source_tables import POINTS, UNREAD, traces_of_table
@@ -34,8 +37,13 @@ from trajanon.files.arrow import reading
 VAGUE = "positions that may be more than 500 m off"
 UNREAD_POSITIONS = "positions that could not be read"
 OTHERS = "messages of OwnTracks that are no locations"
+BESIDE = "points beside a longer list of points"
+REPLACED = "timeline points of which there are raw signals"
 
 _VAGUE = 500.0  # metres: a hop that long ends a track
+_FOLLOWS = 1_800.0  # seconds from signal to signal; after more, what is between them is not known
+_SAME = 60.0  # seconds: the timeline's times are those of minutes
+_TIMELINE, _SIGNALS = "timeline", "signals"  # pieces of a phone's Timeline
 
 _Found = Iterator[tuple[object, Fix, float]]  # a piece, where and when, and how vague in metres
 
@@ -44,7 +52,13 @@ _LATLNG = re.compile(r"(?:geo:)?\s*([-.\d]+)°?\s*,\s*([-.\d]+)°?\s*")
 
 _HEAD = re.compile(rb"\s*(\[\s*\{|\{|[-:0-9TZ]{20}\t.{1,99}\t\{)")  # the last is OwnTracks' .rec
 _NAME = re.compile(rb'"([^"\\]{1,99})"\s*:')
-_DEEPEST = 4
+_DEEPEST, _DEEPEST_LIST = 4, 8  # levels of objects in a point, and of what a list stands in
+_PROBED = 100  # points, by which it is found whether lists of points stand within points
+_OF_THE_LONGEST = 10  # times a list is longer than those that are left out beside it
+
+_TOKENS = re.compile(rb'"(?P<text>(?:[^"\\]|\\.)*)"(?P<named>\s*:)?|[][{}]')
+_OF_FEATURES = ("type", "geometry", "properties")
+_OF_GEOJSON = {b"type", b"features", b"geometry", b"geometries", b"coordinates"}
 
 
 def read_google(path: Path, label: str, how: Reading) -> Iterator[Trace]:
@@ -62,6 +76,7 @@ class _Google(msgspec.Struct):
     locations: list[Raw] = []
     timelineObjects: list[Raw] = []  # noqa: N815
     semanticSegments: list[Raw] = []  # noqa: N815
+    rawSignals: list[Raw] = []  # noqa: N815
 
 
 def _fixes(path: Path, how: Reading) -> Iterator[Fix | None]:
@@ -75,6 +90,7 @@ def _fixes(path: Path, how: Reading) -> Iterator[Fix | None]:
             (_record, whole.locations),
             (_activity, whole.timelineObjects),
             (_segment, whole.semanticSegments),
+            (_signal, whole.rawSignals),
         )
         for raw in entries
     )
@@ -86,9 +102,25 @@ def _fixes(path: Path, how: Reading) -> Iterator[Fix | None]:
             how.counts[VAGUE] += 1
         else:
             pieces[piece].extend(fix)
-    for values in pieces.values():
-        yield from zip(values[::3], values[1::3], values[2::3], strict=True)
+    of_each = {piece: np.array(values).reshape(-1, 3) for piece, values in pieces.items()}
+    if _SIGNALS in of_each and _TIMELINE in of_each:
+        of_each[_TIMELINE] = _with_signals(of_each[_TIMELINE], of_each.pop(_SIGNALS), how)
+    for points in of_each.values():
+        yield from map(tuple, points.tolist())
         yield None
+
+
+def _with_signals(timeline: Floats, signals: Floats, how: Reading) -> Floats:
+    """Put the raw signals in place of the timeline's points, which are made of them."""
+    known = np.sort(signals[np.isfinite(signals[:, 2]), 2])
+    bounds = np.concatenate([[-np.inf], known, [np.inf]])
+    time = timeline[:, 2]
+    place = np.searchsorted(known, time)
+    before, after = bounds[place], bounds[place + 1]
+    replaced = (after - before <= _FOLLOWS) | (np.minimum(time - before, after - time) < _SAME)
+    how.counts[REPLACED] += int(replaced.sum())
+    both = np.concatenate([timeline[~replaced], signals])
+    return both[np.argsort(both[:, 2], kind="stable")]
 
 
 def _record(entry: Any) -> _Found:
@@ -122,11 +154,20 @@ def _segment(entry: Any) -> _Found:
     for point in map(_object, _list(entry.get("timelinePath"))):
         after = 60.0 * number(point.get("durationMinutesOffsetFromStartTime"))
         time = begun + after if isnan(at := moment(point.get("time"))) else at
-        yield "timeline", _latlng(point.get("point"), time), nan
+        yield _TIMELINE, _latlng(point.get("point"), time), nan
     activity = _object(entry.get("activity"))
     for name, time in (("start", begun), ("end", ended)):
         if name in activity:
-            yield "timeline", _latlng(activity[name], time), nan
+            yield _TIMELINE, _latlng(activity[name], time), nan
+
+
+def _signal(entry: Any) -> _Found:
+    """Read a signal of a phone; those of networks and movement have no position."""
+    position = _object(_object(entry).get("position"))
+    if position:
+        time = moment(position.get("timestamp"))
+        place = position.get("LatLng", position.get("latLng"))
+        yield _SIGNALS, _latlng(place, time), number(position.get("accuracyMeters"))
 
 
 def _object(value: object) -> Mapping[str, Any]:
@@ -167,6 +208,18 @@ def looks_like_points(name: str, head: bytes) -> bool:
     return is_json and {"lat", "lon"} <= {role for name in names for role in known_as(name)}
 
 
+def wraps_features(head: bytes) -> bool:
+    """Tell whether a file is JSON with features in a list of its own, which is no GeoJSON."""
+    depth, outer = 0, set[bytes]()
+    for token in _TOKENS.finditer(head):
+        if token["text"] is None:
+            depth += 1 if token[0] in b"{[" else -1
+        elif depth == 1 and token["named"]:
+            outer.add(token["text"])
+    is_object = head.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] == b"{"
+    return is_object and bool(outer) and not outer & _OF_GEOJSON and b'"Feature"' in head
+
+
 def read_points(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read points as rows of a table; without ids and subjects, a file is one recording."""
     what = str(path)
@@ -183,18 +236,89 @@ def read_points(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 
 def _values(stream: Stream, what: str, how: Reading) -> list[Any]:
-    """Give the elements of a list, or what stands in each line, from its first brace on."""
+    """List the points: of a document those of the list in it, else what stands in each line."""
     with reading(what, POINTS, *DAMAGED):
-        if stream.peek().lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
-            return list(json_of(stream, what, list[Any]))
-        found = list[Any]()
-        for line in io.BytesIO(stream.read()):
-            try:
-                if line.strip():
-                    found.append(msgspec.json.decode(line[max(line.find(b"{"), 0) :]))
-            except (ValueError, RecursionError):
-                how.counts[UNREAD] += 1
+        content = stream.read().removeprefix(BYTE_ORDER_MARK)
+    try:
+        document = msgspec.json.decode(content)
+    except (ValueError, RecursionError):
+        document = None
+    if document is not None:
+        return _points_within(document, what, how)
+    lines = [line for line in content.splitlines() if line.strip()]
+    found = list[Any]()
+    for line in lines:
+        with suppress(ValueError, RecursionError):
+            found.append(msgspec.json.decode(line[max(line.find(b"{"), 0) :]))
+    if content.lstrip().startswith(b"[") or not found:
+        return _points_within(json_of(io.BytesIO(content), what), what, how)
+    if len(found) < len(lines):
+        how.counts[UNREAD] += len(lines) - len(found)
     return found
+
+
+def _points_within(document: Any, what: str, how: Reading) -> list[Any]:
+    """Find the list of points in a document; all lists that stand at one path are one."""
+    lists: defaultdict[str, list[Any]] = defaultdict(list)
+    _gather(document, "", lists, _DEEPEST_LIST)
+    if not lists:
+        return document if isinstance(document, list) else [document]
+    longest, *others = sorted(lists, key=lambda path: -len(lists[path]))
+    for path in others:
+        known = f"points stand in {longest} ({len(lists[longest]):,}) and {path}"
+        if _OF_THE_LONGEST * len(lists[path]) > len(lists[longest]):
+            raise BadInput(f"{what}: {known} ({len(lists[path]):,}): save one of these lists alone")
+        how.warn("lists of points", f"{what}: {known}: the latter are left out", what)
+        how.counts[BESIDE] += len(lists[path])
+    return [_point_of(point) for point in lists[longest]]
+
+
+def _gather(value: Any, path: str, lists: defaultdict[str, list[Any]], levels: int) -> None:
+    """Add the elements of each list of points below a value to those of the same path."""
+    below: Iterable[tuple[str, Any]] = ()
+    if isinstance(value, list):
+        if any(map(_is_point, value)):
+            lists[f"`{path}`" if path else "the list"] += value
+            if len(value) > _PROBED and not _holds_lists(value[:_PROBED], path, levels):
+                return
+        below = ((path, element) for element in value)
+    elif isinstance(value, dict):
+        below = ((f"{path}.{name}".lstrip("."), member) for name, member in value.items())
+    for where, member in below if levels else ():
+        if isinstance(member, list | dict):
+            _gather(member, where, lists, levels - 1)
+
+
+def _holds_lists(points: list[Any], path: str, levels: int) -> bool:
+    """Say whether there are lists of points within points, as the route of a trip with a start."""
+    lists: defaultdict[str, list[Any]] = defaultdict(list)
+    for point in points:
+        _gather(point, path, lists, levels - 1)
+    return bool(lists)
+
+
+def _is_point(value: Any) -> bool:
+    """Say whether an object has both coordinates, or is a feature at one place."""
+    if not isinstance(value, dict):
+        return False
+    row: dict[str, Any] = {}
+    _add_to(row, _point_of(value), _DEEPEST)
+    ends = {name.rpartition(".")[2] for name in row}
+    return {"lat", "lon"} <= {role for name in ends for role in known_as(name)}
+
+
+def _point_of(value: Any) -> Any:
+    """Turn a feature at one place into an object with coordinates; others stay."""
+    geometry = value.get("geometry") if isinstance(value, dict) else None
+    if not isinstance(geometry, dict) or geometry.get("type") != "Point":
+        return value
+    place = geometry.get("coordinates")
+    if not isinstance(place, list) or len(place) < 2:
+        return value
+    about = value.get("properties")
+    others = {n: member for n, member in value.items() if n not in _OF_FEATURES}
+    others |= about if isinstance(about, dict) else {}
+    return {"lat": place[1], "lon": place[0], **others}
 
 
 def _row(value: Any, how: Reading) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ import msgspec
 from trajanon.columns_read import TablesRead, persons_sentence, shared_sentences
 from trajanon.errors import FileProblem
 from trajanon.inputs import other_encoding, regular, seems_utf16
+from trajanon.number_text import number_of
 from trajanon.progress import Notices, Progress
 
 logger = logging.getLogger(__name__)
@@ -36,6 +37,7 @@ DAMAGED_ZIP = (*DAMAGED, zipfile.BadZipFile, RuntimeError, ValueError, OverflowE
 _DAMAGED_TAR = (*DAMAGED, tarfile.TarError, ValueError, LookupError, OverflowError, RecursionError)
 
 UNREADABLE = "files that could not be read"  # or members of archives: how they are counted
+USED_IN_PART = "files from their damage on"  # what comes before it is used
 OTHER_TIMES = "lines with more or fewer times than points"
 TABLE_CUT_OFF = "tables cut off in their last line"
 
@@ -78,6 +80,16 @@ class Reading:
     def warn(self, kind: str, message: str, about: str = "") -> None:
         """Warn once, though many files have it; of ten things of a kind, as `Notices` does."""
         self.warned.warn(logger, kind, message, about)
+
+    def leave_out(self, error: Exception, used: int, kind: str = UNREADABLE) -> None:
+        """Count a file that cannot be read, or only so many points of it; and warn."""
+        if used:
+            self.counts[USED_IN_PART] += 1
+            known = f"its {number_of(used, 'point')} before that are used"
+            self.warn(USED_IN_PART, f"{error}; {known}", str(error))
+        else:
+            self.counts[UNREADABLE] += 1
+            self.warn(kind, f"{error}; going on without it", str(error))
 
     def tell_rest(self) -> None:
         """Warn of what is known once everything is read."""
@@ -322,14 +334,19 @@ class _Header(tarfile.TarInfo):
         return header
 
 
-def json_of(stream: io.BufferedIOBase, what: str, kind: Any = Any) -> Any:
-    """Read JSON, whole and as values of a kind."""
+def json_of(stream: io.BufferedIOBase, what: str, kind: Any = Any, *, lines: bool = False) -> Any:
+    """Read JSON, whole and as values of a kind; perhaps a list of those in its lines."""
     try:
         data = stream.read().removeprefix(BYTE_ORDER_MARK)
     except DAMAGED as error:
         raise FileProblem(f"cannot unpack {what}: {error}") from error
     if seems_utf16(data):
         raise FileProblem(f"{what} {other_encoding(data)}")
+    if lines:
+        with suppress(msgspec.DecodeError, RecursionError, ValueError):
+            return msgspec.json.decode(data, type=kind)
+        with suppress(msgspec.DecodeError, RecursionError, ValueError):
+            return msgspec.json.Decoder(kind).decode_lines(data.replace(b"\x1e", b""))
     return decoded(data, what, kind)
 
 

@@ -1,6 +1,7 @@
 """Pieces of recordings: made of the fixes of a device, joined, and left out without an order."""
 
 import math
+import re
 from array import array
 from bisect import bisect_left, insort
 from collections import Counter
@@ -26,6 +27,7 @@ PLANNED = "points of courses, which are planned, not recorded"
 UNTIMED_PIECES = "points of traces without times"
 CLOUD = "points sorted by place, not along a track"
 
+_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _MOST_FIXES = 20_000_000  # of a recording
 _FEW = 20  # points; with fewer the order cannot be determined
 
@@ -82,9 +84,11 @@ def with_last_cut_off(traces: Iterable[Trace]) -> Iterator[Trace]:
 
 
 def number(value: object) -> float:
-    """Read a number of XML or JSON; NaN if it is none."""
+    """Read a number of XML or JSON, perhaps with a decimal comma; NaN if it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return math.nan
+    if isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value):
+        value = value.replace(",", ".")
     try:
         return float(value)
     except (ValueError, OverflowError):

@@ -13,9 +13,6 @@ from trajanon.maps.figures.pictures import INK, ONE_COLUMN, Picture, legend_belo
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 
-KEY = bytes(range(32))
-"""A fixed key, to repeat measurements: no release with it is published."""
-
 
 def which_k(
     trajectories: Trajectories,
@@ -58,7 +55,7 @@ def which_k(
     2,1.11e+04,0.5,nearest record,0.5
     4,5.552e+04,0.25,nearest record,0.25
     """
-    found = curve(trajectories, ks, progress=progress, **{"key": KEY, **options})
+    found = curve(trajectories, ks, progress=progress, **options)
     if not found.choices:
         raise BadInput(
             f"there are too few for any k of {', '.join(map(str, ks))}: give more, or a smaller k"

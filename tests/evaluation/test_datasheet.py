@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def test_the_datasheet_names_what_it_is_of(slid_sample: Evaluated) -> None:
     assert "| File | `a?b?c?.csv` |" in text
     assert "| File | not named |" in evaluation.datasheet
     assert "| Metres between points | 150 |" in text
-    assert f"| Cost | {cost(report)} |" in text
+    assert f"| Cost | {cost(report, evaluation.crowd)} |" in text
     for sentence in evaluation.verdict.sentences:
         assert f"\n- {sentence}\n" in text
     west, south, east, north = evaluation.area
@@ -105,15 +106,22 @@ def test_recordings_are_counted_roughly_in_what_is_published() -> None:
 
 
 def test_recordings_without_a_name_are_told() -> None:
-    """Each counts as a subject of its own, which it need not be."""
-    provenance = {"counts": {"recordings of unknown subjects": 3}}
-    named = toy()
-    some = Trajectories(named.points, subject=named.subject, provenance=provenance)
-    for one, word in ((named, False), (some, True)):
-        evaluation = evaluated(one)
+    """Whether each counts as a subject of its own, which it need not be, or all as one."""
+    counts: Any
+    named, without = toy(), {"recordings of unknown subjects": 3}
+    for counts, says in (
+        ({}, None),
+        (without, "and each of them was counted as a different person."),
+        (without | {"subjects without a name": 1}, "and were counted as one person."),
+    ):
+        provenance = {"counts": counts, "recordings": {"read": 9, "with a trajectory": 9}}
+        some = Trajectories(named.points, subject=named.subject, provenance=provenance)
+        evaluation = evaluated(some)
         said = "\n".join(evaluation.facts)
-        assert ("3 recordings of the source have no subject" in said) == word
-        assert ("several may be of one person" in evaluation.datasheet) == word
+        assert ("3 recordings of the source have no subject" in said) == (says is not None)
+        assert says is None or says in said
+        different = says is not None and "different" in says
+        assert ("several may be of one person" in evaluation.datasheet) == different
     for counts in (7, None, {"recordings of unknown subjects": "many"}):
         odd = Trajectories(named.points, provenance={"counts": counts})
         release, report = released(named)

@@ -13,12 +13,26 @@ from markupsafe import escape
 from toy import toy, ways
 
 import trajanon
-from trajanon.arrays import Ints
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import TooFewSubjects
 from trajanon.evaluation.comparisons import NEXT, hold_out, measured_halves, risk
 from trajanon.files.report import checked
 from trajanon.privacy.chains import people_steps
-from trajanon.privacy.inference import NEAR_END, told_apart, variance
+from trajanon.privacy.inference import NEAR_END, Shadows, nearest_line, told_apart, variance
+
+
+def shadows_of(points: Floats, subjects: Ints, seed: int, weak: bool = True) -> Shadows:
+    """Releases of the originals of random halves, or of others in their place."""
+    random, people = np.random.default_rng(seed), int(subjects.max()) + 1
+    away, inside = list[Floats](), list[Bools]()
+    for _ in range(6):
+        half = np.isin(subjects, random.permutation(people)[: people // 2])
+        for members in (half, ~half):
+            other = ways(len(points) // 2, seed=int(random.integers(99, 9_999)))
+            lines = points[members] if weak else other.points
+            away.append(nearest_line(points, lines)[0])
+            inside.append(members)
+    return Shadows(np.array(away), np.array(inside))
 
 
 @given(st.integers(0, 999), st.integers(2, 4))
@@ -27,10 +41,13 @@ def test_it_is_the_slow_twin(seed: int, k: int) -> None:
     subjects = np.arange(14) % 7
     members = subjects < 4
     lines = ways(4, 4, seed + 1).points
-    found = measured_halves(some.points, members, subjects, lines, k)
-    away = np.array([min(naive.away(one, lines)) for one in some.points])
-    means = naive.mean_of(subjects, away, members)
-    assert found.membership.auc == pytest.approx(naive.auc(*means))
+    shadows = shadows_of(some.points, subjects, seed)
+    found = measured_halves(some.points, members, subjects, lines, k, shadows=shadows)
+    away = [min(naive.away(one, lines)) for one in some.points]
+    gains = np.array(naive.likelier(away, shadows.away.tolist(), shadows.inside.tolist()))
+    people = np.bincount(subjects, gains)
+    assert found.membership.auc == pytest.approx(naive.auc(-people[:4], -people[4:]))
+    assert found.surely == (people[:4] > np.quantile(people[4:], 0.99)).mean()
     for question, succeeded in (
         ("linkability", np.array([naive.linked(one, lines) for one in some.points])),
         ("inference", np.array([naive.inferred(one, lines, NEAR_END) for one in some.points])),
@@ -47,7 +64,8 @@ def test_people_are_followed_in_both_halves_as_by_the_slow_twin(seed: int) -> No
     steps = people_steps(some, np.arange(14))
     assert steps is not None
     assert (steps.on_a_day, len(steps.here)) == (False, 11)
-    found = measured_halves(some.points, members, subjects, lines, 2, steps=steps)
+    shadows = shadows_of(some.points, subjects, seed)
+    found = measured_halves(some.points, members, subjects, lines, 2, shadows=shadows, steps=steps)
     goes_on = np.array(
         [naive.goes_on(some.points[a], some.points[a + 3], lines) for a in range(11)]
     )
@@ -105,12 +123,16 @@ def test_risks_at_their_ends_are_not_certain(main: float, control: float, beyond
 def test_a_release_that_is_no_better_than_the_originals_tells_all() -> None:
     some, subjects = ways(60, 60), np.arange(60)
     members = subjects < 30
-    found = measured_halves(some.points, members, subjects, some.points[members], 2)
+    shadows = shadows_of(some.points, subjects, 0)
+    lines = some.points[members]
+    found = measured_halves(some.points, members, subjects, lines, 2, shadows=shadows)
+    assert found.surely == 1.0
     assert found.membership.auc == 1.0
     assert found.risks["linkability"].main == found.risks["inference"].main == 1.0
     assert found.risks["linkability"].control < 0.5
     # And one that has nothing to do with them tells nothing.
-    other = measured_halves(some.points, members, subjects, ways(30, 30, 9).points, 2)
+    shadows, lines = shadows_of(some.points, subjects, 0, weak=False), ways(30, 30, 9).points
+    other = measured_halves(some.points, members, subjects, lines, 2, shadows=shadows)
     assert other.membership.low < 0.5 < other.membership.high
     assert abs(other.risks["linkability"].risk) < 0.5
 

@@ -130,6 +130,12 @@ def remembered(recordings: list[Trace]) -> Remembered:
     return places.all()
 
 
+def test_times_that_are_far_between_are_times() -> None:
+    """A fix each quarter of an hour says little, but on another day it is no copy."""
+    first = ride(0, fixes=12, every=900.0)
+    assert people(first, replace(late(first, 72 * HOUR), name="b", subject="bob")) == 2
+
+
 def test_who_stays_at_one_place_is_like_others_there() -> None:
     place, time = np.full(100, 16.2), DAY + 10.0 * np.arange(100, dtype=np.float64)
     waits = [Trace(f"r{i}", f"p{i}", place, place + 1e-6 * i, time) for i in range(3)]

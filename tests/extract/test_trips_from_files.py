@@ -82,4 +82,5 @@ def test_a_file_that_was_cut_off_gives_no_whole_trip_of_its_end(tmp_path: Path, 
     found = extract(tmp_path, jobs=jobs)
     counts = found.provenance["counts"]
     assert (len(found), counts[FOUND], counts[CUT_OFF]) == (3, 4, 1)
-    assert counts["files that could not be read"] == 1
+    assert counts["files from their damage on"] == 1
+    assert counts["files that could not be read"] == 0

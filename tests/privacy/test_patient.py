@@ -15,6 +15,8 @@ from trajanon.evaluation import evaluation
 from trajanon.evaluation.evaluation import patient
 from trajanon.files.report import Report, checked
 from trajanon.privacy.attack import Published
+from trajanon.privacy.known_tracks import Movement
+from trajanon.privacy.rebuilding import Ways
 from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import Trajectories
 
@@ -39,11 +41,11 @@ def test_evaluate_tells_what_is_rebuilt_beside_the_line(people: Trajectories, ex
     for words in (evidence.rebuilding.words, evidence.verification.words):
         assert words in unescape(evidence.html)
     if exact:  # plain means are undone
-        assert evidence.rebuilding.best < 5.0
-        assert evidence.verification.verified > 0.9
+        assert evidence.rebuilding.best.median.value < 5.0
+        assert evidence.verification.right.value > 0.9
         assert "plain means" in evidence.datasheet
     else:
-        assert evidence.rebuilding.share > 0.3
+        assert evidence.rebuilding.share.value > 0.3
         assert "each counted once (one is at most 25 % of a line); moved" in evidence.datasheet
 
 
@@ -59,8 +61,10 @@ def test_of_many_those_near_one_line_are_tried(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(evaluation, "MOST_SEARCHED", 60)
     tried: list[Published] = []
 
-    def attack(seen: Published, *_: Any, **__: Any) -> None:
+    def attack(seen: Published, movement: Movement, *_: Any, **__: Any) -> tuple[None, None]:
+        assert len(movement.shares) == len(seen.lines)
         tried.append(seen)
+        return None, None
 
     monkeypatch.setattr(evaluation, "verification", attack)
     monkeypatch.setattr(evaluation, "rebuilding", attack)
@@ -97,11 +101,14 @@ def test_windows_of_one_recording_are_of_one_where_nobody_is_known(
         recording=np.array([0, 0, 1, 2, 3, 4, 5, 6, 6]),
     )
     assert tracks.owners(np.arange(8)).tolist() == [1, 1, 2, 3, 4, 5, 6, 7, 7]
-    seen: list[tuple[Published, Any]] = []
+    seen: list[tuple[Published, Ways]] = []
     monkeypatch.setattr(evaluation, "verification", lambda *_, **__: None)
-    monkeypatch.setattr(
-        evaluation, "rebuilding", lambda one, noise, ways, **_: seen.append((one, ways))
-    )
+
+    def attack(one: Published, _: Movement, ways: Ways, **__: Any) -> tuple[None, None]:
+        seen.append((one, ways))
+        return None, None
+
+    monkeypatch.setattr(evaluation, "rebuilding", attack)
     city = replace(grouped(points, 2), subjects=None)
     patient(city, tracks, report(None))
     (found, ways), *_ = seen

@@ -194,4 +194,4 @@ def test_widths_of_times_are_of_departures_and_of_what_comes_after() -> None:
     departures, elapsed = widths_of_times(seconds, np.zeros(2, dtype=np.int64), np.full(2, 0.5))
     assert departures.tolist() == [300.0]
     assert elapsed[0] == pytest.approx(np.sqrt((60.0**2) / 3.0))
-    assert PublicWidths.of(GroupWidths(np.array([500.0]), departures, elapsed)) == (500, 300, 150)
+    assert PublicWidths.of(GroupWidths(np.array([500.0]), departures, elapsed)) == (500, 300, 180)

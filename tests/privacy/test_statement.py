@@ -38,7 +38,7 @@ PROVEN = (
     *(perturbation.odds_of, perturbation.public_width, perturbation.group_widths),
     *(perturbation.perturbed_times, holder_key.search_seed),
 )
-DIGEST = "c4dbc14fc1325dfb"
+DIGEST = "78cb3cbab2bd04dd"
 
 
 def test_the_proof_is_of_these_functions() -> None:

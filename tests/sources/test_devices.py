@@ -191,13 +191,25 @@ def test_each_placemark_with_a_line_is_a_person_where_that_is_said(tmp_path: Pat
     assert found == [("x/track 1", "x"), ("x/track 2", "x"), (last, last)]
 
 
-def test_the_first_kml_of_a_kmz_is_read(tmp_path: Path) -> None:
+def test_every_kml_of_a_kmz_is_read(tmp_path: Path) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("images/x.png", b"x")
         archive.writestr("doc.kml", kml_file(placemark(track(TIMED))))
         archive.writestr("other.kml", kml_file(POINTS))
-    assert read(tmp_path / "x.kmz", packed.getvalue()) == [TIMED]
+    assert read(tmp_path / "x.kmz", packed.getvalue()) == [TIMED, TIMED]
+    with zipfile.ZipFile(tmp_path / "z.kmz", "w") as archive:
+        archive.writestr("files/a.KML", kml_file(placemark(track(TIMED))))
+        archive.writestr("files/empty.kml", kml_file(""))
+        archive.writestr("files/deep/b.kml", kml_file(placemark(LINE)))
+        archive.writestr("files/c.kml", kml_file(POINTS)[:-9])
+    reading = devices.read_kml(tmp_path / "z.kmz", "label", Reading())
+    assert [(fixes(one), one.cut_off) for one in (next(reading), next(reading))] == [
+        (TIMED, False),
+        (UNTIMED, True),
+    ]
+    with pytest.raises(FileProblem, match=r"z\.kmz/files/c\.kml is not well-formed XML"):
+        next(reading)
     with zipfile.ZipFile(tmp_path / "y.kmz", "w") as archive:
         archive.writestr("x.png", b"x")
     with pytest.raises(FileProblem, match=r"y\.kmz holds no \.kml file"):

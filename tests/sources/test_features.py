@@ -29,6 +29,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajanon.errors import BadInput, FileProblem
+from trajanon.extract import traces
 from trajanon.extract.sources import geo_files, source_tables
 from trajanon.extract.sources.streams import Reading
 
@@ -280,3 +281,20 @@ def test_swapped_coordinates_are_refused_with_their_numbers(
     frame = points(swapped).set_crs(crs, allow_override=True)
     with pytest.raises(BadInput, match=r"swapped.* lat from 116 to .* and lon from 40 to 43"):
         read(write(tmp_path / name, frame))
+
+
+@pytest.mark.parametrize("name", ["collection", "Collection"])
+def test_the_collection_of_a_picture_is_proposed_as_its_recording(
+    tmp_path: Path, name: str
+) -> None:
+    """As Panoramax gives pictures: the id is that of each, and who made it comes before."""
+    rows = pd.DataFrame({"lat": 48.9 + np.arange(24) / 1e4, "lon": 2.1})
+    rows["time"] = 1_715_587_200 + np.arange(24)
+    rows["id"] = [f"picture {number}" for number in range(24)]
+    rows["producer"] = np.repeat(["ada", "bob"], 12)
+    rows[name] = np.repeat(["one", "two", "three"], 8)
+    path = tmp_path / "items.geojson"
+    write(path, points(rows))
+    with pytest.raises(BadInput, match=f"say `columns` id={name}, or id=file"):
+        list(traces(path))
+    assert len(list(traces(path, columns={"id": name}))) == 3

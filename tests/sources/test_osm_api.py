@@ -13,7 +13,7 @@ from pathlib import Path
 
 import platformdirs
 import pytest
-from osm_server import Fault, OsmServer, serving
+from osm_server import LINK, Fault, OsmServer, serving
 from real_data import REAL, needs_real_data
 
 from trajanon.errors import BadInput, ServerProblem
@@ -245,3 +245,105 @@ def test_alicante_takes_two_requests(pages: NumberedPages, server: OsmServer) ->
     found = list(joined_traces(pages, Counter()))
     assert server.asked_for == [0, 1]
     assert (len(found), sum(map(len, found))) == (25, 5458)
+
+
+def test_the_pages_that_a_newer_server_names_are_followed_to_the_last(
+    pages: NumberedPages, server: OsmServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.link = LINK
+    found = list(joined_traces(pages, Counter()))
+    assert [(len(trace), trace.cut_off) for trace in found] == [(4, False)]
+    assert server.asked_for == [0, 1, 2, 3]  # the last page names none: no request more
+    assert [sorted(request.query) for request in server.requests] == [
+        ["bbox"],
+        *[["bbox", "cursor"]] * 3,
+    ]
+    assert {request.bbox for request in server.requests} == {"2.1,41.3,2.2,41.4"}
+    assert "max_pages" not in caplog.text
+
+    server.requests.clear()
+    assert points(pages) == 4
+    assert server.requests == []
+
+
+def test_a_relative_address_of_the_next_page_is_followed(
+    pages: NumberedPages, server: OsmServer
+) -> None:
+    server.link = "?bbox={bbox}&cursor={cursor}"
+    assert points(pages) == 4
+    assert server.asked_for == [0, 1, 2, 3]
+
+
+def test_a_download_by_cursors_goes_on_where_it_failed(
+    pages: NumberedPages, server: OsmServer, tmp_path: Path
+) -> None:
+    server.link = LINK
+    server.faults = [None, None, Fault(403)]
+    with pytest.raises(ServerProblem):
+        points(pages)
+    server.requests.clear()
+    assert points(pages) == 4
+    assert server.asked_for == [2, 3]
+    assert "cursor" in server.requests[0].query
+
+    next(tmp_path.rglob("page0001*")).write_bytes(b"\x1f\x8bx")
+    server.requests.clear()
+    assert points(pages) == 4
+    assert server.asked_for == [1]
+
+
+def test_the_cap_holds_for_cursors_and_for_a_server_that_goes_in_circles(
+    pages: NumberedPages, server: OsmServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.link = LINK
+    traces = list(joined_traces(replace(pages, max_pages=3), Counter()))
+    assert [(len(trace), trace.cut_off) for trace in traces] == [(3, True)]
+    assert server.asked_for == [0, 1, 2]
+    assert "stopped after 3 pages" in caplog.text
+
+    server.requests.clear()
+    server.link = "?cursor=--0"
+    assert points(replace(pages, box=Box(3, 41, 3.1, 41.1))) == 1
+    assert server.asked_for == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "http://elsewhere.example/api/0.6/trackpoints?cursor={cursor}",
+        "{url}/api/0.6/map?bbox={bbox}&cursor={cursor}",
+        "//127.0.0.1:1/api/0.6/trackpoints?cursor={cursor}",
+        "http://127.0.0.1:port/api/0.6/trackpoints?cursor={cursor}",
+        "file:///etc/passwd",
+    ],
+)
+def test_an_address_elsewhere_is_not_asked_for(
+    pages: NumberedPages, server: OsmServer, tmp_path: Path, link: str
+) -> None:
+    server.link = link
+    with pytest.raises(ServerProblem, match="as its next page, which is elsewhere and not asked"):
+        points(pages)
+    assert server.asked_for == [0]
+    assert kept(tmp_path) == []
+
+
+def test_pages_kept_by_number_go_on_by_number(pages: NumberedPages, server: OsmServer) -> None:
+    assert points(replace(pages, max_pages=2)) == 2
+    server.link = LINK
+    server.requests.clear()
+    assert points(pages) == 4
+    assert [request.query.get("page") for request in server.requests] == ["2", "3", "4"]
+
+
+def test_pages_of_both_kinds_are_never_one_row(
+    pages: NumberedPages, server: OsmServer, tmp_path: Path
+) -> None:
+    """The first page is damaged, and the server has become newer, or older, meanwhile."""
+    for link, way in ((LINK, "cursor"), ("", "page")):
+        assert points(pages) == 4
+        next(tmp_path.rglob("page0000*")).write_bytes(b"")
+        server.requests.clear()
+        server.link = link
+        assert points(pages) == 4
+        asked = ["".join(request.query.keys() - {"bbox"}) for request in server.requests]
+        assert asked == ["", way, way, way]

@@ -101,13 +101,39 @@ def test_timeline_of_a_phone(tmp_path: Path) -> None:
     }
     path = tmp_path / "x.json"
     timeline = [
-        (41.1, -2.1, START + 60),
-        (41.2, -2.2, START + 120),
         (41.0, -2.0, START),
+        (41.1, -2.1, START + 60),
+        (41.5, -2.5, START + 120),
         (41.9, -2.9, START + 540),
     ]
     assert read(path, content) == [timeline]
-    assert counted(path) == {}
+    assert counted(path) == {phones.REPLACED: 1}
+
+
+def signal(minute: float, lat: float, lon: float, **more: Any) -> dict[str, Any]:
+    place = {"LatLng": f"{lat}°, {lon}°", "timestamp": at(minute), "accuracyMeters": 10}
+    return {"position": place | more}
+
+
+def test_raw_signals_are_read_alone_and_in_place_of_what_is_made_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    signals = [signal(0, 41.0, -2.0), {"wifiScan": {}}, signal(20, 41.2, -2.2)]
+    vague = signal(30, 41.3, -2.3, accuracyMeters=900)
+    expected = [(41.0, -2.0, START), (41.2, -2.2, START + 1200)]
+    assert read(path, {"rawSignals": [*signals, vague]}) == [expected]
+    assert counted(path) == {phones.VAGUE: 1}
+
+    far = {
+        "startTime": at(0),
+        "endTime": at(99),
+        "timelinePath": [
+            {"point": "41.1°, -2.1°", "time": at(10)},
+            {"point": "41.4°, -2.4°", "time": at(90)},
+        ],
+    }
+    both = {"semanticSegments": [far], "rawSignals": signals}
+    assert read(path, both) == [[*expected, (41.4, -2.4, START + 5400)]]
+    assert counted(path) == {phones.REPLACED: 1}
 
 
 def test_timeline_of_an_iphone_counts_minutes(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from commands import Run, names
 from real_data import DATASETS
 
 from trajanon.errors import BadInput
-from trajanon.table_columns import holds_numbers, occurrences, read_table_columns
+from trajanon.table_columns import PossibleCodes, holds_numbers, occurrences, read_table_columns
 from trajanon.tables import microaggregate_table
 
 # The first line
@@ -180,4 +180,44 @@ def test_no_other_column_of_the_reference_tables_is_left_out(name: str, left_out
     if not source.exists():
         pytest.skip(f"the reference data are not beside the checkout: {source}")
     said = f"Left out: {left_out}. Name a column in `columns` to take it, too."
-    assert read_table_columns(source).notices == [said]
+    assert [notice.sentence() for notice in read_table_columns(source).notices] == [said]
+
+
+# Codes and dates
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ([1200, 1300, 3900, -99, -99], ["-99"]),
+        ([20, 38, 45, 999, 26], ["999"]),
+        ([20, 38, 45, 999, -1], ["-1", "999"]),
+        ([1.5, 2.5, 3.5, 9999.0], ["9999"]),
+        ([1, 2, 3, 4, 5, 9], ["9"]),
+        ([20230513, 20230514, 20240101], ["20230513"]),
+        # numbers that may well be measured
+        ([-3, -1, 0, 2, 5], []),
+        ([18, 30, 64, 99], []),
+        ([5, 6, 7, 8, 9], []),
+        ([999, 999, 1], []),
+        ([20230513, 20231399, 20240101], []),
+        ([1.0, 2.0, 3.0, 98.0], []),
+    ],
+)
+def test_codes_of_missing_values_and_dates_are_pointed_out(
+    values: list[float], found: list[str]
+) -> None:
+    notices = read_table_columns(pd.DataFrame({"x": values})).notices
+    codes = [notice for notice in notices if isinstance(notice, PossibleCodes)]
+    assert [(code.value, code.of) for code in codes] == [(value, len(values)) for value in found]
+
+
+def test_a_code_is_a_notice_with_its_column_and_the_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("age,income,day\n20,1000,20240101\n30,-99,20240102\n40,3000,20240103\n"
+                    "50,-99,20240104\n25,900,20240105\n")  # fmt: skip
+    notices = microaggregate_table(path, 2).report["notices"]
+    assert notices[0].startswith("Column 'income' holds -99 in 2 of 5 rows, which may be a code")
+    assert "which may be dates" in notices[1]
+    told = microaggregate_table(path, 2, columns=["age"]).report["notices"]
+    assert not [notice for notice in told if "may be" in notice]

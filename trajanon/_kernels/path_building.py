@@ -37,7 +37,7 @@ def nearest_waiting(records, neighbours, near, waiting, here):
     for i in range(neighbours.shape[1]):
         if waiting[neighbours[here, i]]:
             return neighbours[here, i], near[here, i]
-    onward, least = np.int64(-1), np.inf
+    onward, least = -1, np.inf
     for record in range(records.shape[0]):
         if waiting[record]:
             away = squared_distance(records[here], records[record])

@@ -21,7 +21,8 @@ _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
         f"2, k and 10 for up to {_FEW:,} trajectories; else none",
     ),
     holdout="Anonymize half of the subjects again, as this release was, and measure what an "
-    "adversary finds against them and against the other half. Takes as long as anonymize.",
+    "adversary finds against them and against the other half; 18 more halves show how members are "
+    "told from others. Takes several times as long as anonymize.",
     roads="An .osm.pbf file, to measure what counts on its streets are worth.",
     mode="Means of travel on these roads: car, bicycle, foot or any.",
     out="Page to write, with a .json beside it. Datasheet and certificate stand beside the "

@@ -33,8 +33,8 @@ _RADIUS = 150.0  # metres that are cut out around sensitive places
     texts="columns per_recording max_gap max_pause max_speed",
     paths="Files and folders to read; without, the OSM server is asked. Of these kinds: GPX and "
     "archives of it, the planet dump, tables, KML, TCX, FIT, NMEA, Google's location history, "
-    "OwnTracks and other JSON, GeoLife, Porto, cabspotting, T-Drive, MDS trips, MF-JSON, "
-    "GeoPackage and others.",
+    "OwnTracks and other JSON, GeoLife, Porto, cabspotting, T-Drive, SimRa, OpenBikeSensor, "
+    "MDS trips, MF-JSON, GeoPackage and others.",
     bbox="madrid, barcelona, tarraco or another large city, or W,S,E,N in degrees, which may be "
     "given several times; a file with polygons; or the name or relation number of a boundary in "
     "--pbf.",

@@ -19,9 +19,11 @@ from trajanon.privacy.chains import in_metres, people_steps
 from trajanon.privacy.inference import (
     NEAR_END,
     Auc,
+    Shadows,
     Z,
     departures_told,
     ends_told,
+    likely_members,
     nearest_line,
     told_apart,
     variance,
@@ -31,6 +33,9 @@ from trajanon.privacy.originals import matched, published, timing_in
 from trajanon.progress import Progress, silent
 from trajanon.settings import Settings
 from trajanon.trajectories import Trajectories
+
+SHADOWS = 18
+"""Releases that an adversary makes of halves, to learn how lines lie beside members and others."""
 
 KS = (2, 3, 4, 5, 8, 10, 20)
 
@@ -176,7 +181,8 @@ class Holdout:
     members: int  # subjects released
     others: int  # subjects held out
     lines: int  # different ones
-    membership: Auc  # by the mean distance of all trajectories of a subject to their nearest lines
+    membership: Auc  # by how likely all trajectories of a subject are those of a member
+    surely: float  # share of the members found if 1 % of the others are taken for some
     risks: Mapping[str, Risk]  # by question
 
     @property
@@ -206,9 +212,10 @@ class Holdout:
         """How well members are distinguished from others, a sentence without its end."""
         auc, low, high = self.membership
         return (
-            "Was somebody in it? Of a member and somebody held out, the member is the one nearer "
-            f"to the released lines in {percent(auc)} of the pairs ({percent(low)} to "
-            f"{percent(high)}); 50 % is chance"
+            "Was somebody in it? Anyone who knows all tracks, and makes such releases of random "
+            f"halves, tells a member from somebody held out in {percent(auc)} of the pairs "
+            f"({percent(low)} to {percent(high)}); 50 % is chance. With 1 % false alarms, "
+            f"{percent(self.surely)} of the members are found"
         )
 
 
@@ -228,17 +235,54 @@ def hold_out(
     k, _ = promise_in(report)
     members, subjects = drawn_half(trajectories, k, seed)
     how = options_in(report)
-    release = anonymize_trajectories(trajectories.take(members), k, progress=progress, **how)
-    if release.report["stopped"]:
-        raise KeyboardInterrupt
-    rows, timing = release.trajectories, timing_in(report)
-    once = rows.take(np.unique(rows.records, axis=0, return_index=True)[1])
+    once, timing = _lines_of(trajectories.take(members), k, how, progress), timing_in(report)
+    shadows = shadow_releases(trajectories, subjects, k, how, seed=seed, progress=progress)
     points, hours = trajectories.points, None
     if timing is not None and once.times is not None:
         departures = timing.seconds(trajectories)[:, 0], once.times[:, 0]
         hours = departures_told(points, once.points, *departures, timing.clock.round)[0]
     steps = people_steps(trajectories, np.arange(len(trajectories)))
-    return measured_halves(points, members, subjects, once.points, k, hours=hours, steps=steps)
+    return measured_halves(
+        points, members, subjects, once.points, k, shadows=shadows, hours=hours, steps=steps
+    )
+
+
+def _lines_of(
+    trajectories: Trajectories, k: int, how: Mapping[str, Any], progress: Progress = silent
+) -> Trajectories:
+    """Anonymize trajectories, and take each line once."""
+    release = anonymize_trajectories(trajectories, k, progress=progress, **how)
+    if release.report["stopped"]:
+        raise KeyboardInterrupt
+    rows = release.trajectories
+    return rows.take(np.unique(rows.records, axis=0, return_index=True)[1])
+
+
+def shadow_releases(
+    trajectories: Trajectories,
+    subjects: Ints,
+    k: int,
+    how: Mapping[str, Any],
+    *,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Shadows:
+    """Release random halves of the subjects as an adversary would, quickly and with other keys.
+
+    Halves come in pairs, so that each subject is in half of the releases.
+    """
+    people, random = int(subjects.max()) + 1, np.random.default_rng([seed, SHADOWS])
+    if not how["as_published"]:
+        how = {**how, "key": random.bytes(32)}
+    away, inside = list[Floats](), list[Bools]()
+    while len(away) < SHADOWS:
+        progress("Shadow releases", len(away), SHADOWS)
+        half = np.isin(subjects, random.permutation(people)[: people // 2])
+        for members in (half, ~half):
+            lines = _lines_of(trajectories.take(members), k, {**how, "effort": "fast"})
+            away.append(nearest_line(trajectories.points, lines.points)[0])
+            inside.append(members)
+    return Shadows(np.array(away), np.array(inside))
 
 
 def drawn_half(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools, Ints]:
@@ -263,13 +307,15 @@ def measured_halves(
     lines: Floats,
     k: int,
     *,
+    shadows: Shadows,
     hours: Bools | None = None,
     steps: Steps | None = None,
 ) -> Holdout:
     """Attack members, by mask, and the others, with the different lines of the members' release.
 
-    ``hours`` says of each trajectory whether its departure is found by the line; ``steps`` lead to
-    the next trajectory of a person.
+    ``shadows`` show how near such lines come to members, and to others; ``hours`` says of each
+    trajectory whether its departure is found by the line; ``steps`` lead to the next trajectory of
+    a person.
     """
     away, nearest = nearest_line(points, lines)
     tried = {"linkability": _linked(points, lines), "inference": ends_told(points, lines)[0]}
@@ -279,21 +325,17 @@ def measured_halves(
     if steps is not None and 0 < members[steps.here].sum() < len(steps.here):  # some in each half
         right = _next(points, lines, nearest, steps)
         risks[NEXT] = _risk_of(right, members[steps.here], subjects[steps.here])
+    _, first = np.unique(subjects, return_index=True)
+    score, of_members = likely_members(away, shadows, subjects), members[first]
     return Holdout(
         k=k,
         members=len(np.unique(subjects[members])),
         others=len(np.unique(subjects[~members])),
         lines=len(lines),
-        membership=_of_subjects(away, members, subjects),
+        membership=told_apart(-score, of_members, subjects[first]),
+        surely=float((score[of_members] > np.quantile(score[~of_members], 0.99)).mean()),
         risks=risks,
     )
-
-
-def _of_subjects(away: Floats, members: Bools, subjects: Ints) -> Auc:
-    """Distinguish subjects by the mean distance of everything known of each."""
-    _, first, subject = np.unique(subjects, return_index=True, return_inverse=True)
-    mean = np.bincount(subject, away) / np.bincount(subject)
-    return told_apart(mean, members[first], subjects[first])
 
 
 def _linked(points: Floats, lines: Floats) -> Bools:

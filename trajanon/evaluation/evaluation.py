@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,16 +21,18 @@ from trajanon.files.report import (
     width_in,
 )
 from trajanon.loss import loss_to
-from trajanon.partition import broken_promises, check_k, dense
-from trajanon.perturbation import correlation
+from trajanon.partition import broken_promises, check_k, dense, member_weights
+from trajanon.perturbation import displacement_covariance, largest_shares, times_correlation
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.chains import drives_left, people_followed
+from trajanon.privacy.habits import other_trips
 from trajanon.privacy.inference import inferred
+from trajanon.privacy.known_tracks import Guessed, Movement, Noise
 from trajanon.privacy.linkage import attacks
 from trajanon.privacy.originals import matched, published
-from trajanon.privacy.rebuilding import Rebuilding, Ways, rebuilding
+from trajanon.privacy.rebuilding import Ways, rebuilding
 from trajanon.privacy.release_check import Findings
-from trajanon.privacy.verification import Noise, Verified, verification
+from trajanon.privacy.verification import Verified, verification
 from trajanon.progress import Progress, silent
 from trajanon.release import Release, with_report
 from trajanon.snapping import RoadsToFollow
@@ -45,7 +46,8 @@ from trajanon.utility.usefulness import Seconds, usefulness
 MOST_SEARCHED = 20_000
 """Trajectories among which a determined adversary looks for members of groups."""
 
-_ROUNDED = 0.3  # metres, the standard deviation of the error of 5 decimals
+ROUNDED = 0.3
+"""Metres, the standard deviation of the error of 5 decimals."""
 
 
 def evaluate(
@@ -127,12 +129,12 @@ def evaluate(
     found = matched(in_file, release, reported)
     kept, seen, clock = found.slid, published(found, reported), clock_in(reported)
     subjects, spacing = seen.subjects, _spacing(kept)
-    progress("Evaluating", 1, 3, "attacks")
-    verified, rebuilt = patient(seen, kept.tracks, reported, spacing=spacing, seed=seed)
+    known = patient(seen, kept.tracks, reported, spacing=spacing, seed=seed, progress=progress)
     seconds = None
     if clock is not None and seen.times is not None and seen.line_times is not None:
         seconds = Seconds(seen.times, seen.line_times[seen.labels], clock)
-    progress("Evaluating", 2, 3, "utility")
+    progress("Evaluating", 3, 4, "other attacks, and utility")
+    nameless = Nameless.counted_in(kept.provenance)
     return Evaluation(
         file=file,
         date=date.today(),
@@ -145,7 +147,8 @@ def evaluate(
         points=kept.points.shape[1],
         subjects=None if subjects is None else int(subjects.max()) + 1,
         left_out=len(left_out_in(reported)),
-        nameless=Nameless.counted_in(kept.provenance).recordings,
+        nameless=nameless.recordings,
+        nameless_count_as=nameless.subjects,
         sizes=seen.sizes,
         rows=seen.rows,
         violations={
@@ -160,8 +163,11 @@ def evaluate(
             seen.points, seen.lines[seen.labels], true_ends=kept.true_ends, seconds=seconds
         ),
         attacks=_by_name([*attacks(seen), *attacks(seen.originals)]),
-        verification=verified,
-        rebuilding=rebuilt,
+        most_of_one=1 if subjects is None else int(np.bincount(subjects).max()),
+        verification=known.verified,
+        rebuilding=known.rebuilt,
+        rebuilt_times=known.rebuilt_times,
+        habits=known.habits,
         chained=drives_left(seen.labels, kept.tracks, subjects, k),
         followed=people_followed(seen, departure_days(kept)),
         inferred=inferred(seen),
@@ -183,6 +189,15 @@ def _months(times: Floats | None) -> str | None:
     return str(first) if first == last else f"{first} to {last}"
 
 
+class Known(NamedTuple):
+    """What somebody finds who holds all other tracks, or all others of a person."""
+
+    verified: Verified | None
+    rebuilt: Guessed | None
+    rebuilt_times: Guessed | None
+    habits: Guessed | None
+
+
 def patient(
     seen: Published,
     tracks: Tracks | None,
@@ -190,40 +205,50 @@ def patient(
     *,
     spacing: float | None = None,
     seed: int = 0,
-) -> tuple[Verified | None, Rebuilding | None]:
-    """Let an adversary verify whole groups, and rebuild a member on a map of other tracks.
+    progress: Progress = silent,
+) -> Known:
+    """Let an adversary verify whole groups, and rebuild members with a map of other tracks.
 
-    He knows how displacements are distributed, but not the key. Where nothing is known of subjects,
+    The adversary knows how lines are moved, but not the key. Where nothing is known of subjects,
     trajectories of one run or recording are of one.
     """
+    progress("Evaluating", 0, 4, "other trips of a person")
+    movement, habits = movement_of(report, seen), other_trips(seen, seed=seed)
     if seen.subjects is None and tracks is not None:
         seen = replace(seen, subjects=dense(tracks.recording_of))
     if len(seen.points) > MOST_SEARCHED:
-        seen, rows = _near(seen, seed)
+        seen, rows, lines = _near(seen, seed)
         tracks = None if tracks is None else tracks.take(rows)
-    m = seen.points.shape[1]
-    if (width := width_in(report)) is None:
-        noise = Noise(np.eye(m), _rounding)
-    else:
-        noise = Noise(correlation(m), partial(moved_by, width))
-    verified = verification(seen, noise, seed=seed)
+        movement = movement.of(rows, lines)
+
+    progress("Evaluating", 1, 4, "members of lines")
+    verified = verification(seen, movement, seed=seed)
+
+    progress("Evaluating", 2, 4, "hidden members")
     ways = Ways.of(seen.points, seen.owners)
     if tracks is not None:
         ways = Ways(tracks.points[:], tracks.first, tracks.owners(seen.owners))
-    return verified, rebuilding(seen, noise, ways, spacing=spacing, seed=seed)
+    rebuilt = rebuilding(seen, movement, ways, spacing=spacing, seed=seed, progress=progress)
+    return Known(verified, *rebuilt, habits)
 
 
-def moved_by(width: float, spread: Floats, parts: Floats) -> Floats:
-    """The root of the covariance of displacements by a public width: the same any way."""
-    return np.broadcast_to(width / parts[..., None, None, None] * np.eye(2), spread.shape)
+def movement_of(report: Report, seen: Published) -> Movement:
+    """Say how the lines of a release are moved, as everybody may read in its datasheet."""
+    m, width = seen.points.shape[1], width_in(report) or 0.0
+    places = Noise(displacement_covariance(m, width, 1.0), ROUNDED)
+    people, times = seen.subjects, report.get("times")
+    if report.get("as_published"):
+        people = None
+    shares, weights = largest_shares(seen.labels, people), member_weights(seen.labels, people)
+    if times is None or seen.line_times is None:
+        return Movement(places, shares, weights=weights)
+    widths = times.get("widths") or {"departures": 0.0, "elapsed": 0.0}
+    along = widths["elapsed"] ** 2 * times_correlation(m)
+    rounding = times["step"] / np.sqrt(12.0)
+    return Movement(places, shares, Noise(widths["departures"] ** 2 + along, rounding), weights)
 
 
-def _rounding(spread: Floats, parts: Floats) -> Floats:
-    """The root of the noise of plain means, which are rounded."""
-    return np.broadcast_to(_ROUNDED * np.eye(2), spread.shape)
-
-
-def _near(seen: Published, seed: int) -> tuple[Published, Ints]:
+def _near(seen: Published, seed: int) -> tuple[Published, Ints, Ints]:
     """Take whole groups, on the lines nearest to one that is drawn, as many as may be tried."""
     middles = seen.lines.mean(axis=1)
     middle = middles[np.random.default_rng(seed).integers(len(middles))]
@@ -231,10 +256,22 @@ def _near(seen: Published, seed: int) -> tuple[Published, Ints]:
     order = np.argsort((away**2).sum(axis=1), kind="stable")
     lines = np.sort(order[np.cumsum(seen.sizes[order]) <= MOST_SEARCHED])
     rows = np.flatnonzero(np.isin(seen.labels, lines))
-    labels = np.searchsorted(lines, seen.labels[rows])
-    subjects = None if seen.subjects is None else seen.subjects[rows]
-    points = seen.points[rows]
-    return Published(points, seen.lines[lines], labels, seen.k, subjects, unit=seen.unit), rows
+
+    def taken(values: Any, chosen: Ints) -> Any:
+        return None if values is None else values[chosen]
+
+    near = replace(
+        seen,
+        points=seen.points[rows],
+        lines=seen.lines[lines],
+        labels=np.searchsorted(lines, seen.labels[rows]),
+        subjects=taken(seen.subjects, rows),
+        times=taken(seen.times, rows),
+        line_times=taken(seen.line_times, lines),
+        own_row=taken(seen.own_row, rows),
+        steps=None,
+    )
+    return near, rows, lines
 
 
 def _by_name(tried: Sequence[Attack]) -> list[Attack]:

@@ -15,13 +15,14 @@ import trajanon
 from trajanon.arrays import Ints
 from trajanon.evaluation.comparisons import Curve, Holdout
 from trajanon.files.report import Report, rows_in, width_in
-from trajanon.number_text import STAGES, UNITS, metres, page, percent, shown, span
+from trajanon.number_text import STAGES, UNITS, metres, page, percent, shown, span, two_digits
 from trajanon.perturbation import ToldApart
 from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.chains import Followed, Left, counts_of, few_left
 from trajanon.privacy.inference import Inferred
-from trajanon.privacy.rebuilding import Rebuilding
+from trajanon.privacy.known_tracks import Guessed
 from trajanon.privacy.verification import Verified
+from trajanon.public_figures import Crowd
 from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.street_counts import StreetUsefulness
 from trajanon.times import Clock
@@ -30,11 +31,14 @@ from trajanon.utility import usefulness as measures
 from trajanon.utility.usefulness import DURATION_CLASS
 from trajanon.verdict import Verdict, cost, knows_people, source, too_few, verdict
 
+BEYOND = 0.05
+"""Share of all errors that are beyond the largest that is published."""
+
 NOTICE = "For the holder of the data, not for publication."
 
 _AS_THEY_ARE = (
     *("file", "unit", "spacing", "holds", "k", "counted", "as_published", "trajectories", "points"),
-    *("subjects", "left_out", "nameless"),
+    *("subjects", "left_out", "nameless", "nameless_count_as"),
 )
 """What an account repeats."""
 
@@ -58,8 +62,9 @@ class Evaluation:
         The promise, and what it counts: subjects, or records.
     trajectories, points, subjects
         Their numbers; ``subjects`` is None if nothing is known of them.
-    left_out, nameless
-        Trajectories that the release leaves out, and recordings without a subject.
+    left_out, nameless, nameless_count_as
+        Trajectories that the release leaves out; recordings without a subject, and as how many
+        subjects they count.
     sizes, rows
         Trajectories in each group, and released rows of each line (or its count), shape (g,).
     violations
@@ -73,11 +78,15 @@ class Evaluation:
         IL in percent, of places alone, and what is left for use.
     attacks
         In the order in which to show them.
+    most_of_one
+        The most trajectories of one subject.
     verification
-        Share of groups verified with all tracks known; None if no group has k members of k
-        subjects, or trajectories have one point.
-    rebuilding
-        Error of a member rebuilt by an adversary who knows all others; None as before.
+        Share of lines verified with all tracks known; None if trajectories have one point.
+    rebuilding, rebuilt_times
+        Error of a member, and of its times, rebuilt by an adversary who knows all others; None as
+        before, and where no times are released.
+    habits
+        Error of a trajectory guessed by the others of its subject; None if nobody has several.
     chained
         How few subjects are on all lines of a drive, by ``drives``; empty of trips, and where
         tracks are not known or no drive has windows on two lines.
@@ -116,6 +125,7 @@ class Evaluation:
     subjects: int | None
     left_out: int
     nameless: int
+    nameless_count_as: int
     sizes: Ints
     rows: Ints
     violations: Mapping[str, int | None]
@@ -125,8 +135,11 @@ class Evaluation:
     loss: float
     usefulness: measures.Usefulness
     attacks: Sequence[Attack]
+    most_of_one: int
     verification: Verified | None
-    rebuilding: Rebuilding | None
+    rebuilding: Guessed | None
+    rebuilt_times: Guessed | None
+    habits: Guessed | None
     chained: Mapping[str, Left]
     followed: Followed | None
     inferred: Sequence[Inferred]
@@ -208,6 +221,7 @@ class Evaluation:
             "date": self.date.isoformat(),
             "verdict": self.verdict.account,
             "cost": cost(self.report),
+            "published": self._published,
             "source": source(self.report),
             "facts": self.facts,
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
@@ -223,7 +237,7 @@ class Evaluation:
             "told_apart": None if self.told_apart is None else self.told_apart._asdict(),
             "attacks": [attack.account for attack in self.attacks],
             "verification": None if self.verification is None else self.verification.account,
-            "rebuilding": None if self.rebuilding is None else self.rebuilding.account,
+            **{name: found and found.account for name, found in self._guessed.items()},
             "chains": counts_of(self.chained) or None,
             "persons": None if self.followed is None else self.followed.account,
             "inferred": [one._asdict() for one in self.inferred],
@@ -251,6 +265,31 @@ class Evaluation:
             measures=measures,
             minutes=DURATION_CLASS / 60.0,
         )
+
+    @property
+    def guesses(self) -> list[Guessed]:
+        """What is guessed of hidden trajectories."""
+        return [guessed for guessed in self._guessed.values() if guessed is not None]
+
+    @property
+    def _guessed(self) -> dict[str, Guessed | None]:
+        rebuilt = {"rebuilding": self.rebuilding, "rebuilt_times": self.rebuilt_times}
+        return rebuilt | {"habits": self.habits}
+
+    @property
+    def crowd(self) -> Crowd:
+        """Of how many the errors are means, for publication; who has most counts as one."""
+        return Crowd(self.trajectories / self.most_of_one)
+
+    @property
+    def _published(self) -> dict[str, Any]:
+        """What is published of the cost, rounded."""
+        moved = self.usefulness.displacement
+        return {
+            "cost": cost(self.report, self.crowd),
+            "metres moved": {name: self.crowd.number(moved[name]) for name in ("mean", "median")},
+            "information loss, percent": self.crowd.number(self.loss),
+        }
 
     def _tried(self, question: str) -> list[tuple[str, list[Attack]]]:
         """Attacks by name: each on the release, and on the originals."""
@@ -280,7 +319,14 @@ class Evaluation:
             ),
             width=width_in(self.report),
             for_comparison=FOR_COMPARISON,
-            cost=cost(self.report),
+            cost=self._published["cost"],
+            crowd=self.crowd,
+            farthest=Crowd(self.crowd.people * BEYOND),
+            of_lines=Crowd(self.verification.lines if self.verification else 1, shares=True),
+            of_habits=Crowd(self.habits.targets if self.habits else 1, shares=True),
+            of_counts=Crowd(self.trajectories, shares=True),
+            two_digits=two_digits,
+            minutes=_minutes,
             knows_people=knows_people(self.report),
             openstreetmap=OSM_ATTRIBUTION,
             flows=self._flows,
@@ -330,6 +376,10 @@ def _rendered(template: str, **given: Any) -> str:
     environment.filters |= {"count": _count, "code": _code, "unbroken": _unbroken}
     environment.filters |= {"metres": metres, "percent": percent, "span": span, "tau": _tau}
     return environment.get_template(template).render(given)
+
+
+def _minutes(minutes: float) -> str:
+    return span(60.0 * minutes)
 
 
 def _count(number: int | None) -> str:

@@ -12,10 +12,18 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.inputs import parsed
 from trajanon.number_text import UNITS, number_of
 from trajanon.privacy.attack import QUESTIONS
+from trajanon.public_figures import Crowd
 
 NOT_ASSESSED = "not assessed"
 
-_MIDDLES = ("mean", "median")
+_HUNDREDTHS = 200
+"""Cases of which a share is rounded to hundredths."""
+
+_GUESSED = {
+    "hidden member rebuilt": "rebuilding",
+    "times of a hidden member rebuilt": "rebuilt_times",
+    "guessed by the person's other trajectories": "habits",
+}
 
 _Account = Mapping[str, Any]
 
@@ -62,8 +70,8 @@ _FILE_TYPES = {
 def certificate(account: _Account, released: str | os.PathLike[str], version: str) -> _Account:
     """Certify a release; ready for JSON, and for publication beside it.
 
-    Shares are rounded to hundredths: none is of a single line, and no count below k follows from
-    them. What was not measured is marked as not assessed.
+    Shares are rounded to hundredths, or more, so that none tells of a single one, and no count
+    below k follows from them. What was not measured is marked as not assessed.
 
     Parameters
     ----------
@@ -78,10 +86,11 @@ def certificate(account: _Account, released: str | os.PathLike[str], version: st
         because = account["verdict"]["sentences"]
         return {"certificate": "none: this release must not be published", "because": because}
     made = date.fromisoformat(account["date"])
-    k, utility = account["k"], account["utility"]
-    attacks = account["attacks"]
+    k, attacks = account["k"], account["attacks"]
     originals = {one["name"]: one for one in attacks if one["against"] == "originals"}
     found = [_attack(one, originals) for one in attacks if one["against"] == "release"]
+    tried = (one for one in attacks if one["against"] == "release")
+    best = _attack(max(tried, key=lambda one: one["expected"]), {}) if found else {}
     singling_out, linkability, inference = (
         [one for one in found if one["question"] == question] for question in QUESTIONS
     )
@@ -100,19 +109,16 @@ def certificate(account: _Account, released: str | os.PathLike[str], version: st
             "a subject is": "a person, a vehicle or an account: to be named by the publisher",
             "to be said beside it": account["verdict"]["sentences"],
         },
-        "cost": {
-            "metres moved": {name: round(utility["displacement"][name]) for name in _MIDDLES},
-            "information loss, percent": round(account["information_loss"], 1),
-        },
+        "cost": {name: value for name, value in account["published"].items() if name != "cost"},
         "WP29 Opinion 05/2014": {
             "singling out": singling_out or NOT_ASSESSED,
             "linkability": [*linkability, *_followed(account)],
-            "inference": [*inference, *map(_inferred, account["inferred"])],
+            "inference": [*inference, *(_inferred(one, account) for one in account["inferred"])],
             "whoever holds all other tracks": _patient(account) | _told_apart(account),
         },
         "ISO/IEC 27559:2022": {
             "7.3 adversarial testing": [one["attack"] for one in found] or NOT_ASSESSED,
-            "8.2 average risk": max((one["mean"] for one in found), default=NOT_ASSESSED),
+            "8.2 average risk": best["mean"] if found else NOT_ASSESSED,
             "8.2 maximum risk": max((one["highest"] for one in found), default=NOT_ASSESSED),
             "9.3 to be assessed again": {
                 "at the latest on": again.isoformat(),
@@ -182,10 +188,12 @@ def _attack(one: _Account, originals: Mapping[str, _Account]) -> dict[str, Any]:
         "attack": one["name"],
         "knows": one["knows"],
         "question": one["question"],
-        "mean": round(one["expected"], 2),
+        "mean": _share(one["expected"], one["targets"]),
         "highest": round(one["worst_case"], 2),
         "1/k": round(one["baseline"], 2),
-        "in the originals": NOT_ASSESSED if before is None else round(before["expected"], 2),
+        "in the originals": (
+            NOT_ASSESSED if before is None else _share(before["expected"], before["targets"])
+        ),
     }
 
 
@@ -197,35 +205,61 @@ def _followed(account: _Account) -> list[dict[str, Any]]:
         kinds["chains"] = "drives", "pieces of one drive, taken together"
     for name, (what, attack) in kinds.items():
         found = account[name] or {what: 0, f"{what}_below": 0}
-        share = round(found[f"{what}_below"] / found[what], 2) if found[what] else "none is on two"
-        few: Any = share if account[name] else NOT_ASSESSED
+        few: Any = "none is on two" if account[name] else NOT_ASSESSED
+        if found[what]:
+            few = _share(found[f"{what}_below"] / found[what], found[what])
         said.append({"attack": attack, f"{what} with fewer than k on all their lines": few})
         if found.get("steps"):
-            first = {start: round(one["first"], 2) for start, one in found["followed"].items()}
+            first = {
+                start: _share(one["first"], found["steps"])
+                for start, one in found["followed"].items()
+            }
             said[-1]["next line first, if the one before is known"] = first["known"]
             said[-1]["if its line is known"] = first["line"]
     return said
 
 
-def _inferred(one: _Account) -> dict[str, Any]:
+def _inferred(one: _Account, account: _Account) -> dict[str, Any]:
     return {
         "attack": one["name"],
         "knows": one["knows"],
-        "mean": round(one["told"], 2),
-        "best guess without the release": round(one["guess"], 2),
+        "mean": _share(one["told"], account["trajectories"]),
+        "best guess without the release": _share(one["guess"], account["trajectories"]),
     }
 
 
 def _patient(account: _Account) -> dict[str, Any]:
-    """Shares of groups that are verified, and the error of a rebuilt hidden member."""
-    verified, rebuilding = account["verification"], account["rebuilding"]
-    return {
-        "groups tried": NOT_ASSESSED if verified is None else verified["groups"],
-        "members verified": NOT_ASSESSED if verified is None else round(verified["verified"], 2),
-        "hidden member rebuilt, error as a share of the line's": (
-            NOT_ASSESSED if rebuilding is None else round(rebuilding["share"], 2)
-        ),
-    }
+    """How well members of lines are found, and hidden ones rebuilt, with intervals."""
+    verified = account["verification"]
+    found = {"lines tried": NOT_ASSESSED if verified is None else verified["lines"]}
+    for name, figure in (("likeliest people right", "right"), ("members verified", "verified")):
+        found[name] = NOT_ASSESSED
+        if verified is not None:
+            found[name] = _estimate(verified[figure], verified["lines"])
+    for name, attack in _GUESSED.items():
+        guessed = account[attack]
+        found[f"{name}, error as a share of the line's"] = NOT_ASSESSED
+        if guessed is not None:
+            found[f"{name}, error as a share of the line's"] = {
+                "of medians": _estimate(guessed["share"], guessed["targets"]),
+                "of means": _estimate(guessed["mean_share"], guessed["targets"]),
+            }
+    return found
+
+
+def _estimate(estimate: Mapping[str, float], tried: int) -> dict[str, Any]:
+    """Round a figure and its interval for publication."""
+    low, high = (_crowd(tried).bounds(estimate[bound]) for bound in ("low", "high"))
+    return {"value": _share(estimate["value"], tried), "90 % interval": [low[0], high[1]]}
+
+
+def _share(share: float, tried: int) -> float | list[float]:
+    return _crowd(tried).number(share)
+
+
+def _crowd(tried: int) -> Crowd:
+    """Of how many a share is, at most so many that it is rounded to hundredths."""
+    return Crowd(min(tried, _HUNDREDTHS), shares=True)
 
 
 def _told_apart(account: _Account) -> dict[str, Any]:
@@ -268,7 +302,7 @@ def _metadata(account: _Account, released: Path) -> dict[str, Any]:
         "dct:description": _english(
             f"{account['rows']['released']} rows on {account['groups']} lines, each the {mean} "
             f"mean of the {unit} of at least {account['k']} different {account['counted']}. "
-            f"{account['cost']}"
+            f"{account['published']['cost']}"
         ),
         "dct:publisher": {"@type": "foaf:Agent", "foaf:name": "to be named by the publisher"},
         "dct:issued": {"@value": account["date"], "@type": "xsd:date"},

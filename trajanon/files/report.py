@@ -43,6 +43,7 @@ class _Times(TypedDict):
     minute_worth: Finite
     departure_error: _Metres  # seconds, as written
     duration_error: _Metres
+    widths: NotRequired[dict[str, Finite]]  # public, of departures and elapsed times, in seconds
     alone: NotRequired[dict[str, list[str] | Whole]]  # the hours in which one line departs, of all
 
 

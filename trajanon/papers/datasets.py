@@ -141,7 +141,7 @@ def known_as(numbers: Floats) -> str | None:
 def _own(file: Path) -> Dataset:
     table = read_table_columns(file, missing="drop")
     for notice in table.notices:
-        _LOG.warning(notice)
+        _LOG.warning(notice.sentence())
     name = known_as(table.records)
     dataset = _large_enough(name or file.stem, standardise(table.records), file)
     return replace(dataset, own=True, published=name is not None)

@@ -14,6 +14,10 @@ from trajanon.privacy.attack import Published
 from trajanon.times import HOUR
 from trajanon.utility.displacements import displacement
 
+_METRE = 1.0  # added to distances, as lines are rounded
+_DRAWN = 1.0  # how much the variance of all counts beside a trajectory's own
+_LEAST = 1e-6  # variance
+
 Z = float(ndtri(0.975))
 """Standard errors on each side of the centre of an interval of 95 %."""
 
@@ -52,6 +56,34 @@ def told_apart(away: Floats, members: Bools, subjects: Ints) -> Auc:
     spread = variance(farther, subjects[members]) + variance(nearer, subjects[~members])
     error = Z * float(np.sqrt(spread))
     return Auc(auc, max(auc - error, 0.0), min(auc + error, 1.0))
+
+
+class Shadows(NamedTuple):
+    """How far trajectories are from releases of random halves of the subjects."""
+
+    away: Floats  # from the nearest line of each release, in metres, (r, n)
+    inside: Bools  # whether each trajectory is in it, (r, n); each in some, and not in others
+
+
+def likely_members(away: Floats, shadows: Shadows, subjects: Ints) -> Floats:
+    """Score subjects by how much likelier a release is, (n,) metres away, if they are members.
+
+    Logarithms of the distances are normal, with a mean where a trajectory is inside and another
+    where it is not, and a variance of its own that is drawn to that of all. Those of a subject are
+    added up.
+
+    Source: N. Carlini, S. Chien, M. Nasr, S. Song, A. Terzis, F. Tramèr, "Membership inference
+    attacks from first principles", IEEE S&P 2022.
+    """
+    logs, seen = np.log(shadows.away + _METRE), np.log(away + _METRE)
+    variance, off = np.zeros_like(seen), list[Floats]()
+    for chosen in (~shadows.inside, shadows.inside):
+        mean = np.average(logs, axis=0, weights=chosen)
+        variance += (chosen * (logs - mean) ** 2).sum(axis=0)
+        off.append((seen - mean) ** 2)
+    variance = (variance + _DRAWN * variance.mean()) / ((1 + _DRAWN) * len(logs)) + _LEAST
+    likelier = 0.5 * (off[0] - off[1]) / variance
+    return np.bincount(np.unique(subjects, return_inverse=True)[1], likelier)
 
 
 def _before(values: Floats, among: Floats) -> Floats:

@@ -1,24 +1,22 @@
 """Rebuilding: companions taken from a line, and the rest followed on the map of other people."""
 
-from dataclasses import dataclass
 from threading import Event
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from trajanon._kernels.ways import Places, Walk, likeliest_ways
 from trajanon.arrays import Floats, Ints
-from trajanon.geodesy import metres_of_degrees
-from trajanon.number_text import metres, number_of, percent
 from trajanon.privacy.attack import Published
-from trajanon.privacy.verification import TRIED, Noise, drawn_members
+from trajanon.privacy.known_tracks import Guessed, KnownTracks, Movement, groups_drawn
+from trajanon.progress import Progress, silent
 from trajanon.workers import in_parts
 
 _CELL = 12.0  # metres, a place on the map
 _HEADINGS = 16
-_MOST = 500  # places that are tried at a point
-_LOOKED_AT = 15_000  # of which these are chosen, about
+_MOST = 400  # places that are tried at a point
+_LOOKED_AT = 5_000  # of which these are chosen, about
 _SEVERAL = np.iinfo(np.int64).min  # subjects went there
 _POPULAR = 0.3  # how much more often people go where more did, as a power
 _REACH = 3.0  # standard deviations within which places are tried
@@ -28,13 +26,17 @@ _ALONE = 6.0  # points that tell as much as one, if each is asked for itself
 _FIX = 4.0  # metres, how exactly a place of the map is known
 _ROUND = 1.0  # metres, what a line is rounded by
 _HOP, _HEADING = 0.02, 0.03  # variances of a hop's length, as a share, and of headings
-_LENGTHS = (0.9, 1.0, 1.12, 1.25)  # of hops, beside those of the smooth way, where it is not known
+_LONGER = 1.05  # a hop, than one of the smooth way
 _ROUNDS = 3  # in which he infers how the group spreads from what he makes of the hidden member
+_SPREAD = 3.0  # points, the standard deviation of the weights of the spread around a point
+_ANY_WAY = 0.2  # share of a member's variance that does not follow the others
 _HALF = 0.5  # of what companions leave is the hidden member's at first; the rest is displacement
 _FEW = 1e-4  # ways that are less likely than the best by this count nothing
-_ANY_WAY = 0.2  # share of the members' variance that does not follow the group's spread
-_AROUND = 3.0  # points, the standard deviation of the weights of the spread around a point
 _HOPS_AT_ONCE = 100_000  # of the map, some tens of megabytes
+
+
+WAYS = ("left", "smooth", "on_map", "between")
+"""What companions leave of the line; the likeliest without a map, and on it; half way between."""
 
 
 class Ways(NamedTuple):
@@ -51,104 +53,105 @@ class Ways(NamedTuple):
         return cls(points.reshape(-1, 2), m * np.arange(n + 1), owner)
 
 
-class Rebuilt(NamedTuple):
-    """Error of the rebuilt member: metres from the hidden one, median of the groups."""
-
-    left: float  # what companions leave of the line
-    smooth: float  # the likeliest, of somebody who knows how groups spread, but no map
-    on_map: float  # the likeliest way on the map
-    between: float  # half way between these two
-
-
-@dataclass(frozen=True)
-class Rebuilding:
-    """Errors of one member of a group as rebuilt by an adversary who knows all others."""
-
-    k: int
-    groups: int  # tried, one member of each hidden
-    rebuilt: Rebuilt
-    line: float  # metres from the hidden member to the line itself, median
-
-    @property
-    def best(self) -> float:
-        """Metres of the best way to rebuild."""
-        return min(self.rebuilt)
-
-    @property
-    def share(self) -> float:
-        """The same, beside what the line itself is off."""
-        return self.best / self.line if self.line else 1.0
-
-    @property
-    def account(self) -> dict[str, Any]:
-        """Ready for JSON, without data of single groups."""
-        attack = {"best": self.best, "share": self.share, "rebuilt": self.rebuilt._asdict()}
-        return {"k": self.k, "groups": self.groups, "line": self.line, **attack}
-
-    @property
-    def words(self) -> str:
-        """What came out, in a sentence."""
-        others = "member" if self.k == 2 else "members"
-        return (
-            f"Anyone who knows the other {others} of a line, and follows the remainder on the "
-            f"map of other people's tracks, is {metres(self.best)} off in the median of "
-            f"{number_of(self.groups, 'group')}; the line itself is {metres(self.line)} off "
-            f"({percent(self.share)} of it)."
-        )
-
-
 def rebuilding(
-    published: Published, noise: Noise, ways: Ways, *, spacing: float | None = None, seed: int = 0
-) -> Rebuilding | None:
-    """Rebuild one hidden member of groups from the others, and from where other people go.
+    published: Published,
+    movement: Movement,
+    ways: Ways,
+    *,
+    spacing: float | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> tuple[Guessed | None, Guessed | None]:
+    """Rebuild one hidden member of lines from the others, and from where other people go.
 
-    The adversary knows all but the key. Taken from k times the line, companions leave the hidden
-    member and k times the displacement, which he smooths, inferring by turns how the group spreads
-    and where the member was. Of the map, but for what only the hidden subject shows, he tries all
-    places near this, and takes the likeliest way: in hops of ``spacing`` metres (without it, of any
-    one length), along known headings, rather where many went, while the rest goes on as noise does.
-
-    Tried are 40 groups of k trajectories of k subjects, by ``seed``. None if there are none, or
-    trajectories have no hops.
+    The adversary knows all but the key. Taken from a multiple of the line, the others leave the
+    hidden member and as many times the displacement, which the adversary smooths, inferring by
+    turns how far members spread and where the hidden one was. Of the map, but for what only the
+    hidden subject shows, the adversary tries all places near this, and takes the likeliest way: in
+    hops of ``spacing`` metres (without it, of any one length), along known headings, rather where
+    many went, while the rest goes on as noise does. Times are smoothed likewise, where they are
+    released. None is rebuilt if trajectories have no hops.
     """
-    k, m = published.k, published.points.shape[1]
-    members = drawn_members(published.labels, published.owners, k, seed)[:TRIED]
-    if not len(members) or m == 1:
-        return None
-    lines, labels = published.lines, published.labels
-    origin, scale = lines[0, 0], metres_of_degrees(lines[..., 0].mean())
-    plan = _Map(ways._replace(points=(ways.points - origin) * scale))
+    if published.points.shape[1] == 1:
+        return None, None
+    tracks = KnownTracks(published)
+    plan = _Map(ways._replace(points=tracks.in_metres(ways.points)))
+    targets = groups_drawn(published.labels, seed)
+    errors = list[list[float]]([] for _ in targets)
 
-    def tried(one: Ints, _: Event) -> list[float]:
-        some = members[one[0]]
-        line = (lines[labels[some[0]]] - origin) * scale
-        points = (published.points[some] - origin) * scale
-        hidden = int(published.owners[some[0]])
-        guesses = _guesses(line, points[1:], noise, plan, hidden, spacing)
-        return [float(np.hypot(*(guess - points[0]).T).mean()) for guess in (*guesses, line)]
+    def tried(number: Ints, _: Event) -> None:
+        errors[number[0]] = _errors(tracks, movement, plan, targets[number[0]], spacing)
 
-    found = in_parts(tried, np.arange(len(members)), 1)
-    *rebuilt, off = np.median(found, axis=0).tolist()
-    return Rebuilding(k, len(members), Rebuilt(*rebuilt), off)
+    def watch() -> None:
+        progress("Hidden members", sum(map(bool, errors)), len(targets))
+
+    in_parts(tried, np.arange(len(targets)), 1, watch)
+    found = np.array(errors).T
+    others = (
+        "the other members of a line, and follows the rest on the map of other people's tracks,"
+    )
+    *places, line = found[: len(WAYS) + 1]
+    rebuilt = Guessed.of(others, dict(zip(WAYS, places, strict=True)), line)
+    if movement.times is None:
+        return rebuilt, None
+    left, smooth, line = found[len(WAYS) + 1 :]
+    knows = "when the other members of a line were where"
+    return rebuilt, Guessed.of(knows, {"left": left, "smooth": smooth}, line, timed=True)
+
+
+def _errors(
+    tracks: KnownTracks, movement: Movement, plan: "_Map", members: Ints, spacing: float | None
+) -> list[float]:
+    """Rebuild the first of the members in each way; how far these, and the line, are off."""
+    line = int(tracks.labels[members[0]])
+    share = float(movement.shares[line])
+    weights = np.ones(len(members)) / len(members)
+    if movement.weights is not None:
+        weights = movement.weights[members]
+    factor, others = 1.0 / float(weights[0]), weights[1:] / weights[0]
+
+    hidden, *_ = points = tracks.points[members]
+    left = factor * tracks.lines[line] - np.einsum("n,nmc->mc", others, points[1:])
+    noise, owner = movement.places.times(factor, share), int(tracks.owners[members[0]])
+    guesses = _guesses(left, points[1:], noise, plan, owner, spacing)
+    off = [float(np.hypot(*(way - hidden).T).mean()) for way in (*guesses, tracks.lines[line])]
+    if movement.times is None or tracks.times is None or tracks.line_times is None:
+        return off
+    times, of_line = tracks.times[members], tracks.line_times[line]
+    rest = factor * of_line - np.einsum("n,nm->m", others, times[1:])
+    smooth = _smooth_times(rest, times[1:], movement.times.times(factor, share))
+    return off + [float(np.abs(when - times[0]).mean()) for when in (rest, smooth, of_line)]
+
+
+def _smooth_times(left: Floats, companions: Floats, noise: Floats) -> Floats:
+    """Take the likeliest times of the hidden member, whose departure is as the others' are."""
+    middle = companions.mean(axis=0)
+    away = left - middle
+    spread = max(float((away**2).mean() - np.trace(noise) / len(noise)), 0.0)
+    spread = max(spread, float(companions.var(axis=0).mean()), _ROUND**2)
+    own = spread * _likeness(len(left))
+    return np.asarray(middle + own @ np.linalg.solve(own + noise, away))
 
 
 def _guesses(
-    line: Floats, companions: Floats, noise: Noise, plan: "_Map", hidden: int, spacing: float | None
+    left: Floats,
+    companions: Floats,
+    noise: Floats,
+    plan: "_Map",
+    hidden: int,
+    spacing: float | None,
 ) -> tuple[Floats, ...]:
-    """Rebuild the hidden member in each way of `Rebuilt`; all in metres."""
-    left, middle = (len(companions) + 1) * line - companions.sum(axis=0), companions.mean(axis=0)
+    """Rebuild the hidden member in each way; all in metres, with the noise of what is left."""
+    middle = companions.mean(axis=0)
     found = _smoothed(left, companions, noise)
     inverse = np.asarray(np.linalg.inv(found.other), dtype=np.float64)
     places = _places_near(plan, hidden, found, middle, inverse)
     if spacing is None:
-        mean = float(np.hypot(*np.diff(found.way, axis=0).T).mean())
-        hops = [mean * length for length in _LENGTHS]
-    else:
-        hops = [spacing]
-    white = np.asarray(np.linalg.inv(found.root + _ROUND * np.eye(2)), dtype=np.float64)
-    factors = _factors(noise.alike, white)
-    walks = [_walk(places, left, white, factors, hop) for hop in hops]
-    on_map = _followed(places, max(walks, key=lambda walk: walk.worth[places.first[-2] :].max()))
+        spacing = _LONGER * float(np.hypot(*np.diff(found.way, axis=0).T).mean())
+    deviation = np.sqrt(np.trace(noise) / len(noise))
+    white = np.broadcast_to(np.eye(2) / (deviation + _ROUND), (len(left), 2, 2))
+    factors = _factors(noise / deviation**2, white)
+    on_map = _followed(places, _walk(places, left, white, factors, spacing))
     return left, found.way, on_map, 0.5 * (found.way + on_map)
 
 
@@ -156,36 +159,38 @@ class _Smoothed(NamedTuple):
     way: Floats  # the likeliest of the hidden member, (m, 2)
     unsure: Floats  # standard deviation of it, (m,)
     other: Floats  # root of the covariance of a member about the middle of the others, (m, 2, 2)
-    root: Floats  # of that of k times the displacement, (m, 2, 2)
 
 
-def _smoothed(left: Floats, companions: Floats, noise: Noise) -> _Smoothed:
-    """Infer by turns how the group spreads and where its hidden member was."""
+def _smoothed(left: Floats, companions: Floats, noise: Floats) -> _Smoothed:
+    """Infer by turns how far members spread and where the hidden one was."""
     k, m, middle = len(companions) + 1, len(left), companions.mean(axis=0)
-    apart = np.exp(-np.abs(np.arange(m)[:, None] - np.arange(m)) / _SWAY)
     scatter = _squared(companions - middle).sum(axis=0)
     hidden = _HALF * _squared(left - middle)
     for _ in range(_ROUNDS):
-        spread = (scatter + hidden * ((k - 1) / k)) / k
+        spread = _around((scatter + hidden * ((k - 1) / k)) / k)
         # A member is so far from the mean of the others.
-        other = _roots(spread_around(spread) * (k / (k - 1)) ** 2 + _ROUND**2 * np.eye(2))
-        root = k * noise.root(spread, np.array(float(k)))
-        own = _along(other, apart)
-        rounding = _ROUND**2 * np.eye(2 * m)
-        taken = np.linalg.solve(own + _along(root, noise.alike) + rounding, own).T
+        other = _roots(spread * (k / (k - 1)) ** 2 + _ROUND**2 * np.eye(2))
+        own = _along(other, _likeness(m))
+        taken = np.linalg.solve(own + np.kron(noise, np.eye(2)), own).T
         way = middle + (taken @ (left - middle).ravel()).reshape(m, 2)
         rest = (own - taken @ own).reshape(m, 2, m, 2)[np.arange(m), :, np.arange(m)]
         hidden = _squared(way - middle) + rest
     unsure = np.sqrt((0.5 * np.trace(rest, axis1=1, axis2=2)).clip(_ROUND**2))
-    return _Smoothed(way, unsure, other, root)
+    return _Smoothed(way, unsure, other)
 
 
-def spread_around(spread: Floats) -> Floats:
-    """Give the covariance of groups around each point, (..., m, 2, 2); a fifth goes any way."""
-    place = np.arange(spread.shape[-3])
-    near = np.exp(-0.5 * ((place[:, None] - place) / _AROUND) ** 2)
-    around = np.einsum("...iab,ij->...jab", spread, near / near.sum(axis=0))
-    alike = 0.5 * np.trace(around, axis1=-2, axis2=-1)[..., None, None] * np.eye(2)
+def _likeness(points: int) -> Floats:
+    """How long members stay on their side of the mean, as a correlation, (m, m)."""
+    place = np.arange(points)
+    return np.asarray(np.exp(-np.abs(place[:, None] - place) / _SWAY))
+
+
+def _around(spread: Floats) -> Floats:
+    """Smooth how members spread at each point along the way, (m, 2, 2); a fifth goes any way."""
+    place = np.arange(len(spread))
+    near = np.exp(-0.5 * ((place[:, None] - place) / _SPREAD) ** 2)
+    around = np.einsum("iab,ij->jab", spread, near / near.sum(axis=0))
+    alike = 0.5 * np.trace(around, axis1=1, axis2=2)[:, None, None] * np.eye(2)
     return np.asarray((1.0 - _ANY_WAY) * around + _ANY_WAY * alike)
 
 

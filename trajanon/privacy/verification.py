@@ -1,176 +1,115 @@
 """Verification: the members of a line, found by an adversary who holds all tracks."""
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from threading import Event
+from typing import Any
 
 import numpy as np
 
+from trajanon._kernels.members import exchange_members
 from trajanon.arrays import Floats, Ints
-from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import number_of, percent
-from trajanon.partition import dense, subjects_per_group
 from trajanon.privacy.attack import Published
+from trajanon.privacy.known_tracks import Estimate, KnownTracks, Movement, groups_drawn, share_of
 from trajanon.workers import in_parts
 
-Root = Callable[[Floats, Floats], Floats]
-"""Root of the covariance of displacements, (..., m, 2, 2), from a group's own and its parts."""
-
-
-class Noise(NamedTuple):
-    """What everybody may know of displacements, but not which they are."""
-
-    alike: Floats  # how much those of two points are, (m, m)
-    root: Root
-
-
-TRIED = 40
-"""Groups."""
-
-_DRAWN = 100  # groups, of which the first are tried
-_NEAR = 30  # trajectories that may be members of a line, at least; and three times its members
-_SURE = 0.95  # chance from which on a group counts as verified
-_ROUNDED = 1e-3  # variance that rounding adds, as a share
-_STARTS = 4  # sets from which he starts, if what he finds does not fit
+_NEAR = 60  # trajectories that may be members of a line, at least; and three times its members
+_STARTS = 4  # sets from which the adversary starts
+_COMPACT = 0.1  # how much a member's distance from the line counts; 0.5 if points were independent
+_SURE = 0.95  # chance from which on a line counts as verified
 _UNLIKELY = 4.0  # standard deviations from which on noise is too much to be that
-_STILL = 1.0  # metres, the least width of a group: what lines are rounded by
+_AT_ONCE = 10  # lines that a thread tries
 
 
 @dataclass(frozen=True)
 class Verified:
-    """How many groups are verified."""
+    """How many lines are verified."""
 
-    k: int
-    groups: int  # tried, of k trajectories of k subjects
-    verified: float  # share of groups with members that he is sure of
+    lines: int  # tried
+    right: Estimate  # share of the lines whose likeliest members are the true people
+    verified: Estimate  # share of the lines with members of whom the adversary is sure
     wrong: float  # share of these with other members in truth
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON, without data of single groups."""
-        return asdict(self)
+        """Ready for JSON, without data of single lines."""
+        return asdict(self) | {"right": self.right._asdict(), "verified": self.verified._asdict()}
 
     @property
     def words(self) -> str:
-        """What came out, in a sentence."""
+        """What came out, in two sentences."""
         return (
-            "Somebody who holds all tracks, and knows how displacements are distributed, is sure "
-            f"of the members of {percent(self.verified)} of {number_of(self.groups, 'line')}, and "
-            f"wrong in {percent(self.wrong)} of these."
+            "Somebody who holds all tracks, and knows how lines are moved, finds the people of "
+            f"{self.right.words} of {number_of(self.lines, 'line')}. Of {self.verified.words} "
+            f"this adversary is sure, and wrong in {percent(self.wrong)} of these."
         )
 
 
-def verification(published: Published, noise: Noise, *, seed: int = 0) -> Verified | None:
-    """Verify groups by likelihood.
+def verification(published: Published, movement: Movement, *, seed: int = 0) -> Verified | None:
+    """Verify lines by likelihood.
 
-    The adversary knows all tracks. For each line he starts from the k nearest trajectories of
-    different subjects, and exchanges one as long as the rest is more likely to be such ``noise``;
-    if the result does not fit, he starts from others. He is sure of members that fit if all others
-    he tried are together less likely than 5 %.
-
-    Tried are 40 groups of k trajectories of k subjects, by ``seed``. None if there are none, or
-    trajectories have no hops.
+    The adversary knows all tracks, and how many are behind each line. For each line the adversary
+    starts from near trajectories of different subjects, and exchanges one or two as long as the
+    rest is likelier to be such a ``movement``; then from others. The adversary is sure of members
+    that fit if all others tried are together less likely than 5 %. None if trajectories have no
+    hops.
     """
-    k, m = published.k, published.points.shape[1]
-    members = drawn_members(published.labels, published.owners, k, seed)[:TRIED]
-    if not len(members) or m == 1:
+    if published.points.shape[1] == 1:
         return None
-    search = _Search(published, noise)
-    found = in_parts(lambda some, _: [search.tried(one) for one in some], members, 4)
-    sure, right = np.mean([one for part in found for one in part], axis=0).tolist()
-    return Verified(k, len(members), sure, 1.0 - right / sure if sure else 0.0)
+    tracks = KnownTracks(published)
+    targets = groups_drawn(published.labels, seed)
+
+    def tried(numbers: Ints, _: Event) -> list[tuple[bool, bool]]:
+        results = []
+        for members in (targets[number] for number in numbers.tolist()):
+            likeliest, sure = members_of(tracks, movement, int(tracks.labels[members[0]]))
+            people, true = (np.unique(tracks.owners[rows]) for rows in (likeliest, members))
+            results.append((np.array_equal(people, true), sure))
+        return results
+
+    results = in_parts(tried, np.arange(len(targets)), _AT_ONCE)
+    right, sure = np.concatenate(results).T
+    wrong = 1.0 - float(right[sure].mean()) if sure.any() else 0.0
+    return Verified(len(targets), share_of(right), share_of(sure), wrong)
 
 
-def determinants(matrices: Floats) -> Floats:
-    """Take the determinants of matrices, (..., 2, 2); numpy's way is for large ones."""
-    crossed = matrices[..., 0, 1] * matrices[..., 1, 0]
-    return np.asarray(matrices[..., 0, 0] * matrices[..., 1, 1] - crossed)
+def members_of(tracks: KnownTracks, movement: Movement, line: int) -> tuple[Ints, bool]:
+    """Find the likeliest members of a line, and whether the adversary is sure of them."""
+    size = int(tracks.sizes[line])
+    near = tracks.nearest(line, max(_NEAR, 3 * size))
+    noise = _noise_of(tracks, movement, line, near) / size
+    products = noise @ noise.T
+    worths = -_COMPACT / tracks.spread * tracks.squares(near, line)
+
+    # Where there are fewer people than trajectories, somebody is in it twice.
+    owners, apart = tracks.owners[near], bool(tracks.people[line] == size)
+    different = np.arange(len(near))
+    if apart:
+        different = np.sort(np.unique(owners, return_index=True)[1])
+    if len(different) < size:
+        return near[different], False
+
+    best, most, others, found = different[:size], -np.inf, 0.0, dict[frozenset[int], float]()
+    for start in range(min(len(different) - size + 1, _STARTS)):
+        members, sums = different[start : start + size].copy(), np.zeros(2)
+        room = np.empty((2, len(near)))
+        exchange_members(products, worths, owners, apart, members, room, sums)
+        found[frozenset(owners[members].tolist())] = sums[0]
+        if sums[0] > most:
+            best, most, others = members, float(sums[0]), float(sums[1])
+    people = set(owners[best].tolist())
+    far = [likely for some, likely in found.items() if len(some - people) > 2]
+    others += float(np.exp(np.array(far) - most).sum())
+    left, numbers = float((noise[best].sum(axis=0) ** 2).sum()), noise.shape[1]
+    fits = left <= numbers + _UNLIKELY * np.sqrt(2.0 * numbers)
+    return near[best], fits and others < (1.0 - _SURE) / _SURE
 
 
-def drawn_members(labels: Ints, owners: Ints, k: int, seed: int) -> Ints:
-    """Draw groups of k trajectories of k subjects, (s, k), in random order, the hidden first."""
-    of_k = (np.bincount(labels) == k) & (subjects_per_group(labels, dense(owners)) == k)
-    groups, random = np.flatnonzero(of_k), np.random.default_rng(seed)
-    chosen = random.choice(groups, min(_DRAWN, len(groups)), replace=False)
-    members = [random.permutation(np.flatnonzero(labels == group)) for group in chosen]
-    return np.array(members, dtype=np.int64).reshape(-1, k)
-
-
-class _Search:
-    """Members of lines, among trajectories in metres."""
-
-    def __init__(self, published: Published, noise: Noise) -> None:
-        origin = published.lines[0, 0]
-        scale = metres_of_degrees(published.lines[..., 0].mean())
-        self._points: Floats = (published.points - origin) * scale
-        self._lines: Floats = (published.lines - origin) * scale
-        self._labels, self._owners = published.labels, published.owners
-        self._k, self._root = published.k, noise.root
-        m = len(noise.alike)
-        self._misfit = 2.0 * m + _UNLIKELY * 2.0 * np.sqrt(m)
-        self._white = np.linalg.inv(np.linalg.cholesky(noise.alike + _ROUNDED * np.eye(m)))
-
-    def tried(self, members: Ints) -> tuple[bool, bool]:
-        """Look for the members of a line: whether he is sure, and whether also right."""
-        line = self._labels[members[0]]
-        best, sure = self.members_of(line, self._nearest(self._lines[line]))
-        return sure, sure and set(best.tolist()) == set(members.tolist())
-
-    def members_of(self, line: int, near: Ints) -> tuple[Ints, bool]:
-        """Find the likeliest members of a line among trajectories near it, and whether for sure."""
-        k, owners = self._k, self._owners[near]
-        points = self._points[near] - self._lines[line]
-        nearest = np.sort(np.unique(owners, return_index=True)[1])[: 2 * k]  # one of each
-        if len(nearest) < k:
-            return near[nearest], False
-        known: dict[tuple[int, ...], float] = {}
-        best, most, fits = nearest[:k], -np.inf, False
-        for start in range(min(len(nearest) - k + 1, _STARTS)):
-            now, worth, left = self._climbed(points, owners, nearest[start : start + k], known)
-            if worth > most:
-                best, most = now, worth
-                fits = left <= self._misfit
-            if fits:
-                break
-        others = np.exp(np.array(list(known.values())) - most).sum() - 1.0
-        return near[best], fits and bool(others < (1.0 - _SURE) / _SURE)
-
-    def _climbed(
-        self, points: Floats, owners: Ints, now: Ints, known: dict[tuple[int, ...], float]
-    ) -> tuple[Ints, float, float]:
-        """Exchange members as long as that is likelier: who, how likely, and the noise left."""
-        likely, left = self._likelihood(points[now][None])
-        known[tuple(now.tolist())] = worth = float(likely[0])
-        misfit = float(left[0])
-        out, into = (each.ravel() for each in np.indices((self._k, len(points))))
-        while True:
-            sets = np.repeat(now[None], len(out), axis=0)
-            sets[np.arange(len(out)), out] = into
-            sets = np.unique(np.sort(sets, axis=1), axis=0)
-            sets = sets[(np.diff(np.sort(owners[sets], axis=1), axis=1) != 0).all(axis=1)]
-            likely, left = self._likelihood(points[sets])
-            known.update(zip(map(tuple, sets.tolist()), likely.tolist(), strict=True))
-            best = int(likely.argmax())
-            if likely[best] <= worth:
-                return now, worth, misfit
-            now, worth, misfit = sets[best], float(likely[best]), float(left[best])
-
-    def _likelihood(self, members: Floats) -> tuple[Floats, Floats]:
-        """How likely sets of members are, as a logarithm, and the squares of the noise left."""
-        mean = members.mean(axis=1)
-        away = members - mean[:, None]
-        spread = np.einsum("skma,skmb->smab", away, away) / self._k + _STILL**2 * np.eye(2)
-        root = self._root(spread, np.full(len(members), float(self._k)))
-        size = determinants(root)
-        other = np.stack([mean[..., 1], -mean[..., 0]], axis=-1)  # symmetric roots of two columns
-        own = np.einsum("smab,smb->sma", root, other) / size[..., None]
-        own = np.stack([-own[..., 1], own[..., 0]], axis=-1)
-        left = (np.einsum("ij,sjc->sic", self._white, own) ** 2).sum(axis=(1, 2))
-        return -0.5 * left - np.log(size).sum(axis=1), left
-
-    def _nearest(self, line: Floats) -> Ints:
-        """Find the trajectories nearest to a line, nearest first."""
-        away = ((self._points - line) ** 2).sum(axis=(1, 2))
-        count = min(max(_NEAR, 3 * self._k), len(away))
-        some = np.argpartition(away, count - 1)[:count]
-        return np.asarray(some[np.lexsort((some, away[some]))])
+def _noise_of(tracks: KnownTracks, movement: Movement, line: int, near: Ints) -> Floats:
+    """Compute the noise, white, that would bring the line to where each trajectory is, (n, f)."""
+    share = float(movement.shares[line])
+    white = [movement.places.whitened(tracks.points[near] - tracks.lines[line], share)]
+    if movement.times is not None and tracks.times is not None and tracks.line_times is not None:
+        late = tracks.times[near] - tracks.line_times[line]
+        white.append(movement.times.whitened(late[..., None], share))
+    return np.concatenate(white, axis=-1).reshape(len(near), -1)

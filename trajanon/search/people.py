@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.arrays import Floats, Ints
 from trajanon.axes import leading_axes, turn
 from trajanon.loss import group_means, sums_of_products
 from trajanon.neighbours import DETAIL, nearest_points
@@ -13,7 +13,7 @@ from trajanon.partition import dense, member_weights, subjects_per_group
 from trajanon.workers import in_parts
 
 _NEAR = 16  # groups that a record may move to
-_TINY = 1e-9  # of the largest square of a record: a gain below it is rounding
+_TINY = 1e-9  # of the sum of all squares: a gain below it is rounding
 _ROWS_PER_BATCH = 10_000
 
 
@@ -24,19 +24,27 @@ def nearer_to_people(records: Floats, labels: Ints, subjects: Ints, k: int) -> I
     Where all records of a person count together as one, some of them may be nearer to another
     group. Looked at are groups that hold somebody several times; each keeps k different subjects.
     """
+    from scipy.spatial import cKDTree
+
     subjects, labels = dense(subjects), dense(labels)
-    if (subjects_per_group(labels, subjects) == np.bincount(labels)).all():
+    several = subjects_per_group(labels, subjects) < np.bincount(labels)
+    if not several.any():
         return labels
     products = sums_of_products(records)
+    tiny = _TINY * float(products.trace())
     records = turn(records, leading_axes(products, DETAIL * float(products.trace())))
-    near = _near_groups(records, labels, subjects)
-    tiny = _TINY * float((records**2).sum(axis=1).max())
-    changed = np.ones(int(labels.max()) + 1, dtype=np.bool_)
+    tree = cKDTree(group_means(records, labels, member_weights(labels, subjects)))
+    near = nearest_points(tree, records, min(_NEAR, tree.n))[1]
+    changed = np.ones(tree.n, dtype=np.bool_)
     while changed.any():
         held = _Held.of(records, labels, subjects)
-        looked_at = changed[labels] | changed[near].any(axis=1)
-        rows = np.flatnonzero(looked_at & held.may_leave(labels, subjects, k))
-        group, gain = held.best_groups(rows, records, labels, subjects, near)
+        size, people = held.sums[:, :2].T
+        own = held.of_person(labels, subjects)[0]
+        may_leave = (people < size)[labels] & ((people[labels] > k) | (own > 1))
+        rows = np.flatnonzero(may_leave & (changed[labels] | changed[near].any(axis=1)))
+        gains = held.gains(rows, records, labels, subjects, near)
+        best = gains.argmax(axis=1)
+        group, gain = near[rows, best], gains.max(axis=1)
         changed[:] = False
         for move in np.argsort(-gain, kind="stable")[: int((gain > tiny).sum())]:
             both = [labels[rows[move]], group[move]]
@@ -46,51 +54,12 @@ def nearer_to_people(records: Floats, labels: Ints, subjects: Ints, k: int) -> I
     return labels
 
 
-class _Sums(NamedTuple):
-    """Sums over groups, from which follows what they lose to the mean of their people."""
-
-    sizes: Ints  # how many records, (g,)
-    squares: Floats  # of all numbers of the records, (g,)
-    total: Floats  # of the records, (g, p)
-    people: Ints  # how many, (g,)
-    means: Floats  # sum of the mean record of each person, (g, p)
-
-    def take(self, groups: Ints) -> "_Sums":
-        """Take some groups."""
-        return _Sums(
-            self.sizes[groups],
-            self.squares[groups],
-            self.total[groups],
-            self.people[groups],
-            self.means[groups],
-        )
-
-    @property
-    def lost(self) -> Floats:
-        """Sum the squared distances of the records to the mean of the people, (g,)."""
-        middle = self.means / np.maximum(self.people, 1)[:, None]
-        across = (middle * self.total).sum(axis=1)
-        return np.asarray(self.squares + self.sizes * (middle**2).sum(axis=1) - 2.0 * across)
-
-    def changed(self, records: Floats, sign: int, count: Ints, total: Floats) -> "_Sums":
-        """Let a record join each group (1) or leave it (-1), which held so many of its person."""
-        after, moved = count + sign, sign * records
-        before = total / np.maximum(count, 1)[:, None]
-        behind = (total + moved) / np.maximum(after, 1)[:, None]
-        behind[after == 0] = 0.0
-        return _Sums(
-            self.sizes + sign,
-            self.squares + sign * (records**2).sum(axis=1),
-            self.total + moved,
-            self.people + (after > 0) - (count > 0),
-            self.means + behind - before,
-        )
-
-
 class _Held(NamedTuple):
     """What groups hold, and what they hold of each person."""
 
-    sums: _Sums
+    sums: (
+        Floats  # of each group: records, people, squares, records' and people's sums, (g, 3 + 2 p)
+    )
     keys: Ints  # a number for each group and person in it, rising, (q,)
     number: Ints  # of the person's records, (q,)
     total: Floats  # of these, (q, p)
@@ -98,63 +67,55 @@ class _Held(NamedTuple):
     @classmethod
     def of(cls, records: Floats, labels: Ints, subjects: Ints) -> "_Held":
         """Sum up records."""
-        keys, first, pair, count = np.unique(
-            labels * len(subjects) + subjects,
-            return_index=True,
-            return_inverse=True,
-            return_counts=True,
-        )
-        means, group = group_means(records, pair), labels[first]
-        people = np.bincount(group)
-        sizes = np.bincount(labels)
-        sums = _Sums(
-            sizes,
-            np.asarray(np.bincount(labels, (records**2).sum(axis=1))),
-            sizes[:, None] * group_means(records, labels),
-            people,
-            people[:, None] * group_means(means, group),
-        )
-        return cls(sums, keys, count, count[:, None] * means)
+        pairs = labels * len(subjects) + subjects
+        keys, first, pair = np.unique(pairs, return_index=True, return_inverse=True)
+        number = np.bincount(pair)
+        total, squares = _added(records, pair), np.bincount(pair, (records**2).sum(axis=1))
+        means = total / number[:, None]
+        of_person = np.column_stack([number, np.ones(len(keys)), squares, total, means])
+        return cls(_added(of_person, labels[first]), keys, number, total)
 
-    def of_people(self, groups: Ints, subjects: Ints) -> tuple[Ints, Floats]:
+    def of_person(self, groups: Ints, subjects: Ints) -> tuple[Ints, Floats]:
         """Count a person's records in a group, and sum them; nothing where there are none."""
-        keys = groups * self.sums.sizes.sum() + subjects
+        keys = groups * int(self.number.sum()) + subjects
         place = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
         there = self.keys[place] == keys
         return self.number[place] * there, self.total[place] * there[:, None]
 
-    def may_leave(self, labels: Ints, subjects: Ints, k: int) -> Bools:
-        """Tell which records groups with somebody several times can lose."""
-        several = self.sums.people < self.sums.sizes
-        count, _ = self.of_people(labels, subjects)
-        return np.asarray(several[labels] & ((self.sums.people[labels] > k) | (count > 1)))
-
-    def best_groups(
+    def gains(
         self, rows: Ints, records: Floats, labels: Ints, subjects: Ints, near: Ints
-    ) -> tuple[Ints, Floats]:
-        """Find the near group to which each record moves best, and what that gains."""
+    ) -> Floats:
+        """Compute what moving each record to each near group gains, (n, c)."""
+        lost = _lost(self.sums)
 
-        def best(some: Ints, _: Event) -> tuple[Ints, Floats]:
-            here, moved, people = labels[some], records[some], subjects[some]
-            left = self.sums.take(here).changed(moved, -1, *self.of_people(here, people))
-            gains = np.empty((len(some), near.shape[1]))
-            for rank, there in enumerate(near[some].T):
-                joined = self.sums.take(there).changed(moved, 1, *self.of_people(there, people))
-                gains[:, rank] = lost[there] - joined.lost
-            gains += (lost[here] - left.lost)[:, None]
-            gains[near[some] == here[:, None]] = -np.inf
-            rank = gains.argmax(axis=1)
-            return near[some, rank], gains.max(axis=1)
+        def risen(groups: Ints, some: Ints, sign: int) -> Floats:
+            """Compute by how much the loss of each group rises if a record joins it, or leaves."""
+            number, total = self.of_person(groups, subjects[some])
+            moved, after = sign * records[some], number + sign
+            before = total / np.maximum(number, 1)[:, None]
+            behind = (total + moved) / np.maximum(after, 1)[:, None]
+            people, squares = (after > 0) * 1.0 - (number > 0), (moved**2).sum(axis=1)
+            signs = np.full(len(some), float(sign))
+            change = [signs, people, signs * squares, moved, behind - before]
+            return np.asarray(_lost(self.sums[groups] + np.column_stack(change)) - lost[groups])
 
-        lost = self.sums.lost
-        found = in_parts(best, rows, _ROWS_PER_BATCH)
-        groups, gains = zip(*found, strict=True)
-        return np.concatenate(groups), np.concatenate(gains)
+        def of_batch(some: Ints, _: Event) -> Floats:
+            joined = np.column_stack([risen(groups, some, 1) for groups in near[some].T])
+            gains = -joined - risen(labels[some], some, -1)[:, None]
+            gains[near[some] == labels[some, None]] = -np.inf
+            return np.asarray(gains)
+
+        return np.concatenate(in_parts(of_batch, rows, _ROWS_PER_BATCH))
 
 
-def _near_groups(records: Floats, labels: Ints, subjects: Ints) -> Ints:
-    """Find the groups whose means of people are nearest to each record, (n, c)."""
-    from scipy.spatial import cKDTree
+def _added(rows: Floats, labels: Ints) -> Floats:
+    """Add up the rows of each group."""
+    return np.asarray(np.bincount(labels)[:, None] * group_means(rows, labels))
 
-    tree = cKDTree(group_means(records, labels, member_weights(labels, subjects)))
-    return nearest_points(tree, records, min(_NEAR, tree.n))[1]
+
+def _lost(sums: Floats) -> Floats:
+    """Compute from sums of groups their squared distances to the mean of their people, (g,)."""
+    size, people, squares = sums[:, :3].T
+    total, means = np.hsplit(sums[:, 3:], 2)
+    middle = means / people[:, None]
+    return np.asarray(squares + size * (middle**2).sum(axis=1) - 2.0 * (middle * total).sum(axis=1))

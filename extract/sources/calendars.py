@@ -1,0 +1,109 @@
+"""Times of years that no receiver has: mended where that is certain, else left out, and said."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from trajanon.arrays import Bools, Floats
+from trajanon.extract.sources.timestamps import EARLIEST, LATEST, UNREAD_TIMES, within
+from trajanon.extract.trace import Trace
+
+MENDED = "mended times (Buddhist years, or 1,024 weeks early)"
+
+_ERA = 1_024 * 7 * 86_400.0  # seconds after which the week counter of GPS begins again
+_PAUSE = 3_600.0  # seconds that a recording may pause where its clock changes the era
+_BUDDHIST = 543  # years that its calendar is ahead of ours
+_IN_3000 = 32_503_680_000.0  # seconds since 1970; years beyond are of no calendar
+_YEARS_1_TO_9999 = (-62_135_596_800, 253_402_300_799)  # seconds since 1970
+_NO_CLOCK = 31_536_000.0  # seconds since 1970; earlier times count from an unknown beginning
+
+Warn = Callable[[str, str, str], None]  # takes a kind, a message, and what it is about
+
+
+def with_true_years(
+    pieces: Sequence[Trace], what: str, counts: Counter[str], warn: Warn
+) -> list[Trace]:
+    """Check the times of a recording, given as its pieces in the order of the source."""
+    time = pieces[0].time if len(pieces) == 1 else _joined(pieces)
+    # Of NaN, the bounds are NaN and not usual.
+    if len(time) and _are_usual(np.minimum.reduce(time), np.maximum.reduce(time)):
+        return list(pieces)
+    known = np.isfinite(time)
+    if not known.any():
+        return list(pieces)
+    first, last = time[known].min(), time[known].max()
+    if _are_usual(first, last):
+        return list(pieces)
+    if first >= 0.0 and last < _NO_CLOCK:
+        shown = f"{what} has times such as {first:.0f}"
+        read_as = "seconds from an unknown beginning"
+        warn(f"times as {read_as}", f"{shown}: read as {read_as}", "")
+        return list(pieces)
+
+    time, buddhist = _in_our_years(time)
+    if buddhist.any():
+        year = _year(time[buddhist][0])
+        msg = f"{what} has times in the year {year + _BUDDHIST} of the Buddhist calendar"
+        warn("Buddhist years", f"{msg}: read as {year}", what)
+    time, early = _in_one_era(time)
+    if early.any():
+        msg = f"{what} has times 1,024 weeks early, when the weeks of GPS began again"
+        warn("weeks", f"{msg}, {early.sum():,} in all: read as {_year(time[early][0])}", what)
+    counts.update({MENDED: int((buddhist | early).sum())})
+
+    wrong = np.isfinite(time) & ~within(time)
+    if wrong.any():
+        number = int(wrong.sum())
+        counts[UNREAD_TIMES] += number
+        msg = f"{what} has times in the year {_year(time[wrong][0])}, {number:,} in all"
+        warn("years", f"{msg}: they are left out; write them as 2020-09-13T12:26:40Z", what)
+    time = np.where(wrong, np.nan, time)
+    ends = np.cumsum([len(piece) for piece in pieces])
+    parts = np.split(time, ends[:-1])
+    return [replace(piece, time=part) for piece, part in zip(pieces, parts, strict=True)]
+
+
+def _joined(pieces: Sequence[Trace]) -> Floats:
+    return np.concatenate([np.empty(0), *(piece.time for piece in pieces)])
+
+
+def _are_usual(first: float, last: float) -> bool:
+    """Say whether times are of GPS, and too near to one another for a change of the era."""
+    return bool(first >= EARLIEST and last < LATEST and last - first < _ERA - _PAUSE)
+
+
+def _in_our_years(time: Floats) -> tuple[Floats, Bools]:
+    """Read times that lie 543 years ahead of those of GPS by the Buddhist calendar."""
+    later = np.isfinite(time) & (time >= LATEST)
+    later &= time < _IN_3000
+    dates = np.where(later, time, 0.0).astype("datetime64[s]")
+    months = dates.astype("datetime64[M]")
+    ours = (months - 12 * _BUDDHIST).astype("datetime64[s]") + (dates - months)
+    fraction = time % 1.0
+    moved = np.where(later, ours.astype(np.float64) + fraction, time)
+    later &= within(moved)
+    return np.where(later, moved, time), later
+
+
+def _in_one_era(time: Floats) -> tuple[Floats, Bools]:
+    """Bring the times before a change of the era to the last one, if the clock goes on there."""
+    known = np.isfinite(time)
+    hops = np.diff(time[known])
+    eras = np.round(hops / _ERA)
+    rest = np.abs(hops - eras * _ERA)
+    early = np.zeros(len(time), dtype=np.bool_)
+    if not eras.any() or (rest[eras != 0.0] > _PAUSE).any():
+        return time, early
+    era = np.concatenate([[0.0], np.cumsum(eras)])
+    moved = time.copy()
+    moved[known] += (era.max() - era) * _ERA
+    early[known] = era < era.max()
+    return moved, early
+
+
+def _year(seconds: float) -> int:
+    """Return the year of a time; that of the nearest time which has one."""
+    bounded = int(np.clip(seconds, *_YEARS_1_TO_9999))
+    return int(np.datetime64(bounded, "s").astype("datetime64[Y]").astype(int)) + 1970
