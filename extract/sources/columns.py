@@ -474,7 +474,7 @@ class _Choice:
     def _may_tell_apart(self, name: str) -> bool:
         """Say whether a column may name recordings or people: a few texts or whole numbers."""
         column = self.head.columns[name]
-        if name in self.keys or column.is_key or column.describes:
+        if column.is_key or column.describes:
             return False
         there = int((column.coded.code >= 0).sum())
         return 1 < len(column.coded.values) < there and column.times is None
@@ -570,10 +570,7 @@ class _Choice:
         head = self.head
         owner = head.columns[self.columns["subject"]]
         for name in self._unused():
-            column = head.columns[name]
-            if column.is_key or column.describes or column.times is not None:
-                continue
-            if head.divides(name, owner):
+            if self._may_tell_apart(name) and head.divides(name, owner):
                 msg = f"the column {name!r} of {self.what} may hold the recordings of each subject"
                 self.how.warn("recordings", f"{msg}: if it does, say `columns` id={name}", name)
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajanon.columns_read import columns_read
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput, FileProblem, NoTrajectories
 from trajanon.extract import extract, traces
 from trajanon.extract.dropped import AT_TWO_PLACES, people_sentences
 from trajanon.extract.trace import Trace
@@ -267,6 +267,19 @@ def test_words_of_validity(tmp_path: Path, word: str, caplog: pytest.LogCaptureF
     assert not caplog.text
     assert sum(map(len, read(tmp_path, table.assign(valid="perhaps")))) == 4 * FIXES
     assert "with valid 'perhaps', which is no known word" in caplog.text
+
+
+def test_gaps_that_marked_rows_leave_are_named_with_the_way_out(tmp_path: Path) -> None:
+    marks = ["SPS"] * 13 + ["No fix"] * 14 + ["SPS"] * 13
+    path = written(tmp_path / "x.csv", rides().assign(valid=marks * 4))
+    with pytest.raises(
+        NoTrajectories, match=r"rows marked as not valid, 35 % \(56 of 160\)"
+    ) as why:
+        extract(path)
+    assert "a larger `max_gap` or `max_pause` bridges" in str(why.value)
+    found = extract(path, max_gap=3_000, max_pause=600)
+    assert len(found) == 4
+    assert found.provenance["counts"]["rows marked as not valid"] == 56
 
 
 @pytest.mark.parametrize("key", ["uid", "device_id", "user"])
