@@ -113,13 +113,14 @@ def people_sentences(provenance: Mapping[str, Any]) -> list[str]:
     said += merged_sentences(Merged.counted_in(provenance))
     several = counts[AT_TWO_PLACES]
     if several and not counts[OVERLAPS]:  # which are said as what they are
-        people = number_of(several, "subject is", "subjects are")
+        verb = "is" if several == 1 else "are"
         roles = [use.roles for use in columns_read(provenance)]
         columns = dict.fromkeys(own["subject"] for own in roles if "subject" in own)
         of = " in " * bool(columns) + " or ".join(repr(printable(name)) for name in columns)
         said.append(
-            f"{people}{of} again and again at two places more than 1 km apart at one time, as "
-            "if several people had one name: say `columns` subject=..., or subject=none."
+            f"{number_of(several, 'subject')}{of} {verb} again and again at two places more than "
+            "1 km apart at one time, as if several people had one name: say `columns` "
+            "subject=..., or subject=none."
         )
     if pieces := counts[OVERLAPS]:
         tracks = number_of(pieces, "track overlaps", "tracks overlap")
