@@ -167,8 +167,9 @@ def _of_people_and_means(report: Mapping[str, Any]) -> Iterator[_Found]:
     if (share := moved_of_length(report) or 0.0) > FEW_DATA:
         few = (report.get("people") or MANY_PEOPLE * k) < MANY_PEOPLE * k
         more = "people" if few else units
+        tenths = round(share, 1)  # this sentence is published: no sum gives anybody away
         yield (
-            f"It hides enough and shows little: points lie {percent(share, 1)} of a {unit}'s "
+            f"It hides enough and shows little: points lie {percent(tenths)} of a {unit}'s "
             f"length from where people went. Several times as many {more} would bring that to "
             f"{percent(ENOUGH_DATA)}.",
             _move_less(report),

@@ -16,8 +16,8 @@ from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.columns import FILE, MARKS
 from trajanon.extract.sources.coordinates import numbers, reader_of_degrees
 from trajanon.extract.sources.points_apart import (
-    holds_several,
     leaps_in,
+    of_several,
     shared_at_once,
     without_order,
 )
@@ -222,11 +222,8 @@ def _checked(
     if "order" not in how.columns and without_order(traces):
         way_out = "say `columns` time=..., or order=... if a column numbers them"
         raise BadInput(f"the points of {what} lie in no order: {way_out}")
-    several = (
-        set()
-        if how.columns.get("id") == FILE
-        else {trace.name for trace in traces if holds_several(trace)}
-    )
+    said_one = how.columns.get("id") == FILE
+    several = set() if said_one else {trace.name for trace in of_several(traces)}
     if several:
         owner = column_of.get("id") or column_of.get("subject") or "id"
         apart = f"{number_of(len(several), 'recording')} of {what}"

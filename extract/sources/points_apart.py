@@ -39,11 +39,20 @@ def leaps_in(trace: Trace) -> int:
     return leaps if _again_and_again(leaps, len(hops)) else 0
 
 
-def holds_several(trace: Trace) -> bool:
+def of_several(traces: Sequence[Trace]) -> list[Trace]:
+    """List the recordings with points of one time far apart, again and again."""
+    if not traces:
+        return []
+    number = np.repeat(np.arange(len(traces)), [len(trace) for trace in traces])
+    time = np.concatenate([trace.time for trace in traces])
+    time = time[np.lexsort((time, number))]
+    same = (time[1:] == time[:-1]) & (number[1:] == number[:-1])
+    with_equal_times = np.unique(number[1:][same]).tolist()
+    return [traces[i] for i in with_equal_times if _holds_several(traces[i])]
+
+
+def _holds_several(trace: Trace) -> bool:
     """Say whether points of one time lie far apart, again and again, as of several people."""
-    times = np.sort(trace.time)
-    if not (times[1:] == times[:-1]).any():
-        return False
     known = np.isfinite(trace.time + trace.lat + trace.lon)
     order = np.argsort(trace.time[known], kind="stable")
     lat, lon, time = (values[known][order] for values in (trace.lat, trace.lon, trace.time))
@@ -101,7 +110,7 @@ def without_order(traces: Sequence[Trace]) -> bool:
     draw = np.random.default_rng(0)
     hops, random_hops = list[Floats](), list[Floats]()
     for trace in traces:
-        if len(trace) < _FEW or np.isfinite(trace.time).any():
+        if len(trace) < _FEW or np.isfinite(trace.time[0]) or np.isfinite(trace.time).any():
             continue
         known = np.isfinite(trace.lat + trace.lon)
         lat, lon = trace.lat[known], trace.lon[known]

@@ -105,7 +105,7 @@ def shares_left(trips: int, path: Path) -> list[float]:
 
 
 @pytest.mark.usefixtures("few_tried")
-@pytest.mark.parametrize("trips", [8, 24, 60])
+@pytest.mark.parametrize("trips", [24, 60])
 def test_what_is_published_leaves_the_hidden_one_hidden(
     tmp_path: Path, trips: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

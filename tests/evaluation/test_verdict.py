@@ -96,7 +96,7 @@ def nameless(share: float, count_as: int | None = None) -> dict[str, Any]:
         (nameless(1.0), "say", "at least 5 recordings are behind each line"),
         ({"counted": "records", "subjects_per_group": None}, "say", "may be of one person"),
         (moved(FEW_DATA), "ready", ""),
-        (moved(FEW_DATA + 0.01), "say", "It hides enough and shows little: points lie 16 % of"),
+        (moved(FEW_DATA + 0.01), "say", "It hides enough and shows little: points lie 20 % of"),
         (moved(0.2), "say", "Several times as many trips would bring that to 10 %"),
         (moved(0.2) | {"people": 50}, "say", "Several times as many trips would bring"),
         (moved(0.2) | {"people": 49}, "say", "Several times as many people would bring"),
@@ -278,7 +278,8 @@ def test_all_who_are_asked_agree(
         assert sentence.replace("`k`", "-k") in checked.out
         assert sentence in evaluated.out
         assert sentence in sheet
-    for text in (evaluated.out, page, sheet if kind != "stop" else page):
+    assert cost(release.report) not in sheet  # there it is rounded
+    for text in (evaluated.out, page):
         assert cost(release.report).replace("'", "&#39;") in text.replace("'", "&#39;")
 
 

@@ -22,7 +22,7 @@ from trajanon.privacy.chains import Followed, Left, counts_of, few_left
 from trajanon.privacy.inference import Inferred
 from trajanon.privacy.known_tracks import Guessed
 from trajanon.privacy.verification import Verified
-from trajanon.public_figures import Crowd
+from trajanon.public_figures import FEW, Crowd
 from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.street_counts import StreetUsefulness
 from trajanon.times import Clock
@@ -321,6 +321,7 @@ class Evaluation:
             for_comparison=FOR_COMPARISON,
             cost=self._published["cost"],
             crowd=self.crowd,
+            few=FEW,
             farthest=Crowd(self.crowd.people * BEYOND),
             of_lines=Crowd(self.verification.lines if self.verification else 1, shares=True),
             of_habits=Crowd(self.habits.targets if self.habits else 1, shares=True),
