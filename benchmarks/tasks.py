@@ -164,7 +164,8 @@ def found_by(seen: Published) -> list[float | None]:
     widths = group_widths(seen.points, means.reshape(seen.lines.shape), seen.labels)
     width, m = PublicWidths.of(GroupWidths(widths)).places, seen.points.shape[1]
     noise = Noise(displacement_covariance(m, width, 1.0), ROUNDED)
-    together = verification(seen, Movement(noise, largest_shares(seen.labels, seen.subjects)))
+    shares = largest_shares(seen.labels, seen.subjects)
+    together = verification(seen, Movement(noise, shares, people=seen.subjects))
     return [*best, None if together is None else together.verified.value]
 
 

@@ -61,10 +61,13 @@ def away(line: Line, one: int) -> float:
 def likelihood(line: Line, members: frozenset[int]) -> tuple[float, float]:
     """How likely it is that a set was averaged, as a logarithm, and the squares of the noise."""
     some = sorted(members)
-    off = [line.points[some].mean(axis=0)[:, axis] - line.at[:, axis] for axis in range(2)]
+    people = [line.owners[one] for one in some]
+    weight = [1.0 / (len(set(people)) * people.count(owner)) for owner in people]
+    mean = sum(share * line.points[one] for share, one in zip(weight, some, strict=True))
+    off = [(mean - line.at)[:, axis] for axis in range(2)]
     left = sum(float(each @ np.linalg.inv(line.places) @ each) for each in off)
     if line.when is not None and line.times is not None and line.seconds is not None:
-        late = line.times[some].mean(axis=0) - line.when
+        late = np.average(line.times[some], axis=0, weights=weight) - line.when
         left += float(late @ np.linalg.inv(line.seconds) @ late)
     return -0.5 * left - 0.1 / line.square * sum(away(line, one) for one in some), left
 
@@ -80,7 +83,7 @@ def exchanged(line: Line, near: list[int], now: frozenset[int]) -> list[frozense
 
 
 def members_of(line: Line, near: list[int]) -> tuple[frozenset[int], bool]:
-    """Exchange members as long as that is likelier, from four starts; whether one is sure."""
+    """Exchange one member, or else two, as long as that is likelier; whether one is sure."""
     first = list(near)
     if line.apart:
         people = [line.owners[one] for one in near]
@@ -95,9 +98,13 @@ def members_of(line: Line, near: list[int]) -> tuple[frozenset[int], bool]:
     for start in range(min(len(first) - line.size + 1, 4)):
         now = frozenset(first[start : start + line.size])
         while True:
-            sets = [*exchanged(line, near, now), now]
-            better = max(sets, key=lambda some: likelihood(line, some)[0])
-            if likelihood(line, better)[0] <= likelihood(line, now)[0] + 1e-9:
+            sets = exchanged(line, near, now)
+            for many in (1, 2):
+                tried = [some for some in sets if len(some - now) == many]
+                better = max([*tried, now], key=lambda some: likelihood(line, some)[0])
+                if likelihood(line, better)[0] > likelihood(line, now)[0] + 1e-9:
+                    break
+            else:
                 break
             now = better
         ends.append(now)

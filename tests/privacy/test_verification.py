@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from streets_walked import SCALE, Writer, grouped, plain, walked
 
 from trajanon.arrays import Floats, Ints
+from trajanon.partition import member_weights
 from trajanon.perturbation import correlation, displacement_covariance, largest_shares, perturbed
 from trajanon.privacy.attack import Published
 from trajanon.privacy.known_tracks import (
@@ -33,7 +34,8 @@ def smooth(points: Floats, means: Floats, labels: Ints) -> Floats:
 
 
 def movement(city: Published, covariance: Floats, rounded: float = 0.3) -> Movement:
-    return Movement(Noise(covariance, rounded), largest_shares(city.labels, city.subjects))
+    shares = largest_shares(city.labels, city.subjects)
+    return Movement(Noise(covariance, rounded), shares, people=city.subjects)
 
 
 def told(city: Published, how: Movement) -> Verified:
@@ -133,6 +135,23 @@ def test_weak_writers_are_caught(
     assert found.wrong < 0.05
     assert found.right.value > 0.9
     assert ours.verified.value < 0.9  # nobody can be certain
+
+
+def test_people_with_several_trips_are_found_by_what_they_count() -> None:
+    """Lines are exact means of people, of whom one has several trips in each."""
+    city = grouped(POINTS[:120], 5)
+    order = np.argsort(city.labels, kind="stable")
+    subjects = np.empty(120, dtype=np.int64)
+    subjects[order] = np.arange(120)
+    first = np.searchsorted(city.labels[order], np.arange(len(city.lines)))
+    subjects[order[first + 1]] = subjects[order[first]]
+    weights = member_weights(city.labels, subjects)
+    lines = np.zeros_like(city.lines)
+    np.add.at(lines, city.labels, weights[:, None, None] * city.points)
+    city = replace(city, lines=np.round(lines, 5), subjects=subjects)
+    how = movement(city, np.zeros((M, M)))
+    assert told(city, how).right.value > 0.9
+    assert told(city, how._replace(people=None)).right.value < 0.5  # as if trips counted alike
 
 
 def test_released_times_tell_members_apart() -> None:

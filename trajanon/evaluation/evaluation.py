@@ -21,7 +21,7 @@ from trajanon.files.report import (
     width_in,
 )
 from trajanon.loss import loss_to
-from trajanon.partition import broken_promises, check_k, dense, member_weights
+from trajanon.partition import broken_promises, check_k, dense
 from trajanon.perturbation import displacement_covariance, largest_shares, times_correlation
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.chains import drives_left, people_followed
@@ -239,13 +239,13 @@ def movement_of(report: Report, seen: Published) -> Movement:
     people, times = seen.subjects, report.get("times")
     if report.get("as_published"):
         people = None
-    shares, weights = largest_shares(seen.labels, people), member_weights(seen.labels, people)
+    shares = largest_shares(seen.labels, people)
     if times is None or seen.line_times is None:
-        return Movement(places, shares, weights=weights)
+        return Movement(places, shares, people=people)
     widths = times.get("widths") or {"departures": 0.0, "elapsed": 0.0}
     along = widths["elapsed"] ** 2 * times_correlation(m)
     rounding = times["step"] / np.sqrt(12.0)
-    return Movement(places, shares, Noise(widths["departures"] ** 2 + along, rounding), weights)
+    return Movement(places, shares, Noise(widths["departures"] ** 2 + along, rounding), people)
 
 
 def _near(seen: Published, seed: int) -> tuple[Published, Ints, Ints]:

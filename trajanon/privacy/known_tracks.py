@@ -151,12 +151,12 @@ class Movement(NamedTuple):
     places: Noise  # on each axis, in metres
     shares: Floats  # of each line: the largest share of one person in its mean, (g,)
     times: Noise | None = None  # in seconds; None where no times are released
-    weights: Floats | None = None  # of each trajectory in its mean, (n,); None: all alike
+    people: Ints | None = None  # whose trajectories count together as one, (n,); None: none do
 
     def of(self, rows: Ints, lines: Ints) -> "Movement":
         """Take some trajectories and lines."""
-        weights = None if self.weights is None else self.weights[rows]
-        return self._replace(shares=self.shares[lines], weights=weights)
+        people = None if self.people is None else self.people[rows]
+        return self._replace(shares=self.shares[lines], people=people)
 
 
 class KnownTracks:

@@ -8,6 +8,7 @@ from scipy.spatial import cKDTree
 
 from trajanon._kernels.ways import Places, Walk, likeliest_ways
 from trajanon.arrays import Floats, Ints
+from trajanon.partition import member_weights
 from trajanon.privacy.attack import Published
 from trajanon.privacy.known_tracks import Guessed, KnownTracks, Movement, groups_drawn
 from trajanon.progress import Progress, silent
@@ -105,9 +106,8 @@ def _errors(
     """Rebuild the first of the members in each way; how far these, and the line, are off."""
     line = int(tracks.labels[members[0]])
     share = float(movement.shares[line])
-    weights = np.ones(len(members)) / len(members)
-    if movement.weights is not None:
-        weights = movement.weights[members]
+    people = None if movement.people is None else movement.people[members]
+    weights = member_weights(np.zeros(len(members), dtype=np.int64), people)
     factor, others = 1.0 / float(weights[0]), weights[1:] / weights[0]
 
     hidden, *_ = points = tracks.points[members]

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from trajanon._kernels.members import exchange_members
+from trajanon._kernels.members import Candidates, Rest, exchange_members
 from trajanon.arrays import Floats, Ints
 from trajanon.number_text import number_of, percent
+from trajanon.partition import dense, member_weights
 from trajanon.privacy.attack import Published
 from trajanon.privacy.known_tracks import Estimate, KnownTracks, Movement, groups_drawn, share_of
 from trajanon.workers import in_parts
@@ -77,8 +78,7 @@ def members_of(tracks: KnownTracks, movement: Movement, line: int) -> tuple[Ints
     """Find the likeliest members of a line, and whether the adversary is sure of them."""
     size = int(tracks.sizes[line])
     near = tracks.nearest(line, max(_NEAR, 3 * size))
-    noise = _noise_of(tracks, movement, line, near) / size
-    products = noise @ noise.T
+    noise = _noise_of(tracks, movement, line, near)
     worths = -_COMPACT / tracks.spread * tracks.squares(near, line)
 
     # Where there are fewer people than trajectories, somebody is in it twice.
@@ -89,18 +89,20 @@ def members_of(tracks: KnownTracks, movement: Movement, line: int) -> tuple[Ints
     if len(different) < size:
         return near[different], False
 
+    people = np.arange(len(near)) if movement.people is None else dense(movement.people[near])
+    candidates = Candidates(noise @ noise.T, worths, dense(owners), people, apart)
     best, most, others, found = different[:size], -np.inf, 0.0, dict[frozenset[int], float]()
     for start in range(min(len(different) - size + 1, _STARTS)):
         members, sums = different[start : start + size].copy(), np.zeros(2)
-        room = np.empty((2, len(near)))
-        exchange_members(products, worths, owners, apart, members, room, sums)
+        exchange_members(candidates, members, Rest.room(len(near), int(people.max()) + 1), sums)
         found[frozenset(owners[members].tolist())] = sums[0]
         if sums[0] > most:
             best, most, others = members, float(sums[0]), float(sums[1])
-    people = set(owners[best].tolist())
-    far = [likely for some, likely in found.items() if len(some - people) > 2]
+    true = set(owners[best].tolist())
+    far = [likely for some, likely in found.items() if len(some - true) > 2]
     others += float(np.exp(np.array(far) - most).sum())
-    left, numbers = float((noise[best].sum(axis=0) ** 2).sum()), noise.shape[1]
+    weights = member_weights(np.zeros(size, dtype=np.int64), people[best])
+    left, numbers = float(((weights @ noise[best]) ** 2).sum()), noise.shape[1]
     fits = left <= numbers + _UNLIKELY * np.sqrt(2.0 * numbers)
     return near[best], fits and others < (1.0 - _SURE) / _SURE
 
