@@ -28,8 +28,11 @@ class Stage:
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return asdict(self) | {"seconds": round(self.seconds, 3)}
+        """Ready for JSON; nothing chosen is left out."""
+        account = asdict(self) | {"seconds": round(self.seconds, 3)}
+        if not self.chosen:
+            del account["chosen"]
+        return account
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -50,8 +50,8 @@ def test_no_file_of_pythons_is_read_in_threads(
 @pytest.mark.parametrize(
     ("names", "whose"),
     [
-        (["a", None, "b", None], [0, 2, 1, 3]),
-        ([None, "b", None, "b"], [1, 0, 2, 0]),
+        (["a", None, "b", None], [0, 1, 2, 1]),
+        ([None, "b", None, "b"], [0, 1, 0, 1]),
         ([None] * 4, [0, 1, 2, 3]),
     ],
 )

@@ -22,6 +22,7 @@ from trajanon.errors import BadInput, FileProblem, ServerProblem
 from trajanon.extract import extract_to
 from trajanon.extract.extraction import From
 from trajanon.extract.sources import files
+from trajanon.extract.sources.streams import USED_IN_PART
 from trajanon.parts import anonymize_parts
 from trajanon.progress import Progress, silent
 from trajanon.workers import connected, each_done, on_cluster, results_in_order
@@ -95,7 +96,7 @@ def test_what_a_task_refuses_is_refused(client: Client) -> None:
 
 @pytest.fixture
 def traces(tmp_path: Path) -> Path:
-    """Ten recordings, and a file that cannot be read."""
+    """Ten recordings, and a file that is cut off."""
     folder = tmp_path / "traces"
     folder.mkdir()
     for number in range(10):
@@ -120,7 +121,7 @@ def test_a_cluster_reads_files_as_one_process_does(
         said.append([record.message for record in ours])
         caplog.clear()
     assert found[0] == found[1]
-    assert found[0][1]["counts"]["files that could not be read"] == 1
+    assert found[0][1]["counts"][USED_IN_PART] == 1
     assert said[0] == said[1]
     assert "5a.gpx" in said[0][0]
 

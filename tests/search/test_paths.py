@@ -45,13 +45,16 @@ def test_the_shortest_walk_is_the_shortest_of_all(seed: int, n: int, p: int, cou
     room = np.empty(n, dtype=np.bool_), np.empty(n, dtype=np.int64)
     length, middle = np.inf, n // 2
     for first, last in ((0, middle), (middle, n)):  # a chunk, and another
-        length = shortest_walk(records, *lists(records, count), first, last, *room, best, length)
+        walks = np.arange(first, last), np.full(last - first, -1)
+        length = shortest_walk(records, *lists(records, count), *walks, *room, best, length)
     expected = min(
         (naive_paths.walk(records, start) for start in range(n)),
         key=lambda path: path_length(records, np.array(path)),
     )
     assert length == pytest.approx(path_length(records, np.array(expected)))
-    assert best.tolist() == expected
+    # Of walks of one length, in one dimension, any may be taken.
+    assert sorted(best.tolist()) == list(range(n))
+    assert path_length(records, best) == pytest.approx(length)
 
 
 @given(kind=kinds, seed=seeds, n=st.integers(1, 25))

@@ -219,7 +219,7 @@ def _show_stages(report: Mapping[str, Any]) -> None:
     lost = "Weighted loss" if report.get("weights") else "Information loss"
     for stage in report["stages"]:
         seconds, loss = f"({stage['seconds']:.2f} s)", stage["information_loss"]
-        chosen = "".join(f", {name} {value}" for name, value in stage["chosen"].items())
+        chosen = "".join(f", {name} {value}" for name, value in stage.get("chosen", {}).items())
         if loss is None:
             tell(f"Time for the {stage['name']}{chosen}: {seconds}")
         else:
@@ -228,6 +228,6 @@ def _show_stages(report: Mapping[str, Any]) -> None:
 
 def show_path(report: Mapping[str, Any]) -> None:
     """Print which path was taken, if the method has one."""
-    chosen = [stage["chosen"].get("heuristic") for stage in report["stages"]]
+    chosen = [stage.get("chosen", {}).get("heuristic") for stage in report["stages"]]
     for heuristic in filter(None, [report["search"].get("heuristic"), *chosen]):
         tell(f"Path: {heuristic}.")
