@@ -183,11 +183,15 @@ def exchange_members(candidates, members, rest, sums):
     n, size = len(owners), len(members)
     for member in members:
         join(candidates, rest, member, 1)
-    better = True
+    better, before = True, -np.inf
     while better:
         square, different, worth = prepare(candidates, rest, members, -1, -1)
         own, others = worth - 0.5 * square / different**2, 0.0
-        if exchange_one(candidates, members, rest, own):
+        # Where products are large, rounding may promise a rise that is none: two sets would
+        # take turns for ever.
+        rises = own > before + ROUNDING
+        before = own
+        if rises and exchange_one(candidates, members, rest, own):
             continue
         most = own
         out_i = out_j = into_c = into_d = 0
@@ -218,7 +222,7 @@ def exchange_members(candidates, members, rest, sums):
                 join(candidates, rest, left, 1)
                 join(candidates, rest, right, 1)
         # What rounding adds to a sum makes no set likelier.
-        better = most > own + ROUNDING
+        better = rises and most > own + ROUNDING
         if better:
             exchange(candidates, rest, members, out_i, into_c)
             exchange(candidates, rest, members, out_j, into_d)
