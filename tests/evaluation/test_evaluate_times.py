@@ -74,7 +74,7 @@ def test_an_hour_in_which_one_line_alone_departs_is_told() -> None:
     assert alone(timed()) == {"hours": ["08:00", "17:00"], "of": 2}
     (said,) = (one for one in evaluation.verdict.sentences if "departs alone" in one)
     assert said.startswith("In 2 of the 2 hours with departures one line departs alone: ")
-    assert "--minute-worth 1.0" in evaluation.verdict.remedies[-1].command
+    assert "--minute-worth 1.0" in evaluation.verdict.remedies[-1].options
     assert said in evaluation.datasheet
 
 
@@ -83,7 +83,7 @@ def test_an_hour_in_which_one_line_alone_departs_is_told() -> None:
 )
 def test_hours_are_those_of_the_clock(times: str, hour: str) -> None:
     assert alone(timed(), times=times)["hours"][0] == hour
-    assert "--times of-day" in evaluated(timed(), times=times).verdict.remedies[-1].command
+    assert "--times of-day" in evaluated(timed(), times=times).verdict.remedies[-1].options
 
 
 def test_hours_of_dates_are_local() -> None:
