@@ -100,7 +100,10 @@ def _sources(folder: Path) -> Path:
             "subject": np.repeat([f"s{i // 2}" for i in range(8)], 32),
             "lat": 40.41 + 2e-4 * np.tile(np.arange(32), 8),
             "lon": -3.70 + 1e-4 * np.repeat(np.arange(8), 32),
-            "time": 1_600_000_000 + 15 * np.tile(np.arange(32), 8),
+            # Not at one time: ways a few metres apart would be copies of one recording.
+            "time": 1_600_000_000
+            + 15 * np.tile(np.arange(32), 8)
+            + 1_000 * np.repeat(np.arange(8), 32),
         }
     )
     rows.to_csv(folder / "points.csv", index=False)
