@@ -166,7 +166,7 @@ def _check_names(path: Path, wanted: Sequence[str], names: Sequence[str], kind: 
 def read_simra(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read a ride, which stands below its incidents; between two places are rows without any.
 
-    Nobody is named: the rides of a person cannot be told from those of others.
+    No person is named, so it is unknown which rides are of one person.
     """
     above, header = 0, ""
     with reading(path, source_tables.POINTS, *DAMAGED), Reading().unpacked(path) as stream:

@@ -11,7 +11,7 @@ from trajanon.geodesy import DEGREE
 _FAR, _FAST = 1_000.0, 400.0  # metres, and metres a second
 _AGAIN, _MANY = 2, 0.05  # more times than the first, and than this share of all
 
-_FEW = 8  # points; of fewer no order can be told
+_FEW = 8  # points; with fewer the order cannot be determined
 _AT_RANDOM = 0.6  # of the hops between points in any order: ordered points have shorter ones
 _DRAWS = 3
 
