@@ -14,6 +14,7 @@ PUBLIC = [
     "Findings",
     "MicroaggregatedTable",
     "Partition",
+    "Publisher",
     "Release",
     "TableFindings",
     "TrajanonError",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from trajanon.errors import TrajanonError as TrajanonError
     from trajanon.evaluation.evaluation import evaluate as evaluate
     from trajanon.evaluation.evidence import Evaluation as Evaluation
+    from trajanon.evaluation.publisher import Publisher as Publisher
     from trajanon.files.release_formats import read_release as read_release
     from trajanon.files.trajectory_files import read_trajectories as read_trajectories
     from trajanon.files.trajectory_files import write_trajectories as write_trajectories
@@ -48,6 +49,7 @@ _NAMES = {  # by the module that they are in
     "errors": "TrajanonError",
     "evaluation.evaluation": "evaluate",
     "evaluation.evidence": "Evaluation",
+    "evaluation.publisher": "Publisher",
     "files.release_formats": "read_release",
     "files.trajectory_files": "read_trajectories write_trajectories",
     "microaggregation": "microaggregate",
