@@ -9,9 +9,8 @@ from commands import mode
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon import Publisher
-from trajanon.errors import BadInput, FileProblem
-from trajanon.plain_text import plain_text
+from trajanon import BadInput, FileProblem, Publisher
+from trajanon.common.plain_text import plain_text
 
 ADDRESSES = {"contact", "address", "officer"}
 WORDS = [word.name for word in fields(Publisher) if word.name not in ADDRESSES]

@@ -14,8 +14,8 @@ from trajanon.cli.file_commands import check
 from trajanon.cli.map_command import draw
 from trajanon.cli.messages import tell, usage_error
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, options
-from trajanon.errors import BadInput
-from trajanon.inputs import read_toml
+from trajanon.common.errors import BadInput
+from trajanon.common.inputs import read_toml
 
 _NOT_HERE = {"run", "studio"}
 
@@ -96,7 +96,7 @@ def _read(path: Path) -> dict[str, Table]:
 @options(folder="Where the results go.")
 def demo(folder: Path = Path("trajanon-demo")) -> None:
     """Run the whole chain on the bundled synthetic sample, without network."""
-    from trajanon.atomic_output import make_folder
+    from trajanon.common.atomic_output import make_folder
     from trajanon.data import sample
 
     trajectories, released = folder / TRAJECTORIES, folder / ANONYMIZED

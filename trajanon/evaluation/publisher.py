@@ -8,10 +8,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from trajanon.atomic_output import replacing
-from trajanon.errors import BadInput
-from trajanon.inputs import read_toml
-from trajanon.plain_text import plain_text
+from trajanon.common.atomic_output import replacing
+from trajanon.common.errors import BadInput
+from trajanon.common.inputs import read_toml
+from trajanon.common.plain_text import plain_text
 
 _EMAIL = re.compile(r"[\w.+'~-]+@[\w-]+(\.[\w-]+)+")
 _WEB_PAGE = re.compile(r"https?://[\w.-]+(:\d+)?([/?#][^\s<>\"{}|\\^`]*)?")
