@@ -25,6 +25,8 @@ _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
     "told from others. Takes several times as long as anonymize.",
     roads="An .osm.pbf file, to measure what counts on its streets are worth.",
     mode="Means of travel on these roads: car, bicycle, foot or any.",
+    publisher="A publisher.toml with your words for datasheet and certificate. The record of "
+    "processing is then written beside the page, as evaluation.record.html.",
     out="Page to write, with a .json beside it. Datasheet and certificate stand beside the "
     "release, as RELEASE.datasheet.md and RELEASE.certificate.json.",
 )
@@ -35,6 +37,7 @@ def evaluate(
     holdout: bool = False,
     roads: Path | None = None,
     mode: str = "any",
+    publisher: Path | None = None,
     out: Path = Path("evaluation.html"),
     subjects_exact: bool = False,
     as_json: bool = False,
@@ -46,6 +49,7 @@ def evaluate(
     from trajanon.cli.report_tables import bars, show_verdict
     from trajanon.common.atomic_output import replacing
     from trajanon.evaluation.evaluation import evaluate as evaluated
+    from trajanon.evaluation.publisher import Publisher
     from trajanon.evaluation.release_certificate import certificate
     from trajanon.release import report as reports
     from trajanon.release.release import json_report
@@ -57,10 +61,11 @@ def evaluate(
         raise BadInput(f"--mode {mode} is for --roads: leave it out")
     ks = None if curve is None else _numbers(curve)
     check_page(out, "an evaluation")
+    words = None if publisher is None else Publisher.read(publisher)
     originals, released = given
     public = (reports.datasheet_path(released), reports.report_path(released, "certificate.json"))
     outputs = (out, out.with_suffix(".json"), *public)
-    read = [*given, reports.report_path(released), *([roads] if roads else [])]
+    read = [*given, reports.report_path(released), *filter(None, (roads, publisher))]
     replaced = replacing(*outputs, inputs=read, public=public)
     with bars() as progress, replaced as (page, account, sheet, certified):
         report = reports.read_report(released)
@@ -86,6 +91,7 @@ def evaluate(
             streets=streets,
             curve=ks,
             holdout=holdout,
+            publisher=words,
             progress=progress,
         )
         page.write_text(evaluation.html, encoding="utf-8")
