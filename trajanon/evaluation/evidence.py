@@ -10,7 +10,7 @@ import numpy as np
 
 import trajanon
 from trajanon.common.arrays import Ints
-from trajanon.common.number_text import STAGES, UNITS, page, shown, span, two_digits
+from trajanon.common.number_text import STAGES, UNITS, page, roughly, shown, span, two_digits
 from trajanon.common.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.evaluation import usefulness as measures
 from trajanon.evaluation.attacks.attack import QUESTIONS, Attack
@@ -224,7 +224,7 @@ class Evaluation:
             "date": self.date.isoformat(),
             "verdict": self.verdict.account,
             "cost": cost(self.report),
-            "published": self._published,
+            "published": self.published,
             "source": source(self.report),
             "facts": self.facts,
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
@@ -285,7 +285,7 @@ class Evaluation:
         return Crowd(self.trajectories / self.most_of_one)
 
     @property
-    def _published(self) -> dict[str, Any]:
+    def published(self) -> dict[str, Any]:
         """What is published of the cost, rounded."""
         moved = self.usefulness.displacement
         return {
@@ -317,12 +317,12 @@ class Evaluation:
             steps=[step.replace("trajectories", self.units) for step in steps]
             or ["microaggregation"],
             version=trajanon.__version__,
-            read=_rough(
+            read=roughly(
                 self.report["source"].get("recordings") if "source" in self.report else None
             ),
             width=width_in(self.report),
             for_comparison=FOR_COMPARISON,
-            cost=self._published["cost"],
+            cost=self.published["cost"],
             crowd=self.crowd,
             few=FEW,
             farthest=Crowd(self.crowd.people * BEYOND),
@@ -349,11 +349,6 @@ class Evaluation:
         found = self.verdict
         judged = " ".join([found.headline, *found.sentences])
         return [("Verdict", judged), ("Cost", cost(self.report)), ("Source", source(self.report))]
-
-
-def _rough(number: int | None) -> str | None:
-    """Round a number to two digits, so that no difference of two shows one recording."""
-    return None if number is None else f"some {int(float(f'{number:.2g}')):,}"
 
 
 def _beside(counts: Sequence[Sequence[int]], most: int = 0) -> list[list[float]]:
