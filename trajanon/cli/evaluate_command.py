@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 import trajanon
+from trajanon.cli.exit_codes import FINDS_FAULT
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, check_page, options
 from trajanon.common.errors import BadInput
@@ -52,7 +53,8 @@ def evaluate(
 
     Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
     """
-    from trajanon.cli.report_tables import bars, show_verdict
+    from trajanon.cli.progress_bars import bars
+    from trajanon.cli.report_tables import show_verdict
     from trajanon.common.atomic_output import replacing
     from trajanon.evaluation.evaluation import evaluate as evaluated
     from trajanon.evaluation.processing_record import processing_record
@@ -119,7 +121,7 @@ def evaluate(
             "release."
         )
     if not evaluation.holds:
-        raise typer.Exit(1)
+        raise typer.Exit(FINDS_FAULT)
 
 
 def _roads_around(trajectories: "Trajectories", roads: Path, mode: str) -> "RoadsToFollow":
