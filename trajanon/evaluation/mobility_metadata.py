@@ -65,8 +65,8 @@ def _description(evaluation: Evaluation) -> str:
     mean = "plain" if width_in(evaluation.report) is None else "moved"
     rows = evaluation.rows
     return (
-        f"{rows.sum():,} rows on {len(rows):,} lines, each the {mean} mean of the {evaluation.units}"
-        f" of at least {evaluation.k} different {evaluation.counted}. "
+        f"{rows.sum():,} rows on {len(rows):,} lines, each the {mean} mean of the "
+        f"{evaluation.units} of at least {evaluation.k} different {evaluation.counted}. "
         f"{evaluation.published['cost']}"
     )
 
