@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import trajanon
-from trajanon.common.number_text import percent, roughly, two_digits
+from trajanon.common.number_text import roughly, two_digits
 from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.bases import Basis
 from trajanon.evaluation.evidence import NOTICE, Evaluation
@@ -74,7 +74,7 @@ def _impact(evaluation: Evaluation) -> Iterator[Entry]:
     """Answer what a data protection impact assessment holds."""
     words = evaluation.publisher
     report = evaluation.report
-    yield Entry("(a) The operations", Basis.REPORT, [source(report), *_measures(evaluation)])
+    yield Entry("(a) The operations", Basis.REPORT, [source(report), "Measures: see (g) above."])
     yield _word("(a) Source of the tracks", words.source)
     yield _word("(a) Legal basis, legitimate interest", words.legal_basis)
 
@@ -86,7 +86,7 @@ def _impact(evaluation: Evaluation) -> Iterator[Entry]:
     if (told_apart := evaluation.told_apart) is not None:
         statement = (
             f"Whoever knows all other {evaluation.units} tells one from the same moved by "
-            f"{told_apart.metres:g} m rightly in at most {percent(told_apart.right, 2)} of all "
+            f"{told_apart.metres:g} m rightly in at most {two_digits(told_apart.right)} of all "
             "cases, at even odds (docs/proof.md)."
         )
         yield Entry("(c) Adversary with all other tracks", Basis.PROOF, [statement])
@@ -149,7 +149,7 @@ def _measures(evaluation: Evaluation) -> Iterator[str]:
         )
     times = "none" if evaluation.clock is None else evaluation.clock.sentence
     yield f"Times in the release: {times}. Names and identifiers: none."
-    yield "Report, key, evaluation and this record are readable by their owner alone."
+    yield "Report, key, evaluation and this record were written readable by their owner alone."
 
 
 def _attacks(evaluation: Evaluation) -> Iterator[str]:
@@ -174,6 +174,6 @@ def _attacks(evaluation: Evaluation) -> Iterator[str]:
 def _attack(attack: Attack) -> str:
     return (
         f"Anyone who knows {attack.knows} picks a row of the target in "
-        f"{two_digits(attack.expected)} of all cases, at most in {two_digits(attack.worst_case)} "
-        f"of one target's; 1/k is {two_digits(attack.baseline)}."
+        f"{two_digits(attack.expected)} of all cases, and of the easiest target in "
+        f"{two_digits(attack.worst_case)}; 1/k is {two_digits(attack.baseline)}."
     )

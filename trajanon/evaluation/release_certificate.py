@@ -27,7 +27,7 @@ _HUNDREDTHS = 200
 
 _BASES = {
     Basis.MEASUREMENT: "counted or tried on the released file and the originals",
-    Basis.PROOF: "holds by a theorem, whatever an adversary knows: docs/proof.md of trajanon",
+    Basis.PROOF: "proven in docs/proof.md of trajanon, from what is assumed there",
     Basis.WORD: "as the publisher says; not checked",
     Basis.BLANK: "the publisher says nothing",
     Basis.NOT_ASSESSED: "nobody measured it",
