@@ -37,7 +37,8 @@ def test_ctrl_c_while_windows_slide_gives_the_best_so_far(
     assume(before.subject is None or len(set(before.subject.tolist())) >= k)
     interrupting = Interrupting(j, ALIGNING)
     # Windows in several blocks are annealed as they slide, and by descent alone before.
-    effort = "fast" if block_count(n) > 1 else "balanced"
+    in_blocks = refine == "anneal" and block_count(n) > 1
+    effort = "fast" if in_blocks else "balanced"
     plain = trajanon.anonymize(before, k, align=False, refine=refine, effort=effort).report
     release = trajanon.anonymize(before, k, refine=refine, progress=interrupting)
     report, labels = release.report, np.array(release.report["labels"])
