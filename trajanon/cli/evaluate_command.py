@@ -39,7 +39,7 @@ def evaluate(
     subjects_exact: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Say what a release protects and what it costs: a page for the holder.
+    """Measure what a release protects and what it costs, and write a page for the holder.
 
     Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
     """
@@ -96,7 +96,12 @@ def evaluate(
     if as_json:
         show_json(evaluation.account)
     else:
-        show_verdict(evaluation.verdict, evaluation.report)
+        show_verdict(evaluation.verdict)
+        for question, answer in evaluation.answers:
+            tell()
+            tell(question)
+            tell(answer)
+        tell()
         if evaluation.curve is not None:
             tell(evaluation.curve.words)
         if evaluation.holdout is not None:

@@ -28,7 +28,6 @@ from trajanon.release.report import (
     released_of,
     width_in,
 )
-from trajanon.release.verdict import too_few
 from trajanon.trajectories.times import Timing
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -111,10 +110,9 @@ def with_originals(
     held, problems = _held(path, release, trajectories), []
     lines = held.labels
     kept = lines >= 0
-    sizes = np.bincount(lines[kept])
     if people := broken_promises(lines[kept], subjects[kept], k):
-        records = int((sizes < k).sum())
-        problems.append(too_few(k, len(sizes), records=records, people=people))
+        groups = number_of(int(lines.max()) + 1, "group")
+        problems.append(f"{people:,} of {groups} hold fewer than {k} different people")
     earlier = [_held(one, read_release(one), trajectories) for one in against]
     for place, other in zip(against, earlier, strict=True):
         problems += _moved_twice(held, other, place)

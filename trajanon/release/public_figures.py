@@ -29,7 +29,7 @@ class Crowd(NamedTuple):
 
     def bounds(self, value: float) -> tuple[float, float]:
         """Return the rounded figure twice, or its range."""
-        if value <= 0.0 or self == EXACT:
+        if value <= 0.0 or self.people == inf:
             return value, value
         if self.people >= FEW:
             _, step = _steps_around((1.0 if self.shares else value) * _WIDE / self.people)

@@ -84,8 +84,16 @@ def _trips_left_out(report: Mapping[str, Any]) -> LeftOut:
         too_many = choice.get("too_many", 0)
         far = wide.get("trajectories", 0)
         without_others = max(choice.get("days", 0) - too_many - released - far, 0)
-        by_anonymize |= {"days of too many trips": too_many, "days without enough others": without_others}
-        return LeftOut(units, choice.get("days", released) - released, choice.get("days", released), by_anonymize)
+        by_anonymize |= {
+            "days of too many trips": too_many,
+            "days without enough others": without_others,
+        }
+        return LeftOut(
+            units,
+            choice.get("days", released) - released,
+            choice.get("days", released),
+            by_anonymize,
+        )
 
     trips = dict((report.get("source") or {}).get("trips") or {})
     found = trips.pop("trips found", 0)
