@@ -9,8 +9,8 @@ from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UNITS, metres, number_of, percent, span
 from trajanon.release.originals import Matched, matched
-from trajanon.release.report import NOT_TOGETHER, Report, checked, clock_in, released_of
 from trajanon.release.release_words import cost, left_out
+from trajanon.release.report import NOT_TOGETHER, Report, checked, clock_in, released_of
 from trajanon.release.verdict import verdict
 from trajanon.trajectories.displacements import displacement, until_rest
 from trajanon.trajectories.geodesy import DEGREE

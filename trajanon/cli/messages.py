@@ -15,9 +15,6 @@ import typer
 from trajanon.common.errors import printable
 from trajanon.common.plain_text import escaped_json
 
-INTERRUPTED = 130
-"""The shell's exit code for Ctrl-C."""
-
 _OPTIONS = {"area": "bbox"}
 """Parameters of the library with options of other names."""
 
@@ -56,7 +53,7 @@ def usage_error(error: Exception) -> str:
 
 def tell(line: str = "", *, colour: str | None = None) -> None:
     """Print a line of the results, on a terminal in a colour; names in it cannot steer it."""
-    typer.secho(with_flags(printable(line)), fg=colour, bold=bool(colour))  # noqa: TID251 -- escaped
+    typer.secho(with_flags(printable(line)), fg=colour, bold=bool(colour))
 
 
 def show_json(result: Mapping[str, Any]) -> None:

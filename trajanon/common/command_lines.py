@@ -23,8 +23,8 @@ def flag_of(name: str) -> str:
 def command_line(command: str, options: Options) -> str:
     """Write a whole command, ready to be pasted into a shell.
 
-    >>> command_line("anonymize", {"k": 4, "one_line_each": True, "trajectories": "my trips.parquet"})
-    "trajanon anonymize -k 4 --one-line-each 'my trips.parquet'"
+    >>> command_line("anonymize", {"k": 4, "one_line_each": True, "trajectories": "my trips.csv"})
+    "trajanon anonymize -k 4 --one-line-each 'my trips.csv'"
     >>> command_line("extract", {"bbox": ["-3.8,40.3,-3.6,40.5"], "windows": False})
     'trajanon extract --bbox=-3.8,40.3,-3.6,40.5'
     """

@@ -1,6 +1,5 @@
 """The evidence of a release: its numbers, its verdict and its pages."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -9,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup, escape
 
 import trajanon
 from trajanon.common.arrays import Ints
@@ -38,8 +36,8 @@ from trajanon.release.findings import Finding
 from trajanon.release.people_left import Left, counts_of, few_left
 from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import EXACT, FEW, Crowd
-from trajanon.release.report import Report, rows_in, width_in
 from trajanon.release.release_words import cost, left_out
+from trajanon.release.report import Report, rows_in, width_in
 from trajanon.release.verdict import Verdict, groups_below_k, knows_people, verdict
 from trajanon.release.verdict_words import REMEDIES, sentence_of
 from trajanon.street_counts.streets import StreetUsefulness
@@ -326,8 +324,7 @@ class Evaluation:
         return _rendered(
             "datasheet.md",
             evaluation=self,
-            steps=[step.replace("trajectories", self.units) for step in steps]
-            or ["microaggregation"],
+            steps=[step.format(units=self.units) for step in steps] or ["microaggregation"],
             version=trajanon.__version__,
             answers=self._answered(self.crowd),
             width=width_in(self.report),
@@ -355,7 +352,7 @@ class Evaluation:
 
     @property
     def _rows(self) -> list[tuple[str, str]]:
-        """The verdict, and the five answers."""
+        """The verdict and the five answers."""
         judged = self.verdict
         return [("Verdict", " ".join([judged.headline, *judged.sentences])), *self.answers]
 
@@ -381,7 +378,7 @@ def _rendered(template: str, **given: Any) -> str:
         undefined=StrictUndefined,
         keep_trailing_newline=template.endswith(".md"),
     )
-    environment.filters |= {"count": _count, "code": _code, "unbroken": _unbroken}
+    environment.filters |= {"count": _count, "code": _code}
     environment.filters |= {"metres": metres, "percent": percent, "span": span, "tau": _tau}
     return environment.get_template(template).render(given)
 
@@ -402,9 +399,3 @@ def _code(name: str) -> str:
     """Quote a file name so that it cannot be anything but text in a table."""
     shown = "".join(c if c.isprintable() and c not in "`|" else "?" for c in name)
     return f"`{shown}`"
-
-
-def _unbroken(sentence: str) -> Markup:
-    """Let no line of a page end within the name of an option."""
-    spans = re.sub(r"--[a-z][a-z-]*", r'<span class="option">\g<0></span>', str(escape(sentence)))
-    return Markup(spans)

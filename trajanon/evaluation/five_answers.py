@@ -112,7 +112,8 @@ def _who_knows_all_other_tracks(
         places = ", by places alone," * bool(report.get("times"))
         sentences.append(
             f"Such a person tells a {unit} from the same {unit} {told.metres:g} m to the "
-            f"side{places} in at most {ceil(100.0 * told.right)} of 100 cases; a coin is right in 50."
+            f"side{places} in at most {ceil(100.0 * told.right)} of 100 cases; a coin "
+            "is right in 50."
         )
     found = ""
     if measured is not None and measured.verified is not None:

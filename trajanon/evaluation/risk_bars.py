@@ -31,7 +31,9 @@ def risk_bars(
         best = max(singling_out, key=lambda attack: attack.expected)
         # An attack by a whole trajectory is not run on the originals: it finds each at once.
         before = on_originals[best.name].expected if best.name in on_originals else 1.0
-        bars.append(RiskBar("the person's row", best.knows, best.expected, best.baseline, before))
+        bars.append(
+            RiskBar("the row of a person", best.knows, best.expected, best.baseline, before)
+        )
 
     linking = [attack for attack in released if attack.question == "linkability"]
     if linking and followed is not None and followed.found:

@@ -5,7 +5,7 @@ from math import inf
 from typing import Any
 
 from trajanon.common.number_text import UNITS, metres, number_of, two_digits
-from trajanon.release.public_figures import EXACT, Crowd
+from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.source_counts import LeftOut, left_out_of
 from trajanon.release.verdict import knows_people, moved_of_length, nameless_in, unit_in
 
@@ -89,31 +89,31 @@ def left_out(report: Mapping[str, Any], crowd: Crowd = EXACT) -> str:
     >>> source = {"recordings": 40, "used": 38, "trips": {"trips found": 43, "trips too short": 2}}
     >>> report = {"n": 41, "unit": "trip", "source": source}
     >>> left_out(report)
-    'Left out: 2 of 40 recordings and 2 of 43 trips. Why: trips too short 2.'
+    '2 of 40 recordings and 2 of 43 trips were left out. Why: trips too short 2.'
     >>> left_out(report, Crowd(100, shares=True))
-    'Left out: 5 % of the recordings and 5 % of the trips. Why: trips too short 5 %.'
+    '5 % of the recordings and 5 % of the trips were left out. Why: trips too short 5 %.'
     """
     counted = left_out_of(report)
-    missing = [counts for counts in counted if counts.count]
+    missing = [counts for counts in counted if counts.missing]
     if not missing:
         units = UNITS[unit_in(report)]
         return f"Nothing was left out: all {units} that were read are in the release."
 
-    amounts = [_amount(counts, counts.count, crowd) for counts in missing]
-    shares = [
-        f"{amount} of the {counts.what}"
-        if crowd.people < inf
-        else f"{amount} of {counts.of:,} {counts.what}"
-        for amount, counts in zip(amounts, missing, strict=True)
-    ]
-    reasons = [
-        f"{reason} {_amount(counts, n, crowd)}"
-        for counts in missing
-        for reason, n in [*counts.why.items()][:_MOST_REASONS]
-    ]
-    listed = ", ".join(shares[:-1]) + " and " * (len(shares) > 1) + shares[-1]
+    amounts = []
+    reasons = []
+    for counts in missing:
+        amount = _amount(counts, counts.missing, crowd)
+        of_all = "the" if crowd.people < inf else f"{counts.of:,}"
+        amounts.append(f"{amount} of {of_all} {counts.what}")
+
+        # A reason's share of few people is a range that says nothing.
+        for reason, count in [*counts.why.items()][:_MOST_REASONS]:
+            share = f" {_amount(counts, count, crowd)}" if crowd.people >= FEW else ""
+            reasons.append(f"{reason}{share}")
+
+    listed = ", ".join(amounts[:-1]) + " and " * (len(amounts) > 1) + amounts[-1]
     why = f" Why: {', '.join(reasons)}." if reasons else ""
-    return f"Left out: {listed}.{why}"
+    return f"{listed} were left out.{why}"
 
 
 def _amount(counts: LeftOut, count: int, crowd: Crowd) -> str:

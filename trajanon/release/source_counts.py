@@ -15,7 +15,7 @@ class LeftOut(NamedTuple):
     """How many of something are not in a release, and why."""
 
     what: str  # recordings, trips or points
-    count: int
+    missing: int
     of: int
     why: Mapping[str, int]
 
@@ -62,7 +62,7 @@ def left_out_of(report: Mapping[str, Any]) -> list[LeftOut]:
         why = {name: n for name, n in points.items() if name not in _POINTS_KEPT and n}
         of = max(used + sum(why.values()), points.get("points read", 0))
         counted.append(LeftOut("points", of - used, of, why))
-    return [LeftOut(one.what, one.count, one.of, _by_count(one.why)) for one in counted]
+    return [counts._replace(why=_by_count(counts.why)) for counts in counted]
 
 
 def _trips_left_out(report: Mapping[str, Any]) -> LeftOut:
@@ -81,19 +81,14 @@ def _trips_left_out(report: Mapping[str, Any]) -> LeftOut:
         "trips without times": choice.get("untimed", 0),
     }
     if "most" in choice:
+        days = choice.get("days", released)
         too_many = choice.get("too_many", 0)
-        far = wide.get("trajectories", 0)
-        without_others = max(choice.get("days", 0) - too_many - released - far, 0)
+        explained = too_many + wide.get("trajectories", 0)
         by_anonymize |= {
             "days of too many trips": too_many,
-            "days without enough others": without_others,
+            "days without enough others": max(days - released - explained, 0),
         }
-        return LeftOut(
-            units,
-            choice.get("days", released) - released,
-            choice.get("days", released),
-            by_anonymize,
-        )
+        return LeftOut(units, days - released, days, by_anonymize)
 
     trips = dict((report.get("source") or {}).get("trips") or {})
     found = trips.pop("trips found", 0)

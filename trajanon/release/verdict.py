@@ -7,12 +7,12 @@ from itertools import islice
 from typing import Any, Literal
 
 from trajanon.common.command_lines import Option, Options, options_in
-from trajanon.release.findings import Finding, Remedy, RemedyKind, Share
 from trajanon.common.number_text import UNITS
-from trajanon.release.public_figures import rough_count
 from trajanon.common.settings import PAIR
-from trajanon.trajectories.subjects import Nameless
+from trajanon.release.findings import Finding, Number, Remedy, RemedyKind, Share
+from trajanon.release.public_figures import rough_count
 from trajanon.release.verdict_words import MADE_AS_PUBLISHED, account_of, headline_of, sentence_of
+from trajanon.trajectories.subjects import Nameless
 
 Kind = Literal["ready", "conditional", "stop"]
 Colour = Literal["green", "amber", "red"]
@@ -166,7 +166,7 @@ def _stops(report: Mapping[str, Any]) -> Iterator[Finding]:
 
     share = moved_of_length(report) or 0.0
     if share > SHOWS_NOTHING:
-        numbers = {"share": share, "unit": unit_in(report)}
+        numbers: dict[str, Number] = {"share": share, "unit": unit_in(report)}
         yield Finding("shows_nothing", numbers, _smaller_k(report))
 
     if _share_of_drives_below_k(report) > DRIVES_BETRAYED:
@@ -241,11 +241,12 @@ def _pairs_of_windows(report: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _lines_of_little_use(report: Mapping[str, Any]) -> Iterator[Finding]:
-    k, unit = report["k"], unit_in(report)
+    k = report["k"]
+    unit = unit_in(report)
     share = moved_of_length(report) or 0.0
     if share > FEW_DATA:
         few_people = (report.get("people") or MANY_PEOPLE * k) < MANY_PEOPLE * k
-        numbers = {
+        numbers: dict[str, Number] = {
             "share": round(share, 1),  # tenths: no sum gives anybody away
             "unit": unit,
             "more": "people" if few_people else UNITS[unit],
@@ -255,8 +256,8 @@ def _lines_of_little_use(report: Mapping[str, Any]) -> Iterator[Finding]:
 
     wide = _share_not_mended(report, "wide")
     if wide > WIDE:
-        numbers = {"share": wide, "units": UNITS[unit]}
-        yield Finding("unlike_members", numbers, _smaller_k(report))
+        of_lines: dict[str, Number] = {"share": wide, "units": UNITS[unit]}
+        yield Finding("unlike_members", of_lines, _smaller_k(report))
 
 
 def _days_left_out(report: Mapping[str, Any]) -> Iterator[Finding]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Any, NamedTuple
 
-from trajanon.release.findings import Finding, FindingKind, RemedyKind, Share
 from trajanon.common.number_text import number_of, two_digits
+from trajanon.release.findings import Finding, FindingKind, RemedyKind, Share
 from trajanon.release.public_figures import Crowd
 from trajanon.trajectories.trajectories import FOR_COMPARISON
 

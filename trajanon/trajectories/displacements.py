@@ -110,7 +110,8 @@ def _to_curve(original: Floats, released: Floats) -> Metres:
     way = (original - original[:, :1]) * scale
     points = (released - original[:, :1]) * scale
     if way.shape[1] == 1:
-        return np.hypot(*np.moveaxis(points - way, -1, 0)).astype(np.float32)
+        nearest = ((points - way) ** 2).sum(axis=-1)
+        return np.asarray(np.sqrt(nearest), dtype=np.float32)
 
     nearest = np.full(points.shape[:2], np.inf)
     for begin, end in zip(np.moveaxis(way, 1, 0)[:-1], np.moveaxis(way, 1, 0)[1:], strict=True):
@@ -120,7 +121,7 @@ def _to_curve(original: Floats, released: Floats) -> Metres:
         along = ((from_begin * step).sum(axis=-1) / squares).clip(0.0, 1.0)
         beside = from_begin - along[..., None] * step
         np.minimum(nearest, (beside**2).sum(axis=-1), out=nearest)
-    return np.sqrt(nearest).astype(np.float32)
+    return np.asarray(np.sqrt(nearest), dtype=np.float32)
 
 
 def until_rest(points: Floats) -> Bools:
