@@ -232,7 +232,7 @@ class Evaluation:
             "date": self.date.isoformat(),
             "verdict": self.verdict.account,
             "answers": [answer._asdict() for answer in self.answers],
-            "cost": cost(self.report, EXACT, self.usefulness.curve_distance),
+            "cost": self._cost(EXACT),
             "published": self._published,
             "source": left_out(self.report),
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
@@ -294,12 +294,15 @@ class Evaluation:
         """Of how many the errors are means, for publication; who has most counts as one."""
         return Crowd(self.trajectories / self.most_of_one)
 
+    def _cost(self, crowd: Crowd) -> str:
+        return cost(self.report, crowd, self.usefulness.curve_distance)
+
     @property
     def _published(self) -> dict[str, Any]:
         """What is published of the cost, rounded."""
         moved = self.usefulness.displacement
         return {
-            "cost": cost(self.report, self.crowd, self.usefulness.curve_distance),
+            "cost": self._cost(self.crowd),
             "metres moved": {name: self.crowd.number(moved[name]) for name in ("mean", "median")},
             "information loss, percent": self.crowd.number(self.loss),
         }
@@ -344,8 +347,8 @@ class Evaluation:
         )
 
     def __repr__(self) -> str:
-        answers = [answer for _, answer in self._rows]
-        return shown(type(self).__name__, answers)
+        judged = self.verdict
+        return shown(type(self).__name__, [judged.headline, *judged.sentences, self._cost(EXACT)])
 
     def _repr_html_(self) -> str:
         return page(self._rows, note=NOTICE)

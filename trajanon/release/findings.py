@@ -10,6 +10,7 @@ StopKind = Literal[
     "plain_means",
     "groups_below_k_trajectories",
     "groups_below_k_people",
+    "people_below_k_behind_records",
     "people_not_named",
     "shows_nothing",
     "drives_betrayed",

@@ -28,6 +28,8 @@ from trajanon.release.report import (
     released_of,
     width_in,
 )
+from trajanon.release.verdict import groups_below_k
+from trajanon.release.verdict_words import clause_of
 from trajanon.trajectories.times import Timing
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -111,8 +113,10 @@ def with_originals(
     lines = held.labels
     kept = lines >= 0
     if people := broken_promises(lines[kept], subjects[kept], k):
-        groups = number_of(int(lines.max()) + 1, "group")
-        problems.append(f"{people:,} of {groups} hold fewer than {k} different people")
+        sizes = np.bincount(lines[kept])
+        small = int((sizes < k).sum())
+        lack = groups_below_k({"k": k}, len(sizes), trajectories=small, people=people)
+        problems += [clause_of(lack)] if lack else []
     earlier = [_held(one, read_release(one), trajectories) for one in against]
     for place, other in zip(against, earlier, strict=True):
         problems += _moved_twice(held, other, place)

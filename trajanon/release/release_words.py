@@ -74,7 +74,9 @@ def cost(
         of_length = f", {crowd.text(share, two_digits)} of a {unit_in(report)}'s length"
     from_curve = ""
     if curve_distance is not None:
-        nearest = crowd.text(curve_distance["mean"], metres)
+        # One more figure of the same trips: rounded more, so that all together tell no more.
+        coarser = crowd._replace(people=crowd.people / 4.0)
+        nearest = coarser.text(curve_distance["mean"], metres)
         from_curve = f"; {nearest} from the nearest point of the way"
     return (
         f"Released points lie {crowd.text(far['mean'], metres)} from where people went on average "

@@ -115,7 +115,7 @@ def verdict(
         *(Finding("file_problem", {"problem": problem}) for problem in problems),
     ]
     if stops:
-        return Verdict("stop", stops)
+        return Verdict("stop", [one for n, one in enumerate(stops) if one not in stops[:n]])
 
     checks = (
         _people_not_protected,
@@ -146,7 +146,12 @@ def groups_below_k(
     again = _remedy(report, "again", "anonymize")
     numbers = {"k": report["k"], "groups": groups}
     if people:
-        return Finding("groups_below_k_people", numbers | {"people": people}, again)
+        numbers |= {"people": people}
+        return Finding(
+            "groups_below_k_people" if trajectories else "people_below_k_behind_records",
+            numbers,
+            again,
+        )
     of_trajectories = {"trajectories": trajectories, "units": UNITS[unit_in(report)]}
     return Finding("groups_below_k_trajectories", numbers | of_trajectories, again)
 

@@ -13,89 +13,91 @@ MADE_AS_PUBLISHED = f"it holds plain means, made as published, {FOR_COMPARISON}"
 
 _FOLLOWED = (
     "Pieces of one drive lie end to end: in {share} of the drives, whoever follows one from line "
-    "to line is left with fewer than {k} people."
+    "to line is left with fewer than {k} people"
 )
 
 
 class _Words(NamedTuple):
-    """A finding in a sentence; and what a release is ready for, after *Ready to publish, if*."""
+    """A finding, a sentence without its end; and the condition after *Ready to publish, if*."""
 
     sentence: str
     condition: str = ""
 
 
 _WORDS: Mapping[FindingKind, _Words] = {
-    "plain_means": _Words("{problem}."),
-    "file_problem": _Words("{problem}."),
+    "plain_means": _Words("{problem}"),
+    "file_problem": _Words("{problem}"),
     "groups_below_k_trajectories": _Words(
-        "{trajectories} of {groups:group} hold fewer than {k} {units}."
+        "{trajectories} of {groups:group} hold fewer than {k} {units}"
     ),
     "groups_below_k_people": _Words(
-        "{people} of {groups:group} hold fewer than {k} different people."
+        "{people} of {groups:group} hold fewer than {k} different people"
     ),
-    "people_not_named": _Words(
-        "The report promises different people, and these {units} name none."
+    "people_below_k_behind_records": _Words(
+        "{k} records stand behind each line, but not {k} people: {people} of {groups:group} hold "
+        "fewer than {k} different people"
     ),
+    "people_not_named": _Words("The report promises different people, and these {units} name none"),
     "shows_nothing": _Words(
-        "It shows nothing: points lie {share} of a {unit}'s length from where people went."
+        "It shows nothing: points lie {share} of a {unit}'s length from where people went"
     ),
     "drives_betrayed": _Words(_FOLLOWED),
     "people_unknown": _Words(
         "The source names nobody: at least {k:recording} are behind each line, and several may be "
-        "of one person.",
+        "of one person",
         "no person made several {units}",
     ),
     "people_below_k": _Words(
         "For {share} of the people on several lines, somebody who knows all their {units} is left "
-        "with fewer than {k} people.",
+        "with fewer than {k} people",
         "nobody knows several {units} of one person",
     ),
     "people_not_checked": _Words(
         "With several shards, the lines of a person are not checked together: fewer than {k} "
-        "people may be on all of them.",
+        "people may be on all of them",
         "nobody knows several {units} of one person",
     ),
     "drives_below_k": _Words(_FOLLOWED, "nobody follows a drive from line to line"),
     "drives_not_checked": _Words(
         "With several shards, the lines of a drive are not checked together: fewer than {k} people "
-        "may be on all of them.",
+        "may be on all of them",
         "nobody follows a drive from line to line",
     ),
     "hours_alone": _Words(
         "In {alone} of the {hours:hour} with departures, one line departs alone: it is the line of "
-        "whoever set out then.",
+        "whoever set out then",
         "nobody knows when a person set out",
     ),
     "ends_in_one_place": _Words(
-        "{share} of the lines show a place of 200 m where all their {units} begin or end.",
+        "{share} of the lines show a place of 200 m where all their {units} begin or end",
         "places where lines begin and end may be known",
     ),
     "ends_in_few_places": _Words(
         "The {units} of {share} of the lines begin or end in fewer than {places:place}, 200 m "
-        "apart.",
+        "apart",
         "places where lines begin and end may be known",
     ),
     "nameless_differ": _Words(
-        "{recordings} recordings have no name: each was counted as a different person.",
+        "{recordings} recordings have no name: each was counted as a different person",
         "each recording without a name is of another person",
     ),
     "pairs_of_windows": _Words(
         "With k = 2, each step of a line is the mean of two steps of known length, so both can "
-        "sometimes be computed.",
+        "sometimes be computed",
         "both windows behind a line may be computed",
     ),
     "far_from_streets": _Words(
         "Lines lie far from the streets people used: {share} of a {unit}'s length. Several times "
-        "as many {more} would bring that to {enough}.",
+        "as many {more} would bring that to {enough}",
         "lines may lie far from the streets people used",
     ),
     "unlike_members": _Words(
-        "{share} of the lines stand for {units} that are farther apart than they are long.",
+        "{share} of the lines stand for {units} that are farther apart than they are long",
         "a line may stand for unlike {units}",
     ),
     "days_left_out": _Words(
         "{share} of the days are left out: they have more than {most:trip}, or fewer than {k} "
-        "people have days like them.",
+        "people have days like them",
         "many days may be missing",
     ),
 }
@@ -142,10 +144,15 @@ def headline_of(kind: str, findings: Sequence[Finding]) -> str:
     return ", ".join(["Ready to publish", *(f"if {condition}" for condition in conditions)]) + "."
 
 
+def clause_of(finding: Finding) -> str:
+    """Write a finding as a part of a longer message."""
+    return _Numbers().format(_WORDS[finding.kind].sentence, **finding.numbers)
+
+
 def sentence_of(finding: Finding) -> str:
     """Write a finding; what the checker found begins with a capital."""
-    sentence = _Numbers().format(_WORDS[finding.kind].sentence, **finding.numbers)
-    return f"{sentence[:1].upper()}{sentence[1:]}"
+    clause = clause_of(finding)
+    return f"{clause[:1].upper()}{clause[1:]}."
 
 
 def account_of(finding: Finding) -> dict[str, Any]:
@@ -154,7 +161,10 @@ def account_of(finding: Finding) -> dict[str, Any]:
     return {
         "kind": finding.kind,
         "sentence": sentence_of(finding),
-        "numbers": dict(finding.numbers),
+        "numbers": {
+            name: number.value if isinstance(number, Share) else number
+            for name, number in finding.numbers.items()
+        },
         "remedy": None
         if remedy is None
         else {
