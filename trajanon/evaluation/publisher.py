@@ -59,7 +59,7 @@ class Publisher:
     title
         Title of the release.
     name
-        Name of the publisher, who answers for the data.
+        Name of the publisher, the controller of the data.
     contact
         E-mail address or web page of the publisher.
     address
@@ -104,15 +104,15 @@ class Publisher:
     """
 
     title: str = _word("Title")
-    name: str = _word("Publisher", "who answers for the data")
+    name: str = _word("Publisher", "the controller of the data")
     contact: str = _word("Contact", "an e-mail address or a web page")
     address: str = _word("Web address of the release")
-    licence: str = _word("Licence", "an identifier such as CC-BY-4.0, a web address, or free words")
+    licence: str = _word("Licence", "such as CC-BY-4.0, a web address, or free words")
     subject: str = _word("A subject is", "a person, a vehicle or an account")
-    source: str = _word("Recorded by", "who recorded the tracks, and what for")
+    source: str = _word("Recorded by", "who, and what for")
     recipients: str = _word("Recipients", "who may use the release")
-    context: str = _word("Adversaries", "what recipients may know of subjects, and gain by it")
-    before_release: str = _word("Approved by", "who approved the release, and when")
+    context: str = _word("Adversaries", "what they may know of subjects, and gain")
+    before_release: str = _word("Approved by", "who, and when")
     after_release: str = _word("Reviewed by", "who, when, and what follows an incident")
     officer: str = _word("Data protection officer", "an e-mail address or a web page", public=False)
     purpose: str = _word("Purpose", "of processing and of publication", public=False)
