@@ -17,25 +17,16 @@ from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 _EMAIL = re.compile(r"[\w.+'~-]+@[\w-]+(\.[\w-]+)+")
 _WEB_PAGE = re.compile(r"https?://[\w.-]+(:\d+)?([/?#][^\s<>\"{}|\\^`]*)?")
 
-_SPDX = {
-    name.lower(): name
-    for name in (
-        *(
-            "CC0-1.0",
-            "CC-BY-4.0",
-            "CC-BY-SA-4.0",
-            "CC-BY-NC-4.0",
-            "CC-BY-NC-SA-4.0",
-            "CC-BY-ND-4.0",
-        ),
-        *("CC-BY-NC-ND-4.0", "ODbL-1.0", "ODC-By-1.0", "PDDL-1.0", "CDLA-Permissive-2.0"),
-        *("CDLA-Sharing-1.0", "DL-DE-BY-2.0", "DL-DE-ZERO-2.0", "etalab-2.0", "OGL-UK-3.0"),
-    )
-}
+_IDENTIFIERS = """
+CC0-1.0 CC-BY-4.0 CC-BY-SA-4.0 CC-BY-NC-4.0 CC-BY-NC-SA-4.0 CC-BY-ND-4.0 CC-BY-NC-ND-4.0 ODbL-1.0
+ODC-By-1.0 PDDL-1.0 CDLA-Permissive-2.0 CDLA-Sharing-1.0 DL-DE-BY-2.0 DL-DE-ZERO-2.0 etalab-2.0
+OGL-UK-3.0
+"""
+_SPDX = {name.lower(): name for name in _IDENTIFIERS.split()}
 """Licences for data by their identifiers, as SPDX writes them; other licences are free words."""
 
 OSM_LICENCE = "ODbL-1.0"
-"""That of data made of OpenStreetMap's."""
+"""The licence of OpenStreetMap's data, and of what is made of them."""
 
 _HEAD = "# The publisher's words on a release: trajanon evaluate --publisher publisher.toml"
 _PUBLIC = "# Published in its datasheet and certificate."
@@ -120,6 +111,7 @@ class Publisher:
     retention: str = _word("Retention", "how long tracks, report and key are kept", public=False)
 
     def __post_init__(self) -> None:
+        # Texts of strangers are printed, published, and written as TOML.
         for word in fields(self):
             text = getattr(self, word.name)
             if not isinstance(text, str):
@@ -166,7 +158,8 @@ class Publisher:
             for word in fields(self):
                 if word.metadata["public"] != public:
                     continue
-                label, hint = word.metadata["label"], word.metadata["hint"]
+                label = word.metadata["label"]
+                hint = word.metadata["hint"]
                 yield f"# {label}: {hint}" if hint else f"# {label}"
 
                 # Without control characters, a text of JSON is one of TOML.
