@@ -1,26 +1,16 @@
 """The evidence of a release: its numbers, its verdict and its pages."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from itertools import groupby
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 import trajanon
 from trajanon.common.arrays import Ints
-from trajanon.common.number_text import (
-    STAGES,
-    UNITS,
-    metres,
-    page,
-    percent,
-    shown,
-    span,
-    two_digits,
-)
+from trajanon.common.number_text import STAGES, UNITS, page, shown, span, two_digits
 from trajanon.common.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.evaluation import usefulness as measures
 from trajanon.evaluation.attacks.attack import QUESTIONS, Attack
@@ -30,7 +20,9 @@ from trajanon.evaluation.attacks.known_tracks import Guessed
 from trajanon.evaluation.attacks.verification import Verified
 from trajanon.evaluation.comparisons import Curve, Holdout
 from trajanon.evaluation.five_answers import Answer, Measured, five_answers
+from trajanon.evaluation.publisher import Publisher
 from trajanon.evaluation.risk_bars import risk_bars
+from trajanon.evaluation.templates import rendered
 from trajanon.evaluation.usefulness import DURATION_CLASS
 from trajanon.release.findings import Finding
 from trajanon.release.people_left import Left, counts_of, few_left
@@ -114,6 +106,8 @@ class Evaluation:
         not requested.
     report
         The holder's report of the release.
+    publisher
+        The publisher's words, for datasheet, certificate and record of processing.
 
     Examples
     --------
@@ -160,6 +154,7 @@ class Evaluation:
     holdout: Holdout | None
     report: Report
     streets: StreetUsefulness | None = None
+    publisher: Publisher = field(default_factory=Publisher)
 
     @property
     def units(self) -> str:
@@ -264,7 +259,7 @@ class Evaluation:
     def html(self) -> str:
         """A page for the holder, which says so in its first line; it asks for no network."""
         attacks = {question: self._tried(question) for question in QUESTIONS}
-        return _rendered(
+        return rendered(
             "page.html",
             notice=NOTICE,
             evaluation=self,
@@ -324,7 +319,7 @@ class Evaluation:
         names = [stage["name"] for stage in self.report["stages"]]
         known = {*STAGES, *METHOD_NAMES, *REFINEMENT_NAMES}
         steps = dict.fromkeys(STAGES.get(name, name) for name in names if name in known)
-        return _rendered(
+        return rendered(
             "datasheet.md",
             evaluation=self,
             steps=[step.format(units=self.units) for step in steps] or ["microaggregation"],
@@ -371,34 +366,5 @@ def _beside(counts: Sequence[Sequence[int]], most: int = 0) -> list[list[float]]
     return heights
 
 
-def _rendered(template: str, **given: Any) -> str:
-    """Fill in a template of this folder; only HTML is escaped."""
-    environment = Environment(
-        loader=PackageLoader("trajanon.evaluation", ""),
-        autoescape=select_autoescape(["html"]),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-        keep_trailing_newline=template.endswith(".md"),
-    )
-    environment.filters |= {"count": _count, "code": _code}
-    environment.filters |= {"metres": metres, "percent": percent, "span": span, "tau": _tau}
-    return environment.get_template(template).render(given)
-
-
 def _minutes(minutes: float) -> str:
     return span(60.0 * minutes)
-
-
-def _count(number: int | None) -> str:
-    return "not known" if number is None else f"{number:,}"
-
-
-def _tau(agreement: float | None) -> str:
-    return "–" if agreement is None else f"{agreement:.2f}"
-
-
-def _code(name: str) -> str:
-    """Quote a file name so that it cannot be anything but text in a table."""
-    shown = "".join(c if c.isprintable() and c not in "`|" else "?" for c in name)
-    return f"`{shown}`"
