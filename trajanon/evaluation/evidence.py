@@ -23,6 +23,7 @@ from trajanon.common.number_text import (
     span,
     two_digits,
 )
+from trajanon.common.plain_text import code_span
 from trajanon.common.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.evaluation import usefulness as measures
 from trajanon.evaluation.attacks.attack import QUESTIONS, Attack
@@ -295,11 +296,18 @@ class Evaluation:
     def _published(self) -> dict[str, Any]:
         """What is published of the cost, rounded."""
         moved = self.usefulness.displacement
-        return {
+        figures: dict[str, Any] = {
             "cost": cost(self.report, self.crowd),
             "metres moved": {name: self.crowd.number(moved[name]) for name in ("mean", "median")},
             "information loss, percent": self.crowd.number(self.loss),
         }
+
+        # Of few trips this would tell where one of them ends.
+        if self.unit == "trip" and self.crowd.people >= FEW:
+            right = self._flows[self.od_cell or measures.LARGEST]
+            shares = Crowd(self.trajectories, shares=True)
+            figures["flows"] = {"cell": self.od_cell, "right": shares.number(right)}
+        return figures
 
     def _tried(self, question: str) -> list[tuple[str, list[Attack]]]:
         """Attacks by name: each on the release, and on the originals."""
@@ -384,7 +392,7 @@ def _rendered(template: str, **given: Any) -> str:
         undefined=StrictUndefined,
         keep_trailing_newline=template.endswith(".md"),
     )
-    environment.filters |= {"count": _count, "code": _code, "unbroken": _unbroken}
+    environment.filters |= {"count": _count, "code": code_span, "unbroken": _unbroken}
     environment.filters |= {"metres": metres, "percent": percent, "span": span, "tau": _tau}
     return environment.get_template(template).render(given)
 
@@ -399,12 +407,6 @@ def _count(number: int | None) -> str:
 
 def _tau(agreement: float | None) -> str:
     return "–" if agreement is None else f"{agreement:.2f}"
-
-
-def _code(name: str) -> str:
-    """Quote a file name so that it cannot be anything but text in a table."""
-    shown = "".join(c if c.isprintable() and c not in "`|" else "?" for c in name)
-    return f"`{shown}`"
 
 
 def _unbroken(sentence: str) -> Markup:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from math import ceil
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import parsed
@@ -38,11 +38,23 @@ class _Promise(TypedDict):
     k: int
 
 
+class CellsForFlows(TypedDict):
+    """The smallest cells between which three of four counts are right."""
+
+    cell: Literal["0.5 km", "1 km", "2 km", "3 km"] | None  # None: not even the largest of these
+    right: float | list[float]  # share of the counts, between these cells or else the largest
+
+
+class _Cost(TypedDict):
+    flows: NotRequired[CellsForFlows]
+
+
 class _Certificate(TypedDict):
-    """What is repeated of a certificate."""
+    """What is read of a certificate."""
 
     release: _Release
     promise: _Promise
+    cost: NotRequired[_Cost]
 
 
 _CONTEXT = {
@@ -99,7 +111,7 @@ def certificate(account: _Account, released: str | os.PathLike[str], version: st
         "certificate": "of what was assessed before publication; no promise beyond k-anonymity",
         "made": {"by": f"trajanon {version}", "on": account["date"]},
         "release": {
-            "sha256": _hashes(Path(released)),
+            "sha256": sha256_of(Path(released)),
             **{name: account[name] for name in ("unit", "points", "times", "area", "groups")},
             "rows": account["rows"]["released"],
         },
@@ -154,7 +166,7 @@ def repeated(certified: _Certificate, released: str | os.PathLike[str], findings
     if findings.smallest < k:
         rarest = number_of(findings.smallest, "time")
         problems.append(f"the certificate promises k = {k}, and a line occurs {rarest}")
-    hashes = _hashes(Path(released))
+    hashes = sha256_of(Path(released))
     if sorted(hashes.values()) != sorted(said["sha256"].values()):
         problems.append(
             f"the certificate is of other bytes: {_names(said['sha256'])} had another SHA-256 than "
@@ -179,6 +191,16 @@ def read_certificate(path: str | os.PathLike[str]) -> _Certificate:
         raise FileProblem(
             f"{path} is no certificate of trajanon: `trajanon evaluate` writes one beside a release"
         ) from error
+
+
+def cells_for_flows(path: Path, released: Path) -> CellsForFlows | None:
+    """Read from a certificate the cells for flows; None if it is not of the released file."""
+    if not path.exists():
+        return None
+    certified = read_certificate(path)
+    if certified["release"]["sha256"] != sha256_of(released):
+        return None
+    return certified.get("cost", {}).get("flows")
 
 
 def _attack(one: _Account, originals: Mapping[str, _Account]) -> dict[str, Any]:
@@ -332,8 +354,8 @@ def _english(text: str) -> dict[str, str]:
     return {"@value": text, "@language": "en"}
 
 
-def _hashes(released: Path) -> dict[str, str]:
-    """SHA-256 of the file, or of each part of a folder, by name."""
+def sha256_of(released: Path) -> dict[str, str]:
+    """Return the SHA-256 of the file, or of each part of a folder, by name."""
     files: Iterable[Path] = [released]
     if released.is_dir():
         files = sorted(released.glob("part-*.parquet"))
