@@ -17,6 +17,7 @@ PUBLIC = [
     "MicroaggregatedTable",
     "NoTrajectories",
     "Partition",
+    "Publisher",
     "Release",
     "ServerProblem",
     "TableFindings",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from trajanon.data_frames import anonymize as anonymize
     from trajanon.evaluation.evaluation import evaluate as evaluate
     from trajanon.evaluation.evidence import Evaluation as Evaluation
+    from trajanon.evaluation.publisher import Publisher as Publisher
     from trajanon.files.release_formats import read_release as read_release
     from trajanon.files.trajectory_files import read_trajectories as read_trajectories
     from trajanon.files.trajectory_files import write_trajectories as write_trajectories
@@ -56,6 +57,7 @@ _NAMES = {  # by the module that they are in
     "data_frames": "anonymize",
     "evaluation.evaluation": "evaluate",
     "evaluation.evidence": "Evaluation",
+    "evaluation.publisher": "Publisher",
     "files.release_formats": "read_release",
     "files.trajectory_files": "read_trajectories write_trajectories",
     "grouping.bound.lower_bound": "Bound lower_bound",

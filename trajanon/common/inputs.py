@@ -1,4 +1,4 @@
-"""Input files: only finite ones, with text in UTF-8; separators of tables; JSON of known types."""
+"""Input files: only finite ones, with text in UTF-8; tables, TOML, and JSON of known types."""
 
 import re
 import sys
@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from trajanon.common.errors import BadInput
+from trajanon.common.errors import BadInput, FileProblem
 
 T = TypeVar("T")
 
@@ -73,6 +73,22 @@ def has_decimal_commas(cells: Iterable[str]) -> bool:
         for mark in (",", r"\.")
     )
     return commas > points
+
+
+def read_toml(path: Path, content: str) -> dict[str, Any]:
+    """Read a file of TOML that anybody may have written, whose content errors name."""
+    import tomllib  # --help does not wait for it
+
+    try:
+        return tomllib.loads(regular(path).read_text("utf-8-sig"))
+    except OSError as error:
+        raise FileProblem(
+            f"cannot read {content} {path}: {error.strerror}; name another file"
+        ) from error
+    except RecursionError as error:
+        raise BadInput(f"{path} is nested too deeply") from error
+    except ValueError as error:
+        raise BadInput(f"{path} does not hold {content}, as TOML in UTF-8: {error}") from error
 
 
 def parsed(text: str | bytes, kind: type[T]) -> T:
