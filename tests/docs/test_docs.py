@@ -78,7 +78,8 @@ def test_a_reader_asks_nobody_else(site: Path) -> None:
 
 def kinds_of(error: type) -> set[type]:
     """An error and all that come from it."""
-    return {error}.union(*(kinds_of(kind) for kind in error.__subclasses__()))
+    kinds: list[type] = error.__subclasses__()
+    return {error}.union(*map(kinds_of, kinds))
 
 
 @pytest.mark.parametrize(

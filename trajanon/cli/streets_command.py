@@ -37,7 +37,7 @@ def streets(
 ) -> None:
     """Count trips on streets by direction, speed and hour: from the release alone."""
     from trajanon.cli.map_command import box_around
-    from trajanon.cli.report_tables import bars
+    from trajanon.cli.progress_bars import bars
     from trajanon.common.atomic_output import replacing
     from trajanon.evaluation import counts_datasheet as sheets
     from trajanon.evaluation.release_certificate import cells_for_flows
