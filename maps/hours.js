@@ -57,7 +57,7 @@ const trajanonHours = (() => {
       const counts = hours.map((_, hour) => Object.fromEntries(kinds.map((kind) => [kind,
         sum(departures[kind], (slot) => slot % HOURS === hour && chosen.onDay(slot))])));
       const most = Math.max(1, ...counts.flatMap(Object.values));
-      unit.textContent = `${units} in an hour: the highest bar is ${number(most)}`;
+      unit.textContent = `Highest bar: ${number(most)} ${units} in an hour`;
       hours.forEach((made, hour) => {
         made.ariaPressed = chosen.hours.has(hour);
         made.title = `${clock(hour)}–${clock(hour + 1)}: ${told((kind) => counts[hour][kind])}`;

@@ -184,7 +184,7 @@ def test_only_lines_of_the_chosen_hours_are_drawn(see: Open) -> None:
     seen = see(compare(*timed(), view="side-by-side", tiles=None))
     assert shown(seen) == (11, 3)
     assert status(seen) == "All hours: 11 trips as recorded, 11 as released, 3 groups."
-    assert text(seen, ".unit") == "trips in an hour: the highest bar is 4"
+    assert text(seen, ".unit") == "Highest bar: 4 trips in an hour"
     everything = seen.coloured()
     for name in ("worst", "displacement"):
         seen.toggle(name)
