@@ -20,6 +20,7 @@ def test_the_datasheet_holds_nothing_that_a_release_may_not(slid_sample: Evaluat
     evaluation, report = slid_sample
     text = evaluation.datasheet
     assert "k-anonymity is not differential privacy" in text
+    assert "named by the publisher" not in text  # no placeholders
     rows = f"{report['rows']['subjects']:,}"
     assert f"| Rows | {rows}, one for each different subject of a line |" in text
     assert "madrid" not in text.lower()

@@ -224,7 +224,7 @@ class Evaluation:
             "date": self.date.isoformat(),
             "verdict": self.verdict.account,
             "cost": cost(self.report),
-            "published": self.published,
+            "published": self._published,
             "source": source(self.report),
             "facts": self.facts,
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
@@ -285,7 +285,7 @@ class Evaluation:
         return Crowd(self.trajectories / self.most_of_one)
 
     @property
-    def published(self) -> dict[str, Any]:
+    def _published(self) -> dict[str, Any]:
         """What is published of the cost, rounded."""
         moved = self.usefulness.displacement
         figures: dict[str, Any] = {
@@ -329,7 +329,7 @@ class Evaluation:
             ),
             width=width_in(self.report),
             for_comparison=FOR_COMPARISON,
-            cost=self.published["cost"],
+            cost=self._published["cost"],
             crowd=self.crowd,
             few=FEW,
             farthest=Crowd(self.crowd.people * BEYOND),
