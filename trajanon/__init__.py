@@ -14,56 +14,11 @@ libraries beneath.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    __version__: str
-    from trajanon.bound.lower_bound import Bound as Bound
-    from trajanon.bound.lower_bound import lower_bound as lower_bound
-    from trajanon.data_frames import anonymize as anonymize
-    from trajanon.errors import TrajanonError as TrajanonError
-    from trajanon.evaluation.evaluation import evaluate as evaluate
-    from trajanon.evaluation.evidence import Evaluation as Evaluation
-    from trajanon.files.release_formats import read_release as read_release
-    from trajanon.files.trajectory_files import read_trajectories as read_trajectories
-    from trajanon.files.trajectory_files import write_trajectories as write_trajectories
-    from trajanon.microaggregation import microaggregate as microaggregate
-    from trajanon.od_table import zone_flows as zone_flows
-    from trajanon.partition import Partition as Partition
-    from trajanon.parts import anonymize_parts as anonymize_parts
-    from trajanon.privacy.release_check import Findings as Findings
-    from trajanon.privacy.release_check import check as check
-    from trajanon.publication import anonymize_file as anonymize_file
-    from trajanon.release import Release as Release
-    from trajanon.street_counts import streets as streets
-    from trajanon.tables import MicroaggregatedTable as MicroaggregatedTable
-    from trajanon.tables import TableFindings as TableFindings
-    from trajanon.tables import check_table as check_table
-    from trajanon.tables import microaggregate_table as microaggregate_table
-    from trajanon.trajectories import Trajectories as Trajectories
+from lazy_loader import attach_stub
 
-_NAMES = {  # by the module that they are in
-    "bound.lower_bound": "Bound lower_bound",
-    "data_frames": "anonymize",
-    "errors": "TrajanonError",
-    "evaluation.evaluation": "evaluate",
-    "evaluation.evidence": "Evaluation",
-    "files.release_formats": "read_release",
-    "files.trajectory_files": "read_trajectories write_trajectories",
-    "microaggregation": "microaggregate",
-    "partition": "Partition",
-    "parts": "anonymize_parts",
-    "privacy.release_check": "Findings check",
-    "publication": "anonymize_file",
-    "release": "Release",
-    "street_counts": "streets",
-    "tables": "MicroaggregatedTable TableFindings check_table microaggregate_table",
-    "trajectories": "Trajectories",
-    "od_table": "zone_flows",
-}
-_HOME = {name: f"trajanon.{module}" for module, names in _NAMES.items() for name in names.split()}
-
-__all__ = sorted(_HOME)
+_named, _, __all__ = attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
@@ -71,10 +26,8 @@ def __getattr__(name: str) -> Any:
         return import_module("importlib.metadata").version("trajanon")
     if name in ("data", "extract", "maps"):
         return import_module(f"trajanon.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module 'trajanon' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    return _named(name)
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_HOME, "__version__"]
+    return [*globals(), *__all__, "__version__"]

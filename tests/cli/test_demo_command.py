@@ -10,7 +10,7 @@ import pytest
 from commands import Run, names
 
 from trajanon.cli.messages import say_compiling
-from trajanon.cli.report_tables import bars
+from trajanon.cli.progress_bars import bars
 
 
 def test_that_kernels_are_compiled_is_said_once_by_commands_that_run_others(
@@ -29,7 +29,7 @@ def test_demo_needs_no_network_and_no_home(tmp_path: Path) -> None:
         "def refuse(*_): raise OSError('no network in this test')\n"
         "socket.socket.connect = socket.getaddrinfo = refuse\n"
         "sys.argv = ['trajanon', 'demo', 'results']\n"
-        "from trajanon.cli.main import main\n"
+        "from trajanon.__main__ import main\n"
         "main()\n"
     )
     done = subprocess.run(

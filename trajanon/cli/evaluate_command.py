@@ -5,9 +5,10 @@ from pathlib import Path
 import typer
 
 import trajanon
+from trajanon.cli.exit_codes import FINDS_FAULT
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, check_page, options
-from trajanon.errors import BadInput
+from trajanon.common.errors import BadInput
 
 _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
 
@@ -43,12 +44,13 @@ def evaluate(
 
     Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
     """
-    from trajanon.atomic_output import replacing
-    from trajanon.cli.report_tables import bars, show_verdict
+    from trajanon.cli.progress_bars import bars
+    from trajanon.cli.report_tables import show_verdict
+    from trajanon.common.atomic_output import replacing
     from trajanon.evaluation.evaluation import evaluate as evaluated
     from trajanon.evaluation.release_certificate import certificate
-    from trajanon.files import report as reports
-    from trajanon.release import json_report
+    from trajanon.release import report as reports
+    from trajanon.release.release import json_report
 
     given = files or [TRAJECTORIES, ANONYMIZED]
     if len(given) != 2:
@@ -104,7 +106,7 @@ def evaluate(
         mine, beside = (" and ".join(map(str, some)) for some in (outputs[:2], public))
         tell(f"Wrote {mine}, for you alone, and {beside}, to stand beside the release.")
     if not evaluation.holds:
-        raise typer.Exit(1)
+        raise typer.Exit(FINDS_FAULT)
 
 
 def _numbers(text: str) -> list[int]:

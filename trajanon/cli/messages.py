@@ -12,11 +12,8 @@ from typing import Any
 
 import typer
 
-from trajanon.errors import printable
-from trajanon.plain_text import escaped_json
-
-INTERRUPTED = 130
-"""The shell's exit code for Ctrl-C."""
+from trajanon.common.errors import printable
+from trajanon.common.plain_text import escaped_json
 
 _OPTIONS = {"area": "bbox"}
 """Parameters of the library with options of other names."""

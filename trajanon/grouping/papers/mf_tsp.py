@@ -1,0 +1,140 @@
+"""MF-TSP: groups of records that are neighbours on many short paths."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trajanon.common.arrays import Ints
+from trajanon.common.method_parameters import MfTspParameters
+from trajanon.common.progress import silent
+from trajanon.common.settings import Effort
+from trajanon.grouping.methods.distance_methods import mdav
+from trajanon.grouping.methods.hm2 import HEURISTICS
+from trajanon.grouping.problem import Problem
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+_PATHS_PER_COUNT = 32  # whose neighbours are counted at a time
+
+
+def mf_tsp(problem: Problem) -> Ints:
+    """Group records that stand near one another on the paths from every record.
+
+    A path begins at each record. Two records meet on a path if it leads from one to the other in at
+    most k - 1 steps; with ``path_neighbours`` next, in one step. The pair without a group that
+    meets most often begins a group; the record that meets one of the two most often joins, until
+    there are k. Records that find too few others without a group join the groups with the nearest
+    centroids, up to 2k - 1 records; if they do not fit, MDAV groups them.
+
+    With subjects, only records of different ones form a group, and a group that records join late
+    may be larger than 2k - 1. The path heuristic does not kick: n paths are long work even so.
+
+    References
+    ----------
+    Maya-López, Solanas (ApplePies 2019), Algorithm 1 and its text for the neighbours
+    within k - 1; thesis (URV 2023), section 3.2, Algorithm 1, which counts the next ones alone: the
+    hospital's printed groups follow from its matrix (3.2); those of the companies (Table VII) do
+    not follow from the printed counts (Table V).
+
+    Examples
+    --------
+    Again and again, the two that are neighbours on most paths become a group:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> trajanon.microaggregate(ages, k=2, method="mf-tsp", refine="none").labels.tolist()
+    [0, 0, 1, 1, 2, 2, 3, 3]
+    """
+    return group_by_paths(problem, paths_from_every_record(problem))
+
+
+def paths_from_every_record(problem: Problem) -> Iterator[Ints]:
+    """Find n paths, each the order of the records, (n,), from another one on."""
+    n = len(problem.records)
+    quiet = replace(problem, budget=Effort(), progress=silent)
+    for start in range(n):
+        problem.progress("Finding a path from every record", start, n)
+        yield HEURISTICS[problem.settings.heuristic or "or-opt"](quiet, start)
+    problem.progress("Finding a path from every record", n, n)
+
+
+def group_by_paths(problem: Problem, paths: Iterable[Ints]) -> Ints:
+    """Group records by how often two are neighbours on given paths."""
+    from scipy.sparse import csr_array  # nothing else of the usual search needs it
+
+    n = len(problem.records)
+    near = problem.parameters_of(MfTspParameters).path_neighbours == "near"
+    steps = range(1, min(problem.k, n) if near else min(2, n))
+    met = csr_array((n, n), dtype=np.int64)
+
+    waiting = iter(paths)
+    while batch := list(islice(waiting, _PATHS_PER_COUNT)):
+        orders = np.array(batch)
+        left = np.concatenate([orders[:, :-step].ravel() for step in steps])
+        right = np.concatenate([orders[:, step:].ravel() for step in steps])
+        pairs = csr_array((np.ones(len(left), np.int64), (left, right)), (n, n))
+        # The next ones alone are counted in one direction: which record follows the other.
+        met = met + pairs + pairs.T if near else met + pairs
+    return group_by_counts(problem, csr_array(met))
+
+
+def group_by_counts(problem: Problem, met: "csr_array") -> Ints:
+    """Group records by how often the first of two has met the second, (n, n)."""
+    from scipy.sparse import csr_array, vstack
+
+    subjects = problem.subjects
+    pairs = met.tocoo()
+    met_by = csr_array(met.T)
+    most_first = np.lexsort((pairs.col, pairs.row, -pairs.data))
+
+    groups: list[list[int]] = []
+    loose: list[int] = []  # of groups that found no k-th record
+    waiting = np.ones(len(subjects), dtype=np.bool_)
+    for i, j in zip(pairs.row[most_first], pairs.col[most_first], strict=True):
+        if not waiting[i] or not waiting[j] or subjects[i] == subjects[j]:
+            continue
+
+        near = vstack([met[[i]], met_by[[j]]], format="csr")
+        group = [int(i), int(j)]
+        while len(group) < problem.k:
+            joining = waiting[near.indices] & ~np.isin(subjects[near.indices], subjects[group])
+            if not joining.any():
+                break
+            group.append(int(near.indices[joining][near.data[joining].argmax()]))
+
+        waiting[group] = False
+        if len(group) == problem.k:
+            groups.append(group)
+        else:
+            loose += group
+    waiting[loose] = True
+    _place(problem, groups, np.flatnonzero(waiting))
+
+    labels = np.empty(len(subjects), dtype=np.int64)
+    for number, group in enumerate(groups):
+        labels[group] = number
+    return labels
+
+
+def _place(problem: Problem, groups: list[list[int]], loose: Ints) -> None:
+    """Put loose records into groups that have room, or groups of their own, or any groups."""
+    k = problem.k
+    room = sum(max(2 * k - 1 - len(group), 0) for group in groups)
+    _, subjects = np.unique(problem.subjects[loose], return_inverse=True)
+    if len(loose) > room and subjects.max(initial=-1) + 1 >= k:
+        labels = mdav(Problem(records=problem.records[loose], subjects=subjects, k=k))
+        groups += [loose[labels == group].tolist() for group in range(labels.max() + 1)]
+        return
+
+    largest = 2 * k - 1 if len(loose) <= room else len(problem.records)
+    centroids = np.array([problem.records[group].mean(axis=0) for group in groups])
+    sizes = np.array([len(group) for group in groups])
+    for record in loose:
+        away = ((centroids - problem.records[record]) ** 2).sum(axis=1)
+        nearest = int(np.where(sizes < largest, away, np.inf).argmin())
+        groups[nearest].append(int(record))
+        sizes[nearest] += 1

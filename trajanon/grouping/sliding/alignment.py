@@ -1,0 +1,215 @@
+"""Alignment: windows slide on their tracks towards their groups, on one page."""
+
+import logging
+from dataclasses import replace
+from functools import partial
+from time import perf_counter
+
+import numpy as np
+
+from trajanon._kernels.sliding_windows import Windows
+from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.errors import TrajanonError
+from trajanon.common.heap import give_back
+from trajanon.common.progress import Progress, silent
+from trajanon.common.settings import Effort
+from trajanon.grouping import loss
+from trajanon.grouping.axes import leading_axes
+from trajanon.grouping.neighbours import neighbour_count
+from trajanon.grouping.partition import Partition, Stage, broken_promises, regrouped
+from trajanon.grouping.problem import Problem, SearchLog
+from trajanon.grouping.refinements.annealing import DROPPED, Field, cooling, warmth
+from trajanon.grouping.sliding.sliding import (
+    BlockWork,
+    anneal_windows,
+    settle_windows,
+    work_in_blocks,
+)
+from trajanon.grouping.sliding.windows import (
+    Aligned,
+    build_windows,
+    centred,
+    records_at,
+    start_ranges,
+    summed,
+    turned_at,
+    window_neighbours,
+)
+from trajanon.trajectories.displacements import moved_to
+from trajanon.trajectories.times import Timing, search_columns
+from trajanon.trajectories.trajectories import Trajectories
+
+_LOG = logging.getLogger(__name__)
+
+HOT = 0.7
+COLD = 0.03
+"""First and last heat; what groups look like from afar is settled before."""
+NEAR_ROUNDS = 3  # searches for neighbours of windows: windows slide, and meet others
+PASSES = 24  # with each, blocks and the room between windows of a run are divided again
+SETTLINGS = 2  # times that windows settle in the end, in blocks with other borders
+
+MOVES_SHARE = 0.75
+LEAST = 0.06
+FULL = 9_000
+"""Of the moves per record that a run of annealing gets, n windows get the first share; beyond 9,574
+windows they get LEAST + FULL / n of that: 1,670 a window with 41,233, and 414 with a million."""
+
+
+def may_slide(trajectories: Trajectories) -> bool:
+    """Return whether any trajectory has room on its track while all others stay."""
+    if (tracks := trajectories.tracks) is None:
+        return False
+    first, last = start_ranges(build_windows(tracks, trajectories.points.shape[1]), tracks.start)
+    return bool((first < last).any())
+
+
+def align(
+    trajectories: Trajectories,
+    partition: Partition,
+    k: int,
+    *,
+    subjects: Ints | None,
+    moves_per_record: int | None,
+    seed: int,
+    timing: Timing | None = None,
+    progress: Progress = silent,
+) -> tuple[Trajectories, Partition]:
+    """Slide trajectories on their tracks, and regroup them, to be near their groups.
+
+    Where one begins on its track is an accident of the cutting: two people who went the same way
+    get trajectories that differ by that. With a timing, the search sees departures as well. If
+    ``moves_per_record`` is None, groups stay as they are.
+    """
+    since = perf_counter()
+    tracks = trajectories.tracks
+    if tracks is None or not may_slide(trajectories):
+        return trajectories, partition
+
+    _, weights = search_columns(trajectories, timing)
+    departure = None if timing is None else timing.departures(tracks)
+    windows = build_windows(tracks, trajectories.points.shape[1], departure, weights)
+    people = np.arange(len(trajectories)) if subjects is None else dense(subjects)
+    log = WindowLog(windows, Aligned(tracks.start, dense(partition.labels)))
+    problem = Problem(
+        records=np.empty((len(people), 0)),  # they change as windows slide
+        subjects=people,
+        k=k,
+        random=np.random.default_rng([seed, 1]),  # not the numbers of the search before
+        budget=Effort(moves_per_record=moves_per_record or 0),
+        log=log,
+        progress=progress,
+    )
+    stopped = False
+    try:
+        search_windows(problem, log, regroup=moves_per_record is not None)
+    except KeyboardInterrupt:
+        _LOG.info("stopping: the best windows and groups so far are taken")
+        stopped = True
+
+    start = log.aligned.start
+    labels = dense(log.aligned.labels)
+    if broken_promises(labels, people, k):
+        raise TrajanonError(f"alignment left a group of fewer than {k}; please report it")
+    del windows, log, problem  # large, and not needed any more
+    give_back()
+
+    slid = trajectories.slid(tracks.along + start - tracks.start)
+    aligned = regrouped(partition, slid.records, labels)
+    if _mean_metres(slid, aligned) >= _mean_metres(trajectories, partition):
+        slid = trajectories
+        aligned = partition
+    stage = Stage("alignment", _loss_seen(slid, aligned, timing), perf_counter() - since)
+    return slid, replace(aligned, stages=(*partition.stages, stage), stopped=stopped)
+
+
+def _loss_seen(trajectories: Trajectories, partition: Partition, timing: Timing | None) -> float:
+    """Compute the IL of what the search sees: of places, and of departures with a timing."""
+    if timing is None:
+        return partition.information_loss
+    columns, weights = search_columns(trajectories, timing)
+    return regrouped(partition, columns, partition.labels, weights).information_loss
+
+
+def _mean_metres(trajectories: Trajectories, groups: Partition) -> float:
+    """Measure how far points are from where their group's line has them, on average."""
+    lines = groups.lines(trajectories.points)
+    return float(moved_to(trajectories.points, lines, groups.labels).mean(dtype=np.float64))
+
+
+class WindowLog(SearchLog):
+    """The windows and groups that lost least so far."""
+
+    def __init__(self, windows: Windows, aligned: Aligned) -> None:
+        super().__init__()
+        self.windows = windows
+        self.aligned = aligned
+        self.lost = loss.sse(records_at(windows, aligned.start), aligned.labels)
+        self._total = float(summed(windows, aligned.start, lambda records: (records**2).sum()))
+
+    def offer_windows(self, aligned: Aligned) -> None:
+        """Keep windows and groups that lose less than all before."""
+        lost = loss.sse(records_at(self.windows, aligned.start), aligned.labels)
+        if lost < self.lost:
+            self.aligned = aligned
+            self.lost = lost
+
+    @property
+    def note(self) -> str:
+        """Write the IL, for those who watch the progress."""
+        return f"IL {loss.information_loss(self.lost, self._total):.4g} %"
+
+
+def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
+    """Slide windows, and regroup them, to lose less; the log keeps the best.
+
+    They slide until none gains; then random moves, ever colder, slide and regroup them; in the end
+    they slide and change groups until neither gains. All is done in blocks.
+    """
+    windows = log.windows
+    aligned = log.aligned
+
+    def in_blocks(work: BlockWork, axes: Floats, task: str, done: int, *, chained: bool) -> None:
+        nonlocal aligned
+        report = partial(problem.progress, task, done, PASSES, log.note)
+        report()
+        aligned = work_in_blocks(
+            problem, windows, aligned, axes, work, chained=chained, watch=report
+        )
+        log.offer_windows(aligned)
+
+    settle_in_blocks = partial(in_blocks, task="Settling windows", chained=True)
+    axes = axes_of(centred(windows, aligned.start), aligned.start, log.lost)
+    settle_in_blocks(partial(settle_windows, problem, None), axes, done=0)
+    if not regroup:
+        return
+
+    n = len(problem.subjects)
+    moves = problem.budget.moves_per_record
+    moves = int(MOVES_SHARE * moves * min(LEAST + FULL / n, 1.0))
+    moves, heats = cooling(moves, moves // PASSES + 1, PASSES, HOT, COLD)
+    for passes in filter(len, np.array_split(np.arange(len(heats) - 1), NEAR_ROUNDS)):
+        axes, field = window_field(problem, windows, aligned)
+        for number in passes.tolist():
+            work = partial(anneal_windows, field, axes, moves, heats[number : number + 2])
+            in_blocks(work, axes, "Sliding windows", number, chained=False)
+
+    axes, field = window_field(problem, windows, aligned)
+    for _ in range(SETTLINGS):
+        settle_in_blocks(partial(settle_windows, problem, field.neighbours), axes, done=PASSES)
+
+
+def window_field(problem: Problem, windows: Windows, aligned: Aligned) -> tuple[Floats, Field]:
+    """Find axes, (p, q), and neighbours and temperatures for windows where they are."""
+    start = aligned.start
+    centred_windows = centred(windows, start)
+    lost = loss.sse(records_at(centred_windows, start), aligned.labels)
+    axes = axes_of(centred_windows, start, lost)
+    near = window_neighbours(windows, start, axes, neighbour_count(problem.k))
+    records = turned_at(centred_windows, start, axes)
+    return axes, Field(problem, near, warmth(records, near, problem.k, lost))
+
+
+def axes_of(windows: Windows, start: Ints, lost: float) -> Floats:
+    """Find the axes, (p, q), that a search needs to see, where so much is lost."""
+    products = summed(windows, start, lambda records: np.einsum("ij,ik->jk", records, records))
+    return leading_axes(products, DROPPED * lost)

@@ -1,0 +1,154 @@
+"""Groups of trajectories, and the lines and times that are released of them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from trajanon.common.arrays import Floats, Ints, Metres
+from trajanon.common.errors import BadInput
+from trajanon.common.number_text import number_of
+from trajanon.files.release_lines import rounded
+from trajanon.grouping.loss import group_means, loss_to
+from trajanon.grouping.partition import Partition, member_weights
+from trajanon.release.perturbation import (
+    GroupWidths,
+    PublicWidths,
+    group_widths,
+    perturbed,
+    perturbed_times,
+    widths_of_times,
+)
+from trajanon.release.snapping import RoadsToFollow, Snapped
+from trajanon.trajectories.days import staying, trips_of_days
+from trajanon.trajectories.displacements import moved_to, until_rest
+from trajanon.trajectories.times import Timing, time_errors
+from trajanon.trajectories.trajectories import Trajectories
+
+
+@dataclass(frozen=True, eq=False)
+class TrajectoryGroups:
+    """Trajectories and their groups, and the lines that are released of these."""
+
+    trajectories: Trajectories
+    partition: Partition  # its loss and its lines are of places alone
+    key: bytes | None  # the holder's secret, by which lines are moved; None: plain means
+    timing: Timing | None = None  # of times that are released
+    roads: RoadsToFollow | None = None  # on which released lines lie
+    release_widths: PublicWidths | None = None  # of a shard: those of all shards
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Return what each trajectory counts in the mean of people of its group, (n,)."""
+        return member_weights(self.partition.labels, self.trajectories.subject)
+
+    @cached_property
+    def means(self) -> Floats:
+        """Average each group, (g, m, 2): each person counts once; without a key each trip."""
+        trips = self.trajectories
+        weights = None if self.key is None else self.weights
+        means = group_means(trips.records, self.partition.labels, weights)
+        return means.reshape(-1, *trips.points.shape[1:])
+
+    @cached_property
+    def group_widths(self) -> GroupWidths:
+        """Measure how far the members of each group are from their means."""
+        trips = self.trajectories
+        labels = self.partition.labels
+        places = group_widths(trips.points, self.means, labels, self.weights)
+        if self.timing is None:
+            return GroupWidths(places)
+        seconds = self.timing.seconds(trips)
+        return GroupWidths(places, *widths_of_times(seconds, labels, self.weights))
+
+    @cached_property
+    def widths(self) -> PublicWidths | None:
+        """Return the public widths by which lines are moved; None of plain means."""
+        if self.key is None:
+            return None
+        return self.release_widths or PublicWidths.of(self.group_widths)
+
+    @cached_property
+    def written(self) -> Floats:
+        """Compute the line of each group as it is written without roads to follow, (g, m, 2)."""
+        trips = self.trajectories
+        labels = self.partition.labels
+        _refuse_antimeridian(trips.points[..., 1], labels)
+
+        if self.key is None or self.widths is None:
+            lines = rounded(self.means)
+        else:
+            width = self.widths.places
+            lines = perturbed(trips.points, self.means, labels, self.key, width, trips.subject)
+
+        if trips.unit != "day":
+            return lines
+        first = np.unique(labels, return_index=True)[1]
+        return staying(lines, trips_of_days(trips.take(first)), trips.provenance["days"])
+
+    @cached_property
+    def laid(self) -> Snapped | None:
+        """Lay the written lines on roads; None if none are followed."""
+        return None if self.roads is None else self.roads.lay(self.written)
+
+    @property
+    def released(self) -> Floats:
+        """Return the line of each group as it is released, (g, m, 2)."""
+        return self.written if self.laid is None else self.laid.lines
+
+    @property
+    def information_loss(self) -> float:
+        """Compute IL of places in percent: of the released lines; without a key, of plain means."""
+        if self.key is None:
+            return self.partition.information_loss
+        return loss_to(self.trajectories.points, self.released, self.partition.labels)
+
+    @cached_property
+    def released_times(self) -> Floats | None:
+        """Compute the times of each group as they are written, (g, m); None if not released."""
+        if self.timing is None:
+            return None
+
+        trips = self.trajectories
+        labels = self.partition.labels
+        clock = self.timing.clock
+        seconds = self.timing.seconds(trips)
+        if self.key is None or self.widths is None:
+            return clock.rounded(group_means(seconds, labels))
+        return perturbed_times(
+            trips.points, seconds, labels, clock, self.key, self.widths, trips.subject
+        )
+
+    @property
+    def late(self) -> dict[str, Floats]:
+        """Compute the seconds by which released departures and durations are off, (n,)."""
+        times = self.released_times
+        if self.timing is None or times is None:
+            return {}
+
+        ends = [0, -1]
+        seconds = self.timing.seconds(self.trajectories)[:, ends]
+        departed, took = time_errors(seconds, times[:, ends][self.partition.labels])
+        return {"departure_error": departed, "duration_error": took}
+
+    @property
+    def moved(self) -> Metres:
+        """Measure metres from trajectories' points to those of their lines; of days to the last."""
+        points = self.trajectories.points
+        moved = moved_to(points, self.released, self.partition.labels)
+        return moved[until_rest(points)] if self.trajectories.unit == "day" else moved
+
+
+def _refuse_antimeridian(longitude: Floats, labels: Ints) -> None:
+    """Refuse groups of which members lie on both sides of it: their mean is far from them."""
+    groups = int(labels.max(initial=-1)) + 1
+    east = np.full(groups, -np.inf)
+    west = np.full(groups, np.inf)
+    np.maximum.at(east, labels, longitude.max(axis=1))
+    np.minimum.at(west, labels, longitude.min(axis=1))
+    if across := int((east - west > 180.0).sum()):
+        counted = number_of(across, "group spans", "groups span")
+        raise BadInput(
+            f"{counted} more than 180 degrees of longitude, as on both sides of the antimeridian, "
+            "and would have no mean: extract each side with an `area` of its own, or lower `k`"
+        )
