@@ -92,7 +92,7 @@ INSERTIONS: Mapping[str, Heuristic] = {
 
 
 def repetitive_nn(problem: Problem, start: int | None = None) -> Ints:
-    """Take the shortest of the nearest neighbour tours from every city.
+    """Find the shortest of the nearest neighbour tours from every city.
 
     Each record, and the dummy, begins a tour. From a record it leads to the dummy, at distance 0,
     and from there to a random record, so the first record stands at the end of the path, as in

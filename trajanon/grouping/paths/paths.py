@@ -72,7 +72,7 @@ def path_length(records: Floats, path: Ints) -> float:
 
 
 def nearest_neighbour(problem: Problem, start: int | None = None) -> Ints:
-    """Go on to the nearest record not yet met.
+    """Walk on to the nearest record not yet met.
 
     A tour through the records and the dummy begins with a random one of these cities. The dummy is
     at distance 0 and comes next; from there all records are equally far, and a random one follows.
@@ -101,7 +101,7 @@ def nearest_neighbour(problem: Problem, start: int | None = None) -> Ints:
 
 
 def through_groups(method: Callable[[Problem], Ints]) -> Heuristic:
-    """Lead through the groups of a method (MD-MHM, MDAV-MHM, CBFS-MHM).
+    """Return a heuristic that leads through the groups of a method (MD-, MDAV- and CBFS-MHM).
 
     References
     ----------
@@ -119,7 +119,7 @@ def through_groups(method: Callable[[Problem], Ints]) -> Heuristic:
 
 
 def path_through(records: Floats, labels: Ints) -> Ints:
-    """Lead through groups, by Nearest Point Next on their centroids; inside to the nearest."""
+    """Walk through groups, by Nearest Point Next on their centroids; inside to the nearest."""
     members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
     centroids = group_means(records, labels)
 
@@ -218,7 +218,7 @@ def two_opt(problem: Problem) -> Ints:
 
 @from_any_start
 def mdav_lk(problem: Problem) -> Ints:
-    """Lead through the groups of MDAV, and shorten that by Lin and Kernighan's heuristic.
+    """Walk through the groups of MDAV, and shorten the path by Lin and Kernighan's heuristic.
 
     A chain gives up a link of a record, joins the freed end to a near record, gives up that one's
     link in turn, and so on, five times at most, while all links given up are longer than all new

@@ -236,7 +236,7 @@ def anneal_regions(problem: Problem, labels: Ints) -> Ints:
 
 
 def cross(records: Floats, labels: Ints, other_labels: Ints) -> Ints:
-    """Take from two partitions the groups of the better one, wherever they part ways.
+    """Join two partitions: the groups of the better one, wherever they part ways.
 
     As Whitley, Hains and Howe (GECCO 2009), "Tunneling between optima: partition crossover for the
     traveling salesman problem", do with two tours.

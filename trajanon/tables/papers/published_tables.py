@@ -128,7 +128,7 @@ def _by_distance(table: str, dataset: Dataset, ks: Iterable[int]) -> Batches:
 
 
 def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """Paths cut by MHM: thesis Tables 4.2 to 4.7, and the correlation of 4.8."""
+    """Measure paths cut by MHM: thesis Tables 4.2 to 4.7, and the correlation of 4.8."""
     ks = (3, 4, 5, 6)
     row = partial(measurements_of, "hm2", dataset.name)
     yield from _by_distance("hm2", dataset, ks)
@@ -170,7 +170,7 @@ def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
 
 
 def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """Compressed paths, the best cut of each: thesis Tables 5.1 to 5.4, paper 1 to 4."""
+    """Measure compressed paths, the best cut of each: thesis Tables 5.1 to 5.4, paper 1 to 4."""
     ks = range(3, 11)
     row = partial(measurements_of, "compression", dataset.name)
     yield from _by_distance("compression", dataset, ks)
@@ -199,7 +199,7 @@ def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Bat
 
 
 def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """Random Cluster Shuffling after MDAV: thesis Table 6.1."""
+    """Measure Random Cluster Shuffling after MDAV: thesis Table 6.1."""
     if dataset.name in ("Tarragona", "EIA"):
         return
 
@@ -230,7 +230,7 @@ def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
 
 
 def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """MF-TSP, from n paths that all k share: thesis Tables 3.2 and 3.4, MF-TSP paper Table IX."""
+    """Measure MF-TSP, from n paths that all k share: thesis Tables 3.2, 3.4, its paper Table IX."""
     if not dataset.measured_by(("Census", "Tarragona")):
         return
 
@@ -258,7 +258,7 @@ def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
 
 
 def decomposition_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """The decomposition heuristic, step by step: decomposition paper Tables 1 to 4."""
+    """Measure the decomposition heuristic, step by step: decomposition paper Tables 1 to 4."""
     if not dataset.measured_by(("Census", "Tarragona")):
         return
 
@@ -294,7 +294,7 @@ def decomposition_table(dataset: Dataset, repeats: int, progress: Progress) -> B
 
 
 def timing_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """The seconds of MDAV and of paths, each the fastest of three; thesis Fig. 5.4."""
+    """Measure the seconds of MDAV and of paths, each the fastest of three; thesis Fig. 5.4."""
     if not dataset.measured_by(PAPERS):
         return
 
