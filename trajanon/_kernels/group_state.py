@@ -191,7 +191,7 @@ def may_replace(groups, leaving, entering, k):
 
 @bare
 def leaving_change(groups, record):
-    """What a record's group loses by its leaving: a change of 0 or less."""
+    """Compute what a record's group loses by its leaving: a change of 0 or less."""
     group = groups.labels[record]
     size = groups.sizes[group]
     if size == 1:
@@ -202,7 +202,7 @@ def leaving_change(groups, record):
 
 @bare
 def joining_change(groups, record, group):
-    """What a group gains by a record that joins, (p,): a change of 0 or more."""
+    """Compute what a group gains by a record that joins, (p,): a change of 0 or more."""
     size = groups.sizes[group]
     if size == 0:
         return 0.0
@@ -212,7 +212,7 @@ def joining_change(groups, record, group):
 
 @bare
 def replacing_change(groups, leaving, entering, enters):
-    """What a record's group changes by with another in its place, so far from the centroid."""
+    """Compute what a group changes by with another record in its place, so far from the mean."""
     group = groups.labels[leaving]
     leaves = squared_distance(groups.records[leaving], groups.centroids[group])
     apart = squared_distance(groups.records[entering], groups.records[leaving])
@@ -221,7 +221,7 @@ def replacing_change(groups, leaving, entering, enters):
 
 @bare
 def exchange_change(groups, x, z):
-    """What exchanging two records of different groups changes the SSE by."""
+    """Compute what exchanging two records of different groups changes the SSE by."""
     a = groups.labels[x]
     b = groups.labels[z]
     along = 0.0

@@ -153,7 +153,7 @@ def enter_heap(heap, keys, size, node, key):
 
 @bare
 def leave_heap(heap, keys, size):
-    """Take the first node out, which leaves ``size``."""
+    """Remove the first node, which leaves ``size``."""
     last = heap[size]
     key = keys[size]
 
@@ -283,7 +283,7 @@ def metres_between(network, search, from_state, from_offset, to_state, to_offset
 
 @bare
 def go_on(network, matching, straight, p, spread, room, mark):
-    """Lead the best path to each state of a point, or begin again if none leads; the last mark."""
+    """Extend the best paths to each state of a point, or begin again; return the last mark."""
     paths = room.paths
     search = room.search
     gained = room.gained
@@ -409,7 +409,7 @@ def enter_street(streets, count, line, state, point):
 
 @bare
 def go_along(streets, count, metres, point):
-    """Go some metres on the street that was entered last, up to a place on the line."""
+    """Add metres to the street that was entered last, up to a place on the line."""
     if count <= streets.line.shape[0]:
         streets.metres[count - 1] += metres
         streets.left[count - 1] = point
