@@ -103,7 +103,7 @@ def shortest_walk(walks, starts, ends, shortest):
 
 @bare
 def greedy_fragments(edges, links, other_end):
-    """Link cities by edges, (m, 2), in turn, unless they fork or close a circle; ``links`` are -1 before."""
+    """Link cities by edges, (m, 2), in turn, unless that makes a fork or a circle."""
     for edge in range(edges.shape[0]):
         a = edges[edge, 0]
         b = edges[edge, 1]
