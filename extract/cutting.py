@@ -105,6 +105,8 @@ class Cutter:
         Numbers of subjects are not final: two of them may turn out to be one person's.
         """
         points, counts = batch(some), self.counts
+        if "max_gap" not in self._limits.get("limits", ()):  # a limit that was asked for holds
+            points = replace(points, without_fix={})
         entered = self.recordings.enter(some, points)
         repeated = entered.repeated[points.trace]
         counts["recordings read"] += int(entered.new.sum())

@@ -33,8 +33,8 @@ _WAYS_OUT = {  # of what is dropped, by its counter
     "points sorted by place, not along a track": _BY_PLACE,
     "points without time": _BY_PLACE,
     "rows marked as not valid": (
-        "what they leave is a gap, which a larger `max_gap` or `max_pause` bridges; if the marks "
-        "are wrong, remove their column"
+        "trips go on over them within `max_pause`, and within `max_gap` if it is given; if the "
+        "marks are wrong, remove their column"
     ),
     "rows that could not be read": "of a table a warning names the first",
     "times that could not be read": "look at the column of times",

@@ -1,7 +1,7 @@
 """Points of many traces in common arrays, and seven steps that clean them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +26,8 @@ class Points:
     time: Floats  # seconds since 1970-01-01 UTC, shape (n,); NaN where unknown
     trace: Ints  # which trace of the batch a point belongs to, shape (n,), rising
     piece: Ints  # number of the unbroken track that a point belongs to, shape (n,), rising
+    # By trace: the times, rising, of rows without a position between its points.
+    without_fix: Mapping[int, Floats] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.lat)
@@ -35,7 +37,12 @@ class Points:
         if which.dtype == np.bool_ and which.all():
             return self
         return Points(
-            self.lat[which], self.lon[which], self.time[which], self.trace[which], self.piece[which]
+            lat=self.lat[which],
+            lon=self.lon[which],
+            time=self.time[which],
+            trace=self.trace[which],
+            piece=self.piece[which],
+            without_fix=self.without_fix,
         )
 
     def cut(self, before: Bools) -> "Points":
@@ -81,6 +88,9 @@ def batch(traces: Sequence[Trace]) -> Points:
         time=np.concatenate([trace.time for trace in traces]),
         trace=number,
         piece=number,
+        without_fix={
+            i: np.sort(trace.without_fix) for i, trace in enumerate(traces) if trace.without_fix
+        },
     )
 
 

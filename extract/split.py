@@ -29,11 +29,23 @@ def gaps_of(points: Points, rules: Rules) -> tuple[Bools, Bools, Bools]:
     seconds = points.time[end] - points.time[end - 1]
     pause, far, fast = np.zeros((3, len(points)), dtype=np.bool_)
     pause[end] = seconds > rules.longest_pause
-    far[end] = points.hops > rules.longest_hop
+    far[end] = points.hops > rules.longest_hop * (1 + _rows_without_fix(points, end))
     far &= ~pause
     fast[end] = too_fast(points.hops, seconds, rules.max_speed)
     fast &= ~(pause | far)
     return pause, far, fast
+
+
+def _rows_without_fix(points: Points, end: Ints) -> Ints:
+    """Count the rows without a position in each hop, whose recorder was on all the time."""
+    rows = np.zeros(len(end), np.int64)
+    for trace, times in points.without_fix.items():
+        hops = slice(*np.searchsorted(points.trace[end], [trace, trace + 1]))
+        begun, ended = (
+            np.searchsorted(times, points.time[side]) for side in (end[hops] - 1, end[hops])
+        )
+        rows[hops] = ended - begun
+    return rows
 
 
 def split_at_gaps(points: Points, rules: Rules, counts: Counter[str]) -> Points:

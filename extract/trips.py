@@ -48,10 +48,10 @@ class Trips:
         self.trace = points.trace[first]  # which trace of the batch each trip is of, (trips,)
         self.why = np.full(len(first), -1)  # the number of the reason why it is left out, or -1
         trip = np.repeat(np.arange(len(first)), size)
+        _, far, fast = gaps_of(points, rules)
         points = replace(points, trace=trip, piece=trip)  # `trace` numbers trips from here on
         counts[FOUND] += len(first)
         self._goes_on = self._cut_off(points, last_read[self.trace], longest_stop(rules))
-        _, far, fast = gaps_of(points, rules)
         # Ends are sought beside gaps, too, which may be errors of the receiver. A gap may be lost
         # with the surroundings of ends, and then the trip must not seem whole.
         self._gap = np.zeros(len(first), dtype=np.bool_)

@@ -24,6 +24,8 @@ from trajanon.subjects import key_of, spelled
 
 FIRST = 100_000  # rows at the beginning of a table by which it is judged
 
+_MARKED = np.inf  # latitude of a row that is marked as not valid: its time alone is used
+
 NOT_VALID = "rows marked as not valid"
 WITHOUT_ID = "points without an id"
 SEVERAL = "recordings of points that several people must have made"
@@ -107,7 +109,9 @@ def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, how: Reading) -> _
             role = "id" if "id" in chunk else "subject"
             msg = f"{label} has rows without {role}: they are left out and counted"
             how.warn(WITHOUT_ID, msg + "; name another column with `columns` id=...", label)
-        trace, subject, values = trace[used], subject[used], values[:, used]
+        values[0, ~valid] = _MARKED
+        owned = trace >= 0
+        trace, subject, values = trace[owned], subject[owned], values[:, owned]
     owner, pairs = pd.factorize(trace * (len(subjects) + 1) + subject + 1)
     trace, subject = np.divmod(pairs, len(subjects) + 1)
     owners = [
@@ -192,11 +196,19 @@ def _traces(rows: _Rows, prefix: str, how: Reading) -> Iterator[Trace]:
     for column in values:  # one after the other, for the memory
         column[:] = column[order]
     del order
+    any_marked = bool((values[0] == _MARKED).any())
     ends = np.cumsum(np.bincount(code)).tolist()
     for (name, key), start, end in zip(number, [0, *ends], ends, strict=False):
         subject = None if key is None else spelled(spellings[key][0])
         lat, lon, time = values[:, start:end]
-        yield Trace(prefix + name, subject, lat, lon, time, tuple(spellings[key]))
+        without_fix: tuple[float, ...] = ()
+        if any_marked:
+            valid = lat != _MARKED
+            without_fix = tuple(time[~valid].tolist())
+            lat, lon, time = lat[valid], lon[valid], time[valid]
+        if len(lat):
+            spelled_as = tuple(spellings[key])
+            yield Trace(prefix + name, subject, lat, lon, time, spelled_as, without_fix=without_fix)
 
 
 def _check_one_recording(traces: Sequence[Trace], what: str) -> None:

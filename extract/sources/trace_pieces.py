@@ -152,6 +152,7 @@ def _joined(pieces: Sequence[Trace]) -> Trace:
         time=np.concatenate([piece.time for piece in pieces]),
         spellings=tuple(dict.fromkeys(name for piece in pieces for name in piece.spellings)),
         cut_off=pieces[-1].cut_off,
+        without_fix=tuple(time for piece in pieces for time in piece.without_fix),
     )
 
 
