@@ -12,11 +12,11 @@ import folium
 from branca.element import Figure
 from jinja2 import Environment, PackageLoader
 
-from trajanon.atomic_output import replacing
-from trajanon.errors import BadInput
+from trajanon.common.atomic_output import replacing
+from trajanon.common.errors import BadInput
 from trajanon.maps.drawing import PALETTE, Drawing, match, release_and_originals, released_alone
-from trajanon.release import Release, with_report
-from trajanon.trajectories import Trajectories
+from trajanon.release.release import Release, with_report
+from trajanon.trajectories.trajectories import Trajectories
 
 VIEWS = ("overlay", "side-by-side")
 

@@ -7,10 +7,10 @@ import numpy as np
 from osmium import osm
 from osmium.filter import EntityFilter, KeyFilter
 
-from trajanon.errors import BadInput
+from trajanon.common.errors import BadInput
 from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.osm_file import objects
-from trajanon.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
+from trajanon.release.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
 
 _FAST = {"motorway", "motorway_link", "trunk", "trunk_link"}
 _STREETS = {

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import trajanon
 from trajanon.cli.messages import tell
 from trajanon.cli.options import ANONYMIZED, BOTH, MAP, TRAJECTORIES, check_page, options
-from trajanon.errors import BadInput
+from trajanon.common.errors import BadInput
 
 if TYPE_CHECKING:
-    from trajanon.arrays import Floats
+    from trajanon.common.arrays import Floats
     from trajanon.extract import Box
 
 _VIEWS = ("overlay", "side-by-side", "public")
@@ -43,8 +43,8 @@ def draw(
 ) -> None:
     """Draw original and released trajectories on a map."""
     from trajanon import maps
-    from trajanon.atomic_output import replacing
-    from trajanon.files.report import read_report, report_path
+    from trajanon.common.atomic_output import replacing
+    from trajanon.release.report import read_report, report_path
 
     if view not in _VIEWS:
         raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(_VIEWS)}")

@@ -12,8 +12,8 @@ from typing import Any
 
 import typer
 
-from trajanon.errors import printable
-from trajanon.plain_text import escaped_json
+from trajanon.common.errors import printable
+from trajanon.common.plain_text import escaped_json
 
 INTERRUPTED = 130
 """The shell's exit code for Ctrl-C."""
