@@ -78,7 +78,7 @@ class Cutter:
             some, traces = head(traces)
             if some:
                 cleaned = Cutter(self.rules)._cleaned(batch(some))
-                self.rules, self._limits = with_limits(self.rules, cleaned)
+                self.rules, self._limits = with_limits(self.rules, drop_zero_hops(cleaned))
         some, size = [], 0
         for trace in traces:
             some.append(trace)
@@ -116,7 +116,8 @@ class Cutter:
         given = points.take(~repeated)
         cleaned = self._cleaned(given)
         self.recordings.place(cleaned, given, entered)
-        found, true_ends = self._windows_or_trips(cleaned, some, became)
+        moving = self._kept("points repeated in place", cleaned, drop_zero_hops(cleaned))
+        found, true_ends = self._windows_or_trips(moving, some, became)
         new = max(int(entered.trace.max(initial=-1)) + 1 - len(self._became), 0)
         self._became = np.append(self._became, np.zeros(new, np.int8))
         np.maximum.at(self._became, entered.trace, became.astype(np.int8))
@@ -140,8 +141,7 @@ class Cutter:
         apart, spread = spread_minutes(points)
         self.counts["points spread over their minute"] += spread
         points = kept("points merged (equal times)", points, average_equal_times(apart))
-        points = kept("stray points", points, drop_strays(points, self.rules))
-        return kept("points repeated in place", points, drop_zero_hops(points))
+        return kept("stray points", points, drop_strays(points, self.rules))
 
     def _windows_or_trips(
         self, points: Points, some: Sequence[Trace], became: Ints

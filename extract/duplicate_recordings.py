@@ -7,7 +7,8 @@ whole hours apart, as clocks of other zones are; these are compared over all the
 Of recordings without times, those with as many points are compared, at some of these.
 """
 
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple
@@ -33,6 +34,9 @@ _SELDOM = FEW * _MINUTE
 _STEPS = ((240.0, 1), (720.0, 2))
 _LONGEST_HOP = 600.0  # seconds; where a recording was between two fixes farther apart is not known
 _LATEST = 2e10  # seconds since 1970
+_SPARSE = 20.0  # seconds from fix to fix, on average, of recordings whose fixes are kept
+_SECONDS = 3_600  # slots of an hour, of fixes
+_LATEST_SECOND = 2.0**31 - 1.0  # seconds since 1970, of a fix that is kept
 
 _DIGITS = 1e7  # of a degree
 _SIGNS = 4  # points by which recordings without times are compared, with the first and the last
@@ -55,6 +59,7 @@ class Remembered:
     points: Ints  # of each recording, as they were read, (n,)
     signs: Ints  # some of these in 1e-7 degrees, (n, _SIGNS, 2)
     subject: Ints  # who made each recording, (n,)
+    hour: int = _HOUR  # slots of an hour
 
     @cached_property
     def start(self) -> Ints:
@@ -76,12 +81,20 @@ class Remembered:
         """Return a number for a recording and a slot."""
         return (recording << 33) + slot + (1 << 31)
 
+    @classmethod
+    def joined(cls, batches: Sequence["Remembered"]) -> "Remembered":
+        """Put batches together."""
+        arrays = [column.name for column in fields(cls) if column.name != "hour"]
+        columns = ([getattr(batch, name) for batch in batches] for name in arrays)
+        return cls(*map(np.concatenate, columns), hour=batches[0].hour)
+
 
 class Places:
     """Where recordings were, and which of them are copies of each other."""
 
     def __init__(self) -> None:
         self._batches: list[Remembered] = []
+        self._sparse: list[Remembered] = []  # the fixes of recordings that have few
 
     def add(self, cleaned: Points, given: Points, subject: Ints) -> None:
         """Remember where recordings were, by their points cleaned, and as they were given."""
@@ -126,19 +139,48 @@ class Places:
                 subject=subject,
             )
         )
+        self._sparse.append(_sparse_fixes(cleaned, self._batches[-1]))
 
     def all(self) -> Remembered:
-        """Put all batches together."""
-        names = [column.name for column in fields(Remembered)]
-        columns = [[getattr(batch, name) for batch in self._batches] for name in names]
-        return Remembered(*map(np.concatenate, columns))
+        """Return where recordings were at the times that all share."""
+        return Remembered.joined(self._batches)
+
+    def copies(self) -> Ints:
+        """Return pairs of subjects that have copies of one recording, (m, 2)."""
+        known = self.all()
+        pairs = [_alike_without_times(known)]
+        for places in (known, Remembered.joined(self._sparse)):
+            near = _near_in_time(places)
+            pairs.append(near[_agree(places, near)][:, :2])
+        return np.asarray(known.subject[np.concatenate(pairs)])
 
 
-def copies(known: Remembered) -> Ints:
-    """Return pairs of subjects that have copies of one recording, (m, 2)."""
-    near = _near_in_time(known)
-    timed = near[_agree(known, near)][:, :2]
-    return np.asarray(known.subject[np.append(timed, _alike_without_times(known), axis=0)])
+def _sparse_fixes(cleaned: Points, known: Remembered) -> Remembered:
+    """Take the fixes, by the second, of recordings with so few that their ways are not known.
+
+    What lies between is not, when a copy has every second of them.
+    """
+    n = len(known.subject)
+    time = cleaned.time
+    first, size = cleaned.pieces
+    lasts = np.zeros(n)
+    np.add.at(lasts, cleaned.trace[first], time[first + size - 1] - time[first])
+    sparse = lasts > _SPARSE * known.fixes
+    fix = np.flatnonzero(sparse[cleaned.trace] & (np.abs(time) < _LATEST_SECOND))
+
+    # Of a second the first one.
+    slot = np.rint(time[fix]).astype(np.int64)
+    again = np.append(False, (np.diff(slot) == 0) & (np.diff(cleaned.trace[fix]) == 0))[: len(fix)]
+    fix, slot = fix[~again], slot[~again]
+    return replace(
+        known,
+        slot=slot.astype(np.int32),
+        where=_in_digits(np.column_stack([cleaned.lat[fix], cleaned.lon[fix]])),
+        speed=np.zeros((len(fix), 2), np.float32),  # which says nothing of the places of fixes
+        places=np.bincount(cleaned.trace[fix], minlength=n),
+        step=np.ones(n, np.int64),
+        hour=_SECONDS,
+    )
 
 
 def at_two_places(known: Remembered) -> Ints:
@@ -162,22 +204,28 @@ def _near_in_time(known: Remembered) -> Ints:
     Each is looked for where the fewest others are, a long one in each of its halves.
     """
     recording, slot = known.recording, known.slot
-    seldom = slot % _SELDOM == 0  # one of these is among any that are enough for copies
+    seldom = slot % (_SELDOM if known.hour == _HOUR else 1) == 0  # one of these is among any that are enough for copies
     has_seldom = np.bincount(recording, seldom, len(known.places)) > 0.0
     of_grid = np.flatnonzero(seldom | ~has_seldom[recording])
     recording, slot = recording[of_grid], slot[of_grid].astype(np.int64)
     where, speed = known.where[of_grid] / _DIGITS, known.speed[of_grid]
     pace = np.hypot(*speed.T)
 
-    grid = _Grid(where, slot % _HOUR, (slot - slot.min(initial=0)) / (_HOUR * 2 * CLOCKS))
+    hour = known.hour
+    grid = _Grid(where, slot % hour, (slot - slot.min(initial=0)) / (hour * 2 * CLOCKS))
     half = 2 * (of_grid - known.start[recording]) // known.places[recording]
     half[known.step[recording] < _MINUTE] = 0
     sought = greatest_of(2 * recording + half, -grid.neighbours, pace <= _FASTEST)
-    one, other = grid.near(sought[_moves(known)[recording[sought]]])
+    sought = sought[_moves(known)[recording[sought]]]
+    # Fixes keep their places when a clock is late.
+    late = range(-int(LATE), int(LATE) + 1) if hour == _SECONDS else (0,)
+    found = [grid.near(sought, (slot + seconds) % hour) for seconds in late]
+    one, other = (np.concatenate(side) for side in zip(*found, strict=True))
 
     apart = slot[other] - slot[one]
     possible = known.subject[recording[one]] != known.subject[recording[other]]
-    possible &= np.abs(apart) <= CLOCKS * _HOUR
+    most = CLOCKS * hour + int(LATE)
+    possible &= np.abs(apart) <= most
     one, other, apart = one[possible], other[possible], apart[possible]
     metres = np.hypot(*_metres(where[one], where[other]).T)
     faster = np.hypot(*(speed[other] - speed[one]).T)
@@ -186,7 +234,7 @@ def _near_in_time(known: Remembered) -> Ints:
     turned = one > other
     one, other = np.where(turned, other, one), np.where(turned, one, other)
     apart = np.where(turned, -apart, apart)
-    pair = (one * len(known.places) + other) * (2 * CLOCKS + 1) + apart // _HOUR + CLOCKS
+    pair = (one * len(known.places) + other) * (2 * most + 1) + apart + most
     once = np.unique(pair, return_index=True)[1]
     return np.column_stack([one, other, apart])[once]
 
@@ -207,8 +255,8 @@ class _Grid:
     def __init__(self, where: Floats, kind: Ints, block: Floats) -> None:
         row = where[:, 0] * (DEGREE / _SQUARE)
         self._cells = np.stack([row, self._column(where, np.floor(row)), block])
-        self._where, self._kind = where, kind
-        keys = self._keys(np.floor(self._cells), slice(None))
+        self._where = where
+        keys = self._keys(np.floor(self._cells), kind)
         self._order = np.argsort(keys)
         keys = keys[self._order]
         self._start = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
@@ -222,22 +270,23 @@ class _Grid:
         """Return how many squares of a row lie west of places."""
         return where[:, 1] * (DEGREE / _SQUARE) * np.cos(np.radians(row * (_SQUARE / DEGREE)))
 
-    def _keys(self, cells: Floats, which: Ints | slice) -> Ints:
+    @staticmethod
+    def _keys(cells: Floats, kind: Ints) -> Ints:
         row, column, block = cells.astype(np.int64)
         cell = (row * 1_000_003 + column) * 1_000_003 + block  # one in a million may be two
-        return np.asarray(cell * 1_000_003 + self._kind[which])
+        return np.asarray(cell * 1_000_003 + kind)
 
-    def near(self, sought: Ints) -> tuple[Ints, Ints]:
-        """Find of some places those of their kind within half a square, and some beyond."""
+    def near(self, sought: Ints, kind: Ints) -> tuple[Ints, Ints]:
+        """Find of some places those of a kind within half a square, and some beyond."""
         found = []
-        sought = sought[np.argsort(self._keys(np.floor(self._cells[:, sought]), sought))]
+        sought = sought[np.argsort(self._keys(np.floor(self._cells[:, sought]), kind[sought]))]
         row, _, block = self._cells[:, sought]
         last = np.floor(self._cells[2]).max(initial=0.0)
         block = np.minimum(np.rint(block), last)
         for aside in product((0, 1), (0, 1), (0, 1) if last else (0,)):
             rows = np.rint(row) - aside[0]
             columns = np.rint(self._column(self._where[sought], rows)) - aside[1]
-            keys = self._keys(np.stack([rows, columns, block - aside[2]]), sought)
+            keys = self._keys(np.stack([rows, columns, block - aside[2]]), kind[sought])
             square = np.searchsorted(self._different, keys)
             square = np.minimum(square, len(self._different) - 1)
             many = np.where(self._different[square] == keys, self._sizes[square], 0)
@@ -327,6 +376,10 @@ def _are_copies(known: Remembered, pairs: Ints) -> Bools:
     # From station to station many go in as many minutes, at some hour.
     few = (known.fixes[shorter] >= FEW) | (apart == 0)
     copies |= (narrow >= SHARE * shared) & (narrow >= FEW) & few
+    if known.hour == _SECONDS:
+        # Few fixes suffice at the very seconds, which buses and clocks by the minute do not tell.
+        exact = total((metres <= WIDE) & (known.slot[here] % 60 != 0))
+        copies |= (wide >= SHARE * shared) & (exact >= FEW)
     whole = (common.share >= 0.5) & (common.missing * SHARE <= shared * (1.0 - SHARE))
     return np.asarray(copies & whole)
 
@@ -338,7 +391,7 @@ def _alike_without_times(known: Remembered) -> Ints:
         return np.empty((0, 2), np.int64)
     signs = known.signs / _DIGITS
     grid = _Grid(signs[:, 1:-1].mean(axis=1), known.points, np.zeros(len(signs)))
-    one, other = grid.near(sought)
+    one, other = grid.near(sought, known.points)
     different = known.subject[one] != known.subject[other]
     one, other = one[different], other[different]
     same = np.zeros(len(one), dtype=np.bool_)

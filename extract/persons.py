@@ -8,7 +8,7 @@ import numpy as np
 
 from trajanon.common.arrays import Bools, Hashes, Ints
 from trajanon.common.hashing import bits_mixed, hashes_of
-from trajanon.extract.duplicate_recordings import Places, at_two_places, copies
+from trajanon.extract.duplicate_recordings import Places, at_two_places
 from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.subjects import Merged, Nameless, key_of
@@ -105,7 +105,7 @@ class Recordings:
         """
         n = len(self._subjects)
         person, places = np.arange(n), self._places.all()
-        for one, other in [*self._same, *copies(places).tolist()]:
+        for one, other in [*self._same, *self._places.copies().tolist()]:
             _join(person, one, other)
         while not np.array_equal(person, person[person]):
             person = person[person]
