@@ -46,7 +46,9 @@ def objects(
             processor.with_areas(areas)
         for each in filters:
             processor.with_filter(each)
-        yield from processor
+        for thing in processor:
+            dict(thing.tags)  # here fails what is no UTF-8, not where a tag is read
+            yield thing
     except (RuntimeError, ValueError, osmium.InvalidLocationError) as error:
         what = f"{pbf} as OpenStreetMap data (.osm.pbf)"
         raise FileProblem(f"cannot read {what}: {str(error).rstrip('.')}") from error

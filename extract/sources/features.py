@@ -50,6 +50,9 @@ def traces_of_features(
     sorted_by_place: bool = False,
 ) -> Iterator[Trace]:
     """Read features, geometries or None and their attributes; a system is what pyproj takes."""
+    if not columns.columns.is_unique:
+        twice = columns.columns[columns.columns.duplicated()][0]
+        raise BadInput(f"the column {twice!r} appears twice in {what}: rename one of them")
     columns = columns.set_axis(pd.RangeIndex(1, len(columns) + 1))
     there = ~(shapely.is_missing(geometry) | shapely.is_empty(geometry))
     geometry, columns = _only(geometry, columns, there, NO_GEOMETRY, how)
