@@ -204,7 +204,9 @@ def _near_in_time(known: Remembered) -> Ints:
     Each is looked for where the fewest others are, a long one in each of its halves.
     """
     recording, slot = known.recording, known.slot
-    seldom = slot % (_SELDOM if known.hour == _HOUR else 1) == 0  # one of these is among any that are enough for copies
+    seldom = (
+        slot % (_SELDOM if known.hour == _HOUR else 1) == 0
+    )  # one of these is among any that are enough for copies
     has_seldom = np.bincount(recording, seldom, len(known.places)) > 0.0
     of_grid = np.flatnonzero(seldom | ~has_seldom[recording])
     recording, slot = recording[of_grid], slot[of_grid].astype(np.int64)
