@@ -185,7 +185,7 @@ class _Plan(NamedTuple):
 
     cutter: Cutter
     batches: Iterator[list[Trace]]
-    origin: dict[str, str]  # source and attribution, for the provenance
+    origin: Mapping[str, str | None]  # source and attribution, for the provenance
     inputs: list[Path]
 
 
@@ -269,7 +269,7 @@ def _listed_files(source: From, reading: Reading) -> list[SourceFile]:
     return []
 
 
-def _origin(source_files: Sequence[SourceFile], options: SourceOptions) -> dict[str, str]:
+def _origin(source_files: Sequence[SourceFile], options: SourceOptions) -> Mapping[str, str | None]:
     """Name the source, without a password, and whom to attribute it to."""
     if not source_files:
         parts = urlsplit(options.api_url)
