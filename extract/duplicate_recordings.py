@@ -232,23 +232,23 @@ def _near_in_time(known: Remembered) -> Ints:
     # The places of fixes do not change with a clock that is late, but their seconds do.
     late = range(-int(LATE), int(LATE) + 1) if hour == _SECONDS else (0,)
     pairs = [grid.near(sought, (slot + seconds) % hour) for seconds in late]
-    here, there = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    place, near_place = (np.concatenate(side) for side in zip(*pairs, strict=True))
 
     # Of these, the pairs of two subjects that can be one, at a pace that is alike.
-    apart = slot[there] - slot[here]
-    most = CLOCKS * hour + int(LATE)
-    metres = np.hypot(*_metres(where[here], where[there]).T)
-    faster = np.hypot(*(speed[there] - speed[here]).T)
-    near = known.subject[recording[here]] != known.subject[recording[there]]
-    near &= np.abs(apart) <= most
-    near &= (metres <= WIDE + LATE * pace[here]) & (faster <= _UNLIKE + pace[here] / 2.0)
-    first, second, apart = recording[here[near]], recording[there[near]], apart[near]
+    apart = slot[near_place] - slot[place]
+    most_apart = CLOCKS * hour + int(LATE)
+    metres = np.hypot(*_metres(where[place], where[near_place]).T)
+    faster = np.hypot(*(speed[near_place] - speed[place]).T)
+    near = known.subject[recording[place]] != known.subject[recording[near_place]]
+    near &= np.abs(apart) <= most_apart
+    near &= (metres <= WIDE + LATE * pace[place]) & (faster <= _UNLIKE + pace[place] / 2.0)
+    first, second, apart = recording[place[near]], recording[near_place[near]], apart[near]
 
     # Each pair once, the recording that came first before the other.
     turned = first > second
     first, second = np.where(turned, second, first), np.where(turned, first, second)
     apart = np.where(turned, -apart, apart)
-    pair = (first * len(known.places) + second) * (2 * most + 1) + apart + most
+    pair = (first * len(known.places) + second) * (2 * most_apart + 1) + apart + most_apart
     once = np.unique(pair, return_index=True)[1]
     return np.column_stack([first, second, apart])[once]
 
@@ -266,11 +266,11 @@ def _moves(known: Remembered) -> Bools:
 class _Grid:
     """Places of several kinds by squares, and by blocks of time."""
 
-    def __init__(self, where: Floats, kind: Ints, block: Floats) -> None:
+    def __init__(self, where: Floats, kinds: Ints, block: Floats) -> None:
         row = where[:, 0] * (DEGREE / _SQUARE)
         self._cells = np.stack([row, self._column(where, np.floor(row)), block])
         self._where = where
-        keys = self._keys(np.floor(self._cells), kind)
+        keys = self._keys(np.floor(self._cells), kinds)
         self._order = np.argsort(keys)
         keys = keys[self._order]
         self._start = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
@@ -292,7 +292,7 @@ class _Grid:
 
     def near(self, sought: Ints, kind: Ints) -> tuple[Ints, Ints]:
         """Find of some places those of a kind within half a square, and some beyond."""
-        found = []
+        pairs_found = []
         sought = sought[np.argsort(self._keys(np.floor(self._cells[:, sought]), kind[sought]))]
         row, _, block = self._cells[:, sought]
         last = np.floor(self._cells[2]).max(initial=0.0)
@@ -303,12 +303,12 @@ class _Grid:
             keys = self._keys(np.stack([rows, columns, block - aside[2]]), kind[sought])
             square = np.searchsorted(self._different, keys)
             square = np.minimum(square, len(self._different) - 1)
-            many = np.where(self._different[square] == keys, self._sizes[square], 0)
-            rank = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
-            place = self._order[np.repeat(self._start[square], many) + rank]
-            found.append((np.repeat(sought, many), place))
-        one, other = (np.concatenate(side) for side in zip(*found, strict=True))
-        return one, other
+            count = np.where(self._different[square] == keys, self._sizes[square], 0)
+            rank = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+            place = self._order[np.repeat(self._start[square], count) + rank]
+            pairs_found.append((np.repeat(sought, count), place))
+        places, near_places = (np.concatenate(side) for side in zip(*pairs_found, strict=True))
+        return places, near_places
 
 
 def _degrees_off(here: Floats, there: Floats) -> Floats:
@@ -346,9 +346,9 @@ class _Common(NamedTuple):
 def _in_common(known: Remembered, pairs: Ints) -> _Common:
     """Find the places that recordings have in common; the first of each pair has fewer."""
     shorter, longer, apart = pairs.T
-    n, many = len(pairs), known.places[shorter]
-    pair = np.repeat(np.arange(n), many)
-    rank = np.arange(len(pair)) - np.repeat(np.cumsum(many) - many, many)
+    n, count = len(pairs), known.places[shorter]
+    pair = np.repeat(np.arange(n), count)
+    rank = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count)
     place = known.start[shorter][pair] + rank
     slot = known.slot[place] + apart[pair]
 
@@ -363,7 +363,7 @@ def _in_common(known: Remembered, pairs: Ints) -> _Common:
         pair=pair[common],
         of_shorter=place[common],
         of_longer=at[common],
-        share=np.bincount(pair, inside, n) / many,
+        share=np.bincount(pair, inside, n) / count,
         missing=np.bincount(pair[expected & ~common], minlength=n),
     )
 
@@ -371,9 +371,9 @@ def _in_common(known: Remembered, pairs: Ints) -> _Common:
 def _are_copies(known: Remembered, pairs: Ints) -> Bools:
     """Mark the pairs that are copies; the first of each has fewer places."""
     common = _in_common(known, pairs)
-    here, there = common.of_shorter, common.of_longer
-    off = _metres(known.where[here] / _DIGITS, known.where[there] / _DIGITS)
-    pace = (known.speed[here] + known.speed[there]) / 2.0
+    of_shorter, of_longer = common.of_shorter, common.of_longer
+    off = _metres(known.where[of_shorter] / _DIGITS, known.where[of_longer] / _DIGITS)
+    pace = (known.speed[of_shorter] + known.speed[of_longer]) / 2.0
 
     def total(values: Floats | Bools) -> Floats:
         return np.bincount(common.pair, values, len(pairs)).astype(np.float64, copy=False)
@@ -395,7 +395,7 @@ def _are_copies(known: Remembered, pairs: Ints) -> Bools:
     copies |= (narrow >= SHARE * shared) & (narrow >= FEW) & enough
     if known.hour == _SECONDS:
         # Few fixes suffice if they tell seconds, and are not those of buses to the minute.
-        exact = total((metres <= WIDE) & (known.slot[here] % 60 != 0))
+        exact = total((metres <= WIDE) & (known.slot[of_shorter] % 60 != 0))
         copies |= (wide >= SHARE * shared) & (exact >= FEW)
 
     # And that over half of the shorter one, nowhere without the longer one.
@@ -411,15 +411,15 @@ def _alike_without_times(known: Remembered) -> Ints:
         return np.empty((0, 2), np.int64)
     signs = known.signs / _DIGITS
     grid = _Grid(signs[:, 1:-1].mean(axis=1), known.points, np.zeros(len(signs)))
-    untimed, other = grid.near(sought, known.points)
-    different = known.subject[untimed] != known.subject[other]
-    untimed, other = untimed[different], other[different]
+    untimed, candidate = grid.near(sought, known.points)
+    different = known.subject[untimed] != known.subject[candidate]
+    untimed, candidate = untimed[different], candidate[different]
 
-    same = np.zeros(len(untimed), dtype=np.bool_)
+    is_same = np.zeros(len(untimed), dtype=np.bool_)
     for direction in (1, -1):
-        off = _metres(signs[untimed], signs[other][:, ::direction])
-        same |= (np.hypot(off[..., 0], off[..., 1]) <= NARROW).all(axis=1)
-    return np.column_stack([untimed, other])[same]
+        off = _metres(signs[untimed], signs[candidate][:, ::direction])
+        is_same |= (np.hypot(off[..., 0], off[..., 1]) <= NARROW).all(axis=1)
+    return np.column_stack([untimed, candidate])[is_same]
 
 
 def _signs_of(given: Points, n: int) -> tuple[Ints, Ints]:

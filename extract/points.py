@@ -32,16 +32,16 @@ class Points:
     def __len__(self) -> int:
         return len(self.lat)
 
-    def take(self, which: Bools | Ints) -> "Points":
+    def take(self, marked: Bools | Ints) -> "Points":
         """Keep some of the points, by mask or in a new order."""
-        if which.dtype == np.bool_ and which.all():
+        if marked.dtype == np.bool_ and marked.all():
             return self
         return Points(
-            lat=self.lat[which],
-            lon=self.lon[which],
-            time=self.time[which],
-            trace=self.trace[which],
-            piece=self.piece[which],
+            lat=self.lat[marked],
+            lon=self.lon[marked],
+            time=self.time[marked],
+            trace=self.trace[marked],
+            piece=self.piece[marked],
             without_fix=self.without_fix,
         )
 
@@ -94,11 +94,11 @@ def batch(traces: Sequence[Trace]) -> Points:
     )
 
 
-def too_fast(metres: Floats, seconds: Floats, most: float | None) -> Bools:
+def too_fast(metres: Floats, seconds: Floats, max_speed: float | None) -> Bools:
     """Tell which hops would need more than the highest speed; without times, none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         speed = metres / seconds
-    return np.asarray((metres > JITTER) & (speed > (most or np.inf)))
+    return np.asarray((metres > JITTER) & (speed > (max_speed or np.inf)))
 
 
 def drop_impossible(points: Points) -> Points:
@@ -135,21 +135,21 @@ def spread_minutes(points: Points) -> tuple[Points, int]:
     minute is dropped. Times to five minutes are spread over five. A piece with a single time, or
     with times to the hour, is too coarse to spread.
     """
-    same = _shares_time(points)
-    if not same.any():
+    shares = _shares_time(points)
+    if not shares.any():
         return points, 0
     first, size = points.pieces
-    goes_on = points.follows & ~same
+    goes_on = points.follows & ~shares
     away = np.full(len(points), np.inf)  # seconds from the time before
     away[goes_on] = np.diff(points.time, prepend=np.nan)[goes_on]
     step = np.minimum.reduceat(away, first)
     coarse = np.logical_and.reduceat(points.time % _MINUTE == 0.0, first) & (step < _HOUR)
-    some = np.flatnonzero(np.repeat(coarse, size))
-    columns = {name: getattr(points, name)[some] for name in ("piece", "time", "lat", "lon")}
+    of_coarse = np.flatnonzero(np.repeat(coarse, size))
+    columns = {name: getattr(points, name)[of_coarse] for name in ("piece", "time", "lat", "lon")}
     repeats = np.zeros(len(points), dtype=np.bool_)
-    repeats[some] = pd.DataFrame(columns).duplicated()
+    repeats[of_coarse] = pd.DataFrame(columns).duplicated()
     different = np.add.reduceat(~repeats, first, dtype=np.int64)
-    shared = different - np.add.reduceat(~same, first, dtype=np.int64)
+    shared = different - np.add.reduceat(~shares, first, dtype=np.int64)
     spread = np.repeat(coarse & (shared > _FEW * different), size)
     kept = ~(repeats & spread)
     points, spread, step = points.take(kept), spread[kept], np.repeat(step, size)[kept]
@@ -163,17 +163,17 @@ def spread_minutes(points: Points) -> tuple[Points, int]:
 
 def _shares_time(points: Points) -> Bools:
     """Mark the points that have the time of the point before them."""
-    same = points.follows
-    same[1:] &= points.time[1:] == points.time[:-1]
-    return same
+    shares = points.follows
+    shares[1:] &= points.time[1:] == points.time[:-1]
+    return shares
 
 
 def average_equal_times(points: Points) -> Points:
     """Replace points of one time by their mean: their order is chance, and would be a detour."""
-    same = _shares_time(points)
-    if not same.any():
+    shares = _shares_time(points)
+    if not shares.any():
         return points
-    first = np.flatnonzero(~same)
+    first = np.flatnonzero(~shares)
     size = np.diff(first, append=len(points))
 
     def mean(values: Floats) -> Floats:

@@ -156,13 +156,13 @@ def with_limits(rules: Rules, points: Points) -> tuple[Rules, dict[str, Any]]:
         for unit, value in of_recordings.median().items()
     }
     limits: dict[str, Any] = {}
-    for name, unit, least, most in (
+    for name, unit, lowest, highest in (
         ("max_gap", "metres", LEAST_GAP, np.inf),
         ("max_pause", "seconds", LEAST_PAUSE, _LONGEST_PAUSE),
     ):
         if getattr(rules, name) == "auto":
             limit = float(round(_TIMES * (median[unit] or 0.0)))
-            limits[name] = min(max(least, limit), most)
+            limits[name] = min(max(lowest, limit), highest)
 
     account = {"limits": list(limits), "recordings": len(of_recordings), **median}
     return replace(rules, **limits), account

@@ -71,8 +71,8 @@ class Trips:
 
         is_last = np.diff(self.trace, append=-1) != 0
         timed = np.isfinite(begin) & np.isfinite(last_read)
-        there = (begin - wait <= last_read) & (last_read <= end + wait)
-        return np.asarray(np.where(timed, there, is_last & ~np.isnan(last_read)))
+        may_be_last = (begin - wait <= last_read) & (last_read <= end + wait)
+        return np.asarray(np.where(timed, may_be_last, is_last & ~np.isnan(last_read)))
 
     def longest_inside(
         self, points: Points, area: Area | None, boxes: Sequence[Box]

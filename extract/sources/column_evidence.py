@@ -162,9 +162,9 @@ def _constant(column: Column, recording: Ints) -> bool:
 def as_given(values: pd.Series) -> list[str | None]:
     """Read names as they are written; None where there is none. Whole floats are no fractions."""
     if pd.api.types.is_float_dtype(values):
-        whole = (values % 1 == 0) & (values.abs() < _EXACT)
+        is_integer = (values % 1 == 0) & (values.abs() < _EXACT)
         texts = values.astype("string")
-        texts[whole] = values[whole].astype("Int64").astype("string")
+        texts[is_integer] = values[is_integer].astype("Int64").astype("string")
         values = texts
-    given = (None if pd.isna(one) else str(one) for one in values.tolist())
-    return [one if one and spelled(one) else None for one in given]
+    texts_or_none = (None if pd.isna(value) else str(value) for value in values.tolist())
+    return [value if value and spelled(value) else None for value in texts_or_none]

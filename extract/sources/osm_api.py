@@ -252,10 +252,10 @@ def traces_of_boxes(
 
 def boxes_of(area: Area) -> list[Box]:
     """Give the boxes to ask for: one for all, if the server takes it, or one a part."""
-    whole = area.bounds
-    if _square_degrees(whole) > MAX_AREA and isinstance(area, Region):
+    bounds = area.bounds
+    if _square_degrees(bounds) > MAX_AREA and isinstance(area, Region):
         return [Box(*part.bounds) for part in get_parts(area.shape)]
-    return [whole]  # which is refused, with the numbers, if it is too large
+    return [bounds]  # which is refused, with the numbers, if it is too large
 
 
 def _square_degrees(box: Box) -> float:
@@ -314,14 +314,16 @@ def _new_parts(
     page: ApiPage, number: int, first_pages: dict[int, int], dropped: Counter[str]
 ) -> list[Segment]:
     """Give what each segment has left of timed points no earlier page had."""
-    timed = [one.take(np.isfinite(one.time)) for one in page]
-    hashes = [hashes_of(one.lat, one.lon, one.time) for one in timed]
-    found = np.concatenate([*hashes, np.empty(0, dtype=np.uint64)])
+    timed = [segment.take(np.isfinite(segment.time)) for segment in page]
+    hashes = [hashes_of(segment.lat, segment.lon, segment.time) for segment in timed]
+    all_hashes = np.concatenate([*hashes, np.empty(0, dtype=np.uint64)])
     # Inside a page, a receiver that stood still may repeat itself.
-    new = np.array([first_pages.setdefault(one, number) == number for one in found.tolist()], bool)
-    dropped[WITHOUT_TIME] += sum(len(one.time) for one in page) - len(new)
+    new = np.array(
+        [first_pages.setdefault(segment, number) == number for segment in all_hashes.tolist()], bool
+    )
+    dropped[WITHOUT_TIME] += sum(len(segment.time) for segment in page) - len(new)
     dropped[REPEATED] += len(new) - int(new.sum())
-    ends = np.cumsum([len(one.time) for one in timed])
+    ends = np.cumsum([len(segment.time) for segment in timed])
     parts = map(Segment.take, timed, np.split(new, ends[:-1]))
     return [part for part in parts if len(part.time)]
 

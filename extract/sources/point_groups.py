@@ -54,7 +54,7 @@ class _Rows(NamedTuple):
 def traces_of_points(
     chunks: Iterable[pd.DataFrame],
     label: str,
-    how: Reading,
+    reading: Reading,
     column_of: Mapping[str, str] | None = None,
 ) -> Iterator[Trace]:
     """Gather the rows of each subject and id, or either, or all; columns are named by roles.
@@ -62,32 +62,32 @@ def traces_of_points(
     If the table was cut off, the trace of its last row may be incomplete. The columns of the table,
     by role, are for messages.
     """
-    coming, cut_off = iter(chunks), how.counts[TABLE_CUT_OFF]
+    coming, cut_off = iter(chunks), reading.counts[TABLE_CUT_OFF]
     first = next((rows for rows in coming if len(rows)), None)
     if first is None:
         return
-    degrees = reader_of_degrees(first[:FIRST], label, how)
-    times = TimeColumn(first[:FIRST], label, how)
+    degrees = reader_of_degrees(first[:FIRST], label, reading)
+    times = TimeColumn(first[:FIRST], label, reading)
     single = {"id", "subject"}.isdisjoint(first)
     # Equal ids of two files differ.
     prefix = label if single else "" if "subject" in first else f"{label}#"
     held: list[_Rows] = []
     for chunk in chain([first], coming):
-        values = [*degrees(chunk), times.seconds(chunk, how)]
+        values = [*degrees(chunk), times.seconds(chunk, reading)]
         if "order" in first:
             values.append(numbers(chunk["order"]))
-        held.append(_rows_of(chunk, np.stack(values), label, how))
+        held.append(_rows_of(chunk, np.stack(values), label, reading))
     rows = _joined(held)
     last = rows.owners[rows.owner[-1]][0] if len(rows.owner) else ""
-    last = prefix + last if how.counts[TABLE_CUT_OFF] > cut_off else ""
-    traces = list(_traces(rows, prefix, how))
-    if single and "id" not in how.columns:
+    last = prefix + last if reading.counts[TABLE_CUT_OFF] > cut_off else ""
+    traces = list(_traces(rows, prefix, reading))
+    if single and "id" not in reading.columns:
         _check_one_recording(traces, label)
-    for trace in _checked(traces, label, column_of or {}, how):
+    for trace in _checked(traces, label, column_of or {}, reading):
         yield replace(trace, cut_off=True) if last and trace.name == last else trace
 
 
-def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, how: Reading) -> _Rows:
+def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, reading: Reading) -> _Rows:
     """Name the owners in a part of a table; rows without an id are left out."""
     subject, subjects = np.full(len(chunk), -1), list[str | None]()
     if "subject" in chunk:
@@ -96,19 +96,21 @@ def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, how: Reading) -> _
         trace, traces = _coded(_with_part(chunk) if "part" in chunk else chunk["id"])
         traces = [name and spelled(name) for name in traces]
     elif "subject" in chunk:
-        exact = how.subjects_exact
+        exact = reading.subjects_exact
         trace, traces = subject, [name and key_of(name, exact=exact) for name in subjects]
     else:
         trace, traces = np.zeros_like(subject), [""]
-    valid = _valid(chunk, label, how)
+    valid = _valid(chunk, label, reading)
     used = valid & (trace >= 0)
     if not used.all():
         left_out = {NOT_VALID: ~valid, WITHOUT_ID: valid & ~used}
-        how.counts.update({why: int(rows.sum()) for why, rows in left_out.items() if rows.any()})
+        reading.counts.update(
+            {why: int(rows.sum()) for why, rows in left_out.items() if rows.any()}
+        )
         if left_out[WITHOUT_ID].any():
             role = "id" if "id" in chunk else "subject"
             msg = f"{label} has rows without {role}: they are left out and counted"
-            how.warn(WITHOUT_ID, msg + "; name another column with `columns` id=...", label)
+            reading.warn(WITHOUT_ID, msg + "; name another column with `columns` id=...", label)
         values[0, ~valid] = _MARKED
         owned = trace >= 0
         trace, subject, values = trace[owned], subject[owned], values[:, owned]
@@ -121,7 +123,7 @@ def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, how: Reading) -> _
     return _Rows(owner.astype(np.int32), owners, values)
 
 
-def _valid(chunk: pd.DataFrame, label: str, how: Reading) -> Bools:
+def _valid(chunk: pd.DataFrame, label: str, reading: Reading) -> Bools:
     """Mark the rows that no column says to be wrong, as Movebank and loggers do."""
     valid = np.ones(len(chunk), dtype=np.bool_)
     for role, wrong in MARKS.items():
@@ -136,23 +138,23 @@ def _valid(chunk: pd.DataFrame, label: str, how: Reading) -> Bools:
         ]
         for word in unknown[:1]:
             msg = f"{label} has rows with {role} {word!r}, which is no known word: they are used"
-            how.warn("words of validity", f"{msg}; remove them if they are wrong", label)
+            reading.warn("words of validity", f"{msg}; remove them if they are wrong", label)
     return valid
 
 
 def _coded(values: pd.Series) -> tuple[Ints, list[str | None]]:
     """Read each name once: the place of the name of each row, or -1, and all names."""
-    code, found = pd.factorize(values)
-    given = as_given(pd.Series(found))
-    place = [-1 if name is None else i for i, name in enumerate(given)]
-    return np.array([*place, -1])[code], given
+    code, names = pd.factorize(values)
+    texts = as_given(pd.Series(names))
+    place = [-1 if name is None else i for i, name in enumerate(texts)]
+    return np.array([*place, -1])[code], texts
 
 
 def _with_part(chunk: pd.DataFrame) -> pd.Series:
     """Join ids and parts to names; a row without its part has no name."""
     trace, part = (
-        pd.array([*(name and spelled(name) for name in given), None], "string").take(code)
-        for code, given in (_coded(chunk[role]) for role in ("id", "part"))
+        pd.array([*(name and spelled(name) for name in names), None], "string").take(code)
+        for code, names in (_coded(chunk[role]) for role in ("id", "part"))
     )
     return pd.Series(trace + "/" + part)
 
@@ -170,9 +172,9 @@ def _joined(held: list[_Rows]) -> _Rows:
     return _Rows(owner, owners, values)
 
 
-def _traces(rows: _Rows, prefix: str, how: Reading) -> Iterator[Trace]:
+def _traces(rows: _Rows, prefix: str, reading: Reading) -> Iterator[Trace]:
     written = dict.fromkeys(subject for _, subject in rows.owners)
-    keys = {name: name and key_of(name, exact=how.subjects_exact) for name in written}
+    keys = {name: name and key_of(name, exact=reading.subjects_exact) for name in written}
     spellings: defaultdict[str | None, list[str]] = defaultdict(list)
     for name, key in keys.items():
         if name is not None:
@@ -223,13 +225,13 @@ def _check_one_recording(traces: Sequence[Trace], what: str) -> None:
 
 
 def _checked(
-    traces: Sequence[Trace], what: str, column_of: Mapping[str, str], how: Reading
+    traces: Sequence[Trace], what: str, column_of: Mapping[str, str], reading: Reading
 ) -> list[Trace]:
     """Leave out recordings of several people; refuse tables of these alone, or in no order."""
-    if "order" not in how.columns and without_order(traces):
+    if "order" not in reading.columns and without_order(traces):
         way_out = "say `columns` time=..., or order=... if a column numbers them"
         raise BadInput(f"the points of {what} lie in no order: {way_out}")
-    said_one = how.columns.get("id") == FILE
+    said_one = reading.columns.get("id") == FILE
     several = set() if said_one else {trace.name for trace in of_several(traces)}
     if several:
         owner = column_of.get("id") or column_of.get("subject") or "id"
@@ -238,7 +240,7 @@ def _checked(
         msg += "lie far apart, again and again"
         if 2 * len(several) > len(traces):
             raise BadInput(f"{msg}; name the column that tells recordings apart, `columns` id=...")
-        how.counts[SEVERAL] += len(several)
-        how.warn(SEVERAL, f"{msg}; they are left out", what)
+        reading.counts[SEVERAL] += len(several)
+        reading.warn(SEVERAL, f"{msg}; they are left out", what)
         traces = [trace for trace in traces if trace.name not in several]
     return list(traces)

@@ -41,8 +41,8 @@ def of_several(traces: Sequence[Trace]) -> list[Trace]:
     number = np.repeat(np.arange(len(traces)), [len(trace) for trace in traces])
     time = np.concatenate([trace.time for trace in traces])
     time = time[np.lexsort((time, number))]
-    same = (time[1:] == time[:-1]) & (number[1:] == number[:-1])
-    with_equal_times = np.unique(number[1:][same]).tolist()
+    has_equal_time = (time[1:] == time[:-1]) & (number[1:] == number[:-1])
+    with_equal_times = np.unique(number[1:][has_equal_time]).tolist()
     return [traces[i] for i in with_equal_times if _holds_several(traces[i])]
 
 
@@ -84,5 +84,8 @@ def without_order(traces: Sequence[Trace]) -> bool:
         random_hops.append(np.mean([_metres(lat[order], lon[order]) for order in orders], axis=0))
     if not hops:
         return False
-    lengths = np.array([own.sum() for own in hops]), np.array([any_.sum() for any_ in random_hops])
+    lengths = (
+        np.array([hops_of_trace.sum() for hops_of_trace in hops]),
+        np.array([any_.sum() for any_ in random_hops]),
+    )
     return bool(2 * (lengths[0] > _AT_RANDOM * lengths[1]).sum() > len(hops))

@@ -239,9 +239,9 @@ class CutOff(Exception):
     """An archive cannot be read any further."""
 
 
-def members(path: Path, how: Reading) -> Iterator[Member]:
+def members(path: Path, reading: Reading) -> Iterator[Member]:
     """Give the members of a zip or tar archive in their order, folders left out."""
-    with how.open(path) as stream:
+    with reading.open(path) as stream:
         find = _in_zip if stream.peek(4).startswith(ZIP) else _in_tar
         for name, opened in find(stream, path):
             # A name may hold ends of lines and broken characters.
