@@ -11,7 +11,7 @@ import pandas as pd
 import shapely
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Bools, Floats
+from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.columns import columns_of_lines, known_as, used_columns
@@ -53,56 +53,100 @@ def traces_of_features(
     if not columns.columns.is_unique:
         twice = columns.columns[columns.columns.duplicated()][0]
         raise BadInput(f"the column {twice!r} appears twice in {what}: rename one of them")
+
     columns = columns.set_axis(pd.RangeIndex(1, len(columns) + 1))
     has_geometry = ~(shapely.is_missing(geometry) | shapely.is_empty(geometry))
     geometry, columns = _only(geometry, columns, has_geometry, NO_GEOMETRY, reading)
     if not len(geometry):
         raise BadInput(f"{what} holds no points or lines")
-    type_id, kinds = shapely.get_type_id(geometry), shapely.GeometryType
-    known = (kinds.POINT, kinds.LINESTRING, kinds.MULTIPOINT, kinds.MULTILINESTRING)
-    clouds = (type_id == kinds.MULTIPOINT) & (shapely.get_num_geometries(geometry) > 1)
-    if (is_other := clouds | ~np.isin(type_id, known)).any():
-        name = geometry[is_other][0].geom_type
-        raise BadInput(f"{what} holds a {name}; traces are lines, or points one by one")
+    _refuse_other_geometries(geometry, what)
+
     is_point = shapely.get_dimensions(geometry) == 0
     points = bool(is_point[0])
     beside = LINES_BESIDE if points else POINTS_BESIDE
     geometry, columns = _only(geometry, columns, is_point == points, beside, reading)
+    lines, line = geometry, np.arange(0)
     if not points:
-        geometry, line = shapely.get_parts(geometry, return_index=True)
-    lat, lon = to_degrees(shapely.get_coordinates(geometry), system, what)
-    lon = to_the_west(lon) if from_0_to_360(lon, what, reading) else lon
+        lines, line = shapely.get_parts(geometry, return_index=True)
+
+    lat, lon = to_degrees(shapely.get_coordinates(lines), system, what)
+    if from_0_to_360(lon, what, reading):
+        lon = to_the_west(lon)
     if not points:
-        lon = _across_180(lon, geometry, what, reading)
+        lon = _across_180(lon, lines, what, reading)
     check_degrees(lat, lon, what, known=system is not None)
-    measures = _times_of_measures(geometry)
+
+    measures = _times_of_measures(lines)
     if points:
-        if measures is not None and not _are_timed(columns):
-            columns = columns.assign(**{MEASURE: measures})
-            reading = reading.with_columns(time=MEASURE)
-        column_of = used_columns(list(columns), columns[:FIRST], what, reading, geometry=True)
-        if sorted_by_place and "time" not in column_of:
-            way_out = "say `columns` time=..., or write it without an index (SPATIAL_INDEX=NO)"
-            raise BadInput(f"{what} is sorted by place, with no column known as time; {way_out}")
-        values = {role: columns[name] for role, name in column_of.items()}
-        rows = pd.DataFrame({"lat": lat, "lon": lon}, columns.index).assign(**values)
-        yield from traces_of_points([rows], label, reading, column_of)
-        return
-    _, part = shapely.get_coordinates(geometry, return_index=True)
+        rows = pd.DataFrame({"lat": lat, "lon": lon}, columns.index)
+        yield from _of_points(rows, columns, measures, what, label, reading, sorted_by_place)
+    else:
+        _, part = shapely.get_coordinates(lines, return_index=True)
+        yield from _of_lines(lat, lon, (line, part), columns, measures, what, label, reading)
+
+
+def _refuse_other_geometries(geometry: NDArray[Any], what: str) -> None:
+    """Refuse polygons and the like, and several points in one."""
+    type_id = shapely.get_type_id(geometry)
+    kinds = shapely.GeometryType
+    known = (kinds.POINT, kinds.LINESTRING, kinds.MULTIPOINT, kinds.MULTILINESTRING)
+    clouds = (type_id == kinds.MULTIPOINT) & (shapely.get_num_geometries(geometry) > 1)
+    is_other = clouds | ~np.isin(type_id, known)
+    if is_other.any():
+        name = geometry[is_other][0].geom_type
+        raise BadInput(f"{what} holds a {name}; traces are lines, or points one by one")
+
+
+def _of_points(
+    rows: pd.DataFrame,
+    columns: pd.DataFrame,
+    measures: Floats | None,
+    what: str,
+    label: str,
+    reading: Reading,
+    sorted_by_place: bool,
+) -> Iterator[Trace]:
+    """Read points, their coordinates in rows, as a table of points."""
+    if measures is not None and not _are_timed(columns):
+        columns = columns.assign(**{MEASURE: measures})
+        reading = reading.with_columns(time=MEASURE)
+
+    column_of = used_columns(list(columns), columns[:FIRST], what, reading, geometry=True)
+    if sorted_by_place and "time" not in column_of:
+        way_out = "say `columns` time=..., or write it without an index (SPATIAL_INDEX=NO)"
+        raise BadInput(f"{what} is sorted by place, with no column known as time; {way_out}")
+
+    values = {role: columns[name] for role, name in column_of.items()}
+    yield from traces_of_points([rows.assign(**values)], label, reading, column_of)
+
+
+def _of_lines(
+    lat: Floats,
+    lon: Floats,
+    numbers: tuple[Ints, Ints],
+    columns: pd.DataFrame,
+    measures: Floats | None,
+    what: str,
+    label: str,
+    reading: Reading,
+) -> Iterator[Trace]:
+    """Read the parts of lines, given the line of each part and the part of each point."""
+    line, part = numbers
     timed = [name for name in TIMES_OF_POINTS if name in columns]
     if measures is not None and not timed and not _are_timed(columns):
         sizes = np.bincount(line[part], minlength=len(columns))
         lists = np.split(measures, np.cumsum(sizes)[:-1])
         columns = columns.assign(**{MEASURE: pd.Series(lists, columns.index, dtype=object)})
         timed = [MEASURE]
+
     column_of = columns_of_lines(columns, timed, what, reading)
     time = _times(columns, column_of, timed, line[part], what, reading)
     names, subjects = _names(columns, column_of, label)
-    ends = np.cumsum(np.bincount(part, minlength=len(geometry))).tolist()
-    for start, end, of in zip([0, *ends], ends, line.tolist(), strict=False):
-        points_of_line = slice(start, end)
+
+    ends = np.cumsum(np.bincount(part, minlength=len(line))).tolist()
+    for start, end, number in zip([0, *ends], ends, line.tolist(), strict=False):
         yield Trace(
-            names[of], subjects[of], lat[points_of_line], lon[points_of_line], time[points_of_line]
+            names[number], subjects[number], lat[start:end], lon[start:end], time[start:end]
         )
 
 

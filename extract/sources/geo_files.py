@@ -46,6 +46,7 @@ WITHOUT_ROUTE = "trips without a route"
 
 _SQLITE = b"SQLite format 3\x00"
 _SHAPEFILE = b"\x00\x00\x27\x0a"
+_FLAT_GEOBUF = b"fgb\x03"
 _HEAD = 1 << 20  # bytes, in which the first position of a GeoJSON stands
 _NUMBER = rb"\s*(?:-?\d[-+.\deE]*|null)\s*"
 _FOURTH_NUMBER = re.compile(
@@ -82,22 +83,31 @@ def read(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
 
 
 def _of_file(path: Path, what: str, label: str, reading: Reading) -> Iterator[Trace]:
-    """Read the layers of a file that hold traces; others are left out with a warning."""
+    """Read a file that is not packed, by how it begins."""
     with path.open("rb") as file:
         head = file.read(_HEAD)
+
+    names: list[str | None] = [None]
     if head.startswith(PARQUET):
         yield from _of_parquet(path, what, label, reading)
         return
-    if head.startswith(_SHAPEFILE):
+    if head.startswith(_SQLITE):
+        names = _layers_of(path, what, reading)
+    elif head.startswith(_SHAPEFILE):
         _refuse_part_of_shapefile(path, head, what)
-    elif not head.startswith((_SQLITE, b"fgb\x03")):
+    elif not head.startswith(_FLAT_GEOBUF):
         _refuse_other_text(head, what)
         if _FOURTH_NUMBER.search(head):  # which GDAL ignores
             yield from _of_moving(path, what, label, reading)
             return
-    names: list[str | None] = [None]
-    if head.startswith(_SQLITE):
-        names = _layers_of(path, what, reading)
+
+    yield from _of_layers(path, names, what, label, reading)
+
+
+def _of_layers(
+    path: Path, names: Sequence[str | None], what: str, label: str, reading: Reading
+) -> Iterator[Trace]:
+    """Read the layers that hold traces; others are left out with a warning."""
     refused: list[str] = []
     for name in names:
         within = (f"{what}, layer {name!r}", f"{label}:{name}") if len(names) > 1 else (what, label)
@@ -105,6 +115,7 @@ def _of_file(path: Path, what: str, label: str, reading: Reading) -> Iterator[Tr
             yield from _of_layer(path, name, *within, reading)
         except BadInput as error:
             refused.append(str(error))
+
     if len(refused) == len(names):
         raise BadInput(refused[0] if refused else f"{what} holds no layer")
     for reason in refused:

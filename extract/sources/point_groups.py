@@ -62,29 +62,33 @@ def traces_of_points(
     If the table was cut off, the trace of its last row may be incomplete. The columns of the table,
     by role, are for messages.
     """
-    coming, cut_off = iter(chunks), reading.counts[TABLE_CUT_OFF]
+    coming = iter(chunks)
+    already_cut_off = reading.counts[TABLE_CUT_OFF]
     first = next((rows for rows in coming if len(rows)), None)
     if first is None:
         return
+
     degrees = reader_of_degrees(first[:FIRST], label, reading)
     times = TimeColumn(first[:FIRST], label, reading)
-    single = {"id", "subject"}.isdisjoint(first)
-    # Equal ids of two files differ.
-    prefix = label if single else "" if "subject" in first else f"{label}#"
-    held: list[_Rows] = []
+    parts: list[_Rows] = []
     for chunk in chain([first], coming):
         values = [*degrees(chunk), times.seconds(chunk, reading)]
         if "order" in first:
             values.append(numbers(chunk["order"]))
-        held.append(_rows_of(chunk, np.stack(values), label, reading))
-    rows = _joined(held)
-    last = rows.owners[rows.owner[-1]][0] if len(rows.owner) else ""
-    last = prefix + last if reading.counts[TABLE_CUT_OFF] > cut_off else ""
+        parts.append(_rows_of(chunk, np.stack(values), label, reading))
+    rows = _joined(parts)
+
+    # Equal ids of two files differ.
+    single = {"id", "subject"}.isdisjoint(first)
+    prefix = label if single else "" if "subject" in first else f"{label}#"
     traces = list(_traces(rows, prefix, reading))
     if single and "id" not in reading.columns:
         _check_one_recording(traces, label)
+
+    cut_off = reading.counts[TABLE_CUT_OFF] > already_cut_off and len(rows.owner) > 0
+    last = prefix + rows.owners[rows.owner[-1]][0] if cut_off else None
     for trace in _checked(traces, label, column_of or {}, reading):
-        yield replace(trace, cut_off=True) if last and trace.name == last else trace
+        yield replace(trace, cut_off=True) if trace.name == last else trace
 
 
 def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, reading: Reading) -> _Rows:
@@ -100,20 +104,21 @@ def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, reading: Reading) 
         trace, traces = subject, [name and key_of(name, exact=exact) for name in subjects]
     else:
         trace, traces = np.zeros_like(subject), [""]
+
     valid = _valid(chunk, label, reading)
-    used = valid & (trace >= 0)
-    if not used.all():
-        left_out = {NOT_VALID: ~valid, WITHOUT_ID: valid & ~used}
-        reading.counts.update(
-            {why: int(rows.sum()) for why, rows in left_out.items() if rows.any()}
-        )
-        if left_out[WITHOUT_ID].any():
-            role = "id" if "id" in chunk else "subject"
-            msg = f"{label} has rows without {role}: they are left out and counted"
-            reading.warn(WITHOUT_ID, msg + "; name another column with `columns` id=...", label)
+    owned = trace >= 0
+    if not valid.all():
+        reading.counts[NOT_VALID] += int((~valid).sum())
         values[0, ~valid] = _MARKED
-        owned = trace >= 0
+    if not owned[valid].all():
+        reading.counts[WITHOUT_ID] += int((valid & ~owned).sum())
+        role = "id" if "id" in chunk else "subject"
+        msg = f"{label} has rows without {role}: they are left out and counted"
+        reading.warn(WITHOUT_ID, msg + "; name another column with `columns` id=...", label)
+    if not owned.all():
         trace, subject, values = trace[owned], subject[owned], values[:, owned]
+
+    # An owner is a pair of an id and a subject, or none.
     owner, pairs = pd.factorize(trace * (len(subjects) + 1) + subject + 1)
     trace, subject = np.divmod(pairs, len(subjects) + 1)
     owners = [
@@ -159,49 +164,40 @@ def _with_part(chunk: pd.DataFrame) -> pd.Series:
     return pd.Series(trace + "/" + part)
 
 
-def _joined(held: list[_Rows]) -> _Rows:
+def _joined(parts: list[_Rows]) -> _Rows:
     """Put rows one behind the other; empties the list, for the memory."""
-    first = np.cumsum([0, *(len(rows.owners) for rows in held)]).tolist()
-    owner = np.concatenate([rows.owner + start for rows, start in zip(held, first, strict=False)])
-    owners = [pair for rows in held for pair in rows.owners]
-    values, end = np.empty((len(held[0].values), len(owner))), len(owner)
-    while held:
-        part = held.pop().values
+    first = np.cumsum([0, *(len(rows.owners) for rows in parts)]).tolist()
+    owner = np.concatenate([rows.owner + start for rows, start in zip(parts, first, strict=False)])
+    owners = [pair for rows in parts for pair in rows.owners]
+
+    values = np.empty((len(parts[0].values), len(owner)))
+    end = len(owner)
+    while parts:
+        part = parts.pop().values
         values[:, end - part.shape[1] : end] = part
         end -= part.shape[1]
     return _Rows(owner, owners, values)
 
 
 def _traces(rows: _Rows, prefix: str, reading: Reading) -> Iterator[Trace]:
-    written = dict.fromkeys(subject for _, subject in rows.owners)
-    keys = {name: name and key_of(name, exact=reading.subjects_exact) for name in written}
-    spellings: defaultdict[str | None, list[str]] = defaultdict(list)
-    for name, key in keys.items():
-        if name is not None:
-            spellings[key].append(name)
-    only: dict[str, str | None] = {}  # subject of an id, if it has but one
-    for name, subject in rows.owners if None in keys else ():
-        if (key := keys[subject]) is not None:
-            only[name] = key if only.get(name, key) == key else None
-    number: dict[tuple[str, str | None], int] = {}  # of each trace, by id and subject
-    numbers = [
-        number.setdefault((name, keys[subject] or only.get(name)), len(number))
-        for name, subject in rows.owners
-    ]
+    """Sort rows by their traces, and yield these; rows that are marked leave their times."""
+    spellings, numbers_of_owners, names = _persons(rows, reading)
+
     # Codes of few bytes are sorted much faster.
-    code = np.array(numbers, np.min_scalar_type(len(number)))[rows.owner]
+    code = np.array(numbers_of_owners, np.min_scalar_type(len(names)))[rows.owner]
     values = rows.values
-    order = np.argsort(code, kind="stable")
     if len(values) > 3:
         order = np.lexsort((values[3], code))
         values = values[:3]
+    else:
+        order = np.argsort(code, kind="stable")
     for column in values:  # one after the other, for the memory
         column[:] = column[order]
     del order
+
     any_marked = bool((values[0] == _MARKED).any())
     ends = np.cumsum(np.bincount(code)).tolist()
-    for (name, key), start, end in zip(number, [0, *ends], ends, strict=False):
-        subject = None if key is None else spelled(spellings[key][0])
+    for (name, key), start, end in zip(names, [0, *ends], ends, strict=False):
         lat, lon, time = values[:, start:end]
         without_fix: tuple[float, ...] = ()
         if any_marked:
@@ -210,7 +206,34 @@ def _traces(rows: _Rows, prefix: str, reading: Reading) -> Iterator[Trace]:
             lat, lon, time = lat[valid], lon[valid], time[valid]
         if len(lat):
             spelled_as = tuple(spellings[key])
-            yield Trace(prefix + name, subject, lat, lon, time, spelled_as, without_fix=without_fix)
+            subject = spelled(spelled_as[0]) if spelled_as else None
+            name = prefix + name
+            yield Trace(name, subject, lat, lon, time, spelled_as, without_fix=without_fix)
+
+
+def _persons(
+    rows: _Rows, reading: Reading
+) -> tuple[Mapping[str | None, list[str]], list[int], list[tuple[str, str | None]]]:
+    """Find the spellings of each person, and number the traces: of each owner, and their names."""
+    written = dict.fromkeys(subject for _, subject in rows.owners)
+    keys = {name: name and key_of(name, exact=reading.subjects_exact) for name in written}
+    spellings: defaultdict[str | None, list[str]] = defaultdict(list)
+    for name, key in keys.items():
+        if name is not None:
+            spellings[key].append(name)
+
+    # Rows without a subject are of the subject of their id, if it has but one.
+    only: dict[str, str | None] = {}
+    for name, subject in rows.owners if None in keys else ():
+        if (key := keys[subject]) is not None:
+            only[name] = key if only.get(name, key) == key else None
+
+    number: dict[tuple[str, str | None], int] = {}
+    numbers_of_owners = [
+        number.setdefault((name, keys[subject] or only.get(name)), len(number))
+        for name, subject in rows.owners
+    ]
+    return spellings, numbers_of_owners, list(number)
 
 
 def _check_one_recording(traces: Sequence[Trace], what: str) -> None:
