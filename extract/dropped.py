@@ -129,7 +129,7 @@ def _trips_left_out(trips: Mapping[str, int], found: int, min_length: float) -> 
 
 
 def people_sentences(provenance: Mapping[str, Any]) -> list[str]:
-    """Say whom k counts: who has no name, who is one person, and who can be none."""
+    """List whom k counts: who has no name, who is one person, and who can be none."""
     counts = Counter(provenance["counts"])
     nameless, texts = Nameless.counted_in(provenance), list[str]()
     if nameless.recordings:
@@ -171,7 +171,7 @@ def _nameless_sentence(nameless: Nameless, *, named: bool) -> str:
 
 
 def recordings_sentence(provenance: Mapping[str, Any]) -> str:
-    """Say how many recordings have a trajectory, and why others have none."""
+    """Count the recordings with a trajectory, and list why others have none."""
     became = provenance["recordings"]
     out = ", ".join(f"{recordings:,} {why}" for why, recordings in became["left out"].items())
     read = number_of(became["read"], "recording")
@@ -180,7 +180,7 @@ def recordings_sentence(provenance: Mapping[str, Any]) -> str:
 
 
 def limits_sentence(provenance: Mapping[str, Any]) -> str:
-    """Say in one sentence which limits were found; nothing if none was."""
+    """Name in one sentence the limits that were found; nothing if none was."""
     account, words = provenance.get("found") or {}, {"max_gap": metres, "max_pause": span}
     limits = [f"`{name}` is {words[name](provenance[name])}" for name in account.get("limits", ())]
     of = number_of(account["recordings"], "recording") if limits else ""

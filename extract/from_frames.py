@@ -101,7 +101,7 @@ def from_frame(
 
 
 def holds_lines(frame: pd.DataFrame) -> bool:
-    """Whether the first geometry of a frame is a line."""
+    """Return whether the first geometry of a frame is a line."""
     geometry = _geometry_of(frame)
     if geometry is None:
         return False
@@ -110,7 +110,7 @@ def holds_lines(frame: pd.DataFrame) -> bool:
 
 
 def _geometry_of(frame: pd.DataFrame) -> "GeoSeries | None":
-    """Take the geometries of a frame; None of a frame without."""
+    """Return the geometries of a frame; None of a frame without."""
     if not isinstance(frame, pd.DataFrame):
         raise BadInput(f"a DataFrame or a GeoDataFrame is taken, not {type(frame).__name__}")
     return None if getattr(frame, "active_geometry_name", None) is None else frame.geometry

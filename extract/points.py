@@ -53,7 +53,7 @@ class Points:
 
     @property
     def follows(self) -> Bools:
-        """Whether a point has a predecessor in its own piece, shape (n,)."""
+        """Return whether a point has a predecessor in its own piece, shape (n,)."""
         follows = np.zeros(len(self), dtype=np.bool_)
         follows[1:] = self.piece[1:] == self.piece[:-1]
         return follows
@@ -73,7 +73,7 @@ class Points:
 
 
 def greatest_of(owner: Ints, *keys: Floats | Ints | Bools) -> Ints:
-    """Give the row of each owner with the greatest keys, the last first; of equals the first."""
+    """Return the row of each owner with the greatest keys, the last first; of equals the first."""
     order = np.lexsort((-np.arange(len(owner)), *keys, owner))
     return np.asarray(order[np.append(np.diff(owner[order]) != 0, True)[: len(order)]])
 
@@ -95,7 +95,7 @@ def batch(traces: Sequence[Trace]) -> Points:
 
 
 def too_fast(metres: Floats, seconds: Floats, max_speed: float | None) -> Bools:
-    """Tell which hops would need more than the highest speed; without times, none."""
+    """Mark which hops would need more than the highest speed; without times, none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         speed = metres / seconds
     return np.asarray((metres > JITTER) & (speed > (max_speed or np.inf)))

@@ -108,7 +108,7 @@ class Rules:
 
     @property
     def trips(self) -> bool:
-        """Whether trajectories are whole trips, and no windows."""
+        """Return whether trajectories are whole trips, and no windows."""
         return self.spacing is None
 
     @property
@@ -177,7 +177,7 @@ class SourceOptions:
 
 
 def fields_in(given: Mapping[str, Any], kind: type) -> dict[str, Any]:
-    """Take the fields of a class out of what is given by their names."""
+    """Return the fields of a class that are given by their names."""
     return {
         field_of.name: given[field_of.name] for field_of in fields(kind) if field_of.name in given
     }

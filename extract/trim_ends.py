@@ -33,7 +33,7 @@ class Anchors:
         self._cells: dict[tuple[int, ...], list[tuple[int, list[float]]]] = {}  # number, where
 
     def of(self, lat: Floats, lon: Floats) -> tuple[Floats, Floats]:
-        """Give the centre of each place's circle, in degrees, shape (n,)."""
+        """Return the centre of each place's circle, in degrees, shape (n,)."""
         places, numbers = np.column_stack([lat, lon]), []
         space = in_space(places, EQUATOR)  # a chord is as good as the way
         cells = (space // (0.5 * self.metres)).astype(np.int64)
@@ -81,7 +81,7 @@ def trim(points: Points, rules: Rules, anchors: Anchors) -> Points:
         return np.asarray(x * east[:, part] + 1j * (y * north[:, part]))
 
     def meets(lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Tell which ways come into a circle, or lead from one part to the next, past a stop."""
+        """Mark which ways come into a circle, or lead from one part to the next, past a stop."""
         here = plane(lat[start], lon[start], part[start])
         way = plane(lat[start + 1], lon[start + 1], part[start]) - here
         length = np.abs(way)

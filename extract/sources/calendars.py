@@ -70,7 +70,7 @@ def _joined(pieces: Sequence[Trace]) -> Floats:
 
 
 def _are_usual(first: float, last: float) -> bool:
-    """Say whether times are of GPS, and too near to one another for a change of the era."""
+    """Return whether times are of GPS, and too near to one another for a change of the era."""
     return bool(first >= EARLIEST and last < LATEST and last - first < _ERA - _PAUSE)
 
 

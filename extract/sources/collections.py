@@ -84,7 +84,7 @@ def read_tdrive(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
 
 
 def looks_like_porto(name: str, head: bytes) -> bool:
-    """Tell the trips of Porto by the names of their columns."""
+    """Recognise the trips of Porto by the names of their columns."""
     return any("POLYLINE" in fields for fields in source_tables.fields_below(head)[:1])
 
 

@@ -71,7 +71,7 @@ def _names_owners(head: TableHead, name: str) -> bool:
 
 
 def _is_time(head: TableHead, name: str) -> bool:
-    """Whether a column holds whole times, or times of day with a day beside them."""
+    """Return whether a column holds whole times, or times of day with a day beside them."""
     held = head.columns[name].times
     if held is None:
         days = [
@@ -84,12 +84,12 @@ def _is_time(head: TableHead, name: str) -> bool:
 
 
 def _on_two_clocks(head: TableHead, name: str) -> bool:
-    """Whether numbers may count from 1970 or from 1980, as GPS does."""
+    """Return whether numbers may count from 1970 or from 1980, as GPS does."""
     return "gps" in plain(name) and may_be_gps_seconds(head.columns[name].numbers)
 
 
 def _is_other_time(head: TableHead, name: str) -> bool:
-    """Whether texts are times of points, whatever the column is called."""
+    """Return whether texts are times of points, whatever the column is called."""
     times = head.columns[name].times
     has_whole_times = times is not None and not times.days and not times.numbers
     return has_whole_times and not head.is_constant(name)
@@ -209,7 +209,7 @@ MARKS = {"visible": False, "valid": False} | dict.fromkeys(
 
 
 def is_word(role: str, name: str) -> bool:
-    """Say whether what is said for a role is a word, and no column."""
+    """Return whether what is said for a role is a word, and no column."""
     return name in WORDS.get(role, ())
 
 
@@ -318,19 +318,23 @@ class _Choice:
         geometry: bool,
         nested: bool = False,
     ) -> None:
-        self.names, self.what, self.reading = names, what, reading
+        self.names = names
+        self.what = what
+        self.reading = reading
         self.geometry = geometry
         self.nested = nested
-        self.roles: dict[str, ColumnRole] = {}
-        self.head = TableHead(pd.DataFrame() if first is None else first)
         self.by_names_alone = first is None
+        self.head = TableHead(pd.DataFrame() if first is None else first)
+        self.roles: dict[str, ColumnRole] = {}
         self.keys: list[str] = []  # usual names of owners that count rows
+
         _check_wanted(reading.columns)
         self.said = {
             role: self._said(role, name)
             for role, name in reading.columns.items()
             if not self._is_word(role, name) and not (geometry and role in _OF_COORDINATES)
         }
+
         self.by_name: dict[str, list[str]] = {}
         for name in names:
             self.by_name.setdefault(plain(name), []).append(name)
@@ -363,42 +367,47 @@ class _Choice:
 
     def _free(self, role: str) -> list[str]:
         """List the columns of usual names that have no other role, best first."""
-        taken = {role_taken.column for role_taken in self.roles.values()} | set(self.said.values())
         usual_names = (name for usual in _USUAL[role] for name in self.by_name.get(usual, ()))
-        return list(dict.fromkeys(name for name in usual_names if name not in taken))
+        return list(dict.fromkeys(name for name in usual_names if name not in self._taken))
+
+    @property
+    def _taken(self) -> set[str]:
+        """The columns that have a role, or were said for one."""
+        return {column_role.column for column_role in self.roles.values()} | {*self.said.values()}
 
     def ranked(self, role: str) -> list[tuple[str, Why]]:
         """Rank the columns that may play a role, best first: by their names, then what they hold.
 
         This is the one place where a column is chosen that nobody named.
         """
-        rule, named = ROLES[role], self._free(role)
-        head = self.head
+        rule = ROLES[role]
+        usual_names = self._free(role)
         if self.by_names_alone:
-            return [(name, "name") for name in named]
-        readable = [name for name in named if name in head.columns]
-        fits = [name for name in readable if rule.fits(head, name)]
-        ranked: list[tuple[str, Why]] = [(name, "name") for name in fits]
-        if (not ranked or rule.finest) and (named or not rule.finest):
-            taken = {column_role.column for column_role in self.roles.values()} | set(
-                self.said.values()
-            )
-            other_names = [
-                column_role
-                for column_role in head.columns
-                if column_role not in taken and column_role not in named
-            ]
-            ranked += [(name, "values") for name in other_names if rule.unnamed(head, name)]
+            return [(name, "name") for name in usual_names]
+
+        head = self.head
+        readable = [name for name in usual_names if name in head.columns]
+        ranked: list[tuple[str, Why]] = [
+            (name, "name") for name in readable if rule.fits(head, name)
+        ]
+
+        # Columns of other names play a role if none of the usual names does, or if they are finer.
+        if (not ranked or rule.finest) and (usual_names or not rule.finest):
+            taken = self._taken.union(usual_names)
+            unnamed = [name for name in head.columns if name not in taken]
+            ranked += [(name, "values") for name in unnamed if rule.unnamed(head, name)]
+
         if rule.finest and len(ranked) > 1:
             ranked = _finest(head, ranked)
         if not ranked and rule.kept:
-            ranked = [(name, "name") for name in named[:1]]
+            ranked = [(name, "name") for name in usual_names[:1]]
         return ranked
 
     def take(self, role: str) -> str | None:
-        """Give a role to the column that was said, or else to the best; None if there is none."""
+        """Return a role to the column that was said, or else to the best; None if there is none."""
         if self.reading.columns.get(role) in WORDS.get(role, ()):
             return None
+
         if (column_said := self.said.get(role)) is not None:
             self._check_there(role, column_said)
             self.roles[role] = ColumnRole(column_said, role, "said")
@@ -406,6 +415,7 @@ class _Choice:
             self.roles[role] = ColumnRole(ranked[0][0], role, ranked[0][1])
         if role not in self.roles:
             return None
+
         name = self.roles[role].column
         if self.names.count(name) > 1:
             raise BadInput(f"the column {name!r} appears twice in {self.what}: rename one of them")
@@ -455,19 +465,22 @@ class _Choice:
                 usual = (name for name in self._free(role) if name in head.columns)
                 self.keys += [name for name in usual if head.columns[name].is_key]
             self.take(role)
+
         if "part" in self.said or plain(self.columns.get("id", "")) == "trackfid":
             self.take("part")
+
         owners = [role for role in ("id", "subject", "part") if role in self.roles]
         head.tell_recordings(*(self.columns[role] for role in owners))
 
     def check_owners(self) -> None:
-        """Take a table for one recording if nothing tells several apart; tell what counts rows."""
+        """Check that recordings can be told apart, or are one a file; warn of what counts rows."""
         recording_of = f"each subject ({self.columns.get('subject')})"
         if {"id", "subject"}.isdisjoint(self.roles):
             recording_of = "a file"
             if self.reading.columns.get("id") != FILE:
                 self._refuse_several()
             self.reading.counts[ONE_A_FILE] += 1
+
         for name in self.keys:
             role = "id" if plain(name) in _USUAL["id"] else "subject"
             if role in self.roles or name in self.columns.values():
@@ -490,7 +503,7 @@ class _Choice:
             raise BadInput(f"{problem}: {way_out}")
 
     def _may_tell_apart(self, name: str) -> bool:
-        """Say whether a column may name recordings or people: a few texts or whole numbers."""
+        """Return whether a column may name recordings or people: a few texts or whole numbers."""
         column = self.head.columns[name]
         if column.is_key or column.describes:
             return False
@@ -508,6 +521,7 @@ class _Choice:
         head = self.head
         if self.take("gps_week") is None or self.take("gps_seconds") is None:
             self._drop_weeks()
+
         if "gps_seconds" in self.roles or self.take("time") is None:
             return
         name = self.columns["time"]
@@ -532,7 +546,7 @@ class _Choice:
             self.take("zone")
 
     def _drop_weeks(self) -> None:
-        """Take seconds of GPS without a week if they count from 1980, or if they were said."""
+        """Use seconds of GPS without a week if they count from 1980, or if they were said."""
         week = self.roles.pop("gps_week", None)
         name = self.take("gps_seconds")
         if name is None or self.roles["gps_seconds"].why == "said":
@@ -541,7 +555,7 @@ class _Choice:
             del self.roles["gps_seconds"]
 
     def _is_second_of_minute(self, name: str) -> bool:
-        """Whether small whole numbers come again and again within a recording."""
+        """Return whether small whole numbers come again and again within a recording."""
         head = self.head
         values = head.columns[name].numbers
         known = values[np.isfinite(values)]
@@ -564,6 +578,7 @@ class _Choice:
         unused = [ColumnRole(name) for name in self.names if name not in used]
         by_role = (self.roles[role] for role in ROLES if role in self.roles)
         self.reading.tables.uses[(*by_role, *unused)] += 1
+
         if not {"time", "gps_seconds"} & self.roles.keys():
             self._tell_times()
         if "subject" in self.roles and "id" not in self.roles:
@@ -602,12 +617,14 @@ class _Choice:
             return None
         if not head.is_constant(name):
             return NamesHeld(varies=True)
+
         times = column.times
         if times is not None and (not times.numbers or _SAYS_TIME.search(name)):
             return None
         names = {key_of(text) for text in head.names_in(name)}
         if names <= _FLAGS:
             return None
+
         recordings = head.recording[column.coded.code >= 0]
         return NamesHeld(len(np.unique(recordings[recordings >= 0])), names)
 
@@ -634,5 +651,5 @@ def refuse_list(column: Column, what: str) -> None:
 
 
 def is_row(fields: Sequence[str]) -> bool:
-    """Say whether fields are values rather than names of columns: two are numbers."""
+    """Return whether fields are values rather than names of columns: two are numbers."""
     return sum(_NUMBER.fullmatch(field) is not None for field in fields) >= 2

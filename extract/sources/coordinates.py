@@ -38,7 +38,7 @@ def to_degrees(xy: Floats, system: Any, what: str) -> tuple[Floats, Floats]:
 
 
 def from_0_to_360(lon: Floats, what: str, reading: Reading) -> bool:
-    """Say whether longitudes go from 0 to 360, and not from -180 to 180; warn of it."""
+    """Return whether longitudes go from 0 to 360, and not from -180 to 180; warn of it."""
     known = lon[np.isfinite(lon)]
     beyond = (known > 180.0) & (known <= 360.0)
     west = (known < 0.0) & (known >= -180.0)
@@ -50,7 +50,7 @@ def from_0_to_360(lon: Floats, what: str, reading: Reading) -> bool:
 
 
 def to_the_west(lon: Floats) -> Floats:
-    """Give longitudes beyond 180 as those from -180 to 0 that they are."""
+    """Return longitudes beyond 180 as those from -180 to 0 that they are."""
     return np.where(lon > 180.0, lon - 360.0, lon)
 
 
@@ -129,7 +129,7 @@ def numbers(values: pd.Series) -> Floats:
 
 
 def _signed(sizes: Floats, signs: pd.Series, letters: str) -> Floats:
-    """Give coordinates the signs of their letters; NaN where these cannot hold."""
+    """Return coordinates the signs of their letters; NaN where these cannot hold."""
     first = signs.astype("string").str.strip().str[:1].str.upper().astype(object)
     positive, negative = ((first == letter).to_numpy(bool) for letter in letters)
     holds: Bools = negative | (positive & (sizes >= 0.0))

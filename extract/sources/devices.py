@@ -43,7 +43,7 @@ def read_fit(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
 
 
 def _decoded(stream: Stream, path: Path, reading: Reading) -> Iterator[Fix | None]:
-    """Give the places of the records, up to the first bytes that make no sense."""
+    """Return the places of the records, up to the first bytes that make no sense."""
     course = False
     try:
         if not stream.peek(1):

@@ -191,7 +191,7 @@ def _times_of_measures(geometry: NDArray[Any]) -> Floats | None:
 
 
 def _are_timed(columns: pd.DataFrame) -> bool:
-    """Say whether a column is known to hold times, or has the name that measures get."""
+    """Return whether a column is known to hold times, or has the name that measures get."""
     return MEASURE in columns or any("time" in known_as(str(name)) for name in columns)
 
 

@@ -117,7 +117,7 @@ def _of_folder(folder: Path, reading: Reading) -> list[SourceFile]:
 
 
 def is_release(path: Path) -> bool:
-    """Whether a file or folder is a release, or counts of one, as what stands beside it says."""
+    """Return whether a file or folder is a release, or counts of one, by what is beside it."""
     return path.exists() and (report_path(path).exists() or datasheet_path(path).exists())
 
 
@@ -199,7 +199,7 @@ def _items(
 def prefetched(
     files: Sequence[SourceFile], reading: Reading, jobs: int, client: "Client | None" = None
 ) -> Iterator[Iterator[Item]]:
-    """Give the contents of each file; others are read meanwhile by processes or workers."""
+    """Return the contents of each file; others are read meanwhile by processes or workers."""
     there = [file for file in files if not _is_large(file)]
     options = {
         "columns": reading.columns,
@@ -260,7 +260,7 @@ def _read_whole(file: SourceFile, options: dict[str, Any], *, on_worker: bool) -
 
 
 def attribution(files: Iterable[SourceFile]) -> str | None:
-    """Give the line that must go with these files, if one came from OpenStreetMap."""
+    """Return the line that must go with these files, if one came from OpenStreetMap."""
     asked = {"gpx": gpx_document.from_osm, "gpx-archive": gpx_document.archive_is_from_osm}
     found = any(asked[file.format](file.path) for file in files if file.format in asked)
     return OSM_ATTRIBUTION if found else None

@@ -36,7 +36,7 @@ class Format(NamedTuple):
     is_one: Callable[[str, bytes], bool] = lambda name, head: False
 
     def looks_like(self, name: str, head: bytes) -> bool:
-        """Say whether a file is of the kind, by its name in lower case or its first bytes."""
+        """Return whether a file is of the kind, by its name in lower case or its first bytes."""
         if name.endswith(self.suffixes) or self.is_one(name, head):
             return True
         begins = re.match(self.begins, head, re.DOTALL)
@@ -157,7 +157,7 @@ def _recordings(traces: Iterable[Trace | ApiPage]) -> Iterator[tuple[Trace, ...]
 
 
 def _of_its_folder(trace: Trace, file: SourceFile) -> Trace:
-    """Take the folder around a file for the person; in an archive the outermost one in it."""
+    """Make the folder around a file its person; in an archive the outermost one in it."""
     name = file.folder
     if file.format == "gpx-archive":
         inside = trace.name.removeprefix(f"{file.label}/").rpartition("/")[0]

@@ -200,7 +200,7 @@ def _of_layer(
 
 @contextmanager
 def _by_gdal(what: str) -> Iterator[None]:
-    """Say in one sentence what GDAL cannot read; its warnings do not help here."""
+    """Report in one sentence what GDAL cannot read; its warnings do not help here."""
     errors = (RuntimeError, ValueError, LookupError, TypeError)
     with read_errors(what, "points or lines", *errors), warnings.catch_warnings(action="ignore"):
         yield

@@ -67,7 +67,7 @@ class XmlStream:
         self._parser.EndElementHandler = self._end
 
     def __iter__(self) -> Iterator[Any]:
-        """Give what stands in the document, in its order, up to what ends the reading; once."""
+        """Return what stands in the document, in its order, up to what ends the reading; once."""
         problem, last = None, False
         while not (problem or last):
             try:
@@ -114,13 +114,13 @@ class XmlStream:
         return last
 
     def _break_off(self) -> None:
-        """Take note of what is whole of the element in which the document breaks off."""
+        """Note what is whole of the element in which the document breaks off."""
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Take note of an element that begins."""
+        """Note an element that begins."""
 
     def _end(self, tag: str) -> None:
-        """Take note of an element that ends, and of what it brings."""
+        """Note an element that ends, and of what it brings."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,7 +135,7 @@ class Segment:
     track_name: str | None = None  # the <name> of its <trk>
 
     def take(self, marked: Bools) -> "Segment":
-        """Give some of its points."""
+        """Return some of its points."""
         lat, lon, time = self.lat[marked], self.lon[marked], self.time[marked]
         return replace(self, lat=lat, lon=lon, time=time)
 
@@ -168,17 +168,17 @@ class GpxStream(XmlStream):
 
     @property
     def is_api_answer(self) -> bool:
-        """Whether this is a page of the API's trackpoints, perhaps saved to a file."""
+        """Return whether this is a page of the API's trackpoints, perhaps saved to a file."""
         return self.creator == API and self.version == "1.0"
 
     @property
     def is_empty(self) -> bool:
-        """Whether it was read to its end without a point, and is no page of the API."""
+        """Return whether it was read to its end without a point, and is no page of the API."""
         return not self.points and not self.is_api_answer
 
     @property
     def is_from_osm(self) -> bool:
-        """Whether OpenStreetMap must be named with the document."""
+        """Return whether OpenStreetMap must be named with the document."""
         return self.creator in (API, _PLANET) and not self.synthetic
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -207,7 +207,7 @@ class GpxStream(XmlStream):
             self.version = attributes.get("version", "")
 
     def _listen(self) -> None:
-        """Take the text of the element at hand."""
+        """Collect the text of the element at hand."""
         self._text = []
         self._parser.CharacterDataHandler = self._text.append
 
@@ -249,12 +249,12 @@ class GpxStream(XmlStream):
 
 
 def degrees(texts: Sequence[str | None]) -> Floats:
-    """Give the numbers that are written; NaN where there is none."""
+    """Return the numbers that are written; NaN where there is none."""
     return _all_at_once(texts, lambda column: column.cast(pa.float64()), number)
 
 
 def seconds(texts: Sequence[str | None]) -> Floats:
-    """Give seconds since 1970 of ISO 8601 times, as `moment` does."""
+    """Return seconds since 1970 of ISO 8601 times, as `moment` does."""
 
     def moments(column: pa.Array) -> pa.Array:
         times = column.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
@@ -282,7 +282,7 @@ def read_document(source: bytes, name: str) -> ApiPage:
 
 
 def looks_like(name: str, head: bytes) -> bool:
-    """Say whether the first element of a file is that of GPX."""
+    """Return whether the first element of a file is that of GPX."""
     return GpxStream(io.BytesIO(head).read, "").read_beginning().is_gpx
 
 
@@ -307,7 +307,7 @@ def _count_times(document: GpxStream, name: str, reading: Reading) -> None:
 
 
 def from_osm(path: Path) -> bool:
-    """Say whether a GPX file came from OpenStreetMap, by its first lines alone."""
+    """Return whether a GPX file came from OpenStreetMap, by its first lines alone."""
     with suppress(FileProblem), Reading().unpacked(path) as stream:
         return GpxStream(stream.read, "").read_beginning().is_from_osm
     return False
@@ -345,7 +345,7 @@ def traces_of_document(
 
 
 def _clock_of(segment: Segment) -> Floats:
-    """Give the times of a segment, or none if its clock stood still."""
+    """Return the times of a segment, or none if its clock stood still."""
     stands = len(segment.time) > _STANDING and np.ptp(segment.time) < 1.0
     return np.full_like(segment.time, np.nan) if stands else segment.time
 
@@ -406,7 +406,7 @@ def read_archive(path: Path, label: str, reading: Reading) -> Iterator[Trace | A
 
 
 def archive_is_from_osm(path: Path) -> bool:
-    """Say whether an archive came from OpenStreetMap, by the first file of it."""
+    """Return whether an archive came from OpenStreetMap, by the first file of it."""
     with suppress(CutOff, *DAMAGED):
         for name, opened in members(path, Reading()):
             kind = _kind_of(name)

@@ -202,14 +202,14 @@ def _latlng(value: object, time: float) -> Fix:
 
 
 def looks_like_points(name: str, head: bytes) -> bool:
-    """Tell whether a file is JSON that names lat and lon, as columns of tables are named."""
+    """Return whether a file is JSON that names lat and lon, as columns of tables are named."""
     names = (match.decode(errors="replace") for match in _NAME.findall(head))
     is_json = _HEAD.match(head.removeprefix(BYTE_ORDER_MARK)) is not None
     return is_json and {"lat", "lon"} <= {role for name in names for role in known_as(name)}
 
 
 def wraps_features(head: bytes) -> bool:
-    """Tell whether a file is JSON with features in a list of its own, which is no GeoJSON."""
+    """Return whether a file is JSON with features in a list of its own, which is no GeoJSON."""
     depth, outer = 0, set[bytes]()
     for token in _TOKENS.finditer(head):
         if token["text"] is None:
@@ -290,7 +290,7 @@ def _gather(value: Any, path: str, lists: defaultdict[str, list[Any]], levels: i
 
 
 def _holds_lists(points: list[Any], path: str, levels: int) -> bool:
-    """Say whether there are lists of points within points, as the route of a trip with a start."""
+    """Return whether lists of points stand within points, as the route of a trip with a start."""
     lists: defaultdict[str, list[Any]] = defaultdict(list)
     for point in points:
         _gather(point, path, lists, levels - 1)
@@ -298,7 +298,7 @@ def _holds_lists(points: list[Any], path: str, levels: int) -> bool:
 
 
 def _is_point(value: Any) -> bool:
-    """Say whether an object has both coordinates, or is a feature at one place."""
+    """Return whether an object has both coordinates, or is a feature at one place."""
     if not isinstance(value, dict):
         return False
     row: dict[str, Any] = {}
@@ -322,7 +322,7 @@ def _point_of(value: Any) -> Any:
 
 
 def _row(value: Any, reading: Reading) -> dict[str, Any] | None:
-    """Give what an object says in plain values; None if it is no point."""
+    """Return what an object says in plain values; None if it is no point."""
     if not isinstance(value, dict):
         reading.counts[UNREAD] += 1
         return None

@@ -47,7 +47,7 @@ def of_several(traces: Sequence[Trace]) -> list[Trace]:
 
 
 def _holds_several(trace: Trace) -> bool:
-    """Say whether points of one time lie far apart, again and again, as of several people."""
+    """Return whether points of one time lie far apart, again and again, as of several people."""
     known = np.isfinite(trace.time + trace.lat + trace.lon)
     order = np.argsort(trace.time[known], kind="stable")
     lat, lon, time = (values[known][order] for values in (trace.lat, trace.lon, trace.time))
@@ -69,7 +69,7 @@ def _holds_several(trace: Trace) -> bool:
 
 
 def without_order(traces: Sequence[Trace]) -> bool:
-    """Say whether most hops of untimed recordings are as long as those in a random order."""
+    """Return whether most hops of untimed recordings are as long as those in a random order."""
     draw = np.random.default_rng(0)
     hops, random_hops = list[Floats](), list[Floats]()
     for trace in traces:

@@ -71,7 +71,7 @@ Chunks = Callable[[Sequence[str]], Iterator[pd.DataFrame]]  # reads columns, som
 
 
 def looks_like(name: str, head: bytes) -> bool:
-    """Say whether a file is Parquet, or a text that is named as a table or names lat and lon."""
+    """Return whether a file is Parquet, or a text that is named as a table or names lat and lon."""
     if head.startswith(PARQUET) or name.endswith((*_NAMES_OF_PARQUET, ".csv", ".tsv")):
         return True
     fields = next(iter(fields_below(head)), [])
@@ -79,7 +79,7 @@ def looks_like(name: str, head: bytes) -> bool:
 
 
 def fields_below(head: bytes) -> list[list[str]]:
-    """Give the fields of the first two lines below all comments."""
+    """Return the fields of the first two lines below all comments."""
     lines = head.removeprefix(BYTE_ORDER_MARK).decode(errors="replace").splitlines()
     lines = [line for line in lines if line.strip()]
     rows = [line for line in lines if not line.encode().startswith(_ABOVE)][:2] or lines[-1:]
@@ -112,6 +112,7 @@ def traces_of_table(
     if not {"lat", "lon", "place"} & known:
         wkt = [name for name in first if _WKT.match(str(next(iter(first[name].dropna()), "")))]
         reading = reading.with_columns(place=wkt[0]) if wkt else reading
+
     column_of = used_columns(names, first, what, reading, nested=nested)
     if "place" not in column_of:
         parts = chunks(list(dict.fromkeys(column_of.values())))
@@ -134,23 +135,18 @@ def _of_parquet(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
             file = pq.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False)
             check_ratio(POINT * file.metadata.num_rows, path.stat().st_size)
             schema, names = file.schema_arrow, file.schema_arrow.names
+
         flat = [
             field.name
             for field in schema
             if not pa.types.is_nested(field.type) and names.count(field.name) == 1
         ]
-
-        def chunks(columns: Sequence[str], size: int = _CHUNK) -> Iterator[pd.DataFrame]:
-            with read_errors(path, POINTS):
-                for part in file.iter_batches(size, columns=list(columns), use_threads=False):
-                    # As floats, long ids would become one.
-                    yield frame(part, path, date_as_object=False, integer_object_nulls=True)
-
         column_of = named_columns(names, reading.columns, what)
         for name in column_of.values():
             if name not in flat:
                 why_not = f"{schema.field(name).type}, not a value a row; name another in `columns`"
                 raise BadInput(f"the column {name!r} of {path} holds {why_not}")
+
         place = column_of.get("place")
         if place and pa.types.is_binary(schema.field(place).type):
             with read_errors(path, POINTS):
@@ -159,6 +155,13 @@ def _of_parquet(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
             attributes = frame(table.drop_columns([place]), path, integer_object_nulls=True)
             yield from traces_of_features(geometry, attributes, None, what, label, reading)
             return
+
+        def chunks(columns: Sequence[str], size: int = _CHUNK) -> Iterator[pd.DataFrame]:
+            with read_errors(path, POINTS):
+                for part in file.iter_batches(size, columns=list(columns), use_threads=False):
+                    # As floats, long ids would become one.
+                    yield frame(part, path, date_as_object=False, integer_object_nulls=True)
+
         begin: dict[str, pd.Series] = {}
         for name in flat:
             try:
@@ -189,7 +192,7 @@ def _of_text(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
 
 
 def _unreadable(path: Path, reason: str) -> FileProblem:
-    """Say in one sentence why a file is no table, as `reading` does."""
+    """Return the error of a file that is no table, as `read_errors` words it."""
     return FileProblem(f"cannot read {path} as {POINTS}: {reason}")
 
 
@@ -199,6 +202,7 @@ def layout_of(path: Path) -> tuple[TableLayout, bytes]:
         head = stream.read(_HEAD)
         if len(head) == _HEAD:
             head = head[: head.rfind(b"\n") + 1]
+
     lines = head.removeprefix(BYTE_ORDER_MARK).splitlines(keepends=True)
     written = [i for i, line in enumerate(lines) if line.strip()]
     _check_text(path, head, written)
@@ -207,7 +211,8 @@ def layout_of(path: Path) -> tuple[TableLayout, bytes]:
     header = _header_of(path, lines[below])
     separator = separator_line(lines[written[0]].decode(errors="replace").strip())
     separator = separator or separator_of(header)
-    names, above = fields_of(header, separator), below + 1
+    names = fields_of(header, separator)
+    above = below + 1
     comments = [lines[i].decode(errors="replace") for i in written if i < below]
     commented = fields_of(comments[-1].lstrip("# "), separator) if comments else []
     if is_row(names) and len(commented) == len(names):
@@ -262,7 +267,8 @@ def read_columns(
     begun: _Parsed | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Read columns, as texts; broken rows are left out. A small file is not parsed again."""
-    rows, broken, fault, end = 0, 0, "", ""
+    rows = broken = 0
+    fault = end = ""
     with read_errors(path, POINTS, *DAMAGED), reading.unpacked(path) as stream:
         for _ in range(layout.above):
             stream.readline()
@@ -271,10 +277,13 @@ def read_columns(
             last = _without_headers(path, last, layout, reading)
             is_known = begun is not None and begun.text == last
             part = begun if begun and is_known else _parsed(path, last, layout, names)
-            rows, broken, fault = rows + len(part.rows), broken + part.wrong, fault or part.fault
+            rows += len(part.rows)
+            broken += part.wrong
+            fault = fault or part.fault
             end = last.rpartition(b"\n")[2].decode()  # a line that nothing ends
             stream.check_values(rows)
             yield part.rows[list(names)]
+
     if broken and not rows:
         raise _unreadable(path, f"none of its rows, {broken:,} in all, can be read: {fault}")
     if end.strip() and len(fields_of(end, layout.separator)) != len(layout.names):
@@ -326,7 +335,8 @@ def _without_headers(path: Path, text: bytes, layout: TableLayout, reading: Read
 
 def _parsed(path: Path, text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:
     """Parse lines; those with too many or too few fields are counted, and the first is shown."""
-    wrong, fault = 0, ""
+    wrong = 0
+    fault = ""
 
     def leave_out(row: pa_csv.InvalidRow) -> str:
         nonlocal wrong, fault
@@ -341,6 +351,7 @@ def _parsed(path: Path, text: bytes, layout: TableLayout, names: Sequence[str]) 
         _ = text.isascii() or text.decode()
     except UnicodeDecodeError as error:
         raise _unreadable(path, f"it {other_encoding(text)}") from error
+
     # Columns go by their places, as names may be equal.
     place = {name: str(layout.names.index(name)) for name in names}
     try:
@@ -363,6 +374,7 @@ def _parsed(path: Path, text: bytes, layout: TableLayout, names: Sequence[str]) 
         raise _unreadable(path, "it cannot be divided into rows") from error
     if b'"' in text and _swallows(text, layout, table.num_rows + wrong):
         raise _unreadable(path, "it has a quote that is never closed")
+
     rows = table.rename_columns(list(place)).to_pandas(use_threads=False)
     for name in rows if layout.decimal == "," else ():
         rows[name] = rows[name].str.replace(r"^(\s*[-+]?\d+),(\d+)", r"\1.\2", regex=True)
@@ -370,7 +382,7 @@ def _parsed(path: Path, text: bytes, layout: TableLayout, names: Sequence[str]) 
 
 
 def _swallows(text: bytes, layout: TableLayout, rows: int) -> bool:
-    """Say whether a row seems to stand within quotes, as there are more lines than rows."""
+    """Return whether a row seems to stand within quotes, as there are more lines than rows."""
     if sum(not line.isspace() for line in text.splitlines()) <= rows:
         return False
     separator = layout.separator.encode()
@@ -414,18 +426,21 @@ def _geometries(values: pd.Series, name: str, what: str) -> tuple[NDArray[Any], 
         return geometry, _only_system(systems, name, what)
     if text.startswith("{"):
         return shapely.from_geojson(texts, on_invalid="ignore"), "EPSG:4326"
+
     pairs = values.astype("string").str.extract(f"^{_PAIR}$")
     xy = np.column_stack([numbers(pairs[column]) for column in pairs])
     known = np.isfinite(xy).all(axis=1)
-    spelled_out = plain(name)
     if not known.any():
         holds = f"holds no places such as POINT (16.37 48.2) or 48.2,16.37 (but {text[:40]!r})"
         raise BadInput(f"{what} has no column known as lat or lon, and {name!r} {holds}")
-    lat, lon = spelled_out.find("lat"), max(spelled_out.find("lon"), spelled_out.find("lng"))
+
+    spelled_out = plain(name)
+    lat = spelled_out.find("lat")
+    lon = max(spelled_out.find("lon"), spelled_out.find("lng"))
     if lat < 0 or lon < 0:
         why = "which does not say their order: name the column lat,lon or lon,lat"
         raise BadInput(f"{what} has places such as {text} in {name!r}, {why}")
-    lat_first = lat < lon
+
     points = np.full(len(xy), None, dtype=object)
-    points[known] = shapely.points(xy[known][:, ::-1] if lat_first else xy[known])
+    points[known] = shapely.points(xy[known][:, ::-1] if lat < lon else xy[known])
     return points, "EPSG:4326"

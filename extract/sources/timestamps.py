@@ -74,7 +74,8 @@ class TimeColumn:
     """Reads the times of one table, part by part, as seconds since 1970 UTC."""
 
     def __init__(self, first: pd.DataFrame, what: str, reading: Reading) -> None:
-        self._what, self._reading = what, reading
+        self._what = what
+        self._reading = reading
         self._judged = False
         self._role = "gps_seconds" if "gps_seconds" in first else "time"
         self._read = self._reader(first) if self._role in first else None
@@ -83,30 +84,37 @@ class TimeColumn:
         """Read the times of the next part of the table; NaN where there is none."""
         if self._read is None:
             return np.full(len(rows), np.nan)
-        seconds, is_given = self._read(rows), rows[self._role].notna().to_numpy()
+
+        seconds = self._read(rows)
+        is_given = rows[self._role].notna().to_numpy()
         if "zone" in rows:
             seconds = seconds - seconds_east(seconds, rows["zone"])
         if not self._judged:
             self._judge(seconds, rows[self._role][is_given])
+
         if unread := int((np.isnan(seconds) & is_given).sum()):
             reading.counts[UNREAD_TIMES] += unread
         return np.full(len(rows), np.nan) if self._read is None else seconds
 
     def _judge(self, seconds: Floats, texts: pd.Series) -> None:
         """Refuse times of which none is one; days alone tell no order."""
-        self._judged, known = True, seconds[np.isfinite(seconds)]
+        self._judged = True
+        known = seconds[np.isfinite(seconds)]
         if len(texts) and not len(known):
             way_out = f"{_WAY_OUT}, or name another column with `columns` time=..."
             what = f"{self._what} can be read, such as {texts.iloc[0]!r}"
             raise BadInput(f"none of the times of {what}: {way_out}")
+
         if len(seconds) > 1 and len(known) and not (known % _DAY).any():
             msg = f"{self._what} has days but no times of day: it is untimed"
             self._reading.warn("days", msg, self._what)
             self._read = None
 
     def _reader(self, first: pd.DataFrame) -> _Reader | None:
+        """Find by its first rows how the column of times is read; None if it is empty."""
         if self._role == "gps_seconds":
             return _of_gps
+
         values = first["time"]
         known_values = values.dropna()
         if pd.api.types.is_timedelta64_dtype(values):
@@ -119,12 +127,15 @@ class TimeColumn:
             return lambda rows: _seconds(rows["time"])
         if not len(known_values):
             return None
+        return self._reader_of_values(first, known_values)
+
+    def _reader_of_values(self, first: pd.DataFrame, known_values: pd.Series) -> _Reader:
+        """Find how texts and numbers are read."""
         examples = [text.strip() for text in _texts(known_values.head(_JUDGED)).tolist()]
         if any(_MINUTES_AND_SECONDS.fullmatch(text) for text in examples):
-            why = (
-                f"such as {examples[0]}, have minutes and seconds but no hours, as spreadsheets do"
-            )
-            raise BadInput(f"the times of {self._what}, {why}: {_WAY_OUT}")
+            why = "have minutes and seconds but no hours, as spreadsheets do"
+            raise BadInput(f"the times of {self._what}, such as {examples[0]}, {why}: {_WAY_OUT}")
+
         dated = "date" in first
         if _are_of_day(examples, dated=dated):
             if not dated:
@@ -133,6 +144,7 @@ class TimeColumn:
                 )
                 raise BadInput(f"{self._what} holds times of day ({examples[0]}) alone: {way_out}")
             return self._of_texts(first, _with_dates)
+
         if 2 * int(np.isfinite(numbers(known_values.head(_JUDGED))).sum()) > len(examples):
             return self._of_numbers(numbers(known_values), examples[0], dated=dated)
         return self._of_texts(first, lambda rows: _texts(rows["time"]))
@@ -147,9 +159,11 @@ class TimeColumn:
                 if not _USUAL[0] <= middle < _USUAL[1]:
                     self._say(example, f"{unit} since 1970, {np.datetime64(int(middle), 's')}Z")
                 return lambda rows: _only_within(numbers(rows["time"]) / per_second)
+
         if _are_stamps(values):
             self._say(example, "YYYYMMDDhhmmss")
             return lambda rows: _only_within(_of_stamps(numbers(rows["time"])))
+
         steps = np.abs(np.diff(values))
         usual = np.median(steps[steps > 0.0]) if (steps > 0.0).any() else 1.0
         if dated or not (0.0 <= np.nanmin(values) < _SHIFT) or usual < _STEP:
@@ -167,9 +181,11 @@ class TimeColumn:
             return self._of_texts(first, lambda rows: _as_usual(texts_of(rows)))
         if 2 * int(np.isfinite(_iso_8601(begun)).sum()) >= len(begun):
             return lambda rows: _iso_8601(texts_of(rows))
+
         texts = texts_of(first).dropna()
         if not len(texts):  # they are refused
             return lambda rows: np.full(len(rows), np.nan)
+
         example = max(texts.head(_JUDGED).str.strip(), key=len)  # spreadsheets leave out midnight
         readings = list[tuple[Floats, str, dict[str, Any]]]()  # the times, what comes first, how
         for order in _orders(example):
@@ -179,14 +195,13 @@ class TimeColumn:
             form_options = {"format": form or "mixed", **first_is}
             seconds = _seconds(texts, **form_options)
             readings.append((seconds[np.isfinite(seconds)], order, form_options))
+
         # The most times, in the shortest span; of equal ones the first.
         known, order, form_options = min(
             readings, key=lambda way: (-len(way[0]), np.ptp(way[0]) if len(way[0]) else 0.0)
         )
-        if any(
-            len(values) == len(known) and (values[:1] != known[:1]).any()
-            for values, _, _ in readings
-        ):
+        others = (values for values, _, _ in readings if len(values) == len(known))
+        if any((values[:1] != known[:1]).any() for values in others):
             self._say(example, f"{order} first; if that is wrong, {_WAY_OUT}")
         return lambda rows: _seconds(texts_of(rows), **form_options)
 
@@ -197,12 +212,12 @@ class TimeColumn:
 
 
 def within(seconds: Floats, limits: tuple[float, float] = (EARLIEST, LATEST)) -> Bools:
-    """Tell which times lie between 1980 and 2100, or other limits."""
+    """Mark which times lie between 1980 and 2100, or other limits."""
     return np.asarray((seconds >= limits[0]) & (seconds < limits[1]))
 
 
 def _are_stamps(values: Floats) -> bool:
-    """Say whether most numbers are YYYYMMDDhhmmss."""
+    """Return whether most numbers are YYYYMMDDhhmmss."""
     return 2 * int(within(values, _STAMPS).sum()) > len(values)
 
 
@@ -242,7 +257,7 @@ def _are_days(seconds: Floats) -> bool:
 
 
 def are_of_day(values: pd.Series) -> bool:
-    """Say whether a column holds times of day, which need a day beside them."""
+    """Return whether a column holds times of day, which need a day beside them."""
     begin = values.dropna().head(_JUDGED)
     if pd.api.types.is_timedelta64_dtype(values):
         return True
@@ -253,7 +268,7 @@ def are_of_day(values: pd.Series) -> bool:
 
 
 def may_be_gps_seconds(values: Floats) -> bool:
-    """Say whether numbers may be seconds since 1980 as well as since 1970: neither is to come."""
+    """Return whether numbers may be seconds since 1980 as well as since 1970, and past."""
     known = values[np.isfinite(values)]
     now = time.time()
     return bool(len(known) and (known > _USUAL[0] - _GPS).all() and (known < now - _GPS).all())
@@ -291,7 +306,7 @@ def seconds_east(local: Floats, zones: pd.Series) -> Floats:
 
 
 def are_zones(values: pd.Series) -> bool:
-    """Say whether all values of a column are zones: names, offsets, or numbers of one unit."""
+    """Return whether all values of a column are zones: names, offsets, or numbers of one unit."""
     written = values.dropna().unique()[:_JUDGED]
     unit = _unit_of_zones(pd.Series(written))
     return len(written) > 0 and all(zone_of(str(text), unit) is not None for text in written)
@@ -336,7 +351,7 @@ def _texts(values: pd.Series) -> pd.Series:
 
 
 def _are_of_day(texts: list[str], *, dated: bool) -> bool:
-    """Say whether most texts are times of day; or all digits such as 080000, 080020, 080100."""
+    """Return whether most texts are times of day; or all digits such as 080000, 080020, 080100."""
     if 2 * sum(_OF_DAY.fullmatch(text) is not None for text in texts) > len(texts):
         return True
     valid = all(_DIGITS_OF_DAY.fullmatch(text) for text in texts)

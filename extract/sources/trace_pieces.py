@@ -170,7 +170,7 @@ def ordered(traces: Iterable[Trace], untimed: str, counts: Counter[str]) -> Iter
 
 
 def is_cloud(lat: Floats, lon: Floats) -> bool:
-    """Tell whether points are sorted by latitude, and by nothing else."""
+    """Return whether points are sorted by latitude, and by nothing else."""
     if len(lat) < _FEW or not (np.diff(lat) >= 0.0).all():
         return False
     east = np.diff(lon) * np.cos(np.radians(lat[0]))
