@@ -69,7 +69,7 @@ class NamesHeld:
 
     @property
     def may_be_persons(self) -> bool:
-        """Return whether each recording has one value, and some value belongs to several recordings."""
+        """Whether each recording has one value, and some value belongs to several recordings."""
         return not self.varies and 1 < len(self.names) < self.recordings
 
 
