@@ -463,15 +463,26 @@ def weights_of(
     return {name: float(weights.get(name, 1.0)) for name in source.chosen}
 
 
-def occurrences(path: Path, columns: Sequence[str]) -> tuple[list[str], pd.Series]:
-    """Name all columns, and count how often each row of some of them occurs, as written."""
+def rows_as_written(
+    path: Path, columns: Sequence[str], sensitive: Sequence[str] = ()
+) -> tuple[pd.DataFrame, list[str]]:
+    """Read the cells of a table as texts, and name the columns that are looked at."""
     table, _ = _read(path)
     names = list(table)
-    chosen = names if list(columns) == ALL else list(dict.fromkeys(columns))
+    refuse_unknown(path, names, sensitive)
+
+    chosen = list(dict.fromkeys(columns))
+    if list(columns) == ALL:
+        chosen = [name for name in names if name not in sensitive]
     refuse_unknown(path, names, chosen)
     if not chosen:
         raise BadInput(f"name the columns of {path} to look at in `columns`, or all")
-    return names, table[chosen].astype(str).value_counts(dropna=False)
+    for name in set(sensitive) & set(chosen):
+        raise BadInput(
+            f"column {name!r} of {path} is named twice: the values of a sensitive column are "
+            "counted within the combinations of others"
+        )
+    return table.astype(str), chosen
 
 
 def refuse_unknown(what: object, names: Sequence[str], asked: Sequence[str]) -> None:

@@ -18,12 +18,13 @@ from trajanon.common.settings import MissingName, Settings, takes_settings
 from trajanon.grouping import loss
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition, check_k, measured
+from trajanon.tables.disclosure_risk import Diversity, SpecialUniques, diversity, special_uniques
 from trajanon.tables.moments import moments
 from trajanon.tables.table_columns import (
     TableColumns,
     named,
-    occurrences,
     read_table_columns,
+    rows_as_written,
     weights_of,
 )
 from trajanon.trajectories.subjects import Numbered, merged_sentences, numbered
@@ -63,7 +64,8 @@ def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
         result.table.to_parquet(draft, index=False)
     else:
         result.table.to_csv(draft, index=False)
-    occurs = occurrences(draft, result.report["columns"])[1].min()
+    written, columns = rows_as_written(draft, result.report["columns"])
+    occurs = written[columns].value_counts().min()
     if occurs < result.report["k"]:
         raise TrajanonError(
             f"nothing was written: a row of the microaggregated columns occurs {occurs} times "
@@ -252,7 +254,7 @@ def _notices(what: str, source: TableColumns, people: Numbered | None) -> Iterat
 
 @dataclass(frozen=True, slots=True)
 class TableFindings:
-    """How often the rows of some columns of a table occur.
+    """How often the rows of some columns of a table occur, and what else tells of their risk.
 
     Attributes
     ----------
@@ -264,6 +266,10 @@ class TableFindings:
         Rows in the table, and different ones among them.
     smallest, rare
         How often the rarest row occurs, and how many rows occur less than k times.
+    uniques
+        Rows that occur once, and the smallest sets of columns in which they do (SUDA).
+    diversity
+        The l-diversity of each sensitive column.
 
     Examples
     --------
@@ -282,6 +288,8 @@ class TableFindings:
     groups: int
     smallest: int
     rare: int
+    uniques: SpecialUniques
+    diversity: dict[str, Diversity]
 
     @property
     def holds(self) -> bool:
@@ -293,15 +301,23 @@ class TableFindings:
         return self.holds
 
 
-def check_table(path: str | os.PathLike[str], k: int, *, columns: Sequence[str]) -> TableFindings:
+def check_table(
+    path: str | os.PathLike[str], k: int, *, columns: Sequence[str], sensitive: Sequence[str] = ()
+) -> TableFindings:
     """Count how often each combination of some columns occurs in a table, as written.
+
+    Whether k holds does not depend on l-diversity, which is measured beside it: where all rows of
+    a combination have one sensitive value, k rows do not hide it.
 
     Parameters
     ----------
     path, k
         As in `trajanon.microaggregate_table`; k counts rows of each combination.
     columns
-        Those to look at, or ``["all"]``.
+        Those to look at, or ``["all"]``, which leaves out sensitive ones.
+    sensitive
+        Columns whose values shall stay unknown: the different ones within each combination are
+        counted (l-diversity; Machanavajjhala et al., TKDD 2007). A missing value counts as one.
 
     Raises
     ------
@@ -314,20 +330,29 @@ def check_table(path: str | os.PathLike[str], k: int, *, columns: Sequence[str])
     --------
     >>> import pandas as pd
     >>> import trajanon
-    >>> people = {"age": [31, 31, 52], "job": ["cook", "nurse", "cook"]}
+    >>> people = {"age": [31, 31, 52], "job": ["cook", "nurse", "cook"], "ill": ["no", "yes", "no"]}
     >>> pd.DataFrame(people).to_csv("people.csv", index=False)
-    >>> findings = trajanon.check_table("people.csv", k=2, columns=["age"])
-    >>> findings.holds, findings.rare  # 52 occurs once
-    (False, 1)
+    >>> findings = trajanon.check_table("people.csv", 2, columns=["age"], sensitive=["ill"])
+    >>> findings.holds, findings.rare, findings.uniques.riskiest  # 52 occurs once
+    (False, 1, [RiskyRow(row=3, score=1, columns=[['age']])])
+    >>> findings.diversity["ill"].distinct  # and whoever is 52 is not ill
+    1
     """
     check_k(k)
-    names, counts = occurrences(Path(path), columns)
+    if isinstance(sensitive, str):
+        raise BadInput(f"sensitive must be a list of names (got {sensitive!r})")
+    table, chosen = rows_as_written(Path(path), columns, sensitive)
+    rows = table[chosen]
+    combination = rows.groupby(chosen, sort=False).ngroup().to_numpy()
+    sizes = np.bincount(combination)
     return TableFindings(
         k=k,
-        columns=list(counts.index.names),
-        others=[name for name in names if name not in counts.index.names],
-        rows=int(counts.sum()),
-        groups=len(counts),
-        smallest=int(counts.min()),
-        rare=int(counts[counts < k].sum()),
+        columns=chosen,
+        others=[name for name in table if name not in chosen and name not in sensitive],
+        rows=len(rows),
+        groups=len(sizes),
+        smallest=int(sizes.min()),
+        rare=int(sizes[sizes < k].sum()),
+        uniques=special_uniques(rows),
+        diversity={name: diversity(combination, table[name]) for name in sensitive},
     )
