@@ -5,6 +5,7 @@ from pathlib import Path
 import typer
 
 import trajanon
+from trajanon.cli.exit_codes import FINDS_FAULT
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, check_page, options
 from trajanon.common.errors import BadInput
@@ -43,7 +44,8 @@ def evaluate(
 
     Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
     """
-    from trajanon.cli.report_tables import bars, show_verdict
+    from trajanon.cli.progress_bars import bars
+    from trajanon.cli.report_tables import show_verdict
     from trajanon.common.atomic_output import replacing
     from trajanon.evaluation.evaluation import evaluate as evaluated
     from trajanon.evaluation.release_certificate import certificate
@@ -104,7 +106,7 @@ def evaluate(
         mine, beside = (" and ".join(map(str, some)) for some in (outputs[:2], public))
         tell(f"Wrote {mine}, for you alone, and {beside}, to stand beside the release.")
     if not evaluation.holds:
-        raise typer.Exit(1)
+        raise typer.Exit(FINDS_FAULT)
 
 
 def _numbers(text: str) -> list[int]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
-from trajanon.cli.report_tables import LINES
+from trajanon.cli.progress_bars import LINES
 from trajanon.cli.run_commands import Table, words_of
 from trajanon.common.columns_read import ColumnsRead, columns_read
 from trajanon.studio.fields import FIELDS, FOLDER, NOBODY
