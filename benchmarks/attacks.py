@@ -41,7 +41,9 @@ def attacks(
     release = trajanon.anonymize(trajectories, k, align=align, seed=seed, key=key, times=times)
     report = checked(release.report)
     found = matched(released_of(trajectories, report), release.trajectories, report)
-    slid, labels, lines = found.slid, found.labels, found.lines
+    slid = found.slid
+    labels = found.labels
+    lines = found.lines
     means = group_means(slid.records, labels).reshape(lines.shape)
     row("lines", "metres off", "turning", "hops over 40 degrees")
     for name, written in (("plain means", means), ("as released", lines)):
@@ -49,7 +51,8 @@ def attacks(
         turning, sharp = turned(written)
         row(name, f"{off:.2f}", f"{turning:.1f}", percent(sharp))
     if plain:
-        found, report["width"] = found._replace(lines=means), None
+        found = found._replace(lines=means)
+        report["width"] = None
     spacing = trajectories.provenance.get("spacing")
     known = patient(published(found, report), slid.tracks, report, spacing=spacing, seed=seed)
     for figure in filter(None, known):

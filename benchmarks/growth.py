@@ -39,7 +39,8 @@ _COMMANDS = [
 
 def write_traces(folder: Path, n: int) -> None:
     """Draw traces with room for n windows, and write them as a table."""
-    traces, drawn = n * np.array(_SHARES) / np.dot(_SHARES, [1, 2, 3]), []
+    traces = n * np.array(_SHARES) / np.dot(_SHARES, [1, 2, 3])
+    drawn = []
     for windows, many in enumerate(np.ceil(traces).astype(np.int64), 1):
         points = int(windows * POINTS * (1.0 + _FREE))
         lat, lon = corridors(many, windows, points).reshape(-1, 2).T
@@ -75,7 +76,8 @@ def make(folder: Path, n: int, part: int = 100_000) -> None:
 def parts(folder: Path, memory: str = "4GB", k: int = K) -> None:
     """Anonymise the parts, and print a line of JSON."""
     say_machine()
-    job, out = trajanon.anonymize_parts, folder.with_name(f"{folder.name}-anonymized")
+    job = trajanon.anonymize_parts
+    out = folder.with_name(f"{folder.name}-anonymized")
     with tempfile.TemporaryDirectory() as few:
         make(Path(few) / "parts", _COMPILED[-1])
         job(f"{few}/parts", f"{few}/out", K, memory=memory)

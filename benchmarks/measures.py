@@ -34,7 +34,8 @@ class Spent(NamedTuple):
 
 def spent(job: Callable[..., Any], *given: Any, **options: Any) -> Spent:
     """Do a job and measure how long it takes."""
-    start, busy = perf_counter(), process_time()
+    start = perf_counter()
+    busy = process_time()
     found = job(*given, **options)
     return Spent(found, perf_counter() - start, process_time() - busy)
 

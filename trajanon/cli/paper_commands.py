@@ -87,7 +87,8 @@ def figures(files: list[Path], *, out: Path = Path("figures")) -> None:
     from trajanon.cli.progress_bars import bars
     from trajanon.maps.figures import of_benchmark, save, which_k
 
-    read, left_out = files, list[str]()
+    read = files
+    left_out = list[str]()
     of_ks = read[0] == Path("which-k")
     if len(read) > 1 + of_ks:
         raise BadInput("figures takes the CSV of trajanon benchmark, or which-k and trajectories")

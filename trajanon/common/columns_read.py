@@ -9,7 +9,8 @@ from trajanon.common.errors import printable
 
 Why = Literal["said", "name", "values", ""]
 
-_LISTED, _LETTERS = 40, 40  # unused columns that are listed, and letters of each name
+_LISTED = 40  # unused columns that are listed, and letters of each name
+_LETTERS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,8 @@ def columns_read(provenance: Mapping[str, Any]) -> list[ColumnsRead]:
     written = provenance.get("columns")
     found = []
     for entry in written if isinstance(written, list) else []:
-        roles, unused = entry.get("roles"), entry.get("unused")
+        roles = entry.get("roles")
+        unused = entry.get("unused")
         if isinstance(roles, Mapping) and isinstance(unused, list):
             names = [str(name) for name in unused]
             used = {str(role): str(name) for role, name in roles.items()}

@@ -33,10 +33,12 @@ def least_hashes(owner: Ints, hashes: Hashes, owners: int, most: int) -> Hashes:
     # The order of lexsort in a quarter of its time: numpy sorts numbers of 16 bits by radix.
     order = np.argsort(hashes)
     order = order[np.argsort(owner[order].astype(np.min_scalar_type(owners)), kind="stable")]
-    owner, hashes = owner[order], hashes[order]
+    owner = owner[order]
+    hashes = hashes[order]
     new = np.ones(len(owner), dtype=np.bool_)
     new[1:] = (owner[1:] != owner[:-1]) | (hashes[1:] != hashes[:-1])
-    owner, hashes = owner[new], hashes[new]
+    owner = owner[new]
+    hashes = hashes[new]
     rank = np.arange(len(owner)) - np.searchsorted(owner, np.arange(owners))[owner]
     least = np.zeros((owners, most), dtype=np.uint64)
     kept = rank < most

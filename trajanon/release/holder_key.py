@@ -17,7 +17,8 @@ _LOG = logging.getLogger(__name__)
 BYTES = 32
 """Length of a holder's key."""
 
-_LEAST, _MOST = 16, 64  # bytes of a key that is given in Python
+_LEAST = 16  # bytes of a key that is given in Python
+_MOST = 64
 _OTHERS = 0o077  # permissions of a file that are not its owner's
 
 

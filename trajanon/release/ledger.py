@@ -110,7 +110,8 @@ class Ledger:
     """An open ledger, locked against every other process."""
 
     def __init__(self, path: Path, database: sqlite3.Connection) -> None:
-        self.path, self._database = path, database
+        self.path = path
+        self._database = database
         ((version, key),) = database.execute("select version, key from ledger")
         if version not in range(2, _VERSION + 1):
             raise FileProblem(
@@ -131,7 +132,8 @@ class Ledger:
             database.execute("begin")
             for statement in (*_OF_VERSION_2 * (version == 2), *_OF_VERSION_3):
                 database.execute(statement)
-            link, last = self._links[0], 0
+            link = self._links[0]
+            last = 0
             for last, told, *stored, _ in database.execute(_ALL).fetchall():
                 link = self._linked(link, last, parsed(told, Told), *stored)
                 database.execute("update releases set link = ? where number = ?", (link, last))
@@ -307,7 +309,9 @@ class Ledger:
 
     def _digests(self, hashes: Hashes) -> Hashes:
         different, inverse = np.unique(hashes, return_inverse=True)
-        raw, key, digest = different.astype("<u8").tobytes(), self._key, hmac.digest
+        raw = different.astype("<u8").tobytes()
+        key = self._key
+        digest = hmac.digest
         parts = (digest(key, raw[at : at + 8], "sha256")[:8] for at in range(0, len(raw), 8))
         found: Hashes = np.frombuffer(b"".join(parts), dtype="<u8").astype(np.uint64)
         return found[inverse]
@@ -341,7 +345,8 @@ class Recording:
 
     def __init__(self, ledger: Ledger, place: str) -> None:
         self.number: int | None = None
-        self._ledger, self._place = ledger, place
+        self._ledger = ledger
+        self._place = place
 
     def announce(
         self,

@@ -52,7 +52,8 @@ def left_on(cells: Ints, labels: Ints, subjects: Ints, k: int) -> Left:
     several = np.repeat(lines > 1, lines)
     if not several.any():
         return Left(0, 0, 0)
-    on, held = _marked(dense(cell[several]), line[several]), _marked(labels, dense(subjects))
+    on = _marked(dense(cell[several]), line[several])
+    held = _marked(labels, dense(subjects))
     on.resize(on.shape[0], held.shape[0])
     common = (on @ held).tocoo()
     on_all = common.row[common.data == lines[lines > 1][common.row]]

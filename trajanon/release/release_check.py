@@ -186,7 +186,8 @@ def report_of(path: Path) -> Report | None:
     """Read the report beside a release, if there is one; refuse that of another release."""
     if (report := report_beside(path)) is None:
         return None
-    rows, keys = 0, set[int]()
+    rows = 0
+    keys = set[int]()
     for file in release_parts(path) if path.is_dir() else [path]:
         release = read_release(file)
         rows += len(release)
@@ -246,7 +247,8 @@ class _Inspected(NamedTuple):
 
 def _inspected(path: Path, write: Writer | None = None, *, keep: bool) -> _Inspected:
     found = read_as_found(path)
-    keys, kept = _keys(found), found if keep else None
+    keys = _keys(found)
+    kept = found if keep else None
     if problems := not_trajectories(found):
         nothing = np.empty((0, 2, 2))
         return _Inspected(path, kept, problems, "", keys, 0, nothing, None, len(found), False)
@@ -258,11 +260,14 @@ def _inspected(path: Path, write: Writer | None = None, *, keep: bool) -> _Inspe
     needed = amiss and RELEASE_FORMATS[path.suffix.lower()].only_timed
     beside = Compared([], "") if needed else compared(path, found, write)
     problems += [*beside.differences, *unsorted(found)]
-    ends, times = found.places[[0, -1], :, ::-1], found.times
+    ends = found.places[[0, -1], :, ::-1]
+    times = found.times
     if times is not None:
         ends = np.dstack([ends, times[[0, -1]]])
-    rows, counted = keys[found.of_rows], found.counts is not None
-    width, n = ends.shape[1], len(found)
+    rows = keys[found.of_rows]
+    counted = found.counts is not None
+    width = ends.shape[1]
+    n = len(found)
     return _Inspected(
         path, kept, problems, beside.claim, rows, width, ends, found.clock, n, counted
     )
@@ -362,7 +367,9 @@ def unsorted(lines: Lines) -> list[str]:
 
 def amiss_in_times(lines: Lines) -> list[str]:
     """Say why the times of lines cannot be interpreted, or why no release has such times."""
-    times, sentence, clock = lines.times, lines.clock, Clock.parsed(lines.clock)
+    times = lines.times
+    sentence = lines.clock
+    clock = Clock.parsed(lines.clock)
     if times is None:
         return [] if sentence is None else ["the file says what its times are, and it has none"]
     if clock is None:

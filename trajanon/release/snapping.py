@@ -117,12 +117,17 @@ def _chains(nodes: int, tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, 
             one, other = ends
             inwards = passable[one // 2, 1 - one % 2], passable[one // 2, one % 2]
             if inwards == (passable[other // 2, other % 2], passable[other // 2, 1 - other % 2]):
-                after[one], after[other] = other, one
-    street, order, back, seen = list[int](), list[int](), list[bool](), set[int]()
+                after[one] = other
+                after[other] = one
+    street = list[int]()
+    order = list[int]()
+    back = list[bool]()
+    seen = set[int]()
     for begin in (*np.flatnonzero(after < 0).tolist(), *range(2 * len(tail))):  # circles at last
         if begin // 2 in seen or not passable[begin // 2].any():
             continue
-        number, here = (street[-1] + 1 if street else 0), begin
+        number = street[-1] + 1 if street else 0
+        here = begin
         while here >= 0 and here // 2 not in seen:
             seen.add(here // 2)
             street.append(number)
@@ -158,12 +163,14 @@ def near_streets(network: Network, tree: "STRtree", lines: Floats, how: Matching
 
     lat, lon = lines.reshape(-1, 2).T
     north, east = metres_of_degrees(lat).T
-    up, over = how.within / north, how.within / east
+    up = how.within / north
+    over = how.within / east
     point, segment = tree.query(box(lon - over, lat - up, lon + over, lat + up))
 
     def nearest_on(segment: Ints) -> tuple[Floats, Floats]:
         """Metres to a segment, and the share of it before the nearest place on it."""
-        tail, head = network.tail[segment], network.head[segment]
+        tail = network.tail[segment]
+        head = network.head[segment]
         x = (network.lon[tail] - lon[point]) * east[point]
         y = (network.lat[tail] - lat[point]) * north[point]
         dx = (network.lon[head] - network.lon[tail]) * east[point]
@@ -174,7 +181,8 @@ def near_streets(network: Network, tree: "STRtree", lines: Floats, how: Matching
         return np.hypot(x + share * dx, y + share * dy), share
 
     far, share = nearest_on(segment)
-    street, last = network.street, len(network.street) - 1
+    street = network.street
+    last = len(network.street) - 1
     goes_on = (segment < last) & (street[np.minimum(segment + 1, last)] == street[segment])
     began = (segment > 0) & (street[segment - 1] == street[segment])
     # A street comes no nearer before or after this place on its segment.
@@ -185,7 +193,8 @@ def near_streets(network: Network, tree: "STRtree", lines: Floats, how: Matching
     kept = kept[np.lexsort((segment[kept], far[kept], point[kept]))]
     many = np.bincount(point[kept], minlength=len(lat))
     rank = np.arange(len(kept)) - np.repeat(np.cumsum(many) - many, many)
-    kept, rank = kept[rank < how.states], rank[rank < how.states]
+    kept = kept[rank < how.states]
+    rank = rank[rank < how.states]
     shape = (*lines.shape[:2], how.states)
     near = Near(
         np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape), many.clip(max=how.states)
@@ -222,7 +231,8 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
     share = share.clip(0.0, 1.0)
     laid = lines.copy()
     for axis, places in enumerate((network.lat, network.lon)):
-        begin, end = places[network.tail[segment]], places[network.head[segment]]
+        begin = places[network.tail[segment]]
+        end = places[network.head[segment]]
         laid[on_roads, :, axis] = begin + share * (end - begin)
     return Snapped(laid, on_roads)
 
@@ -239,4 +249,6 @@ def traced(lines: Floats, network: Network, how: Matching = _HOW) -> Found:
         n = trace_ways(network, how, lines, on, search, found)
         if n <= room:
             return Found._make(column[:n] for column in found)
-        search.stamp[:], search.wanted[:], room = 0, 0, n
+        search.stamp[:] = 0
+        search.wanted[:] = 0
+        room = n

@@ -13,13 +13,15 @@ _MOST = 10  # pairs of columns for which the correlation is reported
 
 def moments(before: Floats, after: Floats, names: Sequence[str]) -> dict[str, Any]:
     """Moments of columns before and after, for JSON; of correlations those that changed most."""
-    old, new = loss.standardise(before), loss.standardise(after)
+    old = loss.standardise(before)
+    new = loss.standardise(after)
     spreads = _spreads(before, old), _spreads(after, new)
     varies = (spreads[0] > 0.0) & (spreads[1] > 0.0)
     correlations = [loss.sums_of_products(z) / max(len(z) - 1, 1) for z in (old, new)]
     one, other = np.triu_indices(len(names), 1)
     kept = varies[one] & varies[other]
-    one, other = one[kept], other[kept]
+    one = one[kept]
+    other = other[kept]
     then, now = (r[one, other] for r in correlations)
     changed = np.argsort(-np.abs(now - then), kind="stable")[:_MOST]
     return {

@@ -50,10 +50,12 @@ def bound_table(
         bound = lower_bound(
             table.records, k, upper=partition.sse, effort=settings.effort, progress=progress
         )
-        least, certified = bound.sse, bound.certified
+        least = bound.sse
+        certified = bound.certified
     except KeyboardInterrupt:  # what the search has found shall not be lost
         stopped = True
-        least, certified = nearest_bound(standardise(table.records), k), False
+        least = nearest_bound(standardise(table.records), k)
+        certified = False
     reached = partition.sse
     return {
         "n": len(partition.labels),

@@ -52,7 +52,8 @@ _CODES = {
 }
 """Numbers that statistical programs write for a missing value."""
 
-_SEVERAL, _MOST = 3, 0.9  # other values, beside which one can be far; and a share of dates
+_SEVERAL = 3  # other values, beside which one can be far; and a share of dates
+_MOST = 0.9
 
 
 class LeftOut(NamedTuple):
@@ -250,7 +251,8 @@ def possible_codes(name: str, values: Floats) -> list[PossibleCodes]:
 
 def _is_code(value: float, others: Floats) -> bool:
     """Whether a value is one that programs write for none, and far from the others, in order."""
-    low, high = float(others[0]), float(others[-1])
+    low = float(others[0])
+    high = float(others[-1])
     if value < 0.0:
         return value in _CODES and low >= 0.0
     return value in _CODES and value - high >= high - low
@@ -258,7 +260,9 @@ def _is_code(value: float, others: Floats) -> bool:
 
 def _are_dates(values: Floats) -> Bools:
     """Mark days written as YYYYMMDD, of the years 1900 to 2100."""
-    year, month, day = values // 10_000, values // 100 % 100, values % 100
+    year = values // 10_000
+    month = values // 100 % 100
+    day = values % 100
     whole = values % 1.0 == 0.0
     valid = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
     return np.asarray(whole & valid & (year >= 1900) & (year <= 2100))
@@ -295,7 +299,8 @@ def _read(path: Path) -> tuple[pd.DataFrame, str | None]:
         if b"geo" in (read.schema.metadata or {}):
             raise BadInput(f"{path} holds geometries: trajectories go to trajanon anonymize")
         # What pandas took for an index is a column like the others.
-        table, separator = arrow.frame(read, path), None
+        table = arrow.frame(read, path)
+        separator = None
     else:
         with arrow.reading(path, "a table", ValueError):
             table, separator = _read_csv(path)
@@ -315,12 +320,14 @@ def _read_csv(path: Path) -> tuple[pd.DataFrame, str]:
             raise FileProblem(f"{path} {other_encoding(head)}")
     with path.open(encoding="utf-8-sig") as file:
         written = ((n, line) for n, line in enumerate(file, start=1) if line.strip())
-        (above, header), (_, row) = next(written, (0, "")), next(written, (0, ""))
+        (above, header) = next(written, (0, ""))
+        (_, row) = next(written, (0, ""))
     separator = separator_line(header)
     if not (row if separator else header):
         raise BadInput(f"{path} is empty; a table has a header and below it a row for each record")
     if separator is None:
-        separator, above = separator_of(header, row), 0
+        separator = separator_of(header, row)
+        above = 0
     # As a row like the others, for pandas renames columns of equal or no name; NA may be a country.
     how = {"header": None, "sep": separator, "skiprows": above, "keep_default_na": False}
     table = pd.read_csv(path, dtype=str, **how)
@@ -360,7 +367,8 @@ def _check_names(table: pd.DataFrame, what: object) -> None:
 
 def _with_points(table: pd.DataFrame, separator: str | None) -> tuple[pd.DataFrame, dict[str, str]]:
     """Write decimal commas as points; also name a cell that makes a column uncertain."""
-    plain, doubts = dict[str, pd.Series](), dict[str, str]()
+    plain = dict[str, pd.Series]()
+    doubts = dict[str, str]()
     for name, column in table.items():
         if separator == "," or not _holds_texts(column):
             continue

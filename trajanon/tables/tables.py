@@ -157,7 +157,8 @@ def microaggregate_table(
         if isinstance(names, str):
             raise BadInput(f"{name} must be a list of names (got {names!r})")
     source = read_table_columns(given, columns, keep, subject, strata, missing)
-    table, X = source.table.reset_index(drop=True), source.records
+    table = source.table.reset_index(drop=True)
+    X = source.records
     people = None if subject is None else numbered(table[subject], exact=subjects_exact)
     own = np.arange(len(table)) if people is None else people.number
     weighted = None if weights is None else weights_of(weights, source, what)
@@ -188,7 +189,9 @@ def microaggregate_table(
 def _in_strata(
     X: Floats, k: int, own: Ints, column: pd.Series, how: Mapping[str, Any]
 ) -> Partition:
-    since, groups, stopped = perf_counter(), 0, False
+    since = perf_counter()
+    groups = 0
+    stopped = False
     stratum = numbered(column, exact=True, missing_differ=True).number
     labels = np.empty(len(X), dtype=np.int64)
     for one in range(stratum.max() + 1):
@@ -209,7 +212,8 @@ def _in_strata(
 
 def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints) -> dict[str, Any]:
     """Tell the groups, the loss and the risk of a result, ready for JSON."""
-    labels, sizes = partition.labels, partition.sizes
+    labels = partition.labels
+    sizes = partition.sizes
     records = loss.standardise(X)
     away = records - loss.group_means(records, labels)[labels]
     total = (records**2).sum(axis=0)

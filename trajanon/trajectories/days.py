@@ -25,18 +25,22 @@ def days_of(trips: Trajectories, most: int, timezone: str) -> tuple[Trajectories
     place = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[pair[order]]
     fits = sizes <= most
     here = fits[pair[order]]
-    row, place, sizes = timed[order][here], place[here], sizes[fits]
+    row = timed[order][here]
+    place = place[here]
+    sizes = sizes[fits]
     day = (np.cumsum(fits) - 1)[pair[order][here]]
     points = np.full((len(sizes), most, m, 2), np.nan)
     times = np.full(points.shape[:3], np.nan)
-    points[day, place], times[day, place] = trips.points[row], trips.times[row]
+    points[day, place] = trips.points[row]
+    times[day, place] = trips.times[row]
     for empty in range(1, most):
         without = sizes <= empty
         points[without, empty] = points[without, empty - 1, -1:]
         times[without, empty] = times[without, empty - 1, -1:]
     of_trip = np.full(n, -1)
     of_trip[row] = day
-    begins, ends = row[place == 0], row[place == sizes[day] - 1]
+    begins = row[place == 0]
+    ends = row[place == sizes[day] - 1]
     of_day = Trajectories(
         points=points.reshape(-1, most * m, 2),
         subject=trips.subject[begins],
@@ -62,7 +66,8 @@ def of_equally_many(days: Trajectories) -> Iterator[tuple[Ints, Trajectories]]:
     for count in np.unique(trips).tolist():
         some = np.flatnonzero(trips == count)
         times = None if days.times is None else days.times[some, : count * m]
-        points, words = days.points[some, : count * m], {**days.provenance, "days": count}
+        points = days.points[some, : count * m]
+        words = {**days.provenance, "days": count}
         yield some, replace(days.take(some), points=points, times=times, provenance=words)
 
 

@@ -12,13 +12,16 @@ from trajanon.trajectories.geodesy import metres_between
 
 _AT_ONCE = 2_000  # trajectories that a thread measures
 
-_LEAST, _STEP, _BINS = 1e-3, 0.002, 12_500
+_LEAST = 1e-3
+_STEP = 0.002
+_BINS = 12_500
 """Bins from a millimetre to some 70,000 km, each 0.2 % wide."""
 
 
 def summary(metres: Floats | Metres) -> dict[str, float]:
     """Sum up distances, which it reorders: mean, median, 95 %, the farthest."""
-    mean, farthest = float(metres.mean(dtype=np.float64)), float(metres.max())
+    mean = float(metres.mean(dtype=np.float64))
+    farthest = float(metres.max())
     flat = metres.reshape(-1)
     return {
         "mean": mean,
@@ -103,7 +106,8 @@ def lengths(points: Floats) -> Floats:
 
 def length_change(original: Floats, released: Floats) -> Floats:
     """Measure by what share of its own length each line got longer."""
-    before, after = lengths(original), lengths(released)
+    before = lengths(original)
+    after = lengths(released)
     still = before == 0.0
     change = (after - before) / np.where(still, 1.0, before)
     return np.where(still, (after > 0.0).astype(np.float64), change)

@@ -23,7 +23,8 @@ def radii(latitude: Floats) -> tuple[Floats, Floats]:
 def metres_between(lat: Floats, lon: Floats, to_lat: Floats, to_lon: Floats) -> Floats:
     """Measure ways on the plane that touches the Earth half way: right up to some tens of km."""
     north, east = radii(np.radians((lat + to_lat) / 2))
-    up, over = np.radians(to_lat - lat) * north, np.radians(wrapped(to_lon - lon)) * east
+    up = np.radians(to_lat - lat) * north
+    over = np.radians(wrapped(to_lon - lon)) * east
     return np.asarray(np.hypot(up, over))
 
 

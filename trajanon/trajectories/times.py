@@ -19,7 +19,10 @@ from trajanon.trajectories.geodesy import radii
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import Trajectories
 
-MINUTE, HOUR, DAY, WEEK = 60, 3_600, 86_400, 604_800  # seconds
+MINUTE = 60  # seconds
+HOUR = 3_600
+DAY = 86_400
+WEEK = 604_800
 
 BEGINS = 3 * HOUR
 """Local time at which a day of transport begins: fewest are under way then."""
@@ -188,7 +191,8 @@ def search_columns(
     if spread is not None:
         weights[of_places > 0.0] = (of_places / whole)[of_places > 0.0] ** 2
     if timing is not None:
-        middle, spreads = trajectories.points.mean(axis=0), np.append(whole, own[-1])
+        middle = trajectories.points.mean(axis=0)
+        spreads = np.append(whole, own[-1])
         weights = np.append(weights, departure_weight(middle, spreads, timing.minute_worth))
     return columns, weights
 
@@ -205,7 +209,8 @@ def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> flo
 
 def timing_of(trajectories: Trajectories, settings: ReleaseSettings) -> Timing | None:
     """Make the timing that was asked for, or refuse it; None if times are not released."""
-    tracks, times = trajectories.tracks, trajectories.times
+    tracks = trajectories.tracks
+    times = trajectories.times
     if settings.align and tracks is not None and tracks.times is None:
         times = None
     ends = None if times is None else times[:, [0, -1]]
@@ -289,8 +294,10 @@ def going_on(times: Floats, step: float) -> Floats:
     departs = first == 0
     arrives = ~departs & (last == len(place) - 1)
     # Half way between two points of different times one step ends, and another begins.
-    begin, end = np.where(departs, 0.0, first - 0.5), np.where(arrives, last, last + 0.5)
-    low, high = np.where(departs, 0.0, -0.5), np.where(arrives, 0.0, 0.5)
+    begin = np.where(departs, 0.0, first - 0.5)
+    end = np.where(arrives, last, last + 0.5)
+    low = np.where(departs, 0.0, -0.5)
+    high = np.where(arrives, 0.0, 0.5)
     return np.asarray(times + step * (low + (high - low) * (place - begin) / (end - begin)))
 
 

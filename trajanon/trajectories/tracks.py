@@ -37,7 +37,8 @@ def refuse_off_earth(points: NDArray[Any], row: str, unit: float = 1.0) -> None:
 
 def refuse_odd_times_along(times: Floats, begins: Bools, what: str) -> None:
     """Refuse times, (t,), that cannot be; ``begins`` marks the first of each ``what``."""
-    unknown, goes_on = np.isnan(times), ~begins[1:]
+    unknown = np.isnan(times)
+    goes_on = ~begins[1:]
     first, last = _CALENDAR
     for odd, said in (
         (goes_on & (unknown[1:] != unknown[:-1]), "has times at some points only"),
@@ -97,7 +98,9 @@ class Tracks:
     recording: Ints | None = None  # number of the recording of each run, shape (r,), rising
 
     def __post_init__(self) -> None:
-        n, first, recording = len(self.points), self.first, self.recording
+        n = len(self.points)
+        first = self.first
+        recording = self.recording
         whole = first.ndim == 1 and len(first) > 0 and tuple(first[[0, -1]]) == (0, n)
         runs = len(first) - 1
         if not (
@@ -131,7 +134,8 @@ class Tracks:
 
     def _room(self, m: int) -> None:
         """Refuse starts from which a window of m points leaves its run."""
-        start, size = self.start, np.diff(self.first)[self.run]
+        start = self.start
+        size = np.diff(self.first)[self.run]
         off = np.flatnonzero((start < 0) | (start + STEPS * (m - 1) >= size))
         if len(off):
             one = off[0]
@@ -197,7 +201,8 @@ class Tracks:
     def take(self, which: Bools | Ints) -> "Tracks":
         """Keep some trajectories, by mask or in a new order, and the whole runs they may be on."""
         whole = np.arange(len(self.first) - 1) if self.recording is None else self.recording
-        run, size = self.run[which], np.diff(self.first)
+        run = self.run[which]
+        size = np.diff(self.first)
         stays = np.isin(whole, whole[run])
         return Tracks(
             points=self.points.take(places := np.repeat(stays, size)),

@@ -150,7 +150,8 @@ class Trajectories:
                 f"trajectory {np.argmax(differs)} is not every {STEPS}th point of its track from "
                 "its start on; move it by slid, or leave tracks out if points are changed otherwise"
             )
-        own, of_windows = self.times, tracks.times_of_windows(m)
+        own = self.times
+        of_windows = tracks.times_of_windows(m)
         if of_windows is not None and not (
             own is not None and np.array_equal(own, of_windows, equal_nan=True)
         ):
@@ -332,7 +333,8 @@ class Trajectories:
         """
         if self.tracks is None:
             raise BadInput("trajectories without tracks cannot slide; extract them with tracks")
-        tracks, m = self.tracks.slid(start), self.points.shape[1]
+        tracks = self.tracks.slid(start)
+        m = self.points.shape[1]
         times = tracks.times_of_windows(m)
         return replace(self, points=tracks.windows(m), tracks=tracks, times=times)
 

@@ -101,7 +101,8 @@ class Published:
         mean = originals.mean(axis=0)
         spread = np.sqrt(((originals - mean) ** 2).sum(axis=0) / max(len(originals) - 1, 1))
         unit = np.where(spread > 0.0, spread, np.inf)  # a constant column counts 0
-        originals, lines = (originals - mean) / unit, (lines - mean) / unit
+        originals = (originals - mean) / unit
+        lines = (lines - mean) / unit
         axes = principal_axes(originals)
         return nearest_of(turn(originals, axes), turn(lines, axes))
 

@@ -16,10 +16,13 @@ from trajanon.release.people_left import Left, counts_of, few_left, people_left
 from trajanon.trajectories.geodesy import metres_of_degrees
 from trajanon.trajectories.times import HOUR, MINUTE
 
-KNOWN, LINE, CHANCE = "known", "line", "chance"
+KNOWN = "known"
+LINE = "line"
+CHANCE = "chance"
 """What an adversary starts from who looks for the next line."""
 
-_EARLY, _LATE = 10.0, 3.0  # metres that count as much as a minute too early, or later
+_EARLY = 10.0  # metres that count as much as a minute too early, or later
+_LATE = 3.0
 _SAME = 1e-6  # metres that are nothing but rounding
 _NEAR = 200  # lines that begin nearest, of which he chooses
 _AT_ONCE = 1_000  # steps that a thread tries
@@ -125,7 +128,9 @@ def people_followed(published: Published, days: Ints | None) -> Followed | None:
         return None
     left = people_left(published.labels, subjects, days, published.k)
     places = places_found(published.points, published.lines, published.labels, subjects)
-    k, lines, steps = published.k, len(published.lines), published.steps
+    k = published.k
+    lines = len(published.lines)
+    steps = published.steps
     if steps is None:
         return Followed(k, lines, published.unit, left, *places)
     found = {KNOWN: _ranked(published, steps)[0], LINE: _ranked(published, steps, by_line=True)[0]}
@@ -141,7 +146,9 @@ def next_line(published: Published, steps: Steps) -> Attack:
     sets aside the line nearest to the one that he knows.
     """
     _, step, line = _ranked(published, steps)
-    n, here, there = len(steps.here), steps.here[step], steps.there[step]
+    n = len(steps.here)
+    here = steps.here[step]
+    there = steps.there[step]
     rows = published.rows[line]
     own = published.held(published.owners[here], line)
     own[line == published.labels[here]] = 0  # the row of the known trip is no other
@@ -167,10 +174,15 @@ def _ranked(
 
     Also gives the lines that rank first: pairs of step and line, (p,) each.
     """
-    own, right = published.labels[steps.here], published.labels[steps.there]
-    points, times, row = published.points, published.times, steps.here
+    own = published.labels[steps.here]
+    right = published.labels[steps.there]
+    points = published.points
+    times = published.times
+    row = steps.here
     if by_line:
-        points, times, row = published.lines, published.line_times, own
+        points = published.lines
+        times = published.line_times
+        row = own
     elif published.against == "release":
         own = np.array([lines[0] for lines in published.nearest[steps.here]])
     arrive = None
@@ -225,11 +237,13 @@ def places_found(
     for _ in range(2):
         true, many = _busiest(went, person, home)
         told, _ = _busiest(lines_of_ends, person, told_home)
-        home, told_home = went[true], lines_of_ends[told]
+        home = went[true]
+        told_home = lines_of_ends[told]
         right = [np.hypot(*(at - home).T) <= PLACE for at in (told_home, ended[guess])]
         some = many >= _ENDS
         places.append(Place(int(some.sum()), *(int(found[some].sum()) for found in right)))
-        home, told_home = home[person], told_home[person]
+        home = home[person]
+        told_home = told_home[person]
     return places[0], places[1]
 
 

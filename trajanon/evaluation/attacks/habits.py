@@ -26,8 +26,10 @@ def other_trips(published: Published, *, seed: int = 0) -> Guessed | None:
     first = np.searchsorted(owners[order], np.arange(owners.max() + 2))
     errors = list[list[float]]()
     for target in several[drawn(len(several), np.random.default_rng(seed))].tolist():
-        number, truth = int(tracks.labels[target]), tracks.points[target]
-        line, person = tracks.lines[number], owners[target]
+        number = int(tracks.labels[target])
+        truth = tracks.points[target]
+        line = tracks.lines[number]
+        person = owners[target]
         known = order[first[person] : first[person + 1]]
         known = known[known != target]
         away = tracks.squares(known, number)

@@ -48,7 +48,8 @@ def told_apart(away: Floats, members: Bools, subjects: Ints) -> Auc:
     clusters: N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data", Biometrics 53
     (1997).
     """
-    inside, outside = away[members], away[~members]
+    inside = away[members]
+    outside = away[~members]
     farther = 1.0 - _before(inside, outside)
     nearer = _before(outside, inside)
     auc = float(nearer.mean())
@@ -74,8 +75,10 @@ def likely_members(away: Floats, shadows: Shadows, subjects: Ints) -> Floats:
     Source: N. Carlini, S. Chien, M. Nasr, S. Song, A. Terzis, F. Tramèr, "Membership inference
     attacks from first principles", IEEE S&P 2022.
     """
-    logs, seen = np.log(shadows.away + _METRE), np.log(away + _METRE)
-    variance, off = np.zeros_like(seen), list[Floats]()
+    logs = np.log(shadows.away + _METRE)
+    seen = np.log(away + _METRE)
+    variance = np.zeros_like(seen)
+    off = list[Floats]()
     for chosen in (~shadows.inside, shadows.inside):
         mean = np.average(logs, axis=0, weights=chosen)
         variance += (chosen * (logs - mean) ** 2).sum(axis=0)
@@ -135,7 +138,8 @@ def ends_told(points: Floats, lines: Floats) -> tuple[Bools, Bools]:
 
     And whether the best place to guess for all does: the end near which most lines end.
     """
-    known, ends = max(2 * points.shape[1] // 3, 1), lines[:, -1]
+    known = max(2 * points.shape[1] // 3, 1)
+    ends = lines[:, -1]
     _, line = nearest_line(points[:, :known], lines[:, :known])
     places = ends * metres_of_degrees(ends[:, 0].mean())
     busiest = cKDTree(places).query_ball_point(places, NEAR_END, return_length=True).argmax()

@@ -36,7 +36,8 @@ class Estimate(NamedTuple):
 
 def share_of(successes: Bools) -> Estimate:
     """Estimate how often an attack succeeds, with the interval of Jeffreys."""
-    tried, right = len(successes), int(successes.sum())
+    tried = len(successes)
+    right = int(successes.sum())
     low, high = betaincinv(right + 0.5, tried - right + 0.5, _BOUNDS).tolist()
     return Estimate(right / tried, low if right else 0.0, high if right < tried else 1.0)
 
@@ -131,7 +132,8 @@ class Noise:
 
     def __init__(self, covariance: Floats, rounded: float) -> None:
         """Take a covariance, (m, m), and the standard deviation of what rounding adds."""
-        self._covariance, self._rounded = covariance, rounded
+        self._covariance = covariance
+        self._rounded = rounded
         self._sizes, self._axes = np.linalg.eigh(covariance)
 
     def whitened(self, values: Floats, share: float) -> Floats:
@@ -170,10 +172,12 @@ class KnownTracks:
         self.origin = published.lines[0, 0]
         self.scale = metres_of_degrees(published.lines[..., 0].mean())
         self.points, self.lines = map(self.in_metres, (published.points, published.lines))
-        self.labels, self.owners = published.labels, published.owners
+        self.labels = published.labels
+        self.owners = published.owners
         self.sizes = published.sizes
         self.people = subjects_per_group(self.labels, dense(self.owners))
-        self.times, self.line_times = published.times, published.line_times
+        self.times = published.times
+        self.line_times = published.line_times
 
         records, lines = (each.reshape(len(each), -1) for each in (self.points, self.lines))
         if self.times is not None and self.line_times is not None:
@@ -182,7 +186,8 @@ class KnownTracks:
             pace = max(off, 1.0) / max(late, 1.0)
             records = np.hstack([records, pace * self.times])
             lines = np.hstack([lines, pace * self.line_times])
-        self._records, self._line_records = records, lines
+        self._records = records
+        self._line_records = lines
         self._norms = np.einsum("nf,nf->n", records, records)
         # The squares of a member's distance from its line: of all its numbers, and of one.
         self.member_squares = float(((records - lines[self.labels]) ** 2).sum(axis=1).mean())

@@ -50,10 +50,12 @@ def _picked(name: str, knows: str, published: Published, found: Any) -> Attack:
     n = len(published.points)
     original = np.repeat(np.arange(n), [len(lines) for lines in found])
     line = np.concatenate(found).astype(np.int64)
-    rows, own = published.rows[line], published.held(published.owners[original], line)
+    rows = published.rows[line]
+    own = published.held(published.owners[original], line)
     home = rows * (line == published.labels[original])
     picked, own, home = (np.bincount(original, each, n) for each in (rows, own, home))
-    rates, line_rates = own / picked, home / picked
+    rates = own / picked
+    line_rates = home / picked
     return Attack(name, knows, published, np.arange(n), rates, line_rates, worst=rates)
 
 
@@ -80,14 +82,17 @@ def known_points(
         """Lines that pass a point of a target, and squared metres to each of its points, (p, g)."""
         points = cKDTree(in_space(published.points[target]))
         near = points.sparse_distance_matrix(tree, tolerance, output_type="ndarray")
-        point, at, metres = near["i"], near["j"], near["v"]
+        point = near["i"]
+        at = near["j"]
+        metres = near["v"]
         if published.times is not None and published.line_times is not None:
             late = np.abs(published.line_times.ravel()[at] - published.times[target, point])
             if np.isfinite(published.cycle):
                 late %= published.cycle
                 late = np.minimum(late, published.cycle - late)
             point, at, metres = (each[late <= hour] for each in (point, at, metres))
-        line, passed = at // published.lines.shape[1], np.zeros(len(published.lines), np.bool_)
+        line = at // published.lines.shape[1]
+        passed = np.zeros(len(published.lines), np.bool_)
         passed[line] = True
         line, place = np.flatnonzero(passed), (np.cumsum(passed) - 1)[line]
         away = np.full((points.n, len(line)), np.inf)
@@ -98,10 +103,12 @@ def known_points(
         return np.array([_pairs_tried(published, one, *passing(one)) for one in rows.tolist()])
 
     found = np.concatenate(in_parts(some, targets, _TARGETS_AT_ONCE))
-    name, knows = "2 known points", f"2 points of the target's {published.unit}"
+    name = "2 known points"
+    knows = f"2 points of the target's {published.unit}"
     within = f"within {tolerance:g} m"
     if np.isfinite(hour):
-        name, knows = f"{name} and their hours", f"{knows}, and when it was there"
+        name = f"{name} and their hours"
+        knows = f"{knows}, and when it was there"
         within += f" and {hour / 60.0:g} min"
     knows = f"{knows}, {within}"
     if len(targets) < n:
@@ -115,7 +122,8 @@ def _pairs_tried(published: Published, target: int, line: Ints, away: Floats) ->
     own = published.held(published.owners[[target] * len(line)], line)
     rows = published.rows[line]
     counts = rows, own, rows * (line == published.labels[target])
-    points, chances = len(away), [np.zeros((3, 0))]
+    points = len(away)
+    chances = [np.zeros((3, 0))]
     for point in range(points - 1):
         sums = away[point] + away[point + 1 :]
         least = sums.min(axis=1, initial=np.inf, keepdims=True)

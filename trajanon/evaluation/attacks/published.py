@@ -15,7 +15,8 @@ from trajanon.trajectories.trajectories import Trajectories
 
 def published(found: Matched, report: Report) -> Published:
     """The release with the trajectories that were averaged."""
-    originals, timing = found.slid, timing_in(report)
+    originals = found.slid
+    timing = timing_in(report)
     seen = Published(
         originals.points,
         found.lines,
@@ -28,7 +29,8 @@ def published(found: Matched, report: Report) -> Published:
     )
     if timing is None:
         return seen
-    seconds, cycle = timing.seconds(originals), timing.clock.round
+    seconds = timing.seconds(originals)
+    cycle = timing.clock.round
     return replace(seen, times=seconds, line_times=found.times, cycle=cycle)
 
 
@@ -40,7 +42,8 @@ def people_steps(trajectories: Trajectories, labels: Ints) -> Steps | None:
     """
     if (subjects := trajectories.subject) is None:
         return None
-    order, days = np.arange(len(labels)), departure_days(trajectories)
+    order = np.arange(len(labels))
+    days = departure_days(trajectories)
     if trajectories.times is not None:
         order = np.argsort(trajectories.times[:, 0], kind="stable")
     cells = {False: subjects}
@@ -48,7 +51,8 @@ def people_steps(trajectories: Trajectories, labels: Ints) -> Steps | None:
         cells = {True: cells_of(subjects, days)} | cells
     for on_a_day, cell in cells.items():
         by_cell = order[np.argsort(cell[order], kind="stable")]
-        here, there = by_cell[:-1], by_cell[1:]
+        here = by_cell[:-1]
+        there = by_cell[1:]
         goes_on = (cell[here] == cell[there]) & (labels[here] != labels[there])
         if goes_on.any():
             return Steps(here[goes_on], there[goes_on], on_a_day)

@@ -26,7 +26,8 @@ _SWAY = 8.0  # points over which members stay on their side of the mean
 _ALONE = 6.0  # points that tell as much as one, if each is asked for itself
 _FIX = 4.0  # metres, how exactly a place of the map is known
 _ROUND = 1.0  # metres, what a line is rounded by
-_HOP, _HEADING = 0.02, 0.03  # variances of a hop's length, as a share, and of headings
+_HOP = 0.02  # variances of a hop's length, as a share, and of headings
+_HEADING = 0.03
 _LONGER = 1.05  # a hop, than one of the smooth way
 _ROUNDS = 3  # in which he infers how the group spreads from what he makes of the hidden member
 _SPREAD = 3.0  # points, the standard deviation of the weights of the spread around a point
@@ -108,16 +109,19 @@ def _errors(
     share = float(movement.shares[line])
     people = None if movement.people is None else movement.people[members]
     weights = member_weights(np.zeros(len(members), dtype=np.int64), people)
-    factor, others = 1.0 / float(weights[0]), weights[1:] / weights[0]
+    factor = 1.0 / float(weights[0])
+    others = weights[1:] / weights[0]
 
     hidden, *_ = points = tracks.points[members]
     left = factor * tracks.lines[line] - np.einsum("n,nmc->mc", others, points[1:])
-    noise, owner = movement.places.times(factor, share), int(tracks.owners[members[0]])
+    noise = movement.places.times(factor, share)
+    owner = int(tracks.owners[members[0]])
     guesses = _guesses(left, points[1:], noise, plan, owner, spacing)
     off = [float(np.hypot(*(way - hidden).T).mean()) for way in (*guesses, tracks.lines[line])]
     if movement.times is None or tracks.times is None or tracks.line_times is None:
         return off
-    times, of_line = tracks.times[members], tracks.line_times[line]
+    times = tracks.times[members]
+    of_line = tracks.line_times[line]
     rest = factor * of_line - np.einsum("n,nm->m", others, times[1:])
     smooth = _smooth_times(rest, times[1:], movement.times.times(factor, share))
     return off + [float(np.abs(when - times[0]).mean()) for when in (rest, smooth, of_line)]
@@ -163,7 +167,9 @@ class _Smoothed(NamedTuple):
 
 def _smoothed(left: Floats, companions: Floats, noise: Floats) -> _Smoothed:
     """Infer by turns how far members spread and where the hidden one was."""
-    k, m, middle = len(companions) + 1, len(left), companions.mean(axis=0)
+    k = len(companions) + 1
+    m = len(left)
+    middle = companions.mean(axis=0)
     scatter = _squared(companions - middle).sum(axis=0)
     hidden = _HALF * _squared(left - middle)
     for _ in range(_ROUNDS):
@@ -225,7 +231,8 @@ def _factors(alike: Floats, white: Floats) -> Floats:
 def _walk(places: Places, left: Floats, white: Floats, factors: Floats, hop: float) -> Walk:
     count = len(places.at)
     walk = Walk(np.zeros((count, 4)), np.zeros(count), np.zeros(count, dtype=np.int64))
-    seen, white = np.ascontiguousarray(left), np.ascontiguousarray(white)
+    seen = np.ascontiguousarray(left)
+    white = np.ascontiguousarray(white)
     likeliest_ways(places, seen, white, factors, np.array([hop, _HOP, _HEADING]), walk)
     return walk
 
@@ -234,7 +241,8 @@ def _followed(places: Places, walk: Walk) -> Floats:
     """Take the mean of the likeliest ways to all last places, by how likely they are, (m, 2)."""
     at = np.arange(places.first[-2], places.first[-1])
     weight = np.exp(walk.worth[at] - walk.worth[at].max())
-    at, weight = at[weight > _FEW], weight[weight > _FEW]
+    at = at[weight > _FEW]
+    weight = weight[weight > _FEW]
     weight /= weight.sum()
     way = np.empty((len(places.first) - 1, 2))
     for point in range(len(way) - 1, -1, -1):
@@ -247,8 +255,10 @@ def _places_near(
     plan: "_Map", hidden: int, found: "_Smoothed", middle: Floats, inverse: Floats
 ) -> Places:
     """Give the places near each point, or itself, but what only the hidden subject shows."""
-    smooth, unsure = found.way, found.unsure
-    at, worth = list[Floats](), list[Floats]()
+    smooth = found.way
+    unsure = found.unsure
+    at = list[Floats]()
+    worth = list[Floats]()
     heading = np.gradient(smooth, axis=0)
     heading /= np.maximum(np.hypot(*heading.T), 1e-9)[:, None]
     reach = _REACH * unsure + _BESIDE
@@ -263,7 +273,8 @@ def _places_near(
         own = _POPULAR * np.log(plan.people[near]) - 0.5 * off / _ALONE
         if len(near) > _MOST:
             kept = np.argpartition(0.5 * away - own, _MOST)[:_MOST]
-            near, own = near[kept], own[kept]
+            near = near[kept]
+            own = own[kept]
         at.append(plan.at[near] if len(near) else np.append(smooth[point], heading[point])[None])
         worth.append(own if len(near) else np.zeros(1))
     first = np.cumsum([0] + [len(some) for some in at])
@@ -279,7 +290,9 @@ class _Map:
         hop[ways.first[1:-1] - 1] = False
         way = np.repeat(np.arange(len(ways.owner)), np.diff(ways.first))[:-1]
         begin = ways.points[:-1][hop]
-        go, way, low = ways.points[1:][hop] - begin, way[hop], ways.points.min(axis=0)
+        go = ways.points[1:][hop] - begin
+        way = way[hop]
+        low = ways.points.min(axis=0)
         wide = int((np.ptp(ways.points[:, 1]) if len(ways.points) else 0.0) / _CELL) + 1
         parts = [
             _different(_cells(begin[some] - low, go[some], way[some], wide, len(ways.owner)))
@@ -303,7 +316,10 @@ class _Map:
 def _cells(begin: Floats, go: Floats, way: Ints, wide: int, ways: int) -> Ints:
     """Number the cells and headings that hops pass, times all ways, plus the way of each."""
     far = np.hypot(*go.T)
-    go, begin, way, far = go[far > 0.0], begin[far > 0.0], way[far > 0.0], far[far > 0.0]
+    go = go[far > 0.0]
+    begin = begin[far > 0.0]
+    way = way[far > 0.0]
+    far = far[far > 0.0]
     steps = np.ceil(far / (0.75 * _CELL)).astype(np.int64)
     hop = np.repeat(np.arange(len(steps)), steps)
     within = (np.arange(len(hop)) - (np.cumsum(steps) - steps)[hop] + 0.5) / steps[hop]

@@ -88,7 +88,8 @@ def members_of(tracks: KnownTracks, movement: Movement, line: int) -> tuple[Ints
     worths = -_COMPACT / tracks.spread * tracks.squares(near, line)
 
     # Where there are fewer people than trajectories, somebody is in it twice.
-    owners, apart = tracks.owners[near], bool(tracks.people[line] == size)
+    owners = tracks.owners[near]
+    apart = bool(tracks.people[line] == size)
     different = np.arange(len(near))
     if apart:
         different = np.sort(np.unique(owners, return_index=True)[1])
@@ -97,18 +98,25 @@ def members_of(tracks: KnownTracks, movement: Movement, line: int) -> tuple[Ints
 
     people = np.arange(len(near)) if movement.people is None else dense(movement.people[near])
     candidates = Candidates(noise @ noise.T, worths, dense(owners), people, apart)
-    best, most, others, found = different[:size], -np.inf, 0.0, dict[frozenset[int], float]()
+    best = different[:size]
+    most = -np.inf
+    others = 0.0
+    found = dict[frozenset[int], float]()
     for start in range(min(len(different) - size + 1, _STARTS)):
-        members, sums = different[start : start + size].copy(), np.zeros(2)
+        members = different[start : start + size].copy()
+        sums = np.zeros(2)
         exchange_members(candidates, members, Rest.room(len(near), int(people.max()) + 1), sums)
         found[frozenset(owners[members].tolist())] = sums[0]
         if sums[0] > most:
-            best, most, others = members, float(sums[0]), float(sums[1])
+            best = members
+            most = float(sums[0])
+            others = float(sums[1])
     true = set(owners[best].tolist())
     far = [likely for some, likely in found.items() if len(some - true) > 2]
     others += float(np.exp(np.array(far) - most).sum())
     weights = member_weights(np.zeros(size, dtype=np.int64), people[best])
-    left, numbers = float(((weights @ noise[best]) ** 2).sum()), noise.shape[1]
+    left = float(((weights @ noise[best]) ** 2).sum())
+    numbers = noise.shape[1]
     fits = left <= numbers + _UNLIKELY * np.sqrt(2.0 * numbers)
     return near[best], fits and others < (1.0 - _SURE) / _SURE
 

@@ -129,7 +129,8 @@ def _by_distance(table: str, dataset: Dataset, ks: Iterable[int]) -> Batches:
 
 def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
     """Paths cut by MHM: thesis Tables 4.2 to 4.7, and the correlation of 4.8."""
-    row, ks = partial(measurements_of, "hm2", dataset.name), (3, 4, 5, 6)
+    row = partial(measurements_of, "hm2", dataset.name)
+    ks = (3, 4, 5, 6)
     yield from _by_distance("hm2", dataset, ks)
     if dataset.own:  # beside the methods of the papers, the default search
         for k in ks:
@@ -166,7 +167,8 @@ def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
 
 def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
     """Compressed paths, the best cut of each: thesis Tables 5.1 to 5.4, paper 1 to 4."""
-    row, ks = partial(measurements_of, "compression", dataset.name), range(3, 11)
+    row = partial(measurements_of, "compression", dataset.name)
+    ks = range(3, 11)
     yield from _by_distance("compression", dataset, ks)
     path = _run_as("concorde", dataset)
     repeats = 1 if path in ONE_RUN else repeats
@@ -195,7 +197,8 @@ def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
     """Random Cluster Shuffling after MDAV: thesis Table 6.1."""
     if dataset.name in ("Tarragona", "EIA"):
         return
-    row, ks = partial(measurements_of, "rcs", dataset.name), (3, 5, 10)
+    row = partial(measurements_of, "rcs", dataset.name)
+    ks = (3, 5, 10)
     few = dataset.few.problem(3)
     rcs(few, mdav(few))
     step = counted_steps(progress, f"{dataset.name}: shuffling", len(ks) * len(SHUFFLES))
@@ -224,7 +227,8 @@ def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
     """MF-TSP, from n paths that all k share: thesis Tables 3.2 and 3.4, MF-TSP paper Table IX."""
     if not dataset.measured_by(("Census", "Tarragona")):
         return
-    row, ks = partial(measurements_of, "mf-tsp", dataset.name), (3, 4, 5, 10)
+    row = partial(measurements_of, "mf-tsp", dataset.name)
+    ks = (3, 4, 5, 10)
     yield from _by_distance("mf-tsp", dataset, ks)
 
     def tell(number: int, _: str, done: float, total: float | None, note: str = "") -> None:
@@ -248,7 +252,8 @@ def decomposition_table(dataset: Dataset, repeats: int, progress: Progress) -> B
     """The decomposition heuristic, step by step: decomposition paper Tables 1 to 4."""
     if not dataset.measured_by(("Census", "Tarragona")):
         return
-    ks, subsets = (3, 5, 10), (40, 20, 10, 5, 2)
+    ks = (3, 5, 10)
+    subsets = (40, 20, 10, 5, 2)
     few = dataset.few.problem(3)
     swap(few, regroup_parts(few, start(few), 2))
     step = counted_steps(progress, f"{dataset.name}: decomposition", 2 * len(ks) * len(subsets))
