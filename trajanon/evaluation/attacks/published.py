@@ -13,25 +13,25 @@ from trajanon.trajectories.times import departure_days
 from trajanon.trajectories.trajectories import Trajectories
 
 
-def published(found: Matched, report: Report) -> Published:
-    """The release with the trajectories that were averaged."""
-    originals = found.slid
-    timing = timing_in(report)
+def published(matched: Matched, report: Report) -> Published:
+    """Return what an adversary sees of a release, with the trajectories that were averaged."""
+    originals = matched.slid
+    subjects = None if originals.subject is None else dense(originals.subject)
     seen = Published(
         originals.points,
-        found.lines,
-        found.labels,
+        matched.lines,
+        matched.labels,
         report["k"],
-        None if originals.subject is None else dense(originals.subject),
+        subjects,
         unit=originals.unit,
-        own_row=found.own_row,
-        steps=people_steps(originals, found.labels),
+        own_row=matched.own_row,
+        steps=people_steps(originals, matched.labels),
     )
+    timing = timing_in(report)
     if timing is None:
         return seen
     seconds = timing.seconds(originals)
-    cycle = timing.clock.round
-    return replace(seen, times=seconds, line_times=found.times, cycle=cycle)
+    return replace(seen, times=seconds, line_times=matched.times, cycle=timing.clock.round)
 
 
 def people_steps(trajectories: Trajectories, labels: Ints) -> Steps | None:
@@ -40,13 +40,15 @@ def people_steps(trajectories: Trajectories, labels: Ints) -> Steps | None:
     By departure, or in the order of the file where times are not known. It must be on another line.
     None where no person is on two.
     """
-    if (subjects := trajectories.subject) is None:
+    subjects = trajectories.subject
+    if subjects is None:
         return None
     order = np.arange(len(labels))
-    days = departure_days(trajectories)
     if trajectories.times is not None:
         order = np.argsort(trajectories.times[:, 0], kind="stable")
+
     cells = {False: subjects}
+    days = departure_days(trajectories)
     if days is not None:
         cells = {True: cells_of(subjects, days)} | cells
     for on_a_day, cell in cells.items():
