@@ -113,7 +113,7 @@ def members_of(tracks: KnownTracks, movement: Movement, line: int) -> tuple[Ints
             most = float(sums[0])
             others = float(sums[1])
 
-    # The search from the best start has counted all sets that differ from it by two or fewer.
+    # The exchanges from the best have counted the sets that differ from it by one or two.
     found = set(owners[best].tolist())
     far = [likely for people_of, likely in likelihoods.items() if len(people_of - found) > 2]
     others += float(np.exp(np.array(far) - most).sum())
