@@ -35,7 +35,7 @@ KEEP_OFF = 100.0
 """Metres; a line with a point farther than this from all roads stays as it was."""
 
 _HOW = Matching(within=KEEP_OFF, states=12, spread=0.0, turn=5.0, slack=500.0)
-_AT_ONCE = 500  # lines of a task
+_LINES_PER_TASK = 500
 
 
 class Snapped(NamedTuple):
@@ -68,10 +68,13 @@ class RoadsToFollow(NamedTuple):
     def lay_release(self, release: Trajectories) -> tuple[Trajectories, Snapped]:
         """Lay a release on the roads, each different line once, and sort its rows again."""
         lines, row = np.unique(release.records, axis=0, return_inverse=True)
-        found = self.lay(lines.reshape(-1, *release.points.shape[1:]))
-        credited = {**release.provenance, "attribution": OSM_ATTRIBUTION}
-        laid = replace(release, points=found.lines[row.reshape(-1)], provenance=credited)
-        return laid.take(in_order(laid.points, laid.times)), found
+        snapped_lines = self.lay(lines.reshape(-1, *release.points.shape[1:]))
+        laid = replace(
+            release,
+            points=snapped_lines.lines[row.reshape(-1)],
+            provenance={**release.provenance, "attribution": OSM_ATTRIBUTION},
+        )
+        return laid.take(in_order(laid.points, laid.times)), snapped_lines
 
 
 def streets_of(
@@ -83,6 +86,7 @@ def streets_of(
     street, order, back = _chains(len(lat), tail, head, passable)
     tail, head = np.where(back, head[order], tail[order]), np.where(back, tail[order], head[order])
     length = Geod(ellps="WGS84").inv(lon[tail], lat[tail], lon[head], lat[head])[2]
+
     begin = np.flatnonzero(np.diff(street, prepend=-1))
     last = np.append(begin[1:], len(street)) - 1
     whole = np.add.reduceat(length, begin)
@@ -90,9 +94,12 @@ def streets_of(
     dear = np.add.reduceat(dear[order] * length, begin) / np.maximum(whole, 1e-9)
     before = np.cumsum(length) - length
     before -= before[begin][street]
+
     ends = np.stack([tail[begin], head[last]], axis=1)
     passable = passable[order[begin]]
     passable = np.where(back[begin, None], passable[:, ::-1], passable)
+
+    # A state is a street in one direction; those that leave a node stand together.
     state = np.flatnonzero(passable.ravel())
     leaves = ends[state // 2, state % 2]
     by_node = np.argsort(leaves, kind="stable")
@@ -105,20 +112,11 @@ def streets_of(
 
 
 def _chains(nodes: int, tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, Ints, Bools]:
-    """Chain segments to streets, which end at junctions: the street, the segment, if it turns."""
-    some = np.flatnonzero(passable.any(axis=1))
-    touching: list[list[int]] = [[] for _ in range(nodes)]  # 2 segment + 1 at its head
-    for segment in some.tolist():
-        touching[tail[segment]].append(2 * segment)
-        touching[head[segment]].append(2 * segment + 1)
-    after = np.full(2 * len(tail), -1)  # the end that goes on from each, of another segment
-    for ends in touching:
-        if len(ends) == 2:
-            one, other = ends
-            inwards = passable[one // 2, 1 - one % 2], passable[one // 2, one % 2]
-            if inwards == (passable[other // 2, other % 2], passable[other // 2, 1 - other % 2]):
-                after[one] = other
-                after[other] = one
+    """Chain segments to streets, which end at junctions.
+
+    Returns the street of each place in the chains, its segment, and whether it is turned.
+    """
+    after = _next_ends(nodes, tail, head, passable)
     street = list[int]()
     order = list[int]()
     back = list[bool]()
@@ -127,13 +125,13 @@ def _chains(nodes: int, tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, 
         if begin // 2 in seen or not passable[begin // 2].any():
             continue
         number = street[-1] + 1 if street else 0
-        here = begin
-        while here >= 0 and here // 2 not in seen:
-            seen.add(here // 2)
+        end = begin
+        while end >= 0 and end // 2 not in seen:
+            seen.add(end // 2)
             street.append(number)
-            order.append(here // 2)
-            back.append(bool(here % 2))
-            here = int(after[here ^ 1])
+            order.append(end // 2)
+            back.append(bool(end % 2))
+            end = int(after[end ^ 1])
     return np.array(street), np.array(order), np.array(back)
 
 
@@ -145,16 +143,16 @@ def matched_to_roads(lines: Floats, network: Network, how: Matching) -> MatchedW
     tree = STRtree(linestrings(np.stack([places[network.tail], places[network.head]], axis=1)))
     lines = np.ascontiguousarray(lines)
     n, m = lines.shape[:2]
-    found = MatchedWays(np.empty((n, m), np.int64), np.zeros((n, m)), np.empty((n, m), np.bool_))
+    ways = MatchedWays(np.empty((n, m), np.int64), np.zeros((n, m)), np.empty((n, m), np.bool_))
 
     def task(first: int, stop: Event) -> None:
         if not stop.is_set():
-            near = near_streets(network, tree, lines[first : first + _AT_ONCE], how)
+            near = near_streets(network, tree, lines[first : first + _LINES_PER_TASK], how)
             room = room_for(len(network.lat), m, how.states)
-            match_lines(network, how, lines, near, first, room, found)
+            match_lines(network, how, lines, near, first, room, ways)
 
-    in_threads(partial(task, first) for first in range(0, n, _AT_ONCE))
-    return found
+    in_threads(partial(task, first) for first in range(0, n, _LINES_PER_TASK))
+    return ways
 
 
 def near_streets(network: Network, tree: "STRtree", lines: Floats, how: Matching) -> Near:
@@ -168,7 +166,7 @@ def near_streets(network: Network, tree: "STRtree", lines: Floats, how: Matching
     point, segment = tree.query(box(lon - over, lat - up, lon + over, lat + up))
 
     def nearest_on(segment: Ints) -> tuple[Floats, Floats]:
-        """Metres to a segment, and the share of it before the nearest place on it."""
+        """Measure the metres to a segment, and the share of it before the nearest place on it."""
         tail = network.tail[segment]
         head = network.head[segment]
         x = (network.lon[tail] - lon[point]) * east[point]
@@ -185,32 +183,36 @@ def near_streets(network: Network, tree: "STRtree", lines: Floats, how: Matching
     last = len(network.street) - 1
     goes_on = (segment < last) & (street[np.minimum(segment + 1, last)] == street[segment])
     began = (segment > 0) & (street[segment - 1] == street[segment])
+
     # A street comes no nearer before or after this place on its segment.
     nearest = np.where(
         began & (share <= 0.0), nearest_on(segment - 1)[1] >= 1.0, ~goes_on | (share < 1.0)
     )
-    kept = np.flatnonzero(nearest & (far <= how.within))
-    kept = kept[np.lexsort((segment[kept], far[kept], point[kept]))]
-    many = np.bincount(point[kept], minlength=len(lat))
-    rank = np.arange(len(kept)) - np.repeat(np.cumsum(many) - many, many)
-    kept = kept[rank < how.states]
+    rows = np.flatnonzero(nearest & (far <= how.within))
+    rows = rows[np.lexsort((segment[rows], far[rows], point[rows]))]
+
+    # Only the nearest places of each point are states.
+    count = np.bincount(point[rows], minlength=len(lat))
+    rank = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
+    rows = rows[rank < how.states]
     rank = rank[rank < how.states]
+
     shape = (*lines.shape[:2], how.states)
     near = Near(
-        np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape), many.clip(max=how.states)
+        np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape), count.clip(max=how.states)
     )
     for filled, values in zip(near, (segment, far, share), strict=False):
-        filled.reshape(-1, how.states)[point[kept], rank] = values[kept]
+        filled.reshape(-1, how.states)[point[rows], rank] = values[rows]
     return near._replace(many=near.many.reshape(shape[:2]))
 
 
-def kept_on(found: MatchedWays) -> MatchedWays:
+def kept_on(ways: MatchedWays) -> MatchedWays:
     """Keep lines that wait on a street from going back on it."""
-    way, walked, linked = found
-    for p in range(1, way.shape[1]):
-        same = linked[:, p] & (way[:, p] == way[:, p - 1])
-        walked[same, p] = np.maximum(walked[same, p], walked[same, p - 1])
-    return found
+    way, walked, linked = ways
+    for point in range(1, way.shape[1]):
+        same = linked[:, point] & (way[:, point] == way[:, point - 1])
+        walked[same, point] = np.maximum(walked[same, point], walked[same, point - 1])
+    return ways
 
 
 def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snapped:
@@ -218,15 +220,20 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
 
     Equal shares of that way would move points along it by what the way is longer than the line.
     """
-    way, walked, linked = kept_on(matched_to_roads(lines, network, _HOW._replace(within=keep_off)))
+    how = _HOW._replace(within=keep_off)
+    way, walked, linked = kept_on(matched_to_roads(lines, network, how))
     on_roads = (way[:, 0] >= 0) & linked[:, 1:].all(axis=1)
     street, back = np.divmod(way[on_roads], 2)
     walked = np.where(back, network.whole[street] - walked[on_roads], walked[on_roads])
-    sofar = np.cumsum(network.whole) - network.whole
-    place = network.before + sofar[network.street]
-    segment = np.searchsorted(place, sofar[street] + walked, side="right") - 1
-    first, last = (np.searchsorted(network.street, street + one) for one in (0, 1))
-    segment = segment.clip(first, last - 1)  # rounding may lead to the street before
+
+    # Streets stand one after another, so that a place on one is a place on all of them.
+    street_begins = np.cumsum(network.whole) - network.whole
+    segment_begins = network.before + street_begins[network.street]
+    segment = np.searchsorted(segment_begins, street_begins[street] + walked, side="right") - 1
+    first = np.searchsorted(network.street, street)
+    after = np.searchsorted(network.street, street + 1)
+    segment = segment.clip(first, after - 1)  # rounding may lead to the street before
+
     share = (walked - network.before[segment]) / np.maximum(network.length[segment], 1e-9)
     share = share.clip(0.0, 1.0)
     laid = lines.copy()
@@ -240,15 +247,40 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
 def traced(lines: Floats, network: Network, how: Matching = _HOW) -> Found:
     """Follow lines, (n, m, 2), along all streets that they take."""
     lines = np.ascontiguousarray(lines)
-    on = kept_on(matched_to_roads(lines, network, how))
+    ways = kept_on(matched_to_roads(lines, network, how))
     search = room_for(len(network.lat), 1, 1).search
     room = 4 * lines.shape[0] * lines.shape[1]
     while True:
-        whole = np.empty((2, room), np.int64)
-        found = Found(whole[0], whole[1], np.empty(room), np.empty(room), np.empty(room))
-        n = trace_ways(network, how, lines, on, search, found)
+        streets = np.empty((2, room), np.int64)
+        found = Found(streets[0], streets[1], np.empty(room), np.empty(room), np.empty(room))
+        n = trace_ways(network, how, lines, ways, search, found)
         if n <= room:
             return Found._make(column[:n] for column in found)
+
+        # The room was too small: once more, with as much as is needed.
         search.stamp[:] = 0
         search.wanted[:] = 0
         room = n
+
+
+def _next_ends(nodes: int, tail: Ints, head: Ints, passable: Bools) -> Ints:
+    """Find the end of another segment that goes on from each end, or -1 at junctions.
+
+    The tail of a segment is the end 2 segment, and its head 2 segment + 1.
+    """
+    touching: list[list[int]] = [[] for _ in range(nodes)]
+    for segment in np.flatnonzero(passable.any(axis=1)).tolist():
+        touching[tail[segment]].append(2 * segment)
+        touching[head[segment]].append(2 * segment + 1)
+
+    after = np.full(2 * len(tail), -1)
+    for ends in touching:
+        if len(ends) != 2:
+            continue
+        end, next_end = ends
+        inwards = passable[end // 2, 1 - end % 2], passable[end // 2, end % 2]
+        onwards = passable[next_end // 2, next_end % 2], passable[next_end // 2, 1 - next_end % 2]
+        if inwards == onwards:
+            after[end] = next_end
+            after[next_end] = end
+    return after
