@@ -44,11 +44,13 @@ def bound_table(
         f"{len(table.records):,}",
         _LONG[settings.effort],
     )
+
     partition = microaggregate(table.records, k, progress=progress, **asdict(settings))
+    reached = partition.sse
     stopped = partition.stopped
     try:
         bound = lower_bound(
-            table.records, k, upper=partition.sse, effort=settings.effort, progress=progress
+            table.records, k, upper=reached, effort=settings.effort, progress=progress
         )
         least = bound.sse
         certified = bound.certified
@@ -56,7 +58,7 @@ def bound_table(
         stopped = True
         least = nearest_bound(standardise(table.records), k)
         certified = False
-    reached = partition.sse
+
     return {
         "n": len(partition.labels),
         "k": k,

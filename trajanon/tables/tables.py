@@ -151,53 +151,58 @@ def microaggregate_table(
     3  52.0
     """
     search_options(options)  # checked before the table is read
-    given = path if isinstance(path, pd.DataFrame) else Path(path)
-    what = named(given)
-    for name, names in (("columns", columns), ("keep", keep)):
+    for option, names in (("columns", columns), ("keep", keep)):
         if isinstance(names, str):
-            raise BadInput(f"{name} must be a list of names (got {names!r})")
-    source = read_table_columns(given, columns, keep, subject, strata, missing)
-    table = source.table.reset_index(drop=True)
-    X = source.records
+            raise BadInput(f"{option} must be a list of names (got {names!r})")
+    source = path if isinstance(path, pd.DataFrame) else Path(path)
+    read = read_table_columns(source, columns, keep, subject, strata, missing)
+    table = read.table.reset_index(drop=True)
+
     people = None if subject is None else numbered(table[subject], exact=subjects_exact)
-    own = np.arange(len(table)) if people is None else people.number
-    weighted = None if weights is None else weights_of(weights, source, what)
-    counts = None if weighted is None else np.array(list(weighted.values()))
-    how: dict[str, Any] = {"weights": counts, "progress": progress}
+    person = np.arange(len(table)) if people is None else people.number
+    weighted = None if weights is None else weights_of(weights, read, named(source))
+    search: dict[str, Any] = {
+        **options,
+        "weights": None if weighted is None else np.array(list(weighted.values())),
+        "progress": progress,
+    }
     if strata is None:
-        partition = microaggregate(X, k, subjects=own, **how, **options)
+        partition = microaggregate(read.records, k, subjects=person, **search)
     else:
-        partition = _in_strata(X, k, own, table[strata], how | options)
-    written = [name for name in table if name in source.chosen or name in source.kept]
-    means = dict(zip(source.chosen, partition.aggregated.T, strict=True))
+        partition = _in_strata(read.records, k, person, table[strata], search)
+
+    written = [name for name in table if name in read.chosen or name in read.kept]
     report = {
         "n": len(table),
         "k": k,
         "counted": "rows" if subject is None else "subjects",
-        "columns": source.chosen,
-        "kept": source.kept,
+        "columns": read.chosen,
+        "kept": read.kept,
         "dropped": [name for name in table if name not in written],
         "strata": strata,
         "weights": weighted,
-        **_account(X, partition, source.chosen, own),
-        "notices": list(_notices(what, source, people)),
+        **_account(read.records, partition, read.chosen, person),
+        "notices": list(_notices(named(source), read, people)),
     }
-    table = pd.DataFrame({name: means.get(name, table[name]) for name in written})
-    return MicroaggregatedTable(table, report)
+    means = dict(zip(read.chosen, partition.aggregated.T, strict=True))
+    return MicroaggregatedTable(
+        pd.DataFrame({name: means.get(name, table[name]) for name in written}), report
+    )
 
 
 def _in_strata(
-    X: Floats, k: int, own: Ints, column: pd.Series, how: Mapping[str, Any]
+    X: Floats, k: int, people: Ints, column: pd.Series, options: Mapping[str, Any]
 ) -> Partition:
+    """Microaggregate within each value of a column."""
     since = perf_counter()
     groups = 0
     stopped = False
     stratum = numbered(column, exact=True, missing_differ=True).number
     labels = np.empty(len(X), dtype=np.int64)
-    for one in range(stratum.max() + 1):
-        rows = np.flatnonzero(stratum == one)
+    for number in range(stratum.max() + 1):
+        rows = np.flatnonzero(stratum == number)
         try:
-            part = microaggregate(X[rows], k, subjects=own[rows], **how)
+            part = microaggregate(X[rows], k, subjects=people[rows], **options)
         except (TooFewRecords, TooFewSubjects) as error:
             value = str(column.iloc[rows[0]])[:40]
             raise type(error)(f"where column {column.name!r} is {value!r}, {error}") from error
@@ -205,20 +210,24 @@ def _in_strata(
         groups += len(part.sizes)
         if part.stopped:  # the strata that are left shall not take long
             stopped = True
-            how = {**how, "effort": "fast"}
-    whole = measured(X, dense(labels), "all strata", since, how["weights"])
-    return replace(whole, stopped=stopped)
+            options = {**options, "effort": "fast"}
+    partition = measured(X, dense(labels), "all strata", since, options["weights"])
+    return replace(partition, stopped=stopped)
 
 
-def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints) -> dict[str, Any]:
-    """Tell the groups, the loss and the risk of a result, ready for JSON."""
+def _account(
+    X: Floats, partition: Partition, columns: Sequence[str], people: Ints
+) -> dict[str, Any]:
+    """Measure the groups, the loss and the risk of a result, ready for JSON."""
     labels = partition.labels
     sizes = partition.sizes
     records = loss.standardise(X)
     away = records - loss.group_means(records, labels)[labels]
     total = (records**2).sum(axis=0)
     lost = 100.0 * (away**2).sum(axis=0) / np.where(total > 0.0, total, 1.0)
-    rows = pd.Series(own).groupby([labels, own]).transform("size").to_numpy()
+
+    # Whoever has several rows of a group is the likelier person behind each of its rows.
+    rows = pd.Series(people).groupby([labels, people]).transform("size").to_numpy()
     chance = rows / sizes[labels]
     return {
         "groups": len(sizes),
@@ -237,6 +246,7 @@ def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints)
 
 
 def _notices(what: str, source: TableColumns, people: Numbered | None) -> Iterator[str]:
+    """Write what is not promised, a sentence each."""
     yield from (notice.sentence() for notice in source.notices)
     if source.kept:
         yield (
