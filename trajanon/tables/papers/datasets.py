@@ -73,12 +73,12 @@ class Dataset:
     published: bool = False  # whether published numbers are of this very table
 
     def measured_by(self, names: Sequence[str]) -> bool:
-        """Whether a table measures this: one of its data sets, or the user's."""
+        """Return whether a table measures this: one of its data sets, or the user's."""
         return self.own or self.name in names
 
     @property
     def few(self) -> "Dataset":
-        """Some of the records, for a run that only compiles."""
+        """Return a few of the records, for a run that only compiles."""
         return Dataset(self.name, self.records[:_FEW])
 
     def problem(
@@ -98,24 +98,25 @@ class Dataset:
         )
 
     def loss(self, labels: Ints) -> float:
-        """Information loss of groups, percent."""
+        """Compute the information loss of groups, percent."""
         return information_loss(sse(self.records, labels), float((self.records**2).sum()))
 
 
 def find_datasets(folder: Path) -> list[Callable[[], Dataset]]:
-    """Find the data sets in a folder, or take a table; each is read when it is called."""
+    """Find the data sets in a folder, or a table of the user; each is read when it is called."""
     if folder.is_file():
         return [cache(partial(_own, folder))]  # a warning is said once
     if not folder.is_dir():
         raise FileProblem(f"{folder} is no folder; name {NEEDED}, or a table of yours, as `data`")
+
     papers = {name: folder / f"{name.lower()}.csv" for name in PAPERS}
-    found: list[Callable[[], Dataset]] = [
+    datasets: list[Callable[[], Dataset]] = [
         partial(_of_a_paper, name, file) for name, file in papers.items() if file.exists()
     ]
-    found += [partial(_trajectories, file) for file in sorted(folder.glob("*.parquet"))]
-    if not found:
+    datasets += [partial(_trajectories, file) for file in sorted(folder.glob("*.parquet"))]
+    if not datasets:
         raise BadInput(f"{folder} has no data sets; name {NEEDED}, as `data`")
-    return found
+    return datasets
 
 
 def _of_a_paper(name: str, table: Path) -> Dataset:

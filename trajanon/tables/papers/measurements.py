@@ -100,7 +100,7 @@ def correlation(x: Floats, y: Floats, weights: Floats) -> float:
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:
-    """Average, and for several runs also sigma (sample), least and greatest."""
+    """Compute the average, and for several runs also sigma (sample), least and greatest."""
     average = {"avg": float(np.mean(values))}
     if len(values) == 1:
         return average
@@ -109,7 +109,7 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 
 def counted_steps(progress: Progress, task: str, total: int) -> Callable[[], None]:
-    """Tell the progress of a task: once before each step, and once in the end."""
+    """Report the progress of a task: once before each step, and once in the end."""
     done = count()
     return lambda: progress(task, next(done), total)
 
@@ -120,7 +120,7 @@ Numbers = dict[Cell, tuple[float, str]]
 
 def read_published(folder: Path) -> Numbers:
     """Read the CSV files of the papers; nothing where one is absent."""
-    found: Numbers = {}
+    numbers: Numbers = {}
     for table, name in _FILES.items():
         file = folder / name
         if not regular(file).exists():
@@ -129,15 +129,15 @@ def read_published(folder: Path) -> Numbers:
             rows = pd.read_csv(file, dtype=str, keep_default_na=False)
             for row in rows.to_dict("records"):
                 k = int(row["k"]) if row["k"] else None
-                where = (row["dataset"], row["method"], _setting(table, row), k, row["statistic"])
+                place = (row["dataset"], row["method"], _setting(table, row), k, row["statistic"])
                 number = (float(row["value"]), row["source"])
                 # Where two papers print a number, the first one stands.
-                found.setdefault((table, *where), number)
+                numbers.setdefault((table, *place), number)
                 if table == "compression" and row["statistic"] == "seconds":
-                    found.setdefault(("timing", *where), number)
+                    numbers.setdefault(("timing", *place), number)
         except (OSError, ValueError, KeyError) as error:
             raise FileProblem(f"cannot read the published table {file}: {error}") from error
-    return found
+    return numbers
 
 
 def beside(measurements: Iterable[Measurement], published: Numbers) -> list[Measurement]:
@@ -191,19 +191,24 @@ def _machine() -> str:
 
 
 def _section(measurements: Sequence[Measurement]) -> list[str]:
+    """Lay out the measurements of one table and data set, a method a row."""
     shown = [m for m in measurements if m.statistic in _SHOWN]
-    cells: dict[tuple[str, str, str], dict[str, list[Measurement]]] = {}
+    rows: dict[tuple[str, str, str], dict[str, list[Measurement]]] = {}
     for m in shown:
-        row = cells.setdefault((m.method, m.by, m.setting), {})
+        row = rows.setdefault((m.method, m.by, m.setting), {})
         row.setdefault(_OF_ALL_K.get(m.statistic, f"k = {m.k}"), []).append(m)
+
     ks = sorted({m.k for m in shown if m.k is not None})
     columns = [f"k = {k}" for k in ks] + list(_OF_ALL_K.values())
-    columns = [c for c in columns if any(c in row for row in cells.values())]
-    named = ["method", "by", "setting"] if any(place[2] for place in cells) else ["method", "by"]
+    columns = [column for column in columns if any(column in row for row in rows.values())]
+    named = ["method", "by"]
+    if any(setting for _, _, setting in rows):
+        named.append("setting")
+
     heads = [*named, "runs", *columns]
     lines = [_row(heads), _row(["---"] * len(heads))]
-    for place, row in cells.items():
-        runs = str(max(m.runs for found in row.values() for m in found))
+    for place, row in rows.items():
+        runs = str(max(m.runs for cell in row.values() for m in cell))
         # Numbers of several k stand one after the other, unless they are equal.
         numbers = (dict.fromkeys(map(_number, row.get(column, []))) for column in columns)
         lines.append(_row([*place[: len(named)], runs, *map(" / ".join, numbers)]))

@@ -86,7 +86,7 @@ _ROUNDS = 3  # of which the fastest counts: a machine is never slower than it ca
 
 
 def _run_as(by: str, dataset: Dataset) -> str:
-    """Let our default stand in for Concorde where that is not found, or may take hours."""
+    """Replace Concorde by our default where it is not found, or may take hours."""
     return published_heuristic(len(dataset.records)) if by == "concorde" else by
 
 
@@ -96,13 +96,13 @@ def _paths_cut(
     """Cut paths: losses and lengths, (ks, runs); seconds of a path and its first cut, (2, runs)."""
     losses, lengths = np.empty((2, len(ks), repeats))
     seconds = np.empty((2, repeats))
-    of_each_k = options.get("heuristic") in THROUGH_GROUPS.values()
+    depends_on_k = options.get("heuristic") in THROUGH_GROUPS.values()
     for seed in range(repeats):
         step()
         paths: list[Ints] = []
         for number, k in enumerate(ks):
             problem = dataset.problem(k, seed=seed, **options)
-            if number == 0 or of_each_k:
+            if number == 0 or depends_on_k:
                 paths, finding = timed(find_paths, problem)
             (labels, path), cutting = timed(best_cut, problem, paths)
             if number == 0:
@@ -118,17 +118,17 @@ def _by_distance(table: str, dataset: Dataset, ks: Iterable[int]) -> Batches:
         method(dataset.few.problem(3))
         for k in ks:
             problem = dataset.problem(k)
-            labels, took = timed(method, problem)
+            labels, seconds = timed(method, problem)
+            values = {"il": dataset.loss(labels)}
             # V-MDAV's gamma, if it is of that.
-            gamma = {name: float(value) for name, value in problem.log.chosen.items()}
-            values = {"il": dataset.loss(labels), **gamma}
+            values |= {chosen: float(value) for chosen, value in problem.log.chosen.items()}
             if table == "hm2":
-                values["seconds"] = took
+                values["seconds"] = seconds
             yield measurements_of(table, dataset.name, name, by, "", k, **values)
 
 
 def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """Paths cut by MHM: thesis Tables 4.2 to 4.7, and the correlation of 4.8."""
+    """Measure paths cut by MHM: thesis Tables 4.2 to 4.7, and the correlation of 4.8."""
     row = partial(measurements_of, "hm2", dataset.name)
     ks = (3, 4, 5, 6)
     yield from _by_distance("hm2", dataset, ks)
@@ -137,70 +137,76 @@ def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
             searched, took = timed(microaggregate, dataset.records, k)
             place = ("HM2 and annealing", "the default", "", k)
             yield row(*place, il=searched.information_loss, seconds=took)
-    heuristics = {**THROUGH_GROUPS, **TSP, **OTHERS}
-    heuristics = {name: _run_as(by, dataset) for name, by in heuristics.items()}
-    times = {by: 1 if by in ONE_RUN else repeats for by in heuristics.values()}
-    step = counted_steps(progress, f"{dataset.name}: paths and cuts", sum(times.values()))
+
+    heuristics = {
+        name: _run_as(by, dataset) for name, by in {**THROUGH_GROUPS, **TSP, **OTHERS}.items()
+    }
+    runs_of = {by: 1 if by in ONE_RUN else repeats for by in heuristics.values()}
+    step = counted_steps(progress, f"{dataset.name}: paths and cuts", sum(runs_of.values()))
     of_tsp = []
     for name, by in heuristics.items():
         find_paths(dataset.few.problem(ks[0], heuristic=by))
-        losses, lengths, seconds = _paths_cut(dataset, ks, times[by], step, heuristic=by)
+        runs = runs_of[by]
+        losses, lengths, seconds = _paths_cut(dataset, ks, runs, step, heuristic=by)
         if name in TSP:
             of_tsp.append((lengths, losses))
+
         batch: list[Measurement] = []
-        for k, lost, long in zip(ks, losses, lengths, strict=True):
-            values = {**spread(lost.tolist()), "path_length": long.mean()}
-            batch += row(name, by, "", k, runs=times[by], **values)
-            for seed in range(times[by]):
-                one = {"run_il": lost[seed], "run_path_length": long[seed]}
-                batch += row(name, by, f"seed {seed}", k, **one)
-        taken = seconds.sum(axis=0).mean()
-        yield batch + row(name, by, "", None, runs=times[by], seconds=taken)
+        for k, of_k, lengths_of_k in zip(ks, losses, lengths, strict=True):
+            values = {**spread(of_k.tolist()), "path_length": lengths_of_k.mean()}
+            batch += row(name, by, "", k, runs=runs, **values)
+            for seed in range(runs):
+                values = {"run_il": of_k[seed], "run_path_length": lengths_of_k[seed]}
+                batch += row(name, by, f"seed {seed}", k, **values)
+        yield batch + row(name, by, "", None, runs=runs, seconds=seconds.sum(axis=0).mean())
     step()
+
     for number, k in enumerate(ks):
-        lengths_of_k = [lengths[number] for lengths, _ in of_tsp]
-        losses_of_k = [losses[number] for _, losses in of_tsp]
+        all_lengths = [lengths[number] for lengths, _ in of_tsp]
+        all_losses = [losses[number] for _, losses in of_tsp]
         place = ("all TSP heuristics", "path length and SSE", "", k)
-        runs = sum(map(len, losses_of_k))
-        yield row(*place, runs=runs, pearson=weighted_correlation(lengths_of_k, losses_of_k))
+        correlation = weighted_correlation(all_lengths, all_losses)
+        yield row(*place, runs=sum(map(len, all_losses)), pearson=correlation)
 
 
 def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """Compressed paths, the best cut of each: thesis Tables 5.1 to 5.4, paper 1 to 4."""
+    """Measure compressed paths, the best cut of each: thesis Tables 5.1 to 5.4, paper 1 to 4."""
     row = partial(measurements_of, "compression", dataset.name)
     ks = range(3, 11)
     yield from _by_distance("compression", dataset, ks)
+
     path = _run_as("concorde", dataset)
     repeats = 1 if path in ONE_RUN else repeats
     one_way = (
         {"expansion": "row", "direction": "forward"},
         {"expansion": "row", "direction": "backward"},
     )
-    asked = [(c, ways) for c in (1, 2, 3, 4, 5) for ways in ({}, *one_way) if c > 1 or not ways]
+    variants = [(c, ways) for c in (1, 2, 3, 4, 5) for ways in ({}, *one_way) if c > 1 or not ways]
     find_paths(dataset.few.problem(3, compression=2, heuristic=path))
-    step = counted_steps(progress, f"{dataset.name}: compression", len(asked) * repeats)
-    for c, ways in asked:
+    step = counted_steps(progress, f"{dataset.name}: compression", len(variants) * repeats)
+    for c, ways in variants:
         by = ", ".join([path, *ways.values()])
-        ours = partial(row, "C-MHM" if c == 1 else f"C{c}-C-MHM", by, "")
+        row_of_c = partial(row, "C-MHM" if c == 1 else f"C{c}-C-MHM", by, "")
         losses, lengths, seconds = _paths_cut(
             dataset, ks, repeats, step, heuristic=path, compression=c, **ways
         )
-        for k, lost in zip(ks, losses, strict=True):
-            yield ours(k, runs=repeats, il=lost.mean())
+        for k, of_k in zip(ks, losses, strict=True):
+            yield row_of_c(k, runs=repeats, il=of_k.mean())
         if not ways:
-            taken = {"path_length": lengths[0].mean(), "seconds": seconds[0].mean()}
-            yield ours(None, runs=repeats, **taken)
+            values = {"path_length": lengths[0].mean(), "seconds": seconds[0].mean()}
+            yield row_of_c(None, runs=repeats, **values)
     step()
 
 
 def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """Random Cluster Shuffling after MDAV: thesis Table 6.1."""
+    """Measure Random Cluster Shuffling after MDAV: thesis Table 6.1."""
     if dataset.name in ("Tarragona", "EIA"):
         return
     row = partial(measurements_of, "rcs", dataset.name)
     ks = (3, 5, 10)
     few = dataset.few.problem(3)
     rcs(few, mdav(few))
+
     step = counted_steps(progress, f"{dataset.name}: shuffling", len(ks) * len(SHUFFLES))
     for k in ks:
         labels = mdav(dataset.problem(k))
@@ -224,23 +230,23 @@ def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
 
 
 def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """MF-TSP, from n paths that all k share: thesis Tables 3.2 and 3.4, MF-TSP paper Table IX."""
+    """Measure MF-TSP, from n paths that all k share: thesis Tables 3.2 and 3.4, paper Table IX."""
     if not dataset.measured_by(("Census", "Tarragona")):
         return
     row = partial(measurements_of, "mf-tsp", dataset.name)
     ks = (3, 4, 5, 10)
     yield from _by_distance("mf-tsp", dataset, ks)
 
-    def tell(number: int, _: str, done: float, total: float | None, note: str = "") -> None:
-        words = f"{dataset.name}: a path from every record"
-        progress(words, number + (done / total if total else 0.0), len(MF_TSP))
+    def report(number: int, _: str, done: float, total: float | None, note: str = "") -> None:
+        task = f"{dataset.name}: a path from every record"
+        progress(task, number + (done / total if total else 0.0), len(MF_TSP))
 
     for number, (name, by) in enumerate(MF_TSP.items()):
         few = dataset.few.problem(ks[0], heuristic=by)
         group_by_paths(few, list(paths_from_every_record(few)))
-        problem = dataset.problem(ks[0], heuristic=by, progress=partial(tell, number))
-        paths, took = timed(lambda problem: list(paths_from_every_record(problem)), problem)
-        yield row(name, by, "", None, seconds=took)
+        problem = dataset.problem(ks[0], heuristic=by, progress=partial(report, number))
+        paths, seconds = timed(lambda problem: list(paths_from_every_record(problem)), problem)
+        yield row(name, by, "", None, seconds=seconds)
         for rule, k in product(("near", "next"), ks):
             grouping = dataset.problem(k, method="mf-tsp", path_neighbours=rule)
             labels = group_by_paths(grouping, paths)
@@ -249,7 +255,7 @@ def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
 
 
 def decomposition_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """The decomposition heuristic, step by step: decomposition paper Tables 1 to 4."""
+    """Measure the decomposition heuristic step by step: decomposition paper Tables 1 to 4."""
     if not dataset.measured_by(("Census", "Tarragona")):
         return
     ks = (3, 5, 10)
@@ -283,7 +289,7 @@ def decomposition_table(dataset: Dataset, repeats: int, progress: Progress) -> B
 
 
 def timing_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """The seconds of MDAV and of paths, each the fastest of three; thesis Fig. 5.4."""
+    """Measure the seconds of MDAV and of paths, each the fastest of three; thesis Fig. 5.4."""
     if not dataset.measured_by(PAPERS):
         return
     runs = [(dataset, name, _run_as(by, dataset), "") for name, by in TIMED.items()]
@@ -294,13 +300,14 @@ def timing_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
         for (name, draw), n in product(draws.items(), GROWING):
             drawn = Dataset(RANDOM, standardise(draw(0.0, 1.0, (n, 2))))
             runs.append((drawn, f"C-MHM, {name}", _run_as("concorde", drawn), f"n = {n}"))
+
     step = counted_steps(progress, f"{dataset.name}: seconds", len(runs))
-    for of, name, by, setting in runs:
+    for timed_set, name, by, setting in runs:
         step()
         method = mdav if by == "mdav" else find_paths
         method(dataset.few.problem(4, heuristic=by))
-        seconds = min(timed(method, of.problem(4, heuristic=by))[1] for _ in range(_ROUNDS))
-        place = ("timing", of.name, name, by, setting, None)
+        seconds = min(timed(method, timed_set.problem(4, heuristic=by))[1] for _ in range(_ROUNDS))
+        place = ("timing", timed_set.name, name, by, setting, None)
         yield measurements_of(*place, runs=_ROUNDS, seconds=seconds)
     step()
 
@@ -334,12 +341,13 @@ def benchmark(
     chosen = TABLES if EVERY in tables else {name: TABLES[name] for name in tables}
     datasets = find_datasets(data)
     published = read_published(published_folder(data))
+
     nothing = True
     for table, read in product(chosen.values(), datasets):
         dataset = read()
-        for measured in table(dataset, repeats, progress):
+        for measurements in table(dataset, repeats, progress):
             nothing = False
-            yield beside(measured, published if dataset.published else {})
+            yield beside(measurements, published if dataset.published else {})
     if nothing:
         raise BadInput(
             f"{', '.join(chosen)} has nothing to measure in {data}: see "
