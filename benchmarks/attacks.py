@@ -40,21 +40,24 @@ def attacks(
     key = np.random.default_rng(seed).bytes(32)
     release = trajanon.anonymize(trajectories, k, align=align, seed=seed, key=key, times=times)
     report = checked(release.report)
-    found = matched(released_of(trajectories, report), release.trajectories, report)
-    slid = found.slid
-    labels = found.labels
-    lines = found.lines
+
+    pairs = matched(released_of(trajectories, report), release.trajectories, report)
+    slid = pairs.slid
+    labels = pairs.labels
+    lines = pairs.lines
     means = group_means(slid.records, labels).reshape(lines.shape)
+
     row("lines", "metres off", "turning", "hops over 40 degrees")
     for name, written in (("plain means", means), ("as released", lines)):
         off = displacement(slid.points, written[labels]).mean()
         turning, sharp = turned(written)
         row(name, f"{off:.2f}", f"{turning:.1f}", percent(sharp))
+
     if plain:
-        found = found._replace(lines=means)
+        pairs = pairs._replace(lines=means)
         report["width"] = None
     spacing = trajectories.provenance.get("spacing")
-    known = patient(published(found, report), slid.tracks, report, spacing=spacing, seed=seed)
+    known = patient(published(pairs, report), slid.tracks, report, spacing=spacing, seed=seed)
     for figure in filter(None, known):
         print(figure.words)
         if isinstance(figure, Guessed):

@@ -141,10 +141,11 @@ def _of_release(
             counted += f", where {without} without a name count as {nameless.subjects:,}"
     is_folder = released.is_dir()
     if certificate is not None:
-        from trajanon.evaluation.release_certificate import read_certificate, repeated
+        from trajanon.evaluation.release_certificate import differences, read_certificate
 
-        differs = repeated(read_certificate(certificate), released, found)
-        found = replace(found, problems=[*found.problems, *differs])
+        differing = differences(read_certificate(certificate), released, found)
+        sentences = [difference.sentence for difference in differing]
+        found = replace(found, problems=[*found.problems, *sentences])
     said = (
         f"{released} holds for {found.answered}: each of its {found.groups:,} different "
         f"trajectories occurs at least {found.k} times ({found.trajectories:,} in all), and "
