@@ -66,7 +66,7 @@ def attacks(
 
 
 def turned(lines: Floats) -> tuple[float, float]:
-    """Degrees that the median line turns, and the share of sharp turns."""
+    """Measure the degrees that the median line turns, and the share of sharp turns."""
     hops = np.diff(lines, axis=1) * metres_of_degrees(lines[..., 0].mean(axis=1))[:, None]
     heading = np.arctan2(hops[..., 1], hops[..., 0])
     turns = np.degrees(np.abs((np.diff(heading, axis=1) + np.pi) % (2.0 * np.pi) - np.pi))

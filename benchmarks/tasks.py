@@ -102,7 +102,7 @@ def cities(folder: Path) -> Iterator[tuple[str, Trajectories, RoadsToFollow | No
 
 
 def whole(trips: Trajectories) -> Trajectories:
-    """Take the trips with true ends."""
+    """Return the trips with true ends."""
     return trips.take(np.flatnonzero(trips.known_ends.all(axis=1)))
 
 
@@ -255,7 +255,7 @@ def in_cells(lines: ReleasedLines) -> tuple[pd.DataFrame, Floats]:
 
 
 def departures(lines: ReleasedLines, clock: Clock) -> Ints:
-    """The cell of 1 km, and the hour, where each trip begins, (n, 2)."""
+    """Number the cell of 1 km, and the hour, where each trip begins, (n, 2)."""
     assert lines.times is not None
     starts = np.column_stack([cells(lines.points[:, 0], 1_000.0), clock.hour(lines.times[:, 0])])
     return np.repeat(starts, lines.people, axis=0)

@@ -105,11 +105,11 @@ class Findings:
 
     @property
     def holds(self) -> bool:
-        """Whether k stand behind each, as answered, and nothing else is in the file."""
+        """Return whether k stand behind each, as answered, and nothing else is in the file."""
         return not self.problems
 
     def __bool__(self) -> bool:
-        """Whether it holds."""
+        """Return whether it holds."""
         return self.holds
 
 
@@ -174,10 +174,12 @@ def check(
         with on_disk(release) as path:
             return check(path, k, trajectories=trajectories, against=against)
     with ExitStack() as stack:
-        given = [against] if isinstance(against, str | os.PathLike | Release) else against or ()
+        releases = against or ()
+        if isinstance(releases, str | os.PathLike | Release):
+            releases = [releases]
         earlier = [
-            stack.enter_context(on_disk(one)) if isinstance(one, Release) else Path(one)
-            for one in given
+            stack.enter_context(on_disk(other)) if isinstance(other, Release) else Path(other)
+            for other in releases
         ]
         return _checked(Path(release), k, trajectories, earlier)
 

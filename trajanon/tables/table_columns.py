@@ -128,7 +128,7 @@ class _Asked(NamedTuple):
 
     @property
     def by_part(self) -> dict[str, Sequence[str]]:
-        """The names alone, without the word for all columns."""
+        """Return the names alone, without the word for all columns."""
         return {
             "columns": [] if self.columns == ALL else self.columns or [],
             "keep": [] if self.keep == ALL else self.keep,

@@ -307,11 +307,11 @@ class TableFindings:
 
     @property
     def holds(self) -> bool:
-        """Whether every row occurs k times."""
+        """Return whether every row occurs k times."""
         return self.smallest >= self.k
 
     def __bool__(self) -> bool:
-        """Whether it holds."""
+        """Return whether it holds."""
         return self.holds
 
 

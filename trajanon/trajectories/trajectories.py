@@ -288,7 +288,7 @@ class Trajectories:
 
         numbers = {"trajectory": np.arange(len(self)), **self._numbers}
         m = self.points.shape[1]
-        rows: dict[str, Any] = {name: np.repeat(one, m) for name, one in numbers.items()}
+        rows: dict[str, Any] = {name: np.repeat(number, m) for name, number in numbers.items()}
         rows["lat"], rows["lon"] = self.points.reshape(-1, 2).T
         if self.times is not None:
             rows["time"] = self.times.ravel()
@@ -300,22 +300,25 @@ class Trajectories:
         return {name: numbers for name, numbers in known.items() if numbers is not None}
 
     def __repr__(self) -> str:
-        return shown(type(self).__name__, [said for _, said in self._told])
+        return shown(type(self).__name__, [fact for _, fact in self._facts])
 
     def _repr_html_(self) -> str:
         originals = "Originals, not for publication: clear them before you share a notebook."
-        return page(self._told, originals if self._numbers else "")
+        return page(self._facts, originals if self._numbers else "")
 
     @property
-    def _told(self) -> list[tuple[str, str]]:
-        said = f"{number_of(len(self), self.unit, self.units)} of {self.points.shape[1]} points"
+    def _facts(self) -> list[tuple[str, str]]:
+        counts = f"{number_of(len(self), self.unit, self.units)} of {self.points.shape[1]} points"
         if self.subject is not None:
-            said += f" by {number_of(len(np.unique(self.subject)), 'subject')}"
-        also = [what for what in ("times", "tracks") if getattr(self, what) is not None]
-        found = [("Trajectories", said + f", with {' and '.join(also)}" * bool(also))]
-        if attribution := self.attribution:
-            found.append(("Source", attribution))
-        return found
+            counts += f" by {number_of(len(np.unique(self.subject)), 'subject')}"
+        present = [name for name in ("times", "tracks") if getattr(self, name) is not None]
+        if present:
+            counts += f", with {' and '.join(present)}"
+
+        facts = [("Trajectories", counts)]
+        if self.attribution:
+            facts.append(("Source", self.attribution))
+        return facts
 
     def slid(self, start: Ints) -> "Trajectories":
         """Move every window to another start on its run, or on another of its recording.
@@ -365,7 +368,7 @@ def _is_whole(values: object) -> bool:
 
 
 def marked(attribution: str | None) -> str:
-    """Put before an attribution what a release is that is made as published."""
+    """Write an attribution with what a release is that is made as published before it."""
     return f"Made as published, {FOR_COMPARISON}.{f' {attribution}' if attribution else ''}"
 
 

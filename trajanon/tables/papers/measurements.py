@@ -65,7 +65,7 @@ class Measurement:
 
     @property
     def difference(self) -> float | None:
-        """How far ours lies above the published number, percent."""
+        """Compute how far ours lies above the published number, percent."""
         if not self.published:
             return None
         return 100.0 * (self.ours / self.published - 1.0)
