@@ -22,8 +22,8 @@ from trajanon.common.arrays import Bools, Floats
 from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.release.originals import matched
+from trajanon.release.release_words import people_sentences
 from trajanon.release.report import checked, released_of
-from trajanon.release.verdict import followed
 from trajanon.trajectories.days import days_of
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -93,7 +93,7 @@ def test_one_line_each_puts_nobody_on_two_lines(
         "left_out": len(trips) - len(np.unique(trips.subject)),
     }
     assert trajanon.check(release, k, trajectories=trips).holds
-    assert "Nobody is on two lines" in followed(release.report)
+    assert "Nobody is on two lines" in people_sentences(release.report)
 
 
 def test_of_the_trips_of_a_person_the_one_beside_others_is_taken() -> None:
@@ -174,8 +174,8 @@ def test_map_evaluation_and_earlier_releases_know_days(run: Run) -> None:
     trajanon.write_trajectories("trajectories.parquet", trips)
     answer = run("anonymize", "-k", "3", "--days", "2", "--effort", "fast")
     assert answer.code == 0, answer.err
-    assert "Each line is a whole day: 2 trips, one after the other, or fewer" in answer.out
-    assert "days of more than 2 trips" in answer.out
+    assert "A line is a whole day of up to 2 trips; a shorter day ends with a stay." in answer.out
+    assert "days of too many trips" in answer.out
     assert "% of the days are left out" in answer.out
     assert run("check", "-k", "3", "--trajectories", "trajectories.parquet").code == 0
     assert run("map").code == 0

@@ -49,7 +49,7 @@ def evaluate(
     subjects_exact: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Say what a release protects and what it costs: a page for the holder.
+    """Measure what a release protects and what it costs, and write a page for the holder.
 
     Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
     """
@@ -119,7 +119,13 @@ def _show(evaluation: "Evaluation", private: Sequence[Path], public: Sequence[Pa
     """Print the verdict, and what was written."""
     from trajanon.cli.report_tables import show_verdict
 
-    show_verdict(evaluation.verdict, evaluation.report)
+    show_verdict(evaluation.verdict)
+    for question, answer in evaluation.answers:
+        tell()
+        tell(question)
+        tell(answer)
+    tell()
+
     if evaluation.curve is not None:
         tell(evaluation.curve.words)
     if evaluation.holdout is not None:

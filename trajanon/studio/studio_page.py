@@ -225,15 +225,14 @@ class Page:
 
     def _verdict(self) -> None:
         judged = self.work.results["evaluate"]["verdict"]
-        tone = "holds" if self.work.publishable else "trouble"
+        tone = {"green": "holds", "amber": "old", "red": "trouble"}[judged["colour"]]
         ui.label(judged["headline"]).classes(tone).props('role="status"')
         with ui.element("ul"):
-            for sentence in judged["sentences"]:
+            for finding in judged["findings"]:
                 with ui.element("li"):
-                    ui.label(sentence)
-        for remedy in judged["remedies"]:
-            helps = remedy["sentence"]
-            ui.label(f"What helps: {helps[0].lower()}{helps[1:]}.")
+                    ui.label(finding["sentence"])
+                    if finding["remedy"]:
+                        ui.label(f"What helps: {finding['remedy']['label']}")
         _link("The whole evaluation, for you alone", PAGE)
 
 

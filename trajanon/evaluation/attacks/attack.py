@@ -155,9 +155,9 @@ class RowsPicked(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """How well an adversary finds targets.
+    """How well an adversary finds the targets.
 
-    The adversary arrives at published rows that cannot be told apart, and picks one at random.
+    The adversary arrives at some published rows that look the same, and picks one at random.
     """
 
     name: str  # of the attack
@@ -169,7 +169,7 @@ class Attack:
     rates: Floats  # for each target, the chance that the row picked is of its subject, (t,)
     line_rates: Floats  # the chance that the row lies on the line of the target's group, (t,)
     worst: Floats  # the same as `rates`, for what betrays the target most, (t,)
-    sampled: bool = False  # whether only some targets, or part of what may be known, were tried
+    sampled: bool = False  # whether only some targets, or some of what may be known, were tried
     question: str = "singling out"  # which of the QUESTIONS this answers
 
     @property

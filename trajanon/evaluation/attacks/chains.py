@@ -158,7 +158,7 @@ def next_line(published: Published, steps: Steps) -> Attack:
     """Go from a known trajectory to the line that best goes on, and pick one of its rows.
 
     The next one begins where the last one ended and, where times are released, later. The adversary
-    sets aside the line nearest to the known trajectory.
+    sets aside the line nearest to the known one.
     """
     _, step, line = _ranked(published, steps)
     here = steps.here[step]
@@ -169,7 +169,7 @@ def next_line(published: Published, steps: Steps) -> Attack:
     rates, line_rates = rows.chances(len(steps.here))
     return Attack(
         f"next {published.unit}",
-        f"a {published.unit} of the target's subject, and looks for one that begins where it ends",
+        f"a {published.unit} of the same person, and looks for one that begins where it ends",
         published,
         steps.there,
         rates,

@@ -115,7 +115,7 @@ NEAR_END = 200.0
 class Inferred(NamedTuple):
     """How often the nearest line tells something of a trajectory that the adversary looks for."""
 
-    name: str  # what the adversary looks for
+    name: str  # what the adversary asks for, as a noun
     knows: str  # what the adversary knows of the trajectory
     told: float  # share of the trajectories for which the line answers right
     guess: float  # the same of the best answer for all
@@ -125,7 +125,7 @@ def inferred(published: Published) -> list[Inferred]:
     """Infer ends, and departures where times are released."""
     unit = published.unit
     told, guessed = ends_told(published.points, published.lines)
-    end = f"its end to {metres(NEAR_END)}"
+    end = f"the end of a {unit} (to {metres(NEAR_END)})"
     knows = f"the first two thirds of a {unit}"
     inferences = [Inferred(end, knows, float(told.mean()), float(guessed.mean()))]
 
@@ -139,7 +139,7 @@ def inferred(published: Published) -> list[Inferred]:
         )
         knows = f"all places of a {unit}"
         rates = float(told.mean()), float(guessed.mean())
-        inferences.append(Inferred("its departure to an hour", knows, *rates))
+        inferences.append(Inferred("the hour of departure", knows, *rates))
     return inferences
 
 

@@ -26,7 +26,7 @@ def nearest_record(published: Published) -> Attack:
     The adversary knows the whole of the target's trajectory, takes the released rows at the
     smallest Euclidean distance of the standardised records, and picks one.
     """
-    knows = f"the target's whole {published.unit}"
+    knows = f"a person's whole {published.unit}"
     return _picked("nearest record", knows, published, published.nearest)
 
 
@@ -41,7 +41,7 @@ def nearest_ends(published: Published) -> Attack:
         np.hstack([in_space(tracks[:, end]) for end in (0, -1)])
         for tracks in (published.points, published.lines)
     )
-    knows = f"both ends of the target's {published.unit}"
+    knows = f"both ends of a person's {published.unit}"
     return _picked("both ends, nearest", knows, published, nearest_of(ends, line_ends))
 
 
@@ -84,15 +84,13 @@ def known_points(
     rates, line_rates, worst = np.concatenate(parts).T
 
     name = "2 known points"
-    knows = f"2 points of the target's {published.unit}"
+    knows = f"2 points of a person's {published.unit}"
     within = f"within {tolerance:g} m"
     if np.isfinite(hour):
         name = f"{name} and their hours"
         knows = f"{knows}, and when it was there"
         within += f" and {hour / 60.0:g} min"
     knows = f"{knows}, {within}"
-    if len(targets) < n:
-        knows += f"; tried on {len(targets):,} of {n:,}, drawn at random"
     return Attack(name, knows, published, targets, rates, line_rates, worst, len(targets) < n)
 
 
