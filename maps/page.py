@@ -14,7 +14,8 @@ from jinja2 import Environment, PackageLoader
 
 from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput
-from trajanon.maps.drawing import PALETTE, Drawing, match, release_and_originals, released_alone
+from trajanon.maps.drawing import Drawing, match, release_and_originals, released_alone
+from trajanon.maps.style import PALETTE
 from trajanon.release.release import Release, with_report
 from trajanon.trajectories.trajectories import Trajectories
 

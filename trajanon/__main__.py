@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 import typer
 
 from trajanon.cli.anonymize_command import anonymize
+from trajanon.cli.check_command import check
 from trajanon.cli.evaluate_command import evaluate
 from trajanon.cli.exit_codes import BAD_INPUT, DEFECT, INTERRUPTED, OF_A_SIGNAL
 from trajanon.cli.extract_command import extract
-from trajanon.cli.file_commands import check, clean, ledger
+from trajanon.cli.ledger_command import clean, ledger
 from trajanon.cli.map_command import draw
 from trajanon.cli.messages import log_to_screen, say, tell, usage_error
 from trajanon.cli.options import GroupedCommand
