@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.errors import BadInput
+from trajanon.errors import ColumnsUnclear
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.columns import FILE, MARKS
 from trajanon.extract.sources.coordinates import numbers, reader_of_degrees
@@ -80,7 +80,7 @@ def traces_of_points(
     last = prefix + last if how.counts[TABLE_CUT_OFF] > cut_off else ""
     traces = list(_traces(rows, prefix, how))
     if single and "id" not in how.columns:
-        _check_one_recording(traces, label)
+        _check_one_recording(traces, label, how.tables.columns)
     for trace in _checked(traces, label, column_of or {}, how):
         yield replace(trace, cut_off=True) if last and trace.name == last else trace
 
@@ -199,7 +199,7 @@ def _traces(rows: _Rows, prefix: str, how: Reading) -> Iterator[Trace]:
         yield Trace(prefix + name, subject, lat, lon, time, tuple(spellings[key]))
 
 
-def _check_one_recording(traces: Sequence[Trace], what: str) -> None:
+def _check_one_recording(traces: Sequence[Trace], what: str, columns: Sequence[str]) -> None:
     """Refuse points without an order, or that leap to and fro, as those of several people do."""
     for trace in traces:
         problem = "" if np.isfinite(trace.time).any() else "no times"
@@ -207,7 +207,8 @@ def _check_one_recording(traces: Sequence[Trace], what: str) -> None:
             problem = f"its points leap {leaps:,} times, as if several people were in it"
         if problem:
             way_out = f"say `columns` id=..., or id={FILE} if it is one recording, in its order"
-            raise BadInput(f"{what} has no column known as id, and {problem}: {way_out}")
+            problem = f"{what} has no column known as id, and {problem}"
+            raise ColumnsUnclear(problem, way_out, ["id"], columns)
 
 
 def _checked(
@@ -216,7 +217,8 @@ def _checked(
     """Leave out recordings of several people; refuse tables of these alone, or in no order."""
     if "order" not in how.columns and without_order(traces):
         way_out = "say `columns` time=..., or order=... if a column numbers them"
-        raise BadInput(f"the points of {what} lie in no order: {way_out}")
+        problem = f"the points of {what} lie in no order"
+        raise ColumnsUnclear(problem, way_out, ["time", "order"], how.tables.columns)
     said_one = how.columns.get("id") == FILE
     several = set() if said_one else {trace.name for trace in of_several(traces)}
     if several:
@@ -225,7 +227,8 @@ def _checked(
         msg = f"{apart}, by the column {owner!r}, must be of several people: points of one time "
         msg += "lie far apart, again and again"
         if 2 * len(several) > len(traces):
-            raise BadInput(f"{msg}; name the column that tells recordings apart, `columns` id=...")
+            way_out = "name the column that tells recordings apart, `columns` id=..."
+            raise ColumnsUnclear(msg, way_out, ["id"], how.tables.columns)
         how.counts[SEVERAL] += len(several)
         how.warn(SEVERAL, f"{msg}; they are left out", what)
         traces = [trace for trace in traces if trace.name not in several]

@@ -1,8 +1,5 @@
 """The display of a running command, and tables of its results."""
 
-import json
-import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
@@ -14,7 +11,7 @@ from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, Time
 from rich.progress import Progress as RichProgress
 
 from trajanon._kernels import at_compilation
-from trajanon.cli.messages import say_compiling, tell
+from trajanon.cli.messages import say_compiling, speaks_json, tell, write_line
 from trajanon.columns_read import columns_read
 from trajanon.errors import printable
 from trajanon.number_text import UNITS, number_of, percent, span
@@ -25,17 +22,14 @@ _NAME = 80
 """Characters of a name on the screen."""
 
 _COMPILING = "Compiling kernels, once"
-LINES = "TRAJANON_PROGRESS"
-"""Set to ``lines``, this lets a program that runs a command know how far it is."""
 
 
 @contextmanager
 def bars() -> Iterator[Progress]:
     """Show progress bars on standard error; nothing where that is no terminal."""
-    if os.environ.get(LINES) == "lines":
-        progress = _lines()
-        with _listening(lambda kernel, _: progress(_COMPILING, 0, None, kernel)):
-            yield progress
+    if speaks_json():
+        with _listening(lambda kernel, _: write_line({"compiling": kernel})):
+            yield _lines()
         return
     console = Console(stderr=True)
     tasks: dict[str, TaskID] = {}
@@ -86,8 +80,7 @@ def _lines() -> Progress:
         nonlocal last
         if task != last[0] or monotonic() - last[1] > 0.2:
             last = task, monotonic()
-            said = {"task": task, "done": done, "total": total, "note": note}
-            print(json.dumps(said), file=sys.stderr, flush=True)  # noqa: T201 -- JSON escapes, too
+            write_line({"task": task, "done": done, "total": total, "note": note})
 
     return tell
 
