@@ -14,15 +14,16 @@ import typer
 from measures import command_line, row, say_machine
 
 import trajanon
-from trajanon.arrays import Floats
+from trajanon.common.arrays import Floats
+from trajanon.common.number_text import percent
+from trajanon.evaluation.attacks.known_tracks import Guessed
+from trajanon.evaluation.attacks.published import published
 from trajanon.evaluation.evaluation import patient
-from trajanon.files.report import checked, released_of
-from trajanon.geodesy import metres_of_degrees
-from trajanon.loss import group_means
-from trajanon.number_text import percent
-from trajanon.privacy.known_tracks import Guessed
-from trajanon.privacy.originals import matched, published
-from trajanon.utility import displacement
+from trajanon.grouping.loss import group_means
+from trajanon.release.originals import matched
+from trajanon.release.report import checked, released_of
+from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.geodesy import metres_of_degrees
 
 
 def attacks(

@@ -6,8 +6,8 @@ most crossings; a position is a few metres off, and stays so for a while.
 
 import numpy as np
 
-from trajanon.arrays import Floats, Ints
-from trajanon.geodesy import DEGREE
+from trajanon.common.arrays import Floats, Ints
+from trajanon.trajectories.geodesy import DEGREE
 
 POINTS, SPACING = 30, 50.0  # points of a trajectory, and metres between them
 

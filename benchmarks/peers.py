@@ -24,13 +24,14 @@ from measures import command_line, row, say_machine, watched
 from tasks import NORTH, TASKS, errors, in_cells, percents, whole
 
 import trajanon
+from trajanon.common.arrays import dense
 from trajanon.extract import extract
-from trajanon.loss import group_means, loss_to
-from trajanon.partition import dense, subjects_per_group
-from trajanon.street_counts import ReleasedLines
-from trajanon.times import Clock
-from trajanon.trajectories import Trajectories
-from trajanon.utility.displacements import displacement
+from trajanon.grouping.loss import group_means, loss_to
+from trajanon.grouping.partition import subjects_per_group
+from trajanon.street_counts.streets import ReleasedLines
+from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.times import Clock
+from trajanon.trajectories.trajectories import Trajectories
 
 K = 4
 AT_ONCE, SMALL = 2_000, 1_000  # trips of cabs; rows of the whole commands

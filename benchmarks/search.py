@@ -17,9 +17,9 @@ from corridors import corridors
 from measures import Spent, alone, command_line, peak_gb, row, say_machine, spent
 
 import trajanon
-from trajanon import neighbours
-from trajanon.arrays import Floats
-from trajanon.papers.datasets import find_datasets
+from trajanon.common.arrays import Floats
+from trajanon.grouping import neighbours
+from trajanon.tables.papers.datasets import find_datasets
 
 K = 5  # of the sizes, and beyond which bounds of the papers' tables take minutes
 SEEDS = range(5)

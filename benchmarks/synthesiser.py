@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import shortest_path
 
-from trajanon.arrays import Floats, Ints
-from trajanon.geodesy import metres_of_degrees
-from trajanon.times import HOUR
-from trajanon.utility.displacements import lengths
+from trajanon.common.arrays import Floats, Ints
+from trajanon.trajectories.displacements import lengths
+from trajanon.trajectories.geodesy import metres_of_degrees
+from trajanon.trajectories.times import HOUR
 
 SHARES = {"grid": 0.05, "moves": 0.35, "trips": 0.45}
 SHARES |= dict.fromkeys(("lengths", "hours", "speeds"), 0.05)

@@ -26,30 +26,32 @@ from scipy.stats import wasserstein_distance
 from synthesiser import along, synthesised
 
 import trajanon
-from trajanon.arrays import Floats, Ints
+from trajanon.common.arrays import Floats, Ints
 from trajanon.data import sample
+from trajanon.evaluation.attacks.attack import Published
+from trajanon.evaluation.attacks.known_tracks import Movement, Noise
+from trajanon.evaluation.attacks.linkage import attacks
+from trajanon.evaluation.attacks.published import published
+from trajanon.evaluation.attacks.verification import verification
 from trajanon.evaluation.evaluation import ROUNDED
+from trajanon.evaluation.usefulness import flow_similarity, flows
 from trajanon.extract import extract, roads_to_follow
-from trajanon.files.report import checked, clock_in, released_of
-from trajanon.loss import group_means
-from trajanon.perturbation import (
+from trajanon.grouping.loss import group_means
+from trajanon.release.originals import matched
+from trajanon.release.perturbation import (
     GroupWidths,
     PublicWidths,
     displacement_covariance,
     group_widths,
     largest_shares,
 )
-from trajanon.privacy.attack import Published
-from trajanon.privacy.known_tracks import Movement, Noise
-from trajanon.privacy.linkage import attacks
-from trajanon.privacy.originals import matched, published
-from trajanon.privacy.verification import verification
-from trajanon.snapping import RoadsToFollow, traced
-from trajanon.street_counts import ReleasedLines, count_on_streets
-from trajanon.times import Clock
-from trajanon.trajectories import Trajectories
-from trajanon.utility.displacements import displacement
-from trajanon.utility.usefulness import cells, flow_similarity, flows
+from trajanon.release.report import checked, clock_in, released_of
+from trajanon.release.snapping import RoadsToFollow, traced
+from trajanon.street_counts.streets import ReleasedLines, count_on_streets
+from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.geodesy import cells
+from trajanon.trajectories.times import Clock
+from trajanon.trajectories.trajectories import Trajectories
 
 KEY = bytes(range(32))
 HOURS: dict[str, Any] = {"times": "of-day"}

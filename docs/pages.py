@@ -84,7 +84,7 @@ def commands() -> str:
     """Write what each command says of itself with --help."""
     # These commands, not installed ones; mkdocs forgets what hooks add when loaded.
     sys.path.insert(0, str(NOTEBOOK.resolve().parents[1]))
-    from trajanon.cli.main import app
+    from trajanon.__main__ import app
 
     group = typer.main.get_group(app)
     parts = ["# Commands", "As `trajanon COMMAND --help` says it."]

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from trajanon.arrays import Bools, Ints
-from trajanon.columns_read import TablesRead
-from trajanon.errors import NoTrajectories
+from trajanon.common.arrays import Bools, Ints, dense
+from trajanon.common.columns_read import TablesRead
+from trajanon.common.errors import NoTrajectories
 from trajanon.extract.dropped import AT_TWO_PLACES, why_nothing
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.persons import Recordings
@@ -32,9 +32,8 @@ from trajanon.extract.split import clip, head, keep, split_at_gaps, with_limits
 from trajanon.extract.trace import Trace
 from trajanon.extract.trim_ends import Anchors, trim
 from trajanon.extract.trips import LEFT_OUT, SHORT, Trips
-from trajanon.geodesy import DEGREE
-from trajanon.partition import dense
-from trajanon.trajectories import Trajectories, joined_trajectories
+from trajanon.trajectories.geodesy import DEGREE
+from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 
 BATCH = 50_000  # points that are worked on at once, so that they stay in the processor's cache
 

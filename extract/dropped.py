@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trajanon.columns_read import columns_read
-from trajanon.errors import printable
+from trajanon.common.columns_read import columns_read
+from trajanon.common.errors import printable
+from trajanon.common.number_text import metres, number_of, percent, span
 from trajanon.extract.trips import FOUND, LEFT_OUT
-from trajanon.number_text import metres, number_of, percent, span
-from trajanon.subjects import Merged, Nameless, merged_sentences
+from trajanon.trajectories.subjects import Merged, Nameless, merged_sentences
 
 AT_TWO_PLACES = "subjects at two places at one time"
 OVERLAPS = "pieces of a recording with overlapping times"

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.extract.points import Points, greatest_of
-from trajanon.geodesy import DEGREE, wrapped
+from trajanon.trajectories.geodesy import DEGREE, wrapped
 
 WIDE, NARROW = 30.0, 3.0  # metres between two copies; between two that differ in rounding alone
 MANY, FEW = 8, 3  # places by which copies are known; by which those are that differ in rounding

@@ -13,8 +13,11 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from trajanon.atomic_output import replacing, replacing_folder
-from trajanon.errors import BadInput
+from trajanon.common.atomic_output import replacing, replacing_folder
+from trajanon.common.errors import BadInput
+from trajanon.common.number_text import number_of
+from trajanon.common.progress import Progress, silent
+from trajanon.common.settings import takes_settings
 from trajanon.extract.cutting import Cutter, finished_cut
 from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
 from trajanon.extract.rules import Rules, SourceOptions, fields_in
@@ -25,10 +28,7 @@ from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.trace_pieces import joined, ordered
 from trajanon.extract.trace import Trace
 from trajanon.files.trajectory_files import is_part, read_trajectories, write_partition, write_parts
-from trajanon.number_text import number_of
-from trajanon.progress import Progress, silent
-from trajanon.settings import takes_settings
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajectories
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajectories
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.arrays import Bools, Hashes, Ints
+from trajanon.common.arrays import Bools, Hashes, Ints
+from trajanon.common.hashing import bits_mixed, hashes_of
 from trajanon.extract.duplicate_recordings import Places, at_two_places, copies
 from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
-from trajanon.hashing import bits_mixed, hashes_of
-from trajanon.subjects import Merged, Nameless, key_of
+from trajanon.trajectories.subjects import Merged, Nameless, key_of
 
 
 class Entered(NamedTuple):

@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
-from trajanon.geodesy import metres_between
+from trajanon.trajectories.geodesy import metres_between
 
 _MINUTE, _HOUR = 60.0, 3_600.0  # seconds
 _FEW = 0.1  # share of points that may have the minute of others by accident: some rows come twice

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trajanon.arrays import Floats, Hashes, Ints
+from trajanon.common.arrays import Floats, Hashes, Ints
+from trajanon.common.hashing import hashes_of, least_hashes
 from trajanon.extract.points import Points, greatest_of
 from trajanon.extract.rules import Rules
-from trajanon.geodesy import wrapped
-from trajanon.hashing import hashes_of, least_hashes
-from trajanon.tracks import STEPS, TrackPoints, Tracks
-from trajanon.trajectories import HOPS
+from trajanon.trajectories.geodesy import wrapped
+from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
+from trajanon.trajectories.trajectories import HOPS
 
 _GRAIN = 2.0**-26  # metres; sums of whole grains do not depend on the lengths of other pieces
 _FORGIVEN = 1e-6  # spacings; a window may be longer than its track by this, for rounding

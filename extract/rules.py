@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from trajanon.errors import BadInput
-from trajanon.settings import option, with_help
+from trajanon.common.errors import BadInput
+from trajanon.common.settings import option, with_help
 
 Limit = float | Literal["auto"] | None  # found from the data if it is "auto"; None for no limit
 

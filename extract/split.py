@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.extract.earth.area import Area
 from trajanon.extract.points import Points, too_fast
 from trajanon.extract.rules import LEAST_GAP, LEAST_PAUSE, Rules
 from trajanon.extract.trace import Trace
-from trajanon.geodesy import metres_between
+from trajanon.trajectories.geodesy import metres_between
 
 Breaks = Callable[[Floats, Floats, Ints], Bools]  # lat, lon, start: which ways are cut
 

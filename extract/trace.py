@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trajanon.arrays import Floats
+from trajanon.common.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,7 +18,7 @@ class Trace:
     subject
         Maker of the recording (account, person, vehicle), or None if the source does not say; a
         recording without one counts as its own subject. Spellings of one name, as
-        `trajanon.subjects` tells, are one subject.
+        `trajanon.trajectories.subjects` tells, are one subject.
     lat, lon
         Degrees, WGS 84, shape (points,); NaN where the source gave no number.
     time

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats
+from trajanon.common.arrays import Bools, Floats
 from trajanon.extract.earth.area import Area, Box
 from trajanon.extract.points import Points, greatest_of
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import broken, gaps_of, longest_stop, stays_of
-from trajanon.geodesy import radii
+from trajanon.trajectories.geodesy import radii
 
 FOUND = "trips found"
 GAP = "trips with a gap"

@@ -5,18 +5,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.arrays import Floats, Ints
-from trajanon.errors import BadInput
-from trajanon.files.report import NOT_TOGETHER, Report, checked, clock_in, released_of
-from trajanon.geodesy import DEGREE
-from trajanon.number_text import UNITS, metres, number_of, percent, span
-from trajanon.partition import dense
-from trajanon.privacy.originals import Matched, matched
-from trajanon.times import DAY, Clock
-from trajanon.trajectories import Trajectories
-from trajanon.utility import displacement
-from trajanon.utility.displacements import until_rest
-from trajanon.verdict import cost, source, verdict
+from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.errors import BadInput
+from trajanon.common.number_text import UNITS, metres, number_of, percent, span
+from trajanon.release.originals import Matched, matched
+from trajanon.release.report import NOT_TOGETHER, Report, checked, clock_in, released_of
+from trajanon.release.verdict import cost, source, verdict
+from trajanon.trajectories.displacements import displacement, until_rest
+from trajanon.trajectories.geodesy import DEGREE
+from trajanon.trajectories.times import DAY, Clock
+from trajanon.trajectories.trajectories import Trajectories
 
 # Different with any colour vision, and dark enough on a pale street map: Okabe and
 # Ito's colours without yellow and black, with Tol's indigo and wine.

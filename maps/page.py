@@ -12,9 +12,9 @@ import folium
 from branca.element import Figure
 from jinja2 import Environment, PackageLoader
 
-from trajanon.arrays import Floats
-from trajanon.atomic_output import replacing
-from trajanon.errors import BadInput
+from trajanon.common.arrays import Floats
+from trajanon.common.atomic_output import replacing
+from trajanon.common.errors import BadInput
 from trajanon.maps.drawing import (
     PALETTE,
     Drawing,
@@ -23,8 +23,8 @@ from trajanon.maps.drawing import (
     release_and_originals,
     released_alone,
 )
-from trajanon.release import Release, with_report
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.release.release import Release, with_report
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 VIEWS = ("overlay", "side-by-side")
 
@@ -48,6 +48,10 @@ class Surroundings(NamedTuple):
 
     place: str = ""
     roads: Sequence[Floats] = ()
+
+
+NOWHERE = Surroundings()
+"""Neither a name nor roads."""
 
 
 def _ours(name: str) -> str:
@@ -139,7 +143,7 @@ def compare(
     *,
     view: str = "overlay",
     tiles: str | None = "OpenStreetMap",
-    around: Surroundings = Surroundings(),
+    around: Surroundings = NOWHERE,
 ) -> folium.Map:
     """Draw original and released trajectories, one colour a group.
 
@@ -202,7 +206,7 @@ def public(
     release: Release | Trajectories,
     *,
     tiles: str | None = "OpenStreetMap",
-    around: Surroundings = Surroundings(),
+    around: Surroundings = NOWHERE,
 ) -> folium.Map:
     """Draw a release and nothing else; equal trajectories are one group.
 

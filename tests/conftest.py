@@ -17,12 +17,12 @@ from naive_refine import search_in_blocks
 from plain import plain_means
 
 import trajanon
-from trajanon.cli.main import main
+from trajanon.__main__ import main
 from trajanon.data import sample
 from trajanon.extract import extract
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.maps import html
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories.trajectories import Trajectories
 
 if TYPE_CHECKING:
     import folium
@@ -228,7 +228,7 @@ def few_moves() -> Iterator[None]:
 @pytest.fixture
 def few_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Patient attacks try five groups: 200 take seconds."""
-    monkeypatch.setattr("trajanon.privacy.known_tracks.TRIED", 5)
+    monkeypatch.setattr("trajanon.evaluation.attacks.known_tracks.TRIED", 5)
 
 
 @pytest.fixture(params=[2_500, 9], ids=["whole", "in blocks"])

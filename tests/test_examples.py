@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from trajanon.microaggregation import METHODS
+from trajanon.grouping.microaggregation import METHODS
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs/reference").glob("*.md"))
@@ -20,10 +20,10 @@ NAMES = [
     *re.findall(r"^::: (\S+)$", LISTED, re.MULTILINE),
     "trajanon.data.sample",
     *(f"{each.__module__}.{each.__name__}" for each in METHODS.values()),
-    "trajanon.search.annealing.anneal",
-    "trajanon.search.descent.descend",
-    "trajanon.papers.shuffling_and_swapping.rcs",
-    "trajanon.papers.shuffling_and_swapping.swap",
+    "trajanon.grouping.refinements.annealing.anneal",
+    "trajanon.grouping.refinements.descent.descend",
+    "trajanon.grouping.papers.shuffling_and_swapping.rcs",
+    "trajanon.grouping.papers.shuffling_and_swapping.swap",
 ]
 FILES = sorted(
     {

@@ -22,7 +22,7 @@ def floors(folder: str) -> list[set[str]]:
 FLOORS = floors("trajanon")  # a module imports from its own floor or below
 EXTRACTION = floors("extract")
 BESIDE = ("extract", "maps", "data")
-TOP = {"cli", "studio", "__main__", "data_frames"}
+TOP = {"cli", "studio", "__main__", "data_frames"}  # rooms that reach extraction and maps
 HEAVY = {
     *("branca", "folium", "geopandas", "highspy", "llvmlite", "matplotlib", "numba", "numpy"),
     *("osmium", "pandas", "pyarrow", "pyogrio", "pyproj", "requests", "scipy", "shapely"),
@@ -112,6 +112,34 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
         module: {name for name in imports(file) if name in found} for module, file in found.items()
     }
     TopologicalSorter(names).prepare()  # raises CycleError, which names the circle
+
+
+def rooms() -> dict[str, set[str]]:
+    """What each room imports: top modules and folders, with those beside."""
+    arrows: dict[str, set[str]] = {}
+    for top in ("trajanon", *BESIDE):
+        for file in files(top):
+            room = part_of(file) if top == "trajanon" else top
+            others = {part(module) for module in imports(file)} - {"", room}
+            arrows.setdefault(room, set()).update(others)
+    del arrows["__init__"]  # it loads names when they are first used
+    return arrows
+
+
+def test_no_rooms_import_each_other_in_a_circle() -> None:
+    TopologicalSorter(rooms()).prepare()  # raises CycleError, which names the circle
+
+
+def test_no_module_is_imported_by_its_name_but_where_names_are_first_used() -> None:
+    """An import that the tests above do not see."""
+    calls = {
+        file.relative_to(ROOT).as_posix()
+        for top in ("trajanon", *BESIDE)
+        for file in files(top)
+        if "import_module(" in file.read_text(encoding="utf-8")
+    }
+    asked_for = {"trajanon/common/workers.py"}  # whether another library is there
+    assert calls - asked_for == {"trajanon/__init__.py", "extract/__init__.py"}
 
 
 def test_no_import_goes_up() -> None:

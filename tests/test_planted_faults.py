@@ -10,11 +10,11 @@ from toy import crossing, toy
 
 import trajanon
 from trajanon.cli.report_tables import show_release
-from trajanon.errors import BadInput
+from trajanon.common.errors import BadInput
+from trajanon.common.settings import OF_PAIRS
 from trajanon.files.release_formats import write_release
 from trajanon.files.release_lines import in_order
-from trajanon.settings import OF_PAIRS
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories.trajectories import Trajectories
 
 
 def released(tmp_path: Path, source: Trajectories) -> tuple[Path, dict[str, Any]]:

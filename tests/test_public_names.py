@@ -9,13 +9,20 @@ import trajanon
 ROOT = Path(__file__).parents[1]
 
 PUBLIC = [
+    "BadInput",
     "Bound",
     "Evaluation",
+    "FileProblem",
     "Findings",
     "MicroaggregatedTable",
+    "NoTrajectories",
     "Partition",
+    "Publisher",
     "Release",
+    "ServerProblem",
     "TableFindings",
+    "TooFewRecords",
+    "TooFewSubjects",
     "TrajanonError",
     "Trajectories",
     "anonymize",

@@ -21,11 +21,11 @@ from plain import PUBLISHED
 from real_data import REAL, needs_real_data
 
 import trajanon
-from trajanon.errors import FileProblem
+from trajanon.common.errors import FileProblem
 from trajanon.extract import Box, Rules, Trace, cut, extract, traces
 from trajanon.extract.trips import CUT_OFF
 from trajanon.files.trajectory_files import read_trajectories
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 pytestmark = needs_real_data
 

@@ -18,48 +18,59 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
-    from trajanon.bound.lower_bound import Bound as Bound
-    from trajanon.bound.lower_bound import lower_bound as lower_bound
+    from trajanon.common.errors import BadInput as BadInput
+    from trajanon.common.errors import FileProblem as FileProblem
+    from trajanon.common.errors import NoTrajectories as NoTrajectories
+    from trajanon.common.errors import ServerProblem as ServerProblem
+    from trajanon.common.errors import TooFewRecords as TooFewRecords
+    from trajanon.common.errors import TooFewSubjects as TooFewSubjects
+    from trajanon.common.errors import TrajanonError as TrajanonError
     from trajanon.data_frames import anonymize as anonymize
-    from trajanon.errors import TrajanonError as TrajanonError
     from trajanon.evaluation.evaluation import evaluate as evaluate
     from trajanon.evaluation.evidence import Evaluation as Evaluation
+    from trajanon.evaluation.publisher import Publisher as Publisher
     from trajanon.files.release_formats import read_release as read_release
     from trajanon.files.trajectory_files import read_trajectories as read_trajectories
     from trajanon.files.trajectory_files import write_trajectories as write_trajectories
-    from trajanon.microaggregation import microaggregate as microaggregate
-    from trajanon.od_table import zone_flows as zone_flows
-    from trajanon.partition import Partition as Partition
-    from trajanon.parts import anonymize_parts as anonymize_parts
-    from trajanon.privacy.release_check import Findings as Findings
-    from trajanon.privacy.release_check import check as check
-    from trajanon.publication import anonymize_file as anonymize_file
-    from trajanon.release import Release as Release
-    from trajanon.street_counts import streets as streets
-    from trajanon.tables import MicroaggregatedTable as MicroaggregatedTable
-    from trajanon.tables import TableFindings as TableFindings
-    from trajanon.tables import check_table as check_table
-    from trajanon.tables import microaggregate_table as microaggregate_table
-    from trajanon.trajectories import Trajectories as Trajectories
+    from trajanon.grouping.bound.lower_bound import Bound as Bound
+    from trajanon.grouping.bound.lower_bound import lower_bound as lower_bound
+    from trajanon.grouping.microaggregation import microaggregate as microaggregate
+    from trajanon.grouping.partition import Partition as Partition
+    from trajanon.release.release import Release as Release
+    from trajanon.release.release_check import Findings as Findings
+    from trajanon.release.release_check import check as check
+    from trajanon.shards.parts import anonymize_parts as anonymize_parts
+    from trajanon.shards.publication import anonymize_file as anonymize_file
+    from trajanon.street_counts.od_table import zone_flows as zone_flows
+    from trajanon.street_counts.streets import streets as streets
+    from trajanon.tables.tables import MicroaggregatedTable as MicroaggregatedTable
+    from trajanon.tables.tables import TableFindings as TableFindings
+    from trajanon.tables.tables import check_table as check_table
+    from trajanon.tables.tables import microaggregate_table as microaggregate_table
+    from trajanon.trajectories.trajectories import Trajectories as Trajectories
 
 _NAMES = {  # by the module that they are in
-    "bound.lower_bound": "Bound lower_bound",
+    "common.errors": (
+        "BadInput FileProblem NoTrajectories ServerProblem TooFewRecords TooFewSubjects "
+        "TrajanonError"
+    ),
     "data_frames": "anonymize",
-    "errors": "TrajanonError",
     "evaluation.evaluation": "evaluate",
     "evaluation.evidence": "Evaluation",
+    "evaluation.publisher": "Publisher",
     "files.release_formats": "read_release",
     "files.trajectory_files": "read_trajectories write_trajectories",
-    "microaggregation": "microaggregate",
-    "partition": "Partition",
-    "parts": "anonymize_parts",
-    "privacy.release_check": "Findings check",
-    "publication": "anonymize_file",
-    "release": "Release",
-    "street_counts": "streets",
-    "tables": "MicroaggregatedTable TableFindings check_table microaggregate_table",
-    "trajectories": "Trajectories",
-    "od_table": "zone_flows",
+    "grouping.bound.lower_bound": "Bound lower_bound",
+    "grouping.microaggregation": "microaggregate",
+    "grouping.partition": "Partition",
+    "release.release": "Release",
+    "release.release_check": "Findings check",
+    "shards.parts": "anonymize_parts",
+    "shards.publication": "anonymize_file",
+    "street_counts.od_table": "zone_flows",
+    "street_counts.streets": "streets",
+    "tables.tables": "MicroaggregatedTable TableFindings check_table microaggregate_table",
+    "trajectories.trajectories": "Trajectories",
 }
 _HOME = {name: f"trajanon.{module}" for module, names in _NAMES.items() for name in names.split()}
 

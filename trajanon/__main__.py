@@ -1,5 +1,163 @@
-"""``python -m trajanon``, the same as ``trajanon``."""
+"""The command line: its commands, and how it ends: a sentence and an exit code."""
 
-from trajanon.cli.main import main
+import gc
+import io
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
-main()
+import typer
+
+from trajanon.cli.anonymize_command import anonymize
+from trajanon.cli.evaluate_command import evaluate
+from trajanon.cli.extract_command import extract
+from trajanon.cli.file_commands import check, clean, ledger
+from trajanon.cli.map_command import draw
+from trajanon.cli.messages import INTERRUPTED, log_to_screen, say, tell, usage_error
+from trajanon.cli.options import GroupedCommand
+from trajanon.cli.paper_commands import benchmark, figures
+from trajanon.cli.run_commands import demo, run
+from trajanon.cli.streets_command import streets
+from trajanon.cli.table_commands import bound, microaggregate
+from trajanon.common.errors import BadInput, TrajanonError, printable
+from trajanon.common.heap import share_a_heap
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+app = typer.Typer(
+    help="k-anonymous GPS trajectories with the least information loss: "
+    "extract, anonymize, check, evaluate, map. For any table of numbers: "
+    "microaggregate. Begin with: trajanon demo",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def studio(
+    context: typer.Context,
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Files or folders with tracks.")
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+) -> None:
+    """Open a local page in the browser that runs these commands by clicks."""
+    commands: dict[str, Any] = getattr(context.find_root().command, "commands", {})
+    for file in files or []:
+        if not file.exists():
+            raise BadInput(f"there is no {file}")
+    if find_spec("nicegui") is None:
+        raise BadInput("the studio is a page of NiceGUI; run pip install 'trajanon[studio]'")
+    from trajanon.studio.server import serve
+
+    serve(files or [], commands, browser=browser)
+
+
+_COMMANDS: tuple[Callable[..., None], ...] = (
+    *(extract, anonymize, check, evaluate, draw),
+    *(run, studio, streets, ledger, microaggregate, bound, benchmark, figures, demo, clean),
+)
+for command in _COMMANDS:
+    app.command("map" if command is draw else None, cls=GroupedCommand)(command)
+
+
+@app.callback(invoke_without_command=True)
+def about(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    """Say what there is, where no command is given."""
+    if version:
+        from importlib.metadata import version as version_of
+
+        tell(f"trajanon {version_of('trajanon')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())  # noqa: TID251 -- in lines, all of our own words
+
+
+class _Pipe(io.FileIO):
+    """A standard stream with a reader that may leave, as `head` does: the exit code stays."""
+
+    _failed = False
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            if not isinstance(error, BrokenPipeError) and not self._failed:
+                self._failed = True  # such as a full disk; said once
+                raise
+            return memoryview(data).nbytes
+
+
+def _open_ended(stream: TextIO) -> TextIO:
+    """Let a standard stream take any text, and drop it if the reader has left."""
+    ours = stream in (sys.__stdout__, sys.__stderr__)  # or a program's that calls us
+    if stream is None or not ours or stream.isatty():
+        return stream
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Pipe(stream.fileno(), "w", closefd=False)),
+        stream.encoding,
+        "backslashreplace",
+        line_buffering=True,
+    )
+
+
+def _defect() -> int:
+    """Show where the program failed; give the exit code."""
+    for line in traceback.format_exc().splitlines():
+        print(printable(line), file=sys.stderr)  # noqa: T201 -- lines of a traceback
+    return 70  # 1 is a release that does not hold
+
+
+def main() -> NoReturn:
+    """Run the command line; a user's mistake is one sentence and exit code 2."""
+    sys.stdout, sys.stderr = _open_ended(sys.stdout), _open_ended(sys.stderr)
+    gc.set_threshold(100_000)  # what libraries make when they are imported stays
+    share_a_heap()
+    log_to_screen()
+    ended: list[int] = []
+
+    def end(number: int, _: object) -> NoReturn:
+        ended.append(128 + number)  # as shells report it
+        sys.exit(ended[0])
+
+    for name in ("SIGTERM", "SIGHUP"):  # from outside, or of a terminal that is closed
+        number = getattr(signal, name, None)  # terminals hang up on some systems only
+        # nohup asks to go on without a terminal.
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
+    try:
+        code = app(standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort) as stop:
+        # typer takes both for Ctrl-C.
+        code = _defect() if isinstance(stop.__cause__, EOFError) else INTERRUPTED
+    except TrajanonError as error:
+        say(str(error))
+        code = 2
+    except OSError as error:
+        say(f"{error.filename or 'the system'}: {error.strerror or error}")
+        code = 2
+    except Exception as error:
+        if ended:  # a compiled module that is being imported makes it an ImportError
+            sys.exit(ended[0])
+        if not (said := usage_error(error)):
+            sys.exit(_defect())
+        where = getattr(error, "ctx", None)
+        command = "trajanon" if where is None else where.command_path
+        say(f"{said}; see {command} --help")
+        code = 2
+    if code == INTERRUPTED:
+        say("stopped; no file was left half-written")
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

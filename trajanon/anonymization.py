@@ -10,47 +10,51 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.align.alignment import align as slide_to_groups
-from trajanon.align.alignment import may_slide
-from trajanon.align.placing import placed
-from trajanon.arrays import Bools, Floats, Ints
-from trajanon.choices import OneEach, one_each, whole_days
-from trajanon.days import of_equally_many
-from trajanon.errors import BadInput, TooFewSubjects, TrajanonError
+from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.errors import BadInput, TooFewSubjects, TrajanonError
+from trajanon.common.number_text import number_of
+from trajanon.common.progress import Progress, silent
+from trajanon.common.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.files.release_lines import in_order
-from trajanon.files.report import digest_of, line_keys
-from trajanon.holder_key import check_key, fingerprint, holders_key, search_seed
-from trajanon.loss import information_loss, sse, standardise, sum_of_squares
-from trajanon.mending import Surroundings, ends_of, mend
-from trajanon.microaggregation import microaggregate
-from trajanon.number_text import number_of
-from trajanon.partition import (
+from trajanon.grouping.loss import information_loss, sse, standardise, sum_of_squares
+from trajanon.grouping.microaggregation import microaggregate
+from trajanon.grouping.partition import (
     Partition,
     Stage,
     broken_promises,
     check_enough,
     check_k,
-    dense,
     measured,
     member_weights,
     regrouped,
     subjects_per_group,
 )
-from trajanon.perturbation import PublicWidths
-from trajanon.privacy.chains import counts_of, drives_left, people_left
-from trajanon.progress import Progress, silent
-from trajanon.release import Release, Result, own_rows
-from trajanon.released_lines import TrajectoryGroups
-from trajanon.search.blocks import block_count
-from trajanon.search.people import nearer_to_people
-from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
-from trajanon.snapping import RoadsToFollow
-from trajanon.subjects import Merged, Nameless
-from trajanon.times import Timing, departure_days, search_columns, timing_of
-from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION, Trajectories, marked, unit_of
-from trajanon.utility import summary
-from trajanon.utility.displacements import lengths
-from trajanon.verdict import source_of
+from trajanon.grouping.refinements.blocks import block_count
+from trajanon.grouping.refinements.people import nearer_to_people
+from trajanon.grouping.sliding.alignment import align as slide_to_groups
+from trajanon.grouping.sliding.alignment import may_slide
+from trajanon.grouping.sliding.placing import placed
+from trajanon.release.holder_key import check_key, fingerprint, holders_key, search_seed
+from trajanon.release.leaving_out import Surroundings, ends_of, mend
+from trajanon.release.people_left import counts_of, drives_left, people_left
+from trajanon.release.perturbation import PublicWidths
+from trajanon.release.release import Release, Result, own_rows
+from trajanon.release.released_lines import TrajectoryGroups
+from trajanon.release.report import digest_of, line_keys
+from trajanon.release.selection import OneEach, one_each, whole_days
+from trajanon.release.snapping import RoadsToFollow
+from trajanon.release.verdict import source_of
+from trajanon.trajectories.days import of_equally_many
+from trajanon.trajectories.displacements import lengths, summary
+from trajanon.trajectories.subjects import Merged, Nameless
+from trajanon.trajectories.times import Timing, departure_days, search_columns, timing_of
+from trajanon.trajectories.trajectories import (
+    FOR_COMPARISON,
+    OSM_ATTRIBUTION,
+    Trajectories,
+    marked,
+    unit_of,
+)
 
 
 @takes_settings(ReleaseSettings, Settings)

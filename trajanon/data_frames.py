@@ -4,13 +4,13 @@ import logging
 from typing import TYPE_CHECKING, Any, Union
 
 from trajanon.anonymization import anonymize_trajectories
-from trajanon.errors import BadInput
-from trajanon.mending import Surroundings
-from trajanon.progress import Progress, silent
-from trajanon.release import Release
-from trajanon.settings import ReleaseSettings, Settings, takes_settings
-from trajanon.snapping import RoadsToFollow
-from trajanon.trajectories import Trajectories
+from trajanon.common.errors import BadInput
+from trajanon.common.progress import Progress, silent
+from trajanon.common.settings import ReleaseSettings, Settings, takes_settings
+from trajanon.release.leaving_out import Surroundings
+from trajanon.release.release import Release
+from trajanon.release.snapping import RoadsToFollow
+from trajanon.trajectories.trajectories import Trajectories
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -75,7 +75,7 @@ def anonymize(
     options
         Whether all is done as in the papers; whether somebody is on one line, or on one for each
         whole day; how many places there are at each end; whether with times and with which rows,
-        ``as_published`` to ``rows``: see `trajanon.settings.ReleaseSettings`. And those of the
+        ``as_published`` to ``rows``: see `ReleaseSettings`. And those of the
         search, as in `trajanon.microaggregate`. With another seed the same key gives other groups.
 
     Returns

@@ -14,9 +14,9 @@ import shapely
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
-from trajanon.arrays import Bools, Floats, Ints
-from trajanon.errors import BadInput, FileProblem
-from trajanon.inputs import regular
+from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.inputs import regular
 
 if TYPE_CHECKING:
     from geopandas import GeoSeries

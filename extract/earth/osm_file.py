@@ -17,11 +17,11 @@ from osmium.geom import WKBFactory
 from osmium.osm.types import OSMEntity
 from shapely.geometry.base import BaseGeometry
 
-from trajanon.errors import BadInput, FileProblem
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.inputs import regular
+from trajanon.common.number_text import number_of
 from trajanon.extract.earth.area import Box, Region
-from trajanon.geodesy import SHORT_DEGREE, radii
-from trajanon.inputs import regular
-from trajanon.number_text import number_of
+from trajanon.trajectories.geodesy import SHORT_DEGREE, radii
 
 logger = logging.getLogger(__name__)
 

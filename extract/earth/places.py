@@ -3,7 +3,7 @@
 import numpy as np
 
 from trajanon.extract.earth.area import CITIES, Box
-from trajanon.geodesy import DEGREE
+from trajanon.trajectories.geodesy import DEGREE
 
 NEAR = 100_000.0
 """Metres from a city's centre beyond which its name says little."""

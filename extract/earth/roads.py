@@ -7,11 +7,11 @@ import numpy as np
 from osmium import osm
 from osmium.filter import EntityFilter, KeyFilter
 
-from trajanon.arrays import Floats
-from trajanon.errors import BadInput
+from trajanon.common.arrays import Floats
+from trajanon.common.errors import BadInput
 from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.osm_file import objects
-from trajanon.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
+from trajanon.release.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
 
 _FAST = {"motorway", "motorway_link", "trunk", "trunk_link"}
 _STREETS = {

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats
+from trajanon.common.arrays import Bools, Floats
 from trajanon.extract.sources.timestamps import EARLIEST, LATEST, UNREAD_TIMES, within
 from trajanon.extract.trace import Trace
 

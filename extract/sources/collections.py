@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from trajanon.arrays import Floats
-from trajanon.errors import BadInput
+from trajanon.common.arrays import Floats
+from trajanon.common.errors import BadInput
 from trajanon.extract.sources import source_tables
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.point_groups import traces_of_points
@@ -21,7 +21,7 @@ from trajanon.extract.sources.timestamps import UNREAD_TIMES, TimeColumn
 from trajanon.extract.sources.trace_pieces import EMPTY
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import reading
-from trajanon.subjects import spelled
+from trajanon.trajectories.subjects import spelled
 
 PRIVATE = "rows inside a privacy area"
 WITHOUT_FIX = "rows without a position"

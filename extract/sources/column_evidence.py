@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_list_like, is_object_dtype
 
-from trajanon.arrays import Floats, Ints
+from trajanon.common.arrays import Floats, Ints
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.timestamps import TimesHeld, times_held
-from trajanon.subjects import spelled
+from trajanon.trajectories.subjects import spelled
 
 _FEW = 10  # rows, too few to say that a column counts them, or to be a recording on average
 _BEGIN = 1_000  # rows, by which most columns are dismissed

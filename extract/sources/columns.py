@@ -8,12 +8,12 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from trajanon.columns_read import ColumnRole, NamesHeld, Why
-from trajanon.errors import BadInput, ColumnsUnclear
+from trajanon.common.columns_read import ColumnRole, NamesHeld, Why
+from trajanon.common.errors import BadInput, ColumnsUnclear
 from trajanon.extract.sources.column_evidence import Column, TableHead
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.timestamps import are_of_day, are_zones, may_be_gps_seconds
-from trajanon.subjects import key_of
+from trajanon.trajectories.subjects import key_of
 
 FILE, FOLDER = "file", "folder"  # for a column: each file is a recording, each folder a person
 NOBODY, TRACK = "none", "track"  # no column names a person; each track is one

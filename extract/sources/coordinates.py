@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from trajanon.arrays import Bools, Floats
-from trajanon.errors import BadInput
+from trajanon.common.arrays import Bools, Floats
+from trajanon.common.errors import BadInput
 from trajanon.extract.sources.streams import Reading
 
 LETTERS = {"lat": "NS", "lon": "EW"}  # the letters for a positive and a negative sign

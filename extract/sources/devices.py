@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import fitdecode
 import pynmea2
 
-from trajanon.errors import FileProblem
+from trajanon.common.errors import FileProblem
 from trajanon.extract.sources.columns import TRACK
 from trajanon.extract.sources.streams import DAMAGED, OTHER_TIMES, ZIP, Reading, Stream, members
 from trajanon.extract.sources.trace_pieces import PLANNED, Fix, moment, number, traces_of_fixes

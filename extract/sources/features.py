@@ -11,8 +11,8 @@ import pandas as pd
 import shapely
 from numpy.typing import NDArray
 
-from trajanon.arrays import Bools, Floats
-from trajanon.errors import BadInput
+from trajanon.common.arrays import Bools, Floats
+from trajanon.common.errors import BadInput
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.columns import columns_of_lines, known_as, used_columns
 from trajanon.extract.sources.coordinates import (
@@ -25,7 +25,7 @@ from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.streams import OTHER_TIMES, Reading
 from trajanon.extract.sources.timestamps import TimeColumn, within
 from trajanon.extract.trace import Trace
-from trajanon.subjects import spelled
+from trajanon.trajectories.subjects import spelled
 
 NO_GEOMETRY = "features without geometry"
 POINTS_BESIDE = "points beside lines"

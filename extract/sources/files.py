@@ -16,8 +16,11 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trajanon.columns_read import TablesRead
-from trajanon.errors import BadInput, FileProblem
+from trajanon.common.columns_read import TablesRead
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.inputs import regular
+from trajanon.common.progress import Notices, Progress, silent
+from trajanon.common.workers import on_cluster, results_in_order
 from trajanon.extract.sources import gpx_document
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
 from trajanon.extract.sources.geo_files import footer_of
@@ -25,11 +28,8 @@ from trajanon.extract.sources.gpx_document import ApiPage, points_of
 from trajanon.extract.sources.osm_api import joined_traces
 from trajanon.extract.sources.streams import Reading, meter
 from trajanon.extract.trace import Trace
-from trajanon.files.report import datasheet_path, report_path
-from trajanon.inputs import regular
-from trajanon.progress import Notices, Progress, silent
-from trajanon.trajectories import OSM_ATTRIBUTION
-from trajanon.workers import on_cluster, results_in_order
+from trajanon.release.report import datasheet_path, report_path
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
 if TYPE_CHECKING:
     from distributed import Client

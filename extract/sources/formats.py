@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from trajanon.errors import BadInput, FileProblem
+from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract.sources import (
     collections,
     devices,
@@ -20,7 +20,7 @@ from trajanon.extract.sources.columns import FOLDER, TRACK, is_word
 from trajanon.extract.sources.gpx_document import ApiPage
 from trajanon.extract.sources.streams import DAMAGED, ZIP, Reading
 from trajanon.extract.trace import Trace
-from trajanon.subjects import spelled
+from trajanon.trajectories.subjects import spelled
 
 _HEAD, _HEAD_OF_JSON = 4096, 1 << 20  # bytes
 _BY_TRACK = ("gpx", "gpx-archive", "kml")

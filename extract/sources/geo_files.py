@@ -16,8 +16,10 @@ import pyarrow.parquet as pq
 import shapely
 from numpy.typing import NDArray
 
-from trajanon.arrays import Floats
-from trajanon.errors import BadInput, FileProblem
+from trajanon.common.arrays import Floats
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.inputs import other_encoding, seems_utf16
+from trajanon.common.number_text import number_of
 from trajanon.extract.sources.features import times_in, traces_of_features
 from trajanon.extract.sources.source_tables import PARQUET
 from trajanon.extract.sources.streams import (
@@ -34,8 +36,6 @@ from trajanon.extract.sources.trace_pieces import number
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, geometries_of, opened_parquet, reading
 from trajanon.files.geoparquet import described
-from trajanon.inputs import other_encoding, seems_utf16
-from trajanon.number_text import number_of
 
 NO_FEATURE = "lines that are no features"
 OTHERS = "features that are no moving points"

@@ -17,8 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trajanon.arrays import Bools, Floats
-from trajanon.errors import FileProblem
+from trajanon.common.arrays import Bools, Floats
+from trajanon.common.errors import FileProblem
+from trajanon.common.inputs import other_encoding
 from trajanon.extract.sources.columns import TRACK
 from trajanon.extract.sources.streams import (
     DAMAGED,
@@ -32,7 +33,6 @@ from trajanon.extract.sources.streams import (
 from trajanon.extract.sources.timestamps import UNREAD_TIMES
 from trajanon.extract.sources.trace_pieces import EMPTY, moment, number, with_last_cut_off
 from trajanon.extract.trace import Trace
-from trajanon.inputs import other_encoding
 
 API = "OpenStreetMap.org"  # the creator that the server's answers name
 _PLANET = "OSM gpx_dump.py"

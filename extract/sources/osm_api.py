@@ -26,17 +26,17 @@ import numpy as np
 import platformdirs
 from shapely import get_parts
 
-from trajanon.atomic_output import replacing
-from trajanon.errors import BadInput, FileProblem, ServerProblem
+from trajanon.common.atomic_output import replacing
+from trajanon.common.errors import BadInput, FileProblem, ServerProblem
+from trajanon.common.hashing import hashes_of
+from trajanon.common.number_text import number_of
+from trajanon.common.progress import Notices, Progress, silent
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.rules import MAX_PAGES, SERVER
 from trajanon.extract.sources.calendars import with_true_years
 from trajanon.extract.sources.gpx_document import ApiPage, Segment, read_document
 from trajanon.extract.sources.streams import DAMAGED
 from trajanon.extract.trace import Trace
-from trajanon.hashing import hashes_of
-from trajanon.number_text import number_of
-from trajanon.progress import Notices, Progress, silent
 
 logger = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from msgspec import Raw
 
-from trajanon.arrays import Floats
-from trajanon.errors import BadInput, FileProblem
+from trajanon.common.arrays import Floats
+from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract.sources.columns import known_as
 from trajanon.extract.sources.point_groups import FIRST
 from trajanon.extract.sources.source_tables import POINTS, UNREAD, traces_of_table

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from trajanon.arrays import Bools, Floats, Ints
-from trajanon.errors import ColumnsUnclear
+from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.errors import ColumnsUnclear
+from trajanon.common.number_text import number_of
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.columns import FILE, MARKS
 from trajanon.extract.sources.coordinates import numbers, reader_of_degrees
@@ -19,8 +20,7 @@ from trajanon.extract.sources.points_apart import leaps_in, of_several, without_
 from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
-from trajanon.number_text import number_of
-from trajanon.subjects import key_of, spelled
+from trajanon.trajectories.subjects import key_of, spelled
 
 FIRST = 100_000  # rows at the beginning of a table by which it is judged
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trajanon.arrays import Floats, Ints
+from trajanon.common.arrays import Floats, Ints
 from trajanon.extract.trace import Trace
-from trajanon.geodesy import DEGREE
+from trajanon.trajectories.geodesy import DEGREE
 
 _FAR, _FAST = 1_000.0, 400.0  # metres, and metres a second
 _AGAIN, _MANY = 2, 0.05  # more times than the first, and than this share of all

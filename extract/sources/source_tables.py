@@ -15,7 +15,16 @@ import shapely
 from numpy.typing import NDArray
 from pyarrow import csv as pa_csv
 
-from trajanon.errors import BadInput, FileProblem
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.inputs import (
+    has_decimal_commas,
+    other_encoding,
+    regular,
+    seems_utf16,
+    separator_line,
+    separator_of,
+)
+from trajanon.common.number_text import number_of
 from trajanon.extract.sources.columns import is_row, known_as, named_columns, plain, used_columns
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.features import traces_of_features
@@ -32,15 +41,6 @@ from trajanon.extract.sources.streams import (
 )
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, reading
-from trajanon.inputs import (
-    has_decimal_commas,
-    other_encoding,
-    regular,
-    seems_utf16,
-    separator_line,
-    separator_of,
-)
-from trajanon.number_text import number_of
 
 PARQUET = b"PAR1"
 _NAMES_OF_PARQUET = (".parquet", ".geoparquet")

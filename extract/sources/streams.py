@@ -23,11 +23,11 @@ from typing import Any, Self
 
 import msgspec
 
-from trajanon.columns_read import TablesRead, persons_sentence
-from trajanon.errors import FileProblem
-from trajanon.inputs import other_encoding, regular, seems_utf16
-from trajanon.number_text import number_of
-from trajanon.progress import Notices, Progress
+from trajanon.common.columns_read import TablesRead, persons_sentence
+from trajanon.common.errors import FileProblem
+from trajanon.common.inputs import other_encoding, regular, seems_utf16
+from trajanon.common.number_text import number_of
+from trajanon.common.progress import Notices, Progress
 
 logger = logging.getLogger(__name__)
 

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from pandas.tseries.api import guess_datetime_format as guess
 
-from trajanon.arrays import Bools, Floats
-from trajanon.errors import BadInput
+from trajanon.common.arrays import Bools, Floats
+from trajanon.common.errors import BadInput
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.streams import Reading
 

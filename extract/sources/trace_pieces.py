@@ -13,8 +13,8 @@ from operator import itemgetter
 
 import numpy as np
 
-from trajanon.arrays import Floats
-from trajanon.errors import FileProblem
+from trajanon.common.arrays import Floats
+from trajanon.common.errors import FileProblem
 from trajanon.extract.dropped import OVERLAPS
 from trajanon.extract.sources.streams import CutOff, Reading
 from trajanon.extract.trace import Trace

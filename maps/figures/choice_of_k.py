@@ -6,12 +6,12 @@ from typing import Any
 import pandas as pd
 from matplotlib.ticker import FuncFormatter
 
-from trajanon.errors import BadInput
+from trajanon.common.errors import BadInput
+from trajanon.common.progress import Progress, silent
 from trajanon.evaluation.comparisons import KS, curve
 from trajanon.maps.drawing import PALETTE
 from trajanon.maps.figures.pictures import INK, ONE_COLUMN, Picture, legend_below, panels, styled
-from trajanon.progress import Progress, silent
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories.trajectories import Trajectories
 
 
 def which_k(

@@ -12,8 +12,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from trajanon.errors import BadInput, FileProblem
-from trajanon.inputs import regular
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.inputs import regular
+from trajanon.common.number_text import number_of
 from trajanon.maps.drawing import PALETTE
 from trajanon.maps.figures.pictures import (
     INK,
@@ -26,9 +27,8 @@ from trajanon.maps.figures.pictures import (
     panels,
     styled,
 )
-from trajanon.number_text import number_of
-from trajanon.papers.measurements import correlation
-from trajanon.papers.published_tables import RANDOM, TSP
+from trajanon.tables.papers.measurements import correlation
+from trajanon.tables.papers.published_tables import RANDOM, TSP
 
 _COLUMNS: dict[str, type] = {
     **dict.fromkeys(("table", "dataset", "method", "by", "setting", "statistic"), str),

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from trajanon.atomic_output import make_folder, replacing
+from trajanon.common.atomic_output import make_folder, replacing
 from trajanon.maps.drawing import PALETTE
 
 CAPTIONS = "captions.md"

@@ -11,11 +11,11 @@ import pytest
 from commands import Run, command, names
 from shards import walks, write_folder
 
-from trajanon.cli import main
+from trajanon import __main__ as main
 from trajanon.data import sample
 from trajanon.extract import extraction
 from trajanon.files.trajectory_files import write_trajectories
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories.trajectories import Trajectories
 
 
 def test_ctrl_c_is_one_sentence(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

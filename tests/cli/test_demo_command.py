@@ -29,7 +29,7 @@ def test_demo_needs_no_network_and_no_home(tmp_path: Path) -> None:
         "def refuse(*_): raise OSError('no network in this test')\n"
         "socket.socket.connect = socket.getaddrinfo = refuse\n"
         "sys.argv = ['trajanon', 'demo', 'results']\n"
-        "from trajanon.cli.main import main\n"
+        "from trajanon.__main__ import main\n"
         "main()\n"
     )
     done = subprocess.run(

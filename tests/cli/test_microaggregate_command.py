@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from commands import FAST, Run, names
 
-from trajanon.papers.datasets import COLUMN_SETS
+from trajanon.tables.papers.datasets import COLUMN_SETS
 
 TABLE = "name,income,age,town\n" + "".join(
     f"n{i},{1000 + 7 * i * i},{20 + i},{'AB'[i % 2]}\n" for i in range(9)

@@ -84,8 +84,8 @@ def test_the_first_that_fails_ends_it(folder: Path, run: Run) -> None:
         ("[anonymize]\nkay = 3", "[anonymize] has no option kay"),
         ("[anonymize]\nk = {at-least = 3}", "[anonymize] k must be a text, a number"),
         ("[anonymize]\nk = 'few'", "[anonymize] Invalid value for '-k'"),
-        ("[anonymize", "is no file of settings"),
-        ("\xff", "is no file of settings in UTF-8"),
+        ("[anonymize", "does not hold the settings"),
+        ("\xff", "does not hold the settings, as TOML in UTF-8"),
         ("", "needs a table for each command"),
     ],
 )

@@ -15,7 +15,7 @@ import nbformat
 import pytest
 from browsing import needs_chromium
 
-from trajanon.cli.main import app
+from trajanon.__main__ import app
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -17,7 +17,7 @@ import typer
 from osm_xml import OsmFile
 
 import trajanon
-from trajanon.cli.main import app
+from trajanon.__main__ import app
 from trajanon.cli.messages import usage_error
 from trajanon.data import sample
 from trajanon.extract import traces

@@ -12,7 +12,7 @@ from real_data import REFERENCE
 from toy import crowd
 
 from trajanon.files.trajectory_files import write_trajectories
-from trajanon.papers import published_tables
+from trajanon.tables.papers import published_tables
 
 PAGE = Path(__file__).parents[2] / "docs" / "reproduce.md"
 LINES = re.findall(r"(?m)^ {4,}trajanon (.*)$", PAGE.read_text(encoding="utf-8"))

@@ -11,13 +11,13 @@ from commands import Run
 from toy import timed, toy
 
 import trajanon
-from trajanon.errors import BadInput
+from trajanon.common.errors import BadInput
+from trajanon.common.settings import Settings
 from trajanon.evaluation.comparisons import Curve, curve, options_in
-from trajanon.files.report import checked
-from trajanon.holder_key import key_of_trials
 from trajanon.maps.figures import which_k
-from trajanon.settings import Settings
-from trajanon.trajectories import Trajectories
+from trajanon.release.holder_key import key_of_trials
+from trajanon.release.report import checked
+from trajanon.trajectories.trajectories import Trajectories
 
 
 @pytest.fixture(scope="module")

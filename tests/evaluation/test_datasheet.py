@@ -10,8 +10,8 @@ from evaluations import Evaluated, evaluated, released
 from toy import toy
 
 import trajanon
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
-from trajanon.verdict import cost
+from trajanon.release.verdict import cost
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 
 @pytest.mark.usefixtures("few_tried")

@@ -12,9 +12,9 @@ from plain import PUBLISHED
 from toy import toy
 
 import trajanon
-from trajanon.errors import BadInput
+from trajanon.common.errors import BadInput
 from trajanon.evaluation.evidence import NOTICE
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories.trajectories import Trajectories
 
 
 @pytest.mark.usefixtures("plain_means")

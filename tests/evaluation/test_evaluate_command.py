@@ -14,7 +14,7 @@ from toy import toy
 
 import trajanon
 from trajanon.evaluation.evidence import NOTICE
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories.trajectories import Trajectories
 
 
 @pytest.fixture

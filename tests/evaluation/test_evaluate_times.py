@@ -12,12 +12,12 @@ from plain import plain_means
 from toy import MONDAY, timed, town
 
 import trajanon
-from trajanon.errors import BadInput
+from trajanon.common.errors import BadInput
 from trajanon.evaluation.evidence import Evaluation
-from trajanon.release import Release
-from trajanon.times import DAY, HOUR, Clock
-from trajanon.tracks import STEPS, TrackPoints, Tracks
-from trajanon.trajectories import Trajectories
+from trajanon.release.release import Release
+from trajanon.trajectories.times import DAY, HOUR, Clock
+from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
+from trajanon.trajectories.trajectories import Trajectories
 
 HOURS = " and their hours"
 OF_TRAJECTORIES = r"traject|window|sli[dt]|spacing\b|\bruns\b"

@@ -9,10 +9,10 @@ from markupsafe import escape
 from toy import crossing, toy
 
 import trajanon
+from trajanon.evaluation.attacks.attack import QUESTIONS
 from trajanon.evaluation.evidence import NOTICE
-from trajanon.privacy.attack import QUESTIONS
-from trajanon.trajectories import OSM_ATTRIBUTION
-from trajanon.verdict import cost, source
+from trajanon.release.verdict import cost, source
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
 
 def test_the_page_is_for_the_holder_and_says_the_verdict_first(slid_sample: Evaluated) -> None:

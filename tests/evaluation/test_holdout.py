@@ -13,12 +13,18 @@ from markupsafe import escape
 from toy import toy, ways
 
 import trajanon
-from trajanon.arrays import Bools, Floats, Ints
-from trajanon.errors import TooFewSubjects
+from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.errors import TooFewSubjects
+from trajanon.evaluation.attacks.inference import (
+    NEAR_END,
+    Shadows,
+    nearest_line,
+    told_apart,
+    variance,
+)
+from trajanon.evaluation.attacks.published import people_steps
 from trajanon.evaluation.comparisons import NEXT, hold_out, measured_halves, risk
-from trajanon.files.report import checked
-from trajanon.privacy.chains import people_steps
-from trajanon.privacy.inference import NEAR_END, Shadows, nearest_line, told_apart, variance
+from trajanon.release.report import checked
 
 
 def shadows_of(points: Floats, subjects: Ints, seed: int, weak: bool = True) -> Shadows:

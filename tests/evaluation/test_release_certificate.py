@@ -11,15 +11,15 @@ from evaluations import Evaluated
 from pyshacl import validate
 
 import trajanon
-from trajanon.errors import FileProblem
+from trajanon.common.errors import FileProblem
 from trajanon.evaluation.release_certificate import (
     NOT_ASSESSED,
     certificate,
     read_certificate,
     repeated,
 )
-from trajanon.perturbation import ToldApart
-from trajanon.public_figures import Crowd
+from trajanon.release.perturbation import ToldApart
+from trajanon.release.public_figures import Crowd
 
 pytestmark = pytest.mark.filterwarnings("ignore:ConjunctiveGraph:DeprecationWarning")
 

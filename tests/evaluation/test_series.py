@@ -14,15 +14,15 @@ from ledgers import TOLD, marks_of, trace, trips_of, windows_of
 from shards import walks, write_parts
 
 import trajanon
-from trajanon.errors import BadInput, FileProblem, TooFewRecords, TooFewSubjects
-from trajanon.files.report import read_report
+from trajanon.common.errors import BadInput, FileProblem, TooFewRecords, TooFewSubjects
 from trajanon.files.trajectory_files import read_trajectories, write_trajectories
-from trajanon.holder_key import fingerprint
-from trajanon.parts import anonymize_parts
-from trajanon.privacy import ledger as ledgers
-from trajanon.privacy.ledger import Recording, content_of, opened
-from trajanon.publication import anonymize_file
-from trajanon.subjects import NAMELESS
+from trajanon.release import ledger as ledgers
+from trajanon.release.holder_key import fingerprint
+from trajanon.release.ledger import Recording, content_of, opened
+from trajanon.release.report import read_report
+from trajanon.shards.parts import anonymize_parts
+from trajanon.shards.publication import anonymize_file
+from trajanon.trajectories.subjects import NAMELESS
 
 QUICK: dict[str, Any] = {"method": "mdav", "refine": "none"}
 

@@ -9,8 +9,8 @@ from geodesics import ahead
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.arrays import Floats
-from trajanon.errors import BadInput
+from trajanon.common.arrays import Floats
+from trajanon.common.errors import BadInput
 from trajanon.extract.earth.area import Box, Region
 
 seeds = st.integers(0, 10**6)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tracks import Leg, bent, points
 
-from trajanon.arrays import Floats
+from trajanon.common.arrays import Floats
 from trajanon.extract import points as clean
 from trajanon.extract.earth.area import Box
 from trajanon.extract.resample import WindowBatch, windows

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from osm_xml import OsmFile
 
-from trajanon.errors import BadInput, FileProblem
+from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.osm_file import boundary
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from tracks import line, trace
 from tracks_laid_out import recordings, runs_with
 
-from trajanon.errors import NoTrajectories
+from trajanon.common.errors import NoTrajectories
 from trajanon.extract.cutting import Cutter, cut, finished_cut
 from trajanon.extract.earth.area import Box
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
-from trajanon.tracks import joined_tracks
+from trajanon.trajectories.tracks import joined_tracks
 
 RULES = Rules(per_recording=None, spacing=10, points=3, max_pause=300)
 DROPPED = (

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from recorded_trips import RULES, east
 
-from trajanon.errors import NoTrajectories
+from trajanon.common.errors import NoTrajectories
 from trajanon.extract import Rules, cut, dropped
 from trajanon.extract.trace import Trace
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories.trajectories import Trajectories
 
 WAY = np.arange(0, 4_001, 100.0)
 SECONDS = 10.0 * np.arange(41)

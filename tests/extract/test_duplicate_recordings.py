@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from real_data import REAL, needs_real_data
 
-from trajanon.arrays import Floats, Ints
+from trajanon.common.arrays import Floats, Ints
+from trajanon.common.hashing import least_hashes
 from trajanon.extract import Rules, cut, extract, traces
 from trajanon.extract.duplicate_recordings import WIDE, Places, Remembered, at_two_places, copies
 from trajanon.extract.persons import Recordings
 from trajanon.extract.points import batch
 from trajanon.extract.trace import Trace
-from trajanon.geodesy import metres_between
-from trajanon.hashing import least_hashes
-from trajanon.subjects import COPIES_MERGED, NAMELESS, NAMELESS_COUNT_AS
+from trajanon.trajectories.geodesy import metres_between
+from trajanon.trajectories.subjects import COPIES_MERGED, NAMELESS, NAMELESS_COUNT_AS
 
 HOUR = 3_600.0
 DAY = 1_684_000_000.0 // 86_400.0 * 86_400.0

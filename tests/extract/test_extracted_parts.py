@@ -13,9 +13,9 @@ import pytest
 import shapely
 from commands import Run
 
-from trajanon.atomic_output import replacing_folder
+from trajanon.common.atomic_output import replacing_folder
+from trajanon.common.errors import BadInput, FileProblem
 from trajanon.data import sample
-from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import extract_to
 from trajanon.files.trajectory_files import (
     is_part,
@@ -23,7 +23,7 @@ from trajanon.files.trajectory_files import (
     read_trajectories,
     write_trajectories,
 )
-from trajanon.tracks import Tracks
+from trajanon.trajectories.tracks import Tracks
 
 
 def is_ours(name: str) -> bool:

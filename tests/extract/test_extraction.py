@@ -17,16 +17,16 @@ import shapely
 from osm_server import OsmServer, serving
 from tracks import GEOD
 
+from trajanon.common.arrays import dense
+from trajanon.common.errors import BadInput, FileProblem
 from trajanon.data import sample
-from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import Box, Rules, SourceOptions, cutting, extract, extract_to, extraction
 from trajanon.extract.cutting import Cutter
 from trajanon.extract.earth.area import CITIES, AreaLike
 from trajanon.extract.sources import osm_api
 from trajanon.files.trajectory_files import read_trajectories
-from trajanon.partition import dense
-from trajanon.subjects import NAMES_MERGED
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories.subjects import NAMES_MERGED
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 MADRID = CITIES["madrid"][0]
 

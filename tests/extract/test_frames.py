@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from trajanon.errors import BadInput
+from trajanon.common.errors import BadInput
 from trajanon.extract.from_frames import from_collection, from_frame
 from trajanon.extract.trace import Trace
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories.trajectories import Trajectories
 
 PLACES = [shapely.Point(*place) for place in ((2, 41), (3, 42), (2.5, 41.5), (3, 43))]
 TIMES = pd.to_datetime([10, 20, 30, 40], unit="s")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import shapely
 
-from trajanon.errors import BadInput, FileProblem
+from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract.earth.area import CITIES, Box, Region, area_of, read_outline
 
 OTHERS = [name for name in CITIES if name not in ("barcelona", "madrid", "tarraco")]

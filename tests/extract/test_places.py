@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from osm_xml import OsmFile
 
-from trajanon.arrays import Floats
-from trajanon.errors import BadInput
+from trajanon.common.arrays import Floats
+from trajanon.common.errors import BadInput
 from trajanon.extract.earth.area import Box, Region
 from trajanon.extract.earth.osm_file import around, hidden
 

@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tracks import GEOD
 
-from trajanon.geodesy import metres_between
+from trajanon.trajectories.geodesy import metres_between
 
 longitudes = st.one_of(st.floats(-180, 180), st.sampled_from([180.0, -180.0, 179.999, -179.999]))
 

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tracks import START, Leg, bent, distance, line, points, walk
 
-from trajanon.arrays import Floats
+from trajanon.common.arrays import Floats
 from trajanon.extract.cutting import cut
 from trajanon.extract.earth.area import Box
 from trajanon.extract.resample import WindowBatch, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import clip, split_at_gaps
 from trajanon.extract.trace import Trace
-from trajanon.tracks import TrackPoints, Tracks
+from trajanon.trajectories.tracks import TrackPoints, Tracks
 
 legs = st.lists(st.tuples(st.floats(0, 360), st.floats(0.01, 400)), min_size=1, max_size=25)
 starts = st.tuples(st.floats(-80, 80), st.floats(-170, 170))

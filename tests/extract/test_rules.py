@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trajanon.errors import BadInput
+from trajanon.common.errors import BadInput
 from trajanon.extract.rules import Rules
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tracks import GEOD, START, line, points, trace
 
-from trajanon.arrays import Floats
+from trajanon.common.arrays import Floats
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import split_at_gaps

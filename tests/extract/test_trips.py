@@ -14,7 +14,7 @@ from naive_trips import along_way, equal_shares, places_of, trips
 from recorded_trips import RULES, drives, east, found, there_and_back_again, times_of
 from tracks import START, distance, points, trace
 
-from trajanon.errors import NoTrajectories
+from trajanon.common.errors import NoTrajectories
 from trajanon.extract import Rules, cut, cutting
 from trajanon.extract.cutting import Cutter, finished_cut
 from trajanon.extract.earth.area import Box, Region

@@ -20,8 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted import UNTIMED
 
-from trajanon.arrays import Floats, Ints
-from trajanon.errors import BadInput, FileProblem
+from trajanon.common.arrays import Floats, Ints
+from trajanon.common.errors import BadInput, FileProblem
 from trajanon.files.release_formats import (
     NOTHING_ELSE,
     compared,
@@ -30,7 +30,7 @@ from trajanon.files.release_formats import (
     write_release,
 )
 from trajanon.files.trajectory_files import read_trajectories, write_trajectories
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 every_format = pytest.mark.parametrize("suffix", UNTIMED)
 

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from trajanon.errors import FileProblem
+from trajanon.common.errors import FileProblem
 from trajanon.files.release_formats import read_release, write_release
 from trajanon.files.trajectory_files import read_trajectories, write_trajectories
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories.trajectories import Trajectories
 
 POINTS = np.round(40.0 + np.arange(16.0).reshape(4, 2, 2) / 7.0, 7)
 

@@ -17,7 +17,7 @@ from planted import groups
 from releases_with_times import CLOCK, collection_of, release, released, written
 
 import trajanon
-from trajanon.errors import BadInput
+from trajanon.common.errors import BadInput
 from trajanon.files.release_formats import (
     NOTHING_ELSE,
     RELEASE_FORMATS,
@@ -26,8 +26,8 @@ from trajanon.files.release_formats import (
     read_release,
     write_release,
 )
-from trajanon.times import Clock, instants
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories.times import Clock, instants
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
 

@@ -12,15 +12,15 @@ from planted import K
 from releases_with_times import CLOCK, released
 
 import trajanon
-from trajanon.errors import BadInput
+from trajanon.common.errors import BadInput
 from trajanon.files.geoparquet import write_released
 from trajanon.files.release_formats import RELEASE_FORMATS, read_release
 from trajanon.files.release_lines import in_order
-from trajanon.files.report import checked, clock_in
-from trajanon.perturbation import PublicWidths, perturbed_times
-from trajanon.privacy.originals import matched
-from trajanon.times import Clock
-from trajanon.trajectories import Trajectories, joined_trajectories
+from trajanon.release.originals import matched
+from trajanon.release.perturbation import PublicWidths, perturbed_times
+from trajanon.release.report import checked, clock_in
+from trajanon.trajectories.times import Clock
+from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
 

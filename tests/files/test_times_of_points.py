@@ -15,11 +15,11 @@ from releases_with_times import CLOCK, collection_of, release, written
 from toy import crowd
 
 import trajanon
-from trajanon.arrays import Floats
+from trajanon.common.arrays import Floats
 from trajanon.files.release_formats import read_release
 from trajanon.files.release_lines import in_order
-from trajanon.times import Clock, going_on
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories.times import Clock, going_on
+from trajanon.trajectories.trajectories import Trajectories
 
 SECONDS = np.timedelta64(1, "s")
 MONDAY = np.datetime64("2001-01-01")

@@ -32,13 +32,13 @@ from tracks_laid_out import (
     tracks_of,
 )
 
-from trajanon.arrays import Ints
-from trajanon.errors import BadInput
+from trajanon.common.arrays import Ints
+from trajanon.common.errors import BadInput
 from trajanon.files import track_rows
 from trajanon.files.release_formats import write_release
 from trajanon.files.trajectory_files import read_trajectories, write_trajectories
-from trajanon.tracks import Tracks, joined_tracks
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories.tracks import Tracks, joined_tracks
+from trajanon.trajectories.trajectories import Trajectories
 
 
 @pytest.mark.parametrize("few", [False, True])

@@ -15,12 +15,12 @@ from matplotlib.axes import Axes
 from matplotlib.patches import PathPatch
 from pictures import nothing_overlaps, points
 
-from trajanon.errors import BadInput
+from trajanon.common.errors import BadInput
 from trajanon.maps.figures import Picture, of_benchmark, save
 from trajanon.maps.figures.measured import measurements, read_results
-from trajanon.papers import published_tables
-from trajanon.papers.measurements import write_csv
-from trajanon.papers.published_tables import benchmark
+from trajanon.tables.papers import published_tables
+from trajanon.tables.papers.measurements import write_csv
+from trajanon.tables.papers.published_tables import benchmark
 
 NAMES = ["table", "dataset", "method", "by", "setting", "k", "statistic", "ours"]
 Row = tuple[str, str, str, str, str, int | str, str, float | str]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from trajanon.maps import compare, html, public
 from trajanon.maps.drawing import counts_by_hour, hours_of
-from trajanon.times import Clock
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories.times import Clock
+from trajanon.trajectories.trajectories import Trajectories
 
 ZONE = "America/Los_Angeles"
 BY_DAY = {7: 1, 8: 4, 9: 2, 17: 2, 18: 2}  # of the originals

@@ -21,7 +21,7 @@ from toy import toy
 
 import trajanon
 from trajanon.maps import compare
-from trajanon.trajectories import OSM_ATTRIBUTION
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
 pytestmark = needs_chromium
 

@@ -12,12 +12,12 @@ from commands import mode
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.errors import BadInput
+from trajanon.common.arrays import dense
+from trajanon.common.errors import BadInput
 from trajanon.maps import compare, html, public, save
 from trajanon.maps.drawing import PALETTE
-from trajanon.partition import dense
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
-from trajanon.utility import displacement
+from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 NOTICE = "For the holder of the data, not for publication."
 

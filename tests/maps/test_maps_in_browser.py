@@ -21,7 +21,7 @@ from browsing import (
 )
 
 from trajanon.maps import html, public
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories.trajectories import Trajectories
 
 pytestmark = needs_chromium
 

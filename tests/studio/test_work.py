@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.requests import Request
 
-from trajanon.cli.main import app
+from trajanon.__main__ import app
 from trajanon.cli.run_commands import Table
 from trajanon.studio import server
 from trajanon.studio.fields import FIELDS, NOBODY

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from real_data import CLASSIC, DATASETS, LEFT_OUT
 
-from trajanon.arrays import Floats
-from trajanon.errors import BadInput
-from trajanon.table_columns import occurrences
-from trajanon.tables import MicroaggregatedTable, microaggregate_table, write_draft
+from trajanon.common.arrays import Floats
+from trajanon.common.errors import BadInput
+from trajanon.tables.table_columns import occurrences
+from trajanon.tables.tables import MicroaggregatedTable, microaggregate_table, write_draft
 
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}
 

@@ -9,9 +9,14 @@ import pytest
 from commands import Run, names
 from real_data import DATASETS
 
-from trajanon.errors import BadInput
-from trajanon.table_columns import PossibleCodes, holds_numbers, occurrences, read_table_columns
-from trajanon.tables import microaggregate_table
+from trajanon.common.errors import BadInput
+from trajanon.tables.table_columns import (
+    PossibleCodes,
+    holds_numbers,
+    occurrences,
+    read_table_columns,
+)
+from trajanon.tables.tables import microaggregate_table
 
 # The first line
 

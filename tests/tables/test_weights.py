@@ -13,11 +13,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import trajanon
-from trajanon import loss
-from trajanon.arrays import Floats
-from trajanon.errors import BadInput
-from trajanon.loss import HEAVIEST
-from trajanon.table_bound import bound_table
+from trajanon.common.arrays import Floats
+from trajanon.common.errors import BadInput
+from trajanon.common.settings import HEAVIEST
+from trajanon.grouping import loss
+from trajanon.tables.table_bound import bound_table
 
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}
 SEARCHED: dict[str, Any] = {"effort": "fast"}

@@ -7,8 +7,8 @@ from typing import Any
 import trajanon
 from trajanon.cli.messages import INTERRUPTED, say, say_written, show_json, tell
 from trajanon.cli.options import ANONYMIZED, RELEASE, TRAJECTORIES, method_of, options, seconds_of
-from trajanon.errors import BadInput
-from trajanon.settings import ReleaseSettings, Settings
+from trajanon.common.errors import BadInput
+from trajanon.common.settings import ReleaseSettings, Settings
 
 PUBLIC = "railway=station,halt,public_transport=station,amenity=bus_station,aeroway=aerodrome"
 """Tags of places where everybody may be known to be."""
@@ -72,9 +72,9 @@ def anonymize(
     """Replace each trajectory by the centroid of a group of at least k."""
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
     from trajanon.cli.report_tables import bars, rows_of, show_path, show_release, without_lists
-    from trajanon.files.report import report_path
-    from trajanon.holder_key import holders_key
-    from trajanon.publication import anonymize_file
+    from trajanon.release.holder_key import holders_key
+    from trajanon.release.report import report_path
+    from trajanon.shards.publication import anonymize_file
 
     how |= method_of(how.get("method", Settings.method), published=how.get("as_published", False))
     if refine is not None:
@@ -129,9 +129,9 @@ def _of_parts(
     folder: str, out: str, memory: str, cluster: str | None, **how: Any
 ) -> tuple[str, dict[str, Any]]:
     from trajanon.cli.report_tables import bars
+    from trajanon.common.workers import connected
     from trajanon.files.release_formats import RELEASE_FORMATS
-    from trajanon.parts import parts_report_path
-    from trajanon.workers import connected
+    from trajanon.shards.parts import parts_report_path
 
     if Path(out).suffix.lower() in RELEASE_FORMATS:
         raise BadInput(f"{folder} is a folder of parts: --out must name a folder, too (got {out})")

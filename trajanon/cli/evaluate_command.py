@@ -7,7 +7,7 @@ import typer
 import trajanon
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, check_page, options
-from trajanon.errors import BadInput
+from trajanon.common.errors import BadInput
 
 _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
 
@@ -43,12 +43,12 @@ def evaluate(
 
     Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
     """
-    from trajanon.atomic_output import replacing
     from trajanon.cli.report_tables import bars, show_verdict
+    from trajanon.common.atomic_output import replacing
     from trajanon.evaluation.evaluation import evaluate as evaluated
     from trajanon.evaluation.release_certificate import certificate
-    from trajanon.files import report as reports
-    from trajanon.release import json_report
+    from trajanon.release import report as reports
+    from trajanon.release.release import json_report
 
     given = files or [TRAJECTORIES, ANONYMIZED]
     if len(given) != 2:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from trajanon.cli.messages import say_written, show_json
 from trajanon.cli.options import PARTS, TRAJECTORIES, options, seconds_of
-from trajanon.errors import BadInput
+from trajanon.common.errors import BadInput
+from trajanon.common.number_text import number_of
 from trajanon.extract.rules import Rules, SourceOptions
-from trajanon.number_text import number_of
 
 if TYPE_CHECKING:
     from trajanon.extract.earth.area import AreaLike
@@ -63,9 +63,9 @@ def extract(
 ) -> None:
     """Turn GPS traces into whole trips, or windows, of 30 points each."""
     from trajanon.cli.report_tables import bars, show_extraction
+    from trajanon.common.workers import connected
     from trajanon.extract.earth.area import area_of
     from trajanon.extract.extraction import OSM_API, extract_to
-    from trajanon.workers import connected
 
     out = out or (TRAJECTORIES if partition is None else PARTS)
     is_file = out.suffix.lower() in (".parquet", ".geoparquet")

@@ -11,8 +11,8 @@ import typer
 import trajanon
 from trajanon.cli.messages import show_json, tell, with_flags
 from trajanon.cli.options import ANONYMIZED, names_of, options
-from trajanon.errors import BadInput
-from trajanon.number_text import number_of
+from trajanon.common.errors import BadInput
+from trajanon.common.number_text import number_of
 
 
 @options(
@@ -90,10 +90,10 @@ def _of_release(
     *,
     exact: bool,
 ) -> tuple[dict[str, Any], str]:
-    from trajanon.files.report import report_beside
-    from trajanon.privacy.release_check import report_of
-    from trajanon.subjects import Nameless
-    from trajanon.verdict import verdict
+    from trajanon.release.release_check import report_of
+    from trajanon.release.report import report_beside
+    from trajanon.release.verdict import verdict
+    from trajanon.trajectories.subjects import Nameless
 
     if originals is None:
         found, counted = trajanon.check(released, k, against=against), ""
@@ -150,7 +150,7 @@ def _of_release(
 )
 def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bool = False) -> None:
     """Look into the ledger of your releases, or mend it: show, verify or forget."""
-    from trajanon.privacy.ledger import opened
+    from trajanon.release.ledger import opened
 
     if action not in ("show", "verify", "forget"):
         raise BadInput(f"trajanon ledger takes show, verify or forget (got {action!r})")
@@ -186,7 +186,7 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
 @options(folder="Folder with your outputs; folders inside it are not searched.")
 def clean(folder: Path = Path()) -> None:
     """Remove drafts that killed runs left; they hold originals."""
-    from trajanon.atomic_output import remove_drafts
+    from trajanon.common.atomic_output import remove_drafts
 
     left = remove_drafts(folder)
     for path, why in left.items():

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import trajanon
 from trajanon.cli.messages import tell
 from trajanon.cli.options import ANONYMIZED, BOTH, MAP, TRAJECTORIES, check_page, options
-from trajanon.errors import BadInput
+from trajanon.common.errors import BadInput
 
 if TYPE_CHECKING:
-    from trajanon.arrays import Floats
+    from trajanon.common.arrays import Floats
     from trajanon.extract import Box
     from trajanon.maps import Surroundings
 
@@ -46,8 +46,8 @@ def draw(
 ) -> None:
     """Draw original and released trajectories on a map."""
     from trajanon import maps
-    from trajanon.atomic_output import replacing
-    from trajanon.files.report import read_report, report_path
+    from trajanon.common.atomic_output import replacing
+    from trajanon.release.report import read_report, report_path
 
     if view not in _VIEWS:
         raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(_VIEWS)}")
@@ -74,9 +74,7 @@ def draw(
             page = maps.public(released, tiles=street_map, around=around)
         else:
             shown, report = trajanon.read_trajectories(given[0]), read_report(release)
-            page = maps.compare(
-                shown, released, report, view=view, tiles=street_map, around=around
-            )
+            page = maps.compare(shown, released, report, view=view, tiles=street_map, around=around)
         draft.write_text(maps.html(page), encoding="utf-8")
     tell(f"Open {out.resolve()} in a browser.")
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import typer
 
-from trajanon.errors import ColumnsUnclear, printable
-from trajanon.plain_text import escaped_json
+from trajanon.common.errors import ColumnsUnclear, printable
+from trajanon.common.plain_text import escaped_json
 
 INTERRUPTED = 130
 """The shell's exit code for Ctrl-C."""
@@ -72,11 +72,7 @@ def say_problem(error: Exception, sentence: str) -> None:
 
     problem: dict[str, object] = {"sentence": sentence}
     if isinstance(error, ColumnsUnclear):
-        problem = {
-            "sentence": error.problem,
-            "roles": error.roles,
-            "columns": error.columns,
-        }
+        problem = {"sentence": error.problem, "roles": error.roles, "columns": error.columns}
     write_line({"problem": problem})
 
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.core import TyperCommand
 
-from trajanon.errors import BadInput
-from trajanon.settings import ReleaseSettings, Settings, names_in, parameters_of
+from trajanon.common.errors import BadInput
+from trajanon.common.settings import ReleaseSettings, Settings, names_in, parameters_of
 
 TRAJECTORIES = Path("trajectories.parquet")
 ANONYMIZED = Path("anonymized.parquet")
@@ -133,7 +133,7 @@ def method_of(text: str, *, published: bool) -> dict[str, str | int]:
 
 def columns_of(text: str) -> list[str]:
     """Read column names, or the name of a set of them that the papers used."""
-    from trajanon.papers.datasets import COLUMN_SETS
+    from trajanon.tables.papers.datasets import COLUMN_SETS
 
     return COLUMN_SETS.get(text) or names_of(text)
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import trajanon
 from trajanon.cli.messages import say, show_json, tell
 from trajanon.cli.options import TRAJECTORIES, options
-from trajanon.errors import BadInput
-from trajanon.number_text import number_of
+from trajanon.common.errors import BadInput
+from trajanon.common.number_text import number_of
 
 if TYPE_CHECKING:
-    from trajanon.papers.measurements import Measurement
+    from trajanon.tables.papers.measurements import Measurement
 
 
 @options(
@@ -32,14 +32,14 @@ def benchmark(
     """Measure the papers' tables again, on this machine."""
     from dataclasses import asdict
 
-    from trajanon.atomic_output import check_outputs, replacing
     from trajanon.cli.report_tables import bars
-    from trajanon.papers.datasets import NEEDED
-    from trajanon.papers.measurements import markdown, write_csv
-    from trajanon.papers.published_tables import benchmark as measure
-    from trajanon.papers.published_tables import published_folder
-    from trajanon.search.external_solvers import concorde_command
-    from trajanon.search.hm2 import CONCORDE_CITIES
+    from trajanon.common.atomic_output import check_outputs, replacing
+    from trajanon.grouping.methods.hm2 import CONCORDE_CITIES
+    from trajanon.grouping.paths.external_solvers import concorde_command
+    from trajanon.tables.papers.datasets import NEEDED
+    from trajanon.tables.papers.measurements import markdown, write_csv
+    from trajanon.tables.papers.published_tables import benchmark as measure
+    from trajanon.tables.papers.published_tables import published_folder
 
     if out.suffix.lower() != ".csv":
         raise BadInput(f"the measurements are written as CSV: {out} must end in .csv")

@@ -12,11 +12,11 @@ from rich.progress import Progress as RichProgress
 
 from trajanon._kernels import at_compilation
 from trajanon.cli.messages import say_compiling, speaks_json, tell, write_line
-from trajanon.columns_read import columns_read
-from trajanon.errors import printable
-from trajanon.number_text import UNITS, number_of, percent, span
-from trajanon.progress import Progress
-from trajanon.verdict import Verdict, cost, knows_people, source, verdict
+from trajanon.common.columns_read import columns_read
+from trajanon.common.errors import printable
+from trajanon.common.number_text import UNITS, number_of, percent, span
+from trajanon.common.progress import Progress
+from trajanon.release.verdict import Verdict, cost, knows_people, source, verdict
 
 _NAME = 80
 """Characters of a name on the screen."""

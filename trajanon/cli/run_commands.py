@@ -14,7 +14,8 @@ from trajanon.cli.file_commands import check
 from trajanon.cli.map_command import draw
 from trajanon.cli.messages import tell, usage_error
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, options
-from trajanon.errors import BadInput, FileProblem
+from trajanon.common.errors import BadInput
+from trajanon.common.inputs import read_toml
 
 _NOT_HERE = {"run", "studio"}
 
@@ -84,14 +85,7 @@ def words_of(parameters: Sequence[Any], table: Table) -> list[str]:
 
 
 def _read(path: Path) -> dict[str, Table]:
-    import tomllib  # --help does not wait for it
-
-    try:
-        found = tomllib.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise FileProblem(f"cannot read the settings {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise BadInput(f"{path} is no file of settings in UTF-8: {error}") from error
+    found = read_toml(path, "the settings")
     if not found or not all(isinstance(table, dict) for table in found.values()):
         raise BadInput(
             f"{path} needs a table for each command, such as [anonymize] and below it k = 4"
@@ -102,7 +96,7 @@ def _read(path: Path) -> dict[str, Table]:
 @options(folder="Where the results go.")
 def demo(folder: Path = Path("trajanon-demo")) -> None:
     """Run the whole chain on the bundled synthetic sample, without network."""
-    from trajanon.atomic_output import make_folder
+    from trajanon.common.atomic_output import make_folder
     from trajanon.data import sample
 
     trajectories, released = folder / TRAJECTORIES, folder / ANONYMIZED

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, options
-from trajanon.errors import BadInput
-from trajanon.number_text import number_of
-from trajanon.plain_text import plain_text
+from trajanon.common.errors import BadInput
+from trajanon.common.number_text import number_of
+from trajanon.common.plain_text import plain_text
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
@@ -45,14 +45,14 @@ def streets(
     as_json: bool = False,
 ) -> None:
     """Count people on streets by direction, speed and hour: from the release alone."""
-    from trajanon.atomic_output import replacing
     from trajanon.cli.map_command import box_around
     from trajanon.cli.report_tables import bars
+    from trajanon.common.atomic_output import replacing
     from trajanon.extract import roads_to_follow
-    from trajanon.files.report import datasheet_path, report_path
-    from trajanon.od_table import read_zones, zone_flows
-    from trajanon.street_counts import released_lines
-    from trajanon.street_counts import streets as counted
+    from trajanon.release.report import datasheet_path, report_path
+    from trajanon.street_counts.od_table import read_zones, zone_flows
+    from trajanon.street_counts.streets import released_lines
+    from trajanon.street_counts.streets import streets as counted
 
     if (roads is None) == (od is None):
         raise BadInput("streets takes --roads, an .osm.pbf file, or --od, a cell or zones")

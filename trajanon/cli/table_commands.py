@@ -6,9 +6,9 @@ from typing import Any
 
 from trajanon.cli.messages import show_json, tell, with_flags
 from trajanon.cli.options import NUMBERS, columns_of, names_of, options
-from trajanon.errors import BadInput
-from trajanon.method_parameters import METHOD_PARAMETERS
-from trajanon.settings import MissingName, Settings
+from trajanon.common.errors import BadInput
+from trajanon.common.method_parameters import METHOD_PARAMETERS
+from trajanon.common.settings import MissingName, Settings
 
 
 @options(
@@ -51,10 +51,10 @@ def microaggregate(
 
     Rows keep their order, and k counts for the microaggregated columns alone.
     """
-    from trajanon.atomic_output import replacing
     from trajanon.cli.report_tables import bars, show_microaggregated
-    from trajanon.table_columns import check_table_format
-    from trajanon.tables import microaggregate_table, write_draft
+    from trajanon.common.atomic_output import replacing
+    from trajanon.tables.table_columns import check_table_format
+    from trajanon.tables.tables import microaggregate_table, write_draft
 
     check_table_format(out)
     how |= {"subject": subject, "subjects_exact": subjects_exact, "strata": strata}
@@ -113,7 +113,7 @@ def bound(
     larger groups and tables.
     """
     from trajanon.cli.report_tables import bars, show_certificate
-    from trajanon.table_bound import bound_table
+    from trajanon.tables.table_bound import bound_table
 
     names = None if columns is None else columns_of(columns)
     how: dict[str, Any] = {"missing": missing, "effort": effort, "seed": seed}

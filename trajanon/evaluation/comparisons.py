@@ -8,15 +8,14 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from trajanon.anonymization import anonymize_trajectories
-from trajanon.arrays import Bools, Floats, Ints
-from trajanon.errors import BadInput, TooFewSubjects
-from trajanon.files.report import Report, checked, promise_in, released_of, rows_in
-from trajanon.holder_key import key_of_trials
-from trajanon.number_text import metres, number_of, percent
-from trajanon.partition import check_k, dense
-from trajanon.privacy.attack import Steps
-from trajanon.privacy.chains import in_metres, people_steps
-from trajanon.privacy.inference import (
+from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.errors import BadInput, TooFewSubjects
+from trajanon.common.number_text import metres, number_of, percent
+from trajanon.common.progress import Progress, silent
+from trajanon.common.settings import Settings
+from trajanon.evaluation.attacks.attack import Steps
+from trajanon.evaluation.attacks.chains import in_metres
+from trajanon.evaluation.attacks.inference import (
     NEAR_END,
     Auc,
     Shadows,
@@ -28,11 +27,13 @@ from trajanon.privacy.inference import (
     told_apart,
     variance,
 )
-from trajanon.privacy.linkage import attacks
-from trajanon.privacy.originals import matched, published, timing_in
-from trajanon.progress import Progress, silent
-from trajanon.settings import Settings
-from trajanon.trajectories import Trajectories
+from trajanon.evaluation.attacks.linkage import attacks
+from trajanon.evaluation.attacks.published import people_steps, published
+from trajanon.grouping.partition import check_k
+from trajanon.release.holder_key import key_of_trials
+from trajanon.release.originals import matched, timing_in
+from trajanon.release.report import Report, checked, promise_in, released_of, rows_in
+from trajanon.trajectories.trajectories import Trajectories
 
 SHADOWS = 18
 """Releases that an adversary makes of halves, to learn how lines lie beside members and others."""

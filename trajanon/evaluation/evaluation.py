@@ -7,11 +7,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.arrays import Floats, Ints
+from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.progress import Progress, silent
+from trajanon.evaluation.attacks.attack import Attack, Published
+from trajanon.evaluation.attacks.chains import people_followed
+from trajanon.evaluation.attacks.habits import other_trips
+from trajanon.evaluation.attacks.inference import inferred
+from trajanon.evaluation.attacks.known_tracks import Guessed, Movement, Noise
+from trajanon.evaluation.attacks.linkage import attacks
+from trajanon.evaluation.attacks.published import published
+from trajanon.evaluation.attacks.rebuilding import Ways, rebuilding
+from trajanon.evaluation.attacks.verification import Verified, verification
 from trajanon.evaluation.comparisons import curve as curve_of
 from trajanon.evaluation.comparisons import drawn_half, hold_out, options_in
 from trajanon.evaluation.evidence import Evaluation
-from trajanon.files.report import (
+from trajanon.evaluation.usefulness import Seconds, usefulness
+from trajanon.grouping.loss import loss_to
+from trajanon.grouping.partition import broken_promises, check_k
+from trajanon.release.originals import matched
+from trajanon.release.people_left import drives_left
+from trajanon.release.perturbation import displacement_covariance, largest_shares, times_correlation
+from trajanon.release.release import Release, with_report
+from trajanon.release.release_check import Findings
+from trajanon.release.report import (
     Report,
     checked,
     clock_in,
@@ -20,28 +38,12 @@ from trajanon.files.report import (
     released_of,
     width_in,
 )
-from trajanon.loss import loss_to
-from trajanon.partition import broken_promises, check_k, dense
-from trajanon.perturbation import displacement_covariance, largest_shares, times_correlation
-from trajanon.privacy.attack import Attack, Published
-from trajanon.privacy.chains import drives_left, people_followed
-from trajanon.privacy.habits import other_trips
-from trajanon.privacy.inference import inferred
-from trajanon.privacy.known_tracks import Guessed, Movement, Noise
-from trajanon.privacy.linkage import attacks
-from trajanon.privacy.originals import matched, published
-from trajanon.privacy.rebuilding import Ways, rebuilding
-from trajanon.privacy.release_check import Findings
-from trajanon.privacy.verification import Verified, verification
-from trajanon.progress import Progress, silent
-from trajanon.release import Release, with_report
-from trajanon.snapping import RoadsToFollow
-from trajanon.street_counts import compared_streets, different_lines
-from trajanon.subjects import Nameless
-from trajanon.times import departure_days
-from trajanon.tracks import Tracks
-from trajanon.trajectories import Trajectories
-from trajanon.utility.usefulness import Seconds, usefulness
+from trajanon.release.snapping import RoadsToFollow
+from trajanon.street_counts.streets import compared_streets, different_lines
+from trajanon.trajectories.subjects import Nameless
+from trajanon.trajectories.times import departure_days
+from trajanon.trajectories.tracks import Tracks
+from trajanon.trajectories.trajectories import Trajectories
 
 MOST_SEARCHED = 20_000
 """Trajectories among which a determined adversary looks for members of groups."""

@@ -12,24 +12,34 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup, escape
 
 import trajanon
-from trajanon.arrays import Ints
+from trajanon.common.arrays import Ints
+from trajanon.common.number_text import (
+    STAGES,
+    UNITS,
+    metres,
+    page,
+    percent,
+    shown,
+    span,
+    two_digits,
+)
+from trajanon.common.settings import METHOD_NAMES, REFINEMENT_NAMES
+from trajanon.evaluation import usefulness as measures
+from trajanon.evaluation.attacks.attack import QUESTIONS, Attack
+from trajanon.evaluation.attacks.chains import Followed
+from trajanon.evaluation.attacks.inference import Inferred
+from trajanon.evaluation.attacks.known_tracks import Guessed
+from trajanon.evaluation.attacks.verification import Verified
 from trajanon.evaluation.comparisons import Curve, Holdout
-from trajanon.files.report import Report, rows_in, width_in
-from trajanon.number_text import STAGES, UNITS, metres, page, percent, shown, span, two_digits
-from trajanon.perturbation import ToldApart
-from trajanon.privacy.attack import QUESTIONS, Attack
-from trajanon.privacy.chains import Followed, Left, counts_of, few_left
-from trajanon.privacy.inference import Inferred
-from trajanon.privacy.known_tracks import Guessed
-from trajanon.privacy.verification import Verified
-from trajanon.public_figures import FEW, Crowd
-from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
-from trajanon.street_counts import StreetUsefulness
-from trajanon.times import Clock
-from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
-from trajanon.utility import usefulness as measures
-from trajanon.utility.usefulness import DURATION_CLASS
-from trajanon.verdict import Verdict, cost, knows_people, source, too_few, verdict
+from trajanon.evaluation.usefulness import DURATION_CLASS
+from trajanon.release.people_left import Left, counts_of, few_left
+from trajanon.release.perturbation import ToldApart
+from trajanon.release.public_figures import FEW, Crowd
+from trajanon.release.report import Report, rows_in, width_in
+from trajanon.release.verdict import Verdict, cost, knows_people, source, too_few, verdict
+from trajanon.street_counts.streets import StreetUsefulness
+from trajanon.trajectories.times import Clock
+from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
 
 BEYOND = 0.05
 """Share of all errors that are beyond the largest that is published."""

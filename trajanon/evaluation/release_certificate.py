@@ -8,11 +8,11 @@ from math import ceil
 from pathlib import Path
 from typing import Any, TypedDict
 
-from trajanon.errors import BadInput, FileProblem
-from trajanon.inputs import parsed
-from trajanon.number_text import UNITS, number_of
-from trajanon.privacy.attack import QUESTIONS
-from trajanon.public_figures import Crowd
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.inputs import parsed
+from trajanon.common.number_text import UNITS, number_of
+from trajanon.evaluation.attacks.attack import QUESTIONS
+from trajanon.release.public_figures import Crowd
 
 NOT_ASSESSED = "not assessed"
 

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from trajanon.arrays import Floats, Hashes, Ints
-from trajanon.errors import BadInput, FileProblem, TrajanonError
-from trajanon.inputs import other_encoding, regular
-from trajanon.number_text import number_of
+from trajanon.common.arrays import Floats, Hashes, Ints
+from trajanon.common.errors import BadInput, FileProblem, TrajanonError
+from trajanon.common.inputs import other_encoding, regular
+from trajanon.common.number_text import number_of
 
 
 def opened_parquet(path: Path) -> Any:

@@ -11,13 +11,13 @@ from typing import IO, Any, NotRequired, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.arrays import Floats
-from trajanon.errors import BadInput, FileProblem
+from trajanon.common.arrays import Floats
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.inputs import parsed
+from trajanon.common.number_text import number_of
 from trajanon.files import arrow
 from trajanon.files.release_lines import COUNTED, Layout, Lines, ReleaseFormat
-from trajanon.inputs import parsed
-from trajanon.number_text import number_of
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories.trajectories import Trajectories
 
 _MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
 _BINARY = b"\x18"  # begins a text in a footer; its length follows

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from trajanon.arrays import Bools
-from trajanon.errors import BadInput, FileProblem
+from trajanon.common.arrays import Bools
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.remote_folder import Folder
 from trajanon.files import arrow
-from trajanon.remote_folder import Folder
 
 ONE_EXTRACTION = "keep parts of one extraction in a folder"
 

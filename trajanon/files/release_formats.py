@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.errors import BadInput, FileProblem, TrajanonError
+from trajanon.common.errors import BadInput, FileProblem, TrajanonError
+from trajanon.common.inputs import regular
 from trajanon.files.geoparquet import GEOPARQUET
 from trajanon.files.release_lines import Lines, ReleaseFormat, Writer, amiss_in_counts, clock_of
 from trajanon.files.trajectory_files import is_part
 from trajanon.files.vector_formats import CSV, GEOJSON, GEOPACKAGE, GPX, MF_JSON
-from trajanon.inputs import regular
-from trajanon.times import Clock
-from trajanon.trajectories import Trajectories, joined_trajectories
+from trajanon.trajectories.times import Clock
+from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 
 RELEASE_FORMATS: Mapping[str, ReleaseFormat] = {
     ".parquet": GEOPARQUET,

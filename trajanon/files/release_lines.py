@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.arrays import Floats, Ints
-from trajanon.number_text import number_of
-from trajanon.partition import dense
-from trajanon.times import Clock, instants
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked
+from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.number_text import number_of
+from trajanon.trajectories.times import Clock, instants
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories, marked
 
 DIGITS = 5
 """Decimals of a degree of released lines: 1.1 m."""

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.arrays import Bools, Floats, Ints
-from trajanon.errors import BadInput
+from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.errors import BadInput
 from trajanon.files.arrow import Lists, geometries_of, lists_of
-from trajanon.tracks import STEPS, TrackPoints, Tracks, spans, ticks_of
+from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks, spans, ticks_of
 
 _AT_ONCE = 1_000_000  # points, as they take several times their memory when they are worked on
 

@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats, Hashes, Ints
-from trajanon.atomic_output import replacing
-from trajanon.errors import BadInput, FileProblem
+from trajanon.common.arrays import Bools, Floats, Hashes, Ints
+from trajanon.common.atomic_output import replacing
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.inputs import parsed
+from trajanon.common.number_text import number_of
+from trajanon.common.remote_folder import Folder, folder_or_file
 from trajanon.files import arrow, geoparquet, track_rows
 from trajanon.files.parquet_parts import ParquetParts, parquet_of
-from trajanon.inputs import parsed
-from trajanon.number_text import number_of
-from trajanon.remote_folder import Folder, folder_or_file
-from trajanon.subjects import Identities, identities, merged_sentences
-from trajanon.times import Clock
-from trajanon.tracks import Tracks
-from trajanon.trajectories import HOPS, Trajectories
+from trajanon.trajectories.subjects import Identities, identities, merged_sentences
+from trajanon.trajectories.times import Clock
+from trajanon.trajectories.tracks import Tracks
+from trajanon.trajectories.trajectories import HOPS, Trajectories
 
 _LOG = logging.getLogger(__name__)
 _TRACES = (".csv", ".gpx", ".geojson", ".gpkg")  # what people give in place of trajectories

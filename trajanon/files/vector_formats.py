@@ -18,11 +18,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from trajanon.errors import FileProblem
+from trajanon.common.errors import FileProblem
 from trajanon.files import arrow
 from trajanon.files.release_lines import COUNTED, Layout, Lines, ReleaseFormat, words_in
-from trajanon.times import instants, seconds_in
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories.times import instants, seconds_in
+from trajanon.trajectories.trajectories import Trajectories
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame

@@ -19,10 +19,10 @@ from nicegui import app, background_tasks, ui
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from trajanon.atomic_output import drafting, replacing
 from trajanon.cli.messages import tell
 from trajanon.cli.options import MAP
-from trajanon.errors import FileProblem
+from trajanon.common.atomic_output import drafting, replacing
+from trajanon.common.errors import FileProblem
 from trajanon.studio.studio_page import Page
 from trajanon.studio.work import PAGE, Commands, Work
 

@@ -9,11 +9,11 @@ from typing import Any
 from nicegui import app, ui
 
 from trajanon.cli.options import MAP
+from trajanon.common.number_text import metres, number_of, percent
 from trajanon.data import sample
-from trajanon.number_text import metres, number_of, percent
 from trajanon.studio.fields import FIELDS, FormField
 from trajanon.studio.work import LOOK, PAGE, RELEASE, Work
-from trajanon.subjects import Nameless
+from trajanon.trajectories.subjects import Nameless
 
 _STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 _BRING = (Path(__file__).parent / "bring.html").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from typing import Any
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
 from trajanon.cli.report_tables import LINES
 from trajanon.cli.run_commands import Table, words_of
-from trajanon.columns_read import ColumnsRead, columns_read
+from trajanon.common.columns_read import ColumnsRead, columns_read
 from trajanon.studio.fields import FIELDS, FOLDER, NOBODY
 
 PAGE = "evaluation.html"

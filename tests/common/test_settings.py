@@ -1,0 +1,159 @@
+"""Options and data of a search: what they may be, and what refuses them."""
+
+import inspect
+import re
+from dataclasses import fields
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+import trajanon
+from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.common.method_parameters import METHOD_PARAMETERS
+from trajanon.common.settings import (
+    EFFORTS,
+    METHOD_NAMES,
+    REFINEMENT_NAMES,
+    EffortName,
+    HeuristicName,
+    ReleaseSettings,
+    Settings,
+)
+from trajanon.grouping.methods.hm2 import HEURISTICS
+from trajanon.grouping.microaggregation import METHODS, REFINEMENTS, microaggregate
+
+TABLE = np.arange(12.0).reshape(6, 2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "says"),
+    [
+        ({"k": 1}, BadInput, "k must be at least 2 (got 1)"),
+        ({"k": 7}, TooFewRecords, "6 records cannot form a group of k = 7; lower k"),
+        ({"X": np.empty((0, 2))}, TooFewRecords, "0 records cannot form"),
+        (
+            {"subjects": [1] * 6},
+            TooFewSubjects,
+            "the 6 records come from 1 subject, and k = 3 needs 3",
+        ),
+        ({"subjects": [1, 2] * 3}, TooFewSubjects, "from 2 subjects, and k = 3"),
+        ({"subjects": [1, 2, 3]}, BadInput, "subjects must have shape (6,)"),
+        ({"X": [[np.nan]] * 6}, BadInput, "record 0, column 0 is nan"),
+        ({"X": [[1.0], [np.inf]] * 3}, BadInput, "record 1, column 0 is inf"),
+        ({"X": np.zeros(6)}, BadInput, "shape (n, p) with p >= 1; got (6,)"),
+        ({"X": [["a"]] * 6}, BadInput, "records must be numbers"),
+        ({"heuristic": "?"}, BadInput, f"choose from {', '.join(get_args(HeuristicName))}"),
+    ],
+)
+def test_what_cannot_be_grouped_is_refused(
+    changes: dict[str, Any], error: type[Exception], says: str
+) -> None:
+    arguments = {"X": TABLE, "k": 3, **changes}
+    with pytest.raises(error, match=re.escape(says)):
+        microaggregate(**arguments)
+
+
+@pytest.mark.parametrize("k", [2.5, float("nan"), "3", None])
+def test_a_k_that_is_no_whole_number_is_refused(k: Any) -> None:
+    with pytest.raises(BadInput, match="k must be a whole number"):
+        microaggregate(TABLE, k)
+
+
+@pytest.mark.parametrize(("name", "span"), [("compression", "1 to 1000000000"), ("seed", "0")])
+@pytest.mark.parametrize("value", [-1, 2.5, "2", True, np.array([2])])
+def test_a_count_that_is_no_whole_number_is_refused(name: str, span: str, value: Any) -> None:
+    says = f"`{name}` must be a whole number from {span} (got {value!r})"
+    with pytest.raises(BadInput, match=f"^{re.escape(says)}$"):
+        microaggregate(TABLE, 3, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("needed", "given", "says"),
+    [
+        ({"method": "v-mdav"}, {"gamma": 0.5}, "`gamma` needs `method=v-mdav`:"),
+        ({"compression": 2}, {"direction": "forward"}, "needs `compression=2` or more:"),
+        ({"compression": 3}, {"expansion": "row"}, "needs `compression=2` or more:"),
+        ({"compression": 2}, {"compress_by": "md"}, "needs `compression=2` or more:"),
+        ({"method": "mf-tsp"}, {"path_neighbours": "next"}, "needs `method=mf-tsp`:"),
+        ({"method": "decomposition"}, {"subsets": 2}, "needs `method=decomposition`:"),
+        ({"method": "decomposition"}, {"exchange_first": False}, "needs `method=decomposition`:"),
+        ({"refine": "rcs"}, {"max_events": 0}, "needs `refine=rcs`:"),
+        ({"refine": "rcs"}, {"shuffle_probability": 0.5}, "needs `refine=rcs`:"),
+        ({"method": "hm2"}, {"heuristic": "npn"}, None),
+        ({"method": "hm2"}, {"compression": 2}, None),
+    ],
+)
+def test_a_parameter_belongs_to_one_choice(
+    needed: dict[str, Any], given: dict[str, Any], says: str | None
+) -> None:
+    how = {"refine": "none", **needed, **given}
+    assert microaggregate(TABLE, 3, **how).sizes.min() >= 3
+    defaults: dict[str, Any] = {"method": "mdav", "refine": "none"} if says is None else {}
+    with pytest.raises(BadInput, match=re.escape(says or "is for `method=hm2`")):
+        microaggregate(TABLE, 3, **defaults, **given)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("gamma", float("nan"), "`gamma` must be a number from 0 to 1000 (got nan)"),
+        ("shuffle_probability", 1.5, "must be a number from 0 to 1 (got 1.5)"),
+        ("max_events", True, "must be a whole number from 0 to 1000000 (got True)"),
+        ("direction", "up", "'up' is not known; choose from both, forward, backward"),
+        ("exchange_first", 1, "must be True or False (got 1)"),
+        ("gama", 1, "unexpected keyword argument 'gama'; did you mean 'gamma'?"),
+    ],
+)
+def test_a_parameter_is_checked(name: str, value: Any, says: str) -> None:
+    with pytest.raises((BadInput, TypeError), match=re.escape(says)):
+        microaggregate(TABLE, 3, **{name: value})
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    options: dict[str, Any] = {"k": np.int64(3), "compression": np.int64(2), "seed": np.int16(4)}
+    assert microaggregate(TABLE, **options).sizes.tolist() == [3, 3]
+
+
+def test_the_first_sentence_about_an_option_is_its_help() -> None:
+    for kind in (Settings, ReleaseSettings, *METHOD_PARAMETERS):
+        for option in fields(kind):
+            assert re.fullmatch(r"\S[^`]{20,}[^.]\.", option.metadata["help"])
+
+
+@pytest.mark.parametrize(
+    "name", ["microaggregate", "anonymize", "anonymize_parts", "microaggregate_table"]
+)
+def test_help_shows_the_options_of_the_search(name: str) -> None:
+    shown = inspect.signature(getattr(trajanon, name)).parameters
+    for option in fields(Settings):
+        assert shown[option.name].default == option.default
+
+
+@pytest.mark.parametrize(
+    ("function", "option", "guess"),
+    [
+        ("anonymize", "kk", "; did you mean 'k'?"),
+        ("anonymize_parts", "memroy", "; did you mean 'memory'?"),
+        ("microaggregate_table", "zzz", ""),
+    ],
+)
+def test_an_unknown_option_is_refused_as_python_does(
+    function: str, option: str, guess: str
+) -> None:
+    says = f"{function}() got an unexpected keyword argument {option!r}{guess}"
+    with pytest.raises(TypeError, match=f"^{re.escape(says)}$"):
+        getattr(trajanon, function)(TABLE, **{option: 3})
+
+
+def test_editors_see_which_words_an_option_may_be() -> None:
+    shown = inspect.signature(trajanon.anonymize).parameters
+    assert get_args(shown["method"].annotation) == METHOD_NAMES
+    assert get_args(shown["rows"].annotation) == ("subjects", "lines")
+
+
+def test_every_name_in_the_settings_has_its_function() -> None:
+    assert get_args(EffortName) == tuple(EFFORTS)
+    assert set(METHODS) == set(METHOD_NAMES)
+    assert set(HEURISTICS) == set(get_args(HeuristicName))
+    assert {"none", *REFINEMENTS} == set(REFINEMENT_NAMES)

@@ -1,0 +1,165 @@
+"""GPX files, of many makers, damaged and hostile."""
+
+import gzip
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gpx_written import POINT, SEGMENT, document, timed, write
+from real_data import REAL, needs_real_data
+
+from trajanon.common.errors import FileProblem
+from trajanon.extract.sources import gpx_document
+from trajanon.extract.sources.gpx_document import ApiPage
+from trajanon.extract.sources.streams import Reading
+from trajanon.extract.trace import Trace
+
+
+def api_page(body: str) -> bytes:
+    return document(body, 'version="1.0" creator="OpenStreetMap.org"')
+
+
+def traces(path: Path) -> list[Trace]:
+    """What a file gives that is no answer of the API."""
+    found = list(gpx_document.read(path, path.name, Reading()))
+    assert all(isinstance(trace, Trace) for trace in found)
+    return [trace for trace in found if isinstance(trace, Trace)]
+
+
+def answers(paths: Sequence[Path]) -> list[ApiPage]:
+    found = [item for path in paths for item in gpx_document.read(path, path.name, Reading())]
+    assert all(isinstance(item, list) for item in found)
+    return [item for item in found if isinstance(item, list)]
+
+
+def test_a_file_is_one_recording_of_nobody_known(tmp_path: Path) -> None:
+    text = document(f"<trk>{SEGMENT}{SEGMENT}</trk><trk>{SEGMENT}</trk>")
+    path = write(tmp_path / "walk.gpx", text)
+    found = [
+        (trace.name, trace.subject)
+        for trace in gpx_document.read(path, "a/walk", Reading())
+        if isinstance(trace, Trace)
+    ]
+    assert found == [("a/walk", None)] * 3
+
+
+def test_each_track_is_a_person_where_that_is_said(tmp_path: Path) -> None:
+    """By its name; two tracks of one name are one person's."""
+    ada, nobody = f"<trk><name> Ada </name>{SEGMENT}</trk>", f"<trk>{SEGMENT}{SEGMENT}</trk>"
+    path = write(tmp_path / "ride.gpx", document(f"<name>no</name>{ada}{nobody}{ada}"))
+    how = Reading(columns={"subject": "track"})
+    found = [
+        (trace.name, trace.subject)
+        for trace in gpx_document.read(path, "ride", how)
+        if isinstance(trace, Trace)
+    ]
+    second = ("ride/track 2", "ride/track 2")
+    assert found == [("ride/track 1", "Ada"), second, second, ("ride/track 3", "Ada")]
+
+
+@pytest.mark.parametrize(
+    ("points", "seconds", "kept"), [(40, 0.9, 0), (40, 1.0, 40), (10, 0.9, 10)]
+)
+def test_a_clock_that_stood_still_gives_no_times(
+    tmp_path: Path, points: int, seconds: float, kept: int
+) -> None:
+    """Unless the points are those of a train, ten times a second."""
+    times = [f"2020-01-01T00:00:{second:09.6f}Z" for second in np.linspace(0.0, seconds, points)]
+    (trace,) = traces(write(tmp_path / "walk.gpx", timed(*times)))
+    assert np.isfinite(trace.time).sum() == kept
+
+
+def test_times_that_cannot_be_read_are_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = write(tmp_path / "walk.gpx", timed("13/05/2023 08:00:00", "2023-05-13T08:00:20Z"))
+    assert np.isfinite(traces(path)[0].time).tolist() == [False, True]
+    assert f"{path} has times that cannot be read, 1 in all: write them as" in caplog.text
+
+
+@pytest.mark.parametrize("body", ["<trk/>", "<trk><trkseg/></trk>", '<wpt lat="1" lon="1"/>', ""])
+def test_a_file_without_points_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, body: str
+) -> None:
+    path = write(tmp_path / "walk.gpx", document(body))
+    assert traces(path) == []
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING
+    assert record.getMessage().startswith(f"{path} holds no track points")
+
+
+def test_a_damaged_file_gives_what_was_complete(tmp_path: Path) -> None:
+    text = document(f"<trk>{SEGMENT}{SEGMENT}<trkseg>{POINT}</trk>")
+    reading = gpx_document.read(write(tmp_path / "a.gpx", text), "a", Reading())
+    found = [one for one in (next(reading) for _ in range(3)) if isinstance(one, Trace)]
+    assert [(len(trace), trace.cut_off) for trace in found] == [(2, False), (2, False), (1, True)]
+    with pytest.raises(FileProblem, match=r"a\.gpx is not well-formed XML"):
+        next(reading)
+
+
+def test_an_answer_of_the_server_stays_one_document(tmp_path: Path) -> None:
+    url = "<url> /user/ann/traces/1\n</url>"
+    cloud = '<trk><trkseg><trkpt lat="3" lon="1"/></trkseg></trk>'
+    text = api_page(f"<trk>{url}{SEGMENT}{SEGMENT}</trk>{cloud}")
+    (answer,) = answers([write(tmp_path / "page0.gpx", text)])
+    assert [(part.track, part.url, len(part.lat)) for part in answer] == [
+        (1, "/user/ann/traces/1", 2),
+        (1, "/user/ann/traces/1", 2),
+        (2, None, 1),
+    ]
+
+
+def test_a_file_from_openstreetmap_is_known_by_its_head(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpx"
+    for text, answer in (
+        (api_page(SEGMENT), True),
+        (gzip.compress(api_page(SEGMENT)), True),
+        (api_page(SEGMENT)[:-40], True),
+        (document(SEGMENT, 'version="1.0" creator="OSM gpx_dump.py"'), True),
+        (document(SEGMENT), False),
+        (api_page(f"<!-- synthetic: nobody's -->{SEGMENT}"), False),
+        (b"OpenStreetMap.org", False),
+    ):
+        assert gpx_document.from_osm(write(path, text)) is answer
+    assert not gpx_document.from_osm(tmp_path / "missing.gpx")
+
+
+@needs_real_data
+def test_the_answers_for_alicante_hold_traces_and_a_cloud() -> None:
+    paths = sorted((REAL / "osm_trackpoints_alicante").glob("page*.gpx"))
+    found = answers(paths)
+    sizes = [sum(len(part.lat) for part in answer) for answer in found]
+    assert sizes == [5000, 5000, 3249, 0]
+    segments = [segment for answer in found for segment in answer]
+    assert sum(int(np.isfinite(part.time).sum()) for part in segments) == 5458
+    assert sum(len(p.lat) for p in segments if np.isnan(p.time).all()) == 7791
+
+
+@needs_real_data
+@pytest.mark.parametrize(
+    ("name", "points", "timed_points", "segments"),
+    [
+        ("osm_trace_3458743", 398, 398, 1),
+        ("osmapir_st_geroni", 218, 218, 1),
+        ("movingpandas_304_to_UL_20190218", 2144, 2144, 1),
+        ("gpxpy_korita-zbevnica", 871, 513, 3),  # and an empty one
+        ("gpxpy_cerknicko-jezero", 296, 296, 7),  # likewise
+        ("gpxpy_cerknicko-without-times", 296, 5, 7),  # likewise
+        ("gpxpy_Mojstrovka", 184, 0, 1),  # its clock stood still, in 1901
+        ("gpxpy_around-visnjan-with-car", 104, 104, 1),
+        ("graphhopper_test1", 264, 264, 1),
+        ("graphhopper_andorra", 21, 0, 1),
+        ("graphhopper_gpxv1_0", 14, 14, 1),
+        ("graphhopper_tour4_uturn", 5, 5, 1),
+        ("graphhopper_no_trkseg", 0, 0, 0),
+    ],
+)
+def test_files_of_many_makers_are_read(
+    name: str, points: int, timed_points: int, segments: int
+) -> None:
+    found = traces(REAL / "gpx" / f"{name}.gpx")
+    assert len(found) == segments
+    assert sum(map(len, found)) == points
+    assert sum(int(np.isfinite(trace.time).sum()) for trace in found) == timed_points

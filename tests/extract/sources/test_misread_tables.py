@@ -1,0 +1,397 @@
+"""Tables that could be misread in silence: each is read right, or refused with a way out."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import geo_tables
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+from geo_tables import points, write
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trajanon.common.columns_read import columns_read
+from trajanon.common.errors import BadInput, FileProblem, NoTrajectories
+from trajanon.extract import extract, traces
+from trajanon.extract.dropped import AT_TWO_PLACES, people_sentences
+from trajanon.extract.trace import Trace
+
+START = pd.Timestamp("2023-05-13 08:00:00")
+FIXES = 40
+Change = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+def rides(people: int = 4, trips: int = 1, apart: float = 0.002) -> pd.DataFrame:
+    """A fix every 20 s on ways that bend, each of its own; all begin at 8."""
+    step = np.arange(FIXES)
+    rows = [
+        pd.DataFrame(
+            {
+                "trip_id": f"t{person}{trip}",
+                "user_id": f"u{person}",
+                "seq": step,
+                "time": START + pd.to_timedelta(20 * step, unit="s") + pd.Timedelta(days=trip),
+                "lat": (48.2 + apart * person + 0.0015 * step).round(6),
+                "lon": (16.3 + 0.01 * np.sin(step / 8.0 + person)).round(6),
+            }
+        )
+        for person in range(people)
+        for trip in range(trips)
+    ]
+    return pd.concat(rows, ignore_index=True)
+
+
+def written(path: Path, table: pd.DataFrame) -> Path:
+    if path.suffix == ".parquet":
+        table.to_parquet(path)
+    elif path.suffix == ".geojson":
+        write(path, points(table))
+    elif path.suffix == ".jsonl":
+        table.to_json(path, orient="records", lines=True, date_format="iso")
+    else:
+        table.to_csv(path, index=False)
+    return path
+
+
+def read(folder: Path, table: pd.DataFrame, suffix: str = ".csv", **columns: str) -> list[Trace]:
+    return list(traces(written(folder / f"x{suffix}", table), columns=columns))
+
+
+def starts(found: list[Trace]) -> set[str]:
+    return {str(pd.Timestamp(np.nanmin(one.time), unit="s")) for one in found}
+
+
+def are_in_order(found: list[Trace]) -> bool:
+    return all((np.diff(one.lat) > 0.0).all() for one in found)
+
+
+def local(table: pd.DataFrame, hours: float = 2.0) -> pd.DataFrame:
+    return table.assign(time=table["time"] + pd.Timedelta(hours=hours))
+
+
+@pytest.mark.parametrize(
+    ("name", "zone", "hours"),
+    [
+        ("tz", "+02:00", 2.0),
+        ("timezone", "Europe/Vienna", 2.0),
+        ("utc_offset", 7_200, 2.0),
+        ("tz_offset", -210, -3.5),
+        ("TimeZone", "UTC+2", 2.0),
+    ],
+)
+def test_local_times_are_read_with_the_zone_beside_them(
+    tmp_path: Path, name: str, zone: object, hours: float
+) -> None:
+    table = local(rides(), hours).assign(**{name: zone})
+    for suffix in (".csv", ".parquet"):
+        assert starts(read(tmp_path, table, suffix)) == {str(START)}
+    in_utc = rides().assign(time=lambda rows: rows["time"].astype(str) + "Z", tz="+02:00")
+    assert starts(read(tmp_path, in_utc)) == {str(START)}
+
+
+def test_an_hour_that_comes_twice_is_counted_and_zones_of_a_table_differ(tmp_path: Path) -> None:
+    table = rides(2).assign(tz=["Europe/Vienna", "-05:00"] * FIXES)
+    table["time"] = pd.Timestamp("2023-10-29 02:30") + (table["time"] - START)
+    provenance = extract(written(tmp_path / "x.csv", table)).provenance
+    assert provenance["counts"]["times that could not be read"] == FIXES
+
+
+@pytest.mark.parametrize(
+    ("names", "hours"),
+    [
+        (("timestamp", "timestamp_utc"), (2, 0)),
+        (("time", "time_utc"), (2, 0)),
+        (("datetime_local", "datetime"), (2, 0)),
+    ],
+)
+def test_of_two_clocks_the_one_in_utc_is_taken(
+    tmp_path: Path, names: tuple[str, str], hours: tuple[int, int]
+) -> None:
+    table = rides()
+    for name, off in zip(names, hours, strict=True):
+        table[f"_{name}"] = table["time"] + pd.Timedelta(hours=off)
+    table = table.drop(columns="time").rename(columns={f"_{name}": name for name in names})
+    assert starts(read(tmp_path, table)) == {str(START)}
+
+
+@pytest.mark.parametrize("coarse", [("created_at", "fix_time"), ("time", "measured"), ("ts", "t")])
+def test_of_two_clocks_the_finer_is_taken(tmp_path: Path, coarse: tuple[str, str]) -> None:
+    """An upload of ten fixes has one time."""
+    upload, fix = coarse
+    table = rides()
+    table[upload] = table.groupby(table.index // 10)["time"].transform("max")
+    table = table.assign(**{fix: rides()["time"]})
+    table = table[[one for one in table if one not in ("time",) or upload == "time"]]
+    assert [len(np.unique(one.time)) for one in read(tmp_path, table)] == [FIXES] * 4
+
+
+def test_seconds_of_the_minute_are_no_times(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = rides()
+    seconds, texts = table["time"].dt.second, table["time"].astype(str)
+    for name in ("Timestamp", "t", "ts"):
+        beside = table.assign(**{name: seconds}).drop(columns="time")
+        assert np.isnan(read(tmp_path, beside)[0].time).all()
+        assert f"the column {name!r} of " in caplog.text
+        assert "holds seconds of the minute, no times" in caplog.text
+        for other in ("time_utc", "received"):
+            whole = beside.assign(**{other: texts + ".000540658 +0000 UTC"})
+            assert {start[:19] for start in starts(read(tmp_path, whole))} == {str(START)}
+        caplog.clear()
+
+
+@pytest.mark.parametrize("name", ["last_seen", "when", "heard"])
+@pytest.mark.parametrize("unit", [1, 1000])
+def test_epochs_under_any_name_are_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str, unit: int
+) -> None:
+    epochs = unit * (rides()["time"].astype("int64") // 10**6)
+    table = rides().drop(columns=["time", "seq"]).assign(**{name: epochs, "phone": 1_683_965_020})
+    read(tmp_path, table)
+    assert f"{name!r} holds times: say `columns` time={name}" in caplog.text
+    assert "'phone' holds" not in caplog.text
+    with pytest.raises(BadInput, match=r"lie in no order: say `columns` time=\.\.\., or order="):
+        read(tmp_path, table.sample(frac=1.0, random_state=0))
+
+
+def test_seconds_of_gps_are_told_from_those_of_unix(tmp_path: Path) -> None:
+    unix = rides()["time"].astype("int64") // 10**6
+    gps = unix - 315_964_800 + 18
+    table = rides().drop(columns="time")
+    for name in ("gps_time", "GPSTime"):
+        with pytest.raises(BadInput, match=f"say `columns` time={name}, or gps_seconds={name}"):
+            read(tmp_path, table.assign(**{name: gps}))
+        said = read(tmp_path, table.assign(**{name: gps}), gps_seconds=name)
+        assert starts(said) == {str(START)}
+        assert starts(read(tmp_path, table.assign(**{name: unix}))) == {str(START)}
+    assert starts(read(tmp_path, table.assign(gps_seconds=gps))) == {str(START)}
+    week = table.assign(gps_week=gps // 604_800, tow=gps % 604_800)
+    assert starts(read(tmp_path, week)) == {str(START)}
+    with pytest.raises(BadInput, match="none of the times"):
+        read(tmp_path, week.assign(gps_week=week["gps_week"] % 1_024))
+
+
+@pytest.mark.parametrize("name", ["seq", "point_no", "k"])
+def test_untimed_points_are_sorted_by_what_numbers_them(tmp_path: Path, name: str) -> None:
+    table = rides().drop(columns="time").rename(columns={"seq": name})
+    shuffled = table.sample(frac=1.0, random_state=1)
+    for suffix in (".csv", ".parquet", ".jsonl"):
+        assert are_in_order(read(tmp_path, shuffled, suffix))
+    with pytest.raises(BadInput, match="lie in no order"):
+        read(tmp_path, shuffled.drop(columns=name))
+
+
+@pytest.mark.parametrize("name", ["seq", "idx", "track_seg_point_id"])
+def test_points_of_one_minute_are_sorted_by_what_numbers_them(tmp_path: Path, name: str) -> None:
+    table = rides().rename(columns={"seq": name})
+    table["time"] = table["time"].dt.strftime("%Y-%m-%d %H:%M")
+    assert are_in_order(read(tmp_path, table.sample(frac=1.0, random_state=1)))
+
+
+@pytest.mark.parametrize("name", ["plate", "tracker", "driver_name"])
+def test_columns_that_may_name_persons_are_in_the_provenance(tmp_path: Path, name: str) -> None:
+    table = rides(3, trips=4).rename(columns={"user_id": name})
+    table = table.assign(speed=7, fare=table["trip_id"].str[1:].astype(int), city="Wien")
+    path = written(tmp_path / "x.csv", table)
+    possible = [{"column": name, "values": 3}]
+    assert extract(path).provenance["possible_persons"] == possible
+    for said in (name, "none"):
+        assert extract(path, columns={"subject": said}).provenance["possible_persons"] == []
+    for number, (_, rows) in enumerate(table.groupby("trip_id")):
+        written(tmp_path / f"{number}.csv", rows.drop(columns="trip_id"))
+    path.unlink()
+    assert extract(tmp_path).provenance["possible_persons"] == possible
+    if name == "plate":  # once is enough
+        assert extract(tmp_path, jobs=2).provenance["possible_persons"] == possible
+
+
+@pytest.mark.parametrize("above", [("trip", "vehicle"), ("ride", "user"), ("journey", "driver")])
+def test_nested_names_keep_their_objects(tmp_path: Path, above: tuple[str, str]) -> None:
+    trip, owner = above
+    lines = [
+        {
+            trip: {"id": row.trip_id},
+            owner: {"id": row.user_id},
+            "position": {"lat": row.lat, "lon": row.lon},
+            "time": str(row.time),
+        }
+        for row in rides(2, trips=2).itertuples()
+    ]
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    provenance = extract(path).provenance
+    (use,) = columns_read(provenance)
+    assert (use.roles["id"], use.roles["subject"]) == (f"{trip}.id", f"{owner}.id")
+    assert (provenance["counts"]["subjects read"], len(use.unused)) == (2, 0)
+    found = list(traces(path, columns={"subject": f"{trip}.id", "lat": "lat"}))
+    assert len({one.subject for one in found}) == 4
+
+
+@pytest.mark.parametrize("owner", [{"imei": "3.57E+14"}, {"user": "admin"}, {"id": "0"}])
+def test_points_of_several_people_are_no_recording(
+    tmp_path: Path, owner: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    table = rides(apart=0.01).drop(columns=["trip_id", "user_id", "seq"]).assign(**owner)
+    (name,) = owner
+    with pytest.raises(BadInput, match=f"by the column {name!r}, must be of several people"):
+        read(tmp_path, table)
+    others = rides().rename(columns={"user_id": name})[table.columns]
+    found = read(tmp_path, pd.concat([table, others]))
+    assert len(found) == 4
+    assert "1 recording of x.csv" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"), [("vehicle", ["car", "bike"]), ("owner", ["ACME"]), ("user", ["a", "b"])]
+)
+def test_a_subject_at_two_places_at_once_is_said(
+    tmp_path: Path, kind: str, values: list[str]
+) -> None:
+    table = rides(6, apart=0.02).drop(columns="user_id")
+    number = table["trip_id"].str[1].astype(int) % len(values)
+    path = written(tmp_path / "x.csv", table.assign(**{kind: [values[i] for i in number]}))
+    provenance = extract(path).provenance
+    assert provenance["counts"][AT_TWO_PLACES] == len(values)
+    (sentence,) = (text for text in people_sentences(provenance) if "at two places" in text)
+    assert f" in {kind!r} " in sentence
+
+
+@pytest.mark.parametrize("word", ["No fix", "V", "invalid"])
+def test_words_of_validity(tmp_path: Path, word: str, caplog: pytest.LogCaptureFixture) -> None:
+    table = rides().assign(valid=["SPS", "SPS", "SPS", word] * FIXES)
+    assert sum(map(len, read(tmp_path, table))) == 3 * FIXES
+    assert not caplog.text
+    assert sum(map(len, read(tmp_path, table.assign(valid="perhaps")))) == 4 * FIXES
+    assert "with valid 'perhaps', which is no known word" in caplog.text
+
+
+def test_gaps_that_marked_rows_leave_are_named_with_the_way_out(tmp_path: Path) -> None:
+    marks = ["SPS"] * 13 + ["No fix"] * 14 + ["SPS"] * 13
+    path = written(tmp_path / "x.csv", rides().assign(valid=marks * 4))
+    with pytest.raises(
+        NoTrajectories, match=r"rows marked as not valid, 35 % \(56 of 160\)"
+    ) as why:
+        extract(path)
+    assert "a larger `max_gap` or `max_pause` bridges" in str(why.value)
+    found = extract(path, max_gap=3_000, max_pause=600)
+    assert len(found) == 4
+    assert found.provenance["counts"]["rows marked as not valid"] == 56
+
+
+@pytest.mark.parametrize("key", ["uid", "device_id", "user"])
+def test_a_person_is_not_what_counts_rows(
+    tmp_path: Path, key: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = rides(2, trips=2)
+    keys = table.assign(**{key: [f"{n:08}" for n in range(len(table))]})
+    found = read(tmp_path, keys.drop(columns="user_id"))
+    assert [one.subject for one in found] == [None] * 4
+    assert f"the column {key!r} of " in caplog.text
+    assert {one.subject for one in read(tmp_path, keys)} == {"u0", "u1"}
+
+
+def test_a_second_header_is_left_out_or_refused(tmp_path: Path) -> None:
+    head, *rows = rides(2).to_csv(index=False).splitlines()
+    path = tmp_path / "x.csv"
+    path.write_text(
+        "\n".join([head, *rows[:FIXES], f'"{head}"'.replace(",", '","'), *rows[FIXES:]])
+    )
+    provenance = extract(path).provenance
+    assert provenance["counts"]["lines that repeat the names of columns"] == 1
+    assert provenance["recordings"]["read"] == 2
+    for old, new in (("lat,lon", "lon,lat"), ("trip_id,user_id", "user_id,trip_id")):
+        path.write_text("\n".join([head, *rows[:FIXES], head.replace(old, new), *rows[FIXES:]]))
+        with pytest.raises(FileProblem, match="a second header in another order"):
+            extract(path)
+
+
+@pytest.mark.parametrize("name", ["trip", "ride_id", "rental_id", "journey"])
+def test_rows_without_a_user_are_not_lost(tmp_path: Path, name: str) -> None:
+    table = rides(5, trips=3).rename(columns={"trip_id": name, "user_id": "user"})
+    table.loc[table["user"] == "u4", "user"] = None
+    for suffix in (".csv", ".parquet", ".jsonl"):
+        found = read(tmp_path, table, suffix)
+        assert (len(found), sum(map(len, found))) == (15, len(table))
+        assert len({one.subject for one in found} - {None}) == 4
+
+
+def test_a_column_that_may_hold_recordings_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = rides(3, trips=3).rename(columns={"trip_id": "hire"})
+    assert len(read(tmp_path, table.assign(speed=table.index % 7, city="Wien"))) == 3
+    (message,) = caplog.messages
+    assert message.startswith("the column 'hire' of ")
+    assert message.endswith("if it does, say `columns` id=hire")
+
+
+def test_attributes_of_lines_may_name_persons(tmp_path: Path) -> None:
+    lines = [
+        shapely.LineString(rows[["lon", "lat"]].to_numpy())
+        for _, rows in rides(4).groupby("trip_id")
+    ]
+    names = {"vendor": ["A", "B", "A", "B"], "name": ["a", "b", "c", "d"], "length": [1, 1, 2, 2]}
+    path = write(tmp_path / "x.geojson", geo_tables.lines(lines, "EPSG:4326", **names))
+    possible = extract(path).provenance["possible_persons"]
+    assert possible == [{"column": "vendor", "values": 2}, {"column": "length", "values": 2}]
+
+
+NAMES = {
+    "trip_id": ["trip_id", "ride_id", "Trip ID", "TRAJ_ID"],
+    "user_id": ["user_id", "UserID", "driver id", "MMSI"],
+    "time": ["time", "timestamp", "DateTime", "recorded_at"],
+    "lat": ["lat", "Latitude", "y"],
+    "lon": ["lon", "lng", "Longitude"],
+}
+
+
+@given(
+    seed=st.integers(0, 1_000),
+    names=st.fixed_dictionaries({role: st.sampled_from(some) for role, some in NAMES.items()}),
+    suffix=st.sampled_from([".csv", ".parquet", ".jsonl", ".geojson"]),
+    digits=st.integers(5, 7),
+    notation=st.sampled_from(["naive", "Z", "+02:00", "seconds", "milliseconds", "zone"]),
+    case=st.sampled_from([str.lower, str.upper, str.title]),
+)
+@settings(max_examples=12, deadline=None)
+def test_how_a_table_is_written_makes_no_difference(
+    tmp_path_factory: pytest.TempPathFactory,
+    seed: int,
+    names: dict[str, str],
+    suffix: str,
+    digits: int,
+    notation: str,
+    case: Callable[[str], str],
+) -> None:
+    """Neither to people nor to trips, nor to any time by more than a second."""
+    table = rides(3, trips=2).drop(columns="seq").sample(frac=1.0, random_state=seed)
+    table = table.round({"lat": digits, "lon": digits})
+    half = np.arange(len(table)) % 2 == 0
+    table["user_id"] = table["user_id"].where(half, table["user_id"].map(case))
+    table["user_id"] = table["user_id"].str.lower().where(half, table["user_id"])
+    time = table["time"]
+    seconds = time.astype("int64") // 10**6
+    local_time = time + pd.Timedelta(hours=2)
+    table["time"] = {
+        "naive": time.astype(str),
+        "Z": time.dt.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "+02:00": local_time.dt.strftime("%Y-%m-%dT%H:%M:%S+02:00"),
+        "seconds": seconds,
+        "milliseconds": 1_000 * seconds,
+        "zone": local_time.astype(str),
+    }[notation]
+    if notation == "zone":
+        table["tz"] = "Europe/Vienna"
+    if suffix == ".geojson":  # its coordinates have no names
+        names = names | {"lat": "lat", "lon": "lon"}
+    found = read(tmp_path_factory.mktemp("x"), table.rename(columns=names), suffix)
+    assert len(found) == 6
+    assert len({str(one.subject).lower() for one in found}) == 3
+    for one in found:
+        day = START + pd.Timedelta(days=int(one.name[-1]))
+        expected = day.timestamp() + 20.0 * np.arange(FIXES)
+        assert np.abs(np.sort(one.time) - expected).max() <= 1.0

@@ -1,0 +1,125 @@
+"""Passes in which each window slides to where its group loses least."""
+
+from typing import NamedTuple
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_sliding import (
+    on_runs,
+    random_labels,
+    room,
+    single_slides_that_gain,
+    slid_losses,
+    standardised,
+    tracks_of,
+    unsound,
+)
+from sliding_towns import points_of, seeds, towns
+
+from trajanon._kernels.descent_moves import Descent
+from trajanon._kernels.sliding_windows import Windows, slide_pass
+from trajanon.common.arrays import Floats, Ints
+from trajanon.grouping.refinements.descent import build_descent
+from trajanon.grouping.sliding.windows import build_windows, centred, records_at
+from trajanon.trajectories.tracks import Tracks
+from trajanon.trajectories.trajectories import Trajectories
+
+
+class Slid(NamedTuple):
+    """Windows in groups, about to slide, as a pass takes them."""
+
+    descent: Descent
+    windows: Windows
+    start: Ints
+    looked: Ints
+    room: Floats
+
+    def go(self, moves: int, begin: int = 0, end: int | None = None) -> int:
+        """Let windows slide, and count moves on."""
+        end = len(self.start) if end is None else end
+        made = slide_pass(*self, moves, begin, end)
+        assert isinstance(made, int)
+        return made
+
+
+def about_to_slide(tracks: Tracks, m: int, labels: Ints) -> Slid:
+    n, start = len(labels), tracks.start.copy()
+    windows = centred(build_windows(tracks, m), start)
+    near = np.empty((n, 0), np.int64)
+    descent = build_descent(records_at(windows, start), labels, np.arange(n), n, near)
+    return Slid(descent, windows, start, np.full(n, -1), np.empty((2, 2 * m)))
+
+
+def followed(slid: Slid, labels: Ints) -> bool:
+    """Whether records, centroids and groups are those of the windows where they are."""
+    groups, there = slid.descent.groups, records_at(slid.windows, slid.start)
+    np.testing.assert_allclose(groups.records, there, rtol=0, atol=1e-6)
+    assert np.array_equal(groups.labels, labels)
+    return not unsound(groups)
+
+
+@given(trajectories=towns(most=14, windows=1), seed=seeds, k=st.integers(2, 4))
+@settings(max_examples=25)
+def test_a_window_slides_to_where_its_group_loses_least(
+    trajectories: Trajectories, seed: int, k: int
+) -> None:
+    tracks, m, n = tracks_of(trajectories), points_of(trajectories), len(trajectories)
+    labels, moves = random_labels(seed, n, min(k, n)), 0
+    slid = about_to_slide(tracks, m, labels)
+    for x in np.random.default_rng(seed).permutation(n).tolist():
+        before, changed = slid.start.copy(), slid.descent.changed.copy()
+        losses = slid_losses(tracks, m, before, labels, x)
+        had, moves = moves, slid.go(moves, x, x + 1)
+        assert np.array_equal(np.delete(slid.start, x), np.delete(before, x))
+        least, now = min(losses.values()), losses[int(before[x])]
+        there = losses[int(slid.start[x])]
+        assert there == pytest.approx(least, rel=1e-8, abs=1e-8)
+        went = slid.start[x] != before[x]
+        assert moves == had + went
+        assert went or now < least + 1e-6
+        if went:
+            assert there < now
+            changed[labels[x]] = moves
+        assert np.array_equal(slid.descent.changed, changed)
+    assert followed(slid, labels)
+
+
+@given(trajectories=towns(most=20), seed=seeds, k=st.integers(2, 5))
+@settings(max_examples=40)
+def test_passes_gain_until_no_single_slide_does(
+    trajectories: Trajectories, seed: int, k: int
+) -> None:
+    """Whether windows of a run are in one group, or in several."""
+    tracks, m, n = tracks_of(trajectories), points_of(trajectories), len(trajectories)
+    labels, moves = random_labels(seed, n, min(k, n)), 0
+    slid = about_to_slide(tracks, m, labels)
+    lost = [naive.sse(standardised(tracks, m, slid.start), labels)]
+    for _ in range(100):
+        before, had = slid.start.copy(), moves
+        moves = slid.go(moves)
+        assert room(tracks, m, slid.start)
+        assert followed(slid, labels)
+        lost.append(naive.sse(standardised(tracks, m, slid.start), labels))
+        assert lost[-1] < lost[-2] + 1e-7
+        assert (moves > had) == (slid.start != before).any()
+        if moves == had:
+            break
+    assert moves == had, "it does not end"
+    assert not single_slides_that_gain(tracks, m, slid.start, labels)
+
+
+def test_on_a_very_long_run_a_window_goes_as_far_as_it_sees_at_once() -> None:
+    """To the other of its group, 100 steps on; two lengths of a window are 16."""
+    step = np.arange(1_000_100)
+    way = np.column_stack([40 + 1e-7 * step, -3.7 + 1e-8 * step])
+    points = np.concatenate([way, way[500_100:500_105]])
+    tracks = tracks_of(on_runs(2, [[500_000, 500_095], [0, 0]], points))
+    slid = about_to_slide(tracks, 2, np.zeros(2, dtype=np.int64))
+    moves = 0
+    for there in (*range(500_016, 500_100, 16), 500_100, 500_100):
+        moves = slid.go(moves)
+        assert slid.start.tolist() == [there, 0]
+    assert moves == 7

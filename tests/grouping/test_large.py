@@ -1,0 +1,209 @@
+"""Large tables from end to end: the pipeline in blocks, forced on small ones."""
+
+from dataclasses import replace
+from importlib import import_module
+from itertools import pairwise
+from typing import Any
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from large import WHOLE, clustered, search_as_if_large
+from naive_refine import Grouped
+
+from trajanon.common import workers
+from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.settings import Effort
+from trajanon.grouping import loss
+from trajanon.grouping.microaggregation import microaggregate
+from trajanon.grouping.neighbours import Neighbours
+from trajanon.grouping.paths.paths import joined_paths, path_length
+from trajanon.grouping.problem import SearchLog
+from trajanon.grouping.refinements.descent import descend
+
+WAYS: list[dict[str, Any]] = [
+    {},
+    {"effort": "fast"},
+    {"refine": "descent"},
+    {"refine": "none"},
+    {"refine": "swap"},
+    {"method": "mdav"},
+    {"method": "mdav", "refine": "descent"},
+    {"heuristic": "nearest-neighbor"},
+    {"compression": 2},
+]
+
+every_way = pytest.mark.parametrize(
+    "how", WAYS, ids=lambda how: "-".join(map(str, how.values())) or "default"
+)
+
+seeds = st.integers(0, 10**6)
+
+
+@pytest.fixture(autouse=True)
+def _large(monkeypatch: pytest.MonkeyPatch) -> None:
+    search_as_if_large(monkeypatch)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[Floats, Ints | None, int]:
+    """Large tables of all kinds, perhaps subjects, and a k they have enough of."""
+    rng = np.random.default_rng(draw(seeds))
+    n = draw(st.sampled_from([WHOLE, WHOLE + 1]) | st.integers(WHOLE + 2, 250))
+    k = draw(st.integers(2, 10))
+    X = clustered(n, draw(st.integers(1, 6)), draw(seeds))
+    kind = draw(st.sampled_from(["any", "equal", "duplicates", "ties", "constant"]))
+    if kind == "equal":
+        X[:] = 0.1
+    if kind == "duplicates":
+        X = X[rng.integers(0, rng.integers(1, n), n)]
+    if kind == "ties":
+        X = X.round()
+    if kind == "constant":
+        X[:, 0] = 7.0
+    X = X * draw(st.sampled_from([1.0, 1e-9, 1e9])) + draw(st.sampled_from([0.0, 1e6]))
+    if draw(st.booleans()):
+        return X, None, k
+    subjects = dense(rng.integers(0, draw(st.integers(k, n)), n))
+    subjects[rng.permutation(n)[:k]] = n + np.arange(k)
+    return X, subjects, k
+
+
+@every_way
+def test_every_group_has_k_records_of_k_subjects(how: dict[str, Any]) -> None:
+    @settings(max_examples=15)
+    @given(table=tables(), seed=st.integers(0, 3))
+    def test(table: tuple[Floats, Ints | None, int], seed: int) -> None:
+        X, subjects, k = table
+        found = microaggregate(X, k, subjects=subjects, **how | {"seed": seed})
+        assert naive.holds(found.labels, None, k)
+        assert naive.holds(found.labels, subjects, k)
+        losses = [stage.information_loss for stage in found.stages]
+        falling = [loss for loss in losses if loss is not None]
+        assert all(after <= before + 1e-9 for before, after in pairwise(falling))
+        sse = naive.sse(naive.standardise(X), found.labels)
+        assert found.sse == pytest.approx(sse, rel=1e-6, abs=1e-9)
+
+    test()
+
+
+def stages(n: int, **how: Any) -> list[str]:
+    found = microaggregate(clustered(n, 4), 3, **how)
+    return [stage.name for stage in found.stages]
+
+
+def test_the_size_alone_chooses_and_the_stages_say_so() -> None:
+    small = ["path", "MHM", "descent", "annealing"]
+    assert stages(WHOLE) == small
+    assert stages(WHOLE + 1) == ["neighbours", *small]
+    assert stages(WHOLE + 1, refine="descent") == ["neighbours", *small[:3]]
+    assert stages(WHOLE + 1, method="mdav", refine="descent") == ["mdav", "neighbours", "descent"]
+    assert stages(WHOLE + 1, method="mdav", refine="none") == ["mdav"]
+
+
+@every_way
+def test_threads_leave_every_bit(how: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    X, subjects = clustered(200, 5), np.arange(200) % 60
+    found = []
+    for count in (1, 2, 5):
+        monkeypatch.setattr(workers, "cores", lambda count=count: count)
+        partition = microaggregate(X, 4, subjects=subjects, **how)
+        found.append((partition.labels.tolist(), partition.sse, partition.path_length))
+    assert found[0] == found[1] == found[2]
+
+
+# Ctrl-C
+
+
+class Interrupting:
+    """Progress that ends in Ctrl-C when it is told of the j-th step."""
+
+    def __init__(self, j: int) -> None:
+        self.left = j
+        self.searching = False
+
+    def __call__(self, task: str, done: float, total: float | None, note: str = "") -> None:
+        self.searching |= bool(note)
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+
+
+@given(j=st.integers(0, 40), seed=seeds, fast=st.booleans())
+@settings(max_examples=30)
+def test_ctrl_c_gives_the_best_groups_so_far(j: int, seed: int, fast: bool) -> None:
+    X, interrupting = clustered(150, 4, seed), Interrupting(j)
+    effort = "fast" if fast else "balanced"
+    try:
+        found = microaggregate(X, 3, effort=effort, progress=interrupting)
+    except KeyboardInterrupt:
+        assert not interrupting.searching, "there were groups"
+        return
+    assert found.stopped == (interrupting.left < 0)
+    assert naive.holds(found.labels, None, 3)
+    first = found.stages[2].information_loss
+    assert first is not None
+    assert found.information_loss <= first
+
+
+# The path
+
+
+def test_blocks_are_joined_at_their_nearer_ends() -> None:
+    points = np.array([[0.0], [1.0], [5.0], [2.0], [6.0], [9.0]])
+    paths = [np.array(path) for path in ([0, 1], [2, 3], [4, 5])]
+    assert joined_paths(points, paths).tolist() == [0, 1, 3, 2, 4, 5]
+
+
+# What is summed up in parts
+
+
+@given(seed=seeds, n=st.integers(1, 80), groups=st.integers(1, 20))
+def test_sums_in_parts_are_those_of_the_whole(seed: int, n: int, groups: int) -> None:
+    rng = np.random.default_rng(seed)
+    records, labels = rng.normal(size=(n, 3)), dense(rng.integers(0, groups, n))
+    path = rng.permutation(n)
+    whole = loss.group_means(records, labels)
+    lost, long = loss.sse(records, labels), path_length(records, path)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("loss", "search.paths"):
+            patch.setattr(import_module(f"trajanon.{name}"), "_AT_ONCE", 7)
+        assert np.array_equal(loss.group_means(records, labels), whole)
+        assert loss.sse(records, labels) == pytest.approx(lost)
+        assert path_length(records, path) == pytest.approx(long)
+
+
+# Descent and annealing
+
+
+def large_groups(n: int, seed: int = 0) -> Grouped:
+    records = loss.standardise(clustered(n, 4, seed))
+    return Grouped(
+        records=records,
+        labels=dense(np.random.default_rng(seed).permutation(n) // 4 % (n // 4)),
+        k=4,
+        subjects=np.arange(n),
+        random=np.random.default_rng(seed),
+        budget=Effort(moves_per_record=10_000),
+        neighbours=Neighbours(records, 16),
+        log=SearchLog(records),
+    )
+
+
+@given(seed=seeds, n=st.integers(WHOLE + 1, 150))
+@settings(max_examples=20)
+def test_descent_in_blocks_never_raises_the_sse(seed: int, n: int) -> None:
+    work = large_groups(n, seed)
+    labels = descend(work, work.labels)
+    assert naive.holds(labels, None, 4)
+    assert loss.sse(work.records, labels) <= loss.sse(work.records, work.labels) + 1e-9
+    assert work.log.best is not None
+    assert np.array_equal(work.log.best, labels)
+
+
+def test_the_neighbours_of_other_records_are_not_taken() -> None:
+    work = large_groups(100)
+    assert work.large is work.neighbours
+    assert replace(work, records=work.records.copy()).large is None

@@ -1,0 +1,31 @@
+"""Tables of a few dozen records, searched as large ones are."""
+
+import numpy as np
+import pytest
+
+from trajanon.common.arrays import Floats
+from trajanon.grouping import neighbours
+from trajanon.grouping.paths import paths
+from trajanon.grouping.refinements import annealing, blocks
+
+WHOLE = 50
+
+
+def search_as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let tables of more than 50 records be large, of several leaves and blocks."""
+    monkeypatch.setattr(neighbours, "WHOLE", WHOLE)
+    monkeypatch.setattr(neighbours, "LEAF", 8)
+    monkeypatch.setattr(neighbours, "CROWD", 3)
+    monkeypatch.setattr(paths, "PATH_BLOCK", 100)
+    monkeypatch.setattr(blocks, "BLOCK", 30)
+    monkeypatch.setattr(annealing, "FULL", 0)
+
+
+def clustered(n: int, p: int, seed: int = 0) -> Floats:
+    """Records on a few curves through p columns, as tracks along streets are."""
+    rng = np.random.default_rng(seed)
+    along, street = rng.random((n, 1)), rng.integers(0, 5, n)
+    starts, directions = rng.normal(size=(2, 5, p))
+    bent = np.sin(3 * along) * rng.normal(size=p)
+    records: Floats = starts[street] + along * directions[street] + bent * 0.2
+    return records

@@ -1,0 +1,32 @@
+"""Problems for the tests of methods and paths."""
+
+from typing import Any
+
+import numpy as np
+
+from trajanon.common.arrays import Floats, Ints
+from trajanon.common.method_parameters import search_options
+from trajanon.common.settings import Effort
+from trajanon.grouping.problem import Problem
+
+
+def problem(
+    records: Floats,
+    k: int = 3,
+    subjects: Ints | None = None,
+    *,
+    seed: int = 0,
+    kicks: int = 1,
+    **options: Any,
+) -> Problem:
+    """What a method is given; without subjects each record is its own."""
+    settings, parameters = search_options(options)
+    return Problem(
+        records=records,
+        subjects=np.arange(len(records)) if subjects is None else subjects,
+        k=k,
+        random=np.random.default_rng(seed),
+        settings=settings,
+        parameters=parameters,
+        budget=Effort(kicks_per_record=kicks),
+    )

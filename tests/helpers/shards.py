@@ -1,0 +1,120 @@
+"""Folders of parts, and what becomes of every row when they are anonymised."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from trajanon.common.arrays import Floats, Ints
+from trajanon.files.release_formats import read_release
+from trajanon.files.trajectory_files import write_partition
+from trajanon.shards import parts
+from trajanon.trajectories.trajectories import Trajectories
+
+POINTS = 4
+searched = parts._search
+
+
+def out_of(tmp_path: Path) -> Path:
+    """Where the release goes."""
+    return tmp_path / "anonymized"
+
+
+def walks(n: int, seed: int = 0, places: int = 5) -> Floats:
+    """Trajectories of four points that begin in a few places of a town."""
+    random = np.random.default_rng(seed)
+    start = random.normal(0, 0.02, (places, 1, 2))[random.integers(0, places, n)]
+    steps = random.normal(0, 0.002, (n, POINTS, 2))
+    points: Floats = np.array([40.0, -3.7]) + start + np.cumsum(steps, axis=1)
+    points[..., 0] += 0.02 * np.arange(POINTS)  # all go north, longer than any is moved
+    return points
+
+
+def write_folder(folder: Path, points: Floats, subject: Ints | None = None, rows: int = 70) -> Path:
+    """Write trajectories as parts of so many rows."""
+    return write_parts(folder, Trajectories(points=points, subject=subject, trace=subject), rows)
+
+
+def write_parts(folder: Path, trajectories: Trajectories, rows: int = 70) -> Path:
+    """Write trajectories with all that is known of them as parts of so many rows."""
+    folder.mkdir()
+    write_partition(folder, [trajectories], trajectories.provenance, rows)
+    return folder
+
+
+def hours(points: Floats, seed: int = 0) -> Trajectories:
+    """Give trajectories times of two June days, local ones that begin before and after 03:00."""
+    random = np.random.default_rng(seed)
+    departure = 1_212_800_000 + random.uniform(0, 172_800, (len(points), 1))
+    hops = random.uniform(1, 200, (len(points), POINTS))
+    times = np.round(departure + np.cumsum(hops, axis=1))
+    return Trajectories(points, np.arange(len(points)) // 2, times=times)
+
+
+def released(folder: Path) -> list[bytes]:
+    """The lines of all rows of all parts, as they are written, sorted."""
+    lines = [line for part in sorted(folder.iterdir()) for line in _lines(part)]
+    return sorted(lines)
+
+
+def _lines(part: Path) -> list[bytes]:
+    table = pq.read_table(part)
+    lines = table["geometry"].to_pylist()
+    counted = {"people", "records"} & {*table.column_names}
+    if counted:
+        pairs = zip(lines, table[counted.pop()].to_pylist(), strict=True)
+        return [line for line, count in pairs for _ in range(count)]
+    assert table.column_names == ["id", "geometry"]
+    return list(lines)
+
+
+def released_with_times(folder: Path) -> Counter[tuple[bytes, bytes]]:
+    """The lines of all parts and their times, and how often each occurs."""
+    lines = Counter[tuple[bytes, bytes]]()
+    for part in sorted(folder.iterdir()):
+        release = read_release(part)
+        assert release.times is not None
+        pairs = zip(release.points, release.times, strict=True)
+        lines += Counter((line.tobytes(), when.tobytes()) for line, when in pairs)
+    return lines
+
+
+@contextmanager
+def shards_of(rows: int) -> Iterator[None]:
+    """Make shards of so many rows, but two at least, whatever the memory."""
+    with patch.object(parts, "shards_for", lambda n, capacity: max(-(-n // rows), 2)):
+        yield
+
+
+class Groups:
+    """The group of every row, as whoever searches a shard finds it."""
+
+    def __init__(self) -> None:
+        self.of: dict[int, int] = {}
+        self._count = 0
+
+    def search(self, table: parts.PartsTable, rows: Ints) -> parts.ShardGroups:
+        """Note the groups."""
+        groups = searched(table, rows)
+        assert not self.of.keys() & set(rows.tolist()), "a row came twice"
+        labels = groups.labels + self._count
+        self.of |= dict(zip(rows[~groups.left_out].tolist(), labels.tolist(), strict=True))
+        self._count += len(groups.widths.places)
+        return groups
+
+    @property
+    def labels(self) -> Ints:
+        """Group of each row, (n,)."""
+        return np.array([self.of[row] for row in range(len(self.of))])
+
+
+@contextmanager
+def groups_told() -> Iterator[Groups]:
+    """Listen to what is found in this process."""
+    groups = Groups()
+    with patch.object(parts, "_search", groups.search):
+        yield groups

@@ -1,0 +1,310 @@
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyproj
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from planted import UNTIMED
+
+import trajanon
+from trajanon.common.arrays import Floats, dense
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.settings import ROWS
+from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
+from trajanon.release.originals import matched
+from trajanon.release.report import checked, read_report, report_path
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
+
+pytestmark = pytest.mark.usefixtures("few_moves")
+seeds = st.integers(0, 10**6)
+every_format = pytest.mark.parametrize("suffix", UNTIMED)
+
+
+def trajectories(
+    n: int = 40, m: int = 5, *, people: int | None = 12, seed: int = 0
+) -> Trajectories:
+    """Walks in Madrid; their subjects and traces have numbers found nowhere else."""
+    rng = np.random.default_rng(seed)
+    points = np.cumsum(rng.normal(0, 0.001, (n, m, 2)), axis=1)
+    points += 40.4, -3.7
+    if people is None:
+        return Trajectories(points)
+    subject = 987_000_000 + np.arange(n) % people
+    return Trajectories(
+        points,
+        subject=subject,
+        trace=876_000_000 + np.arange(n),
+        provenance={"attribution": OSM_ATTRIBUTION, "source": "alice/her.gpx"},
+    )
+
+
+def lines(release: Trajectories) -> Counter[bytes]:
+    return Counter(line.tobytes() for line in release.points)
+
+
+@given(
+    suffix=st.sampled_from(UNTIMED),
+    seed=seeds,
+    n=st.integers(2, 40),
+    m=st.integers(2, 6),
+    k=st.integers(2, 6),
+    people=st.none() | st.integers(2, 20),
+    method=st.sampled_from(sorted(METHODS.keys() - {"decomposition"})),  # it takes seconds
+    refine=st.sampled_from(["none", *REFINEMENTS]),
+    where=st.sampled_from([(40.4, -3.7), (0.0, 0.0), (-89.9, 179.9), (89.9, -179.9)]),
+    spread=st.sampled_from([0.0, 1e-8, 1e-4, 0.05]),
+    rows=st.sampled_from(ROWS),
+)
+@settings(max_examples=30)
+def test_what_is_released_passes_the_check(
+    tmp_path: Path,
+    suffix: str,
+    seed: int,
+    n: int,
+    m: int,
+    k: int,
+    people: int | None,
+    method: str,
+    refine: str,
+    where: tuple[float, float],
+    spread: float,
+    rows: str,
+) -> None:
+    rng = np.random.default_rng(seed)
+    subject = None if people is None else dense(rng.integers(0, people, n))
+    assume(n >= k and (subject is None or subject.max() + 1 >= k))
+    original = Trajectories(
+        rng.uniform(-spread, spread, (n, m, 2)) + where,
+        subject=subject,
+        trace=None if subject is None else np.arange(n),
+        provenance={"attribution": OSM_ATTRIBUTION} if seed % 2 else {},
+    )
+    try:
+        release = trajanon.anonymize(original, k, method=method, refine=refine, rows=rows)
+    except BadInput as error:
+        assume("smaller area" not in str(error))
+        raise
+    path = tmp_path / f"{suffix[1:]}{suffix}"  # each has a report of its own
+    release.write(path)
+    findings = trajanon.check(path, k)
+    assert findings.holds, findings.problems
+    line = matched(original, release.trajectories, checked(release.report)).labels
+    people_of = np.arange(n) if subject is None or rows == "trajectories" else subject
+    pairs_of = set(zip(line.tolist(), people_of.tolist(), strict=True))
+    assert findings.trajectories == len(pairs_of)
+    assert findings.groups <= release.report["groups"]  # means may round to the same
+    assert findings.smallest >= k
+    assert lines(trajanon.read_release(path)) == lines(release.trajectories)
+
+
+def pairs(points: Floats) -> set[tuple[float, ...]]:
+    return {tuple(pair) for pair in np.round(points, 7).reshape(-1, 2).tolist()}
+
+
+def test_no_original_place_and_no_subject_is_in_a_release() -> None:
+    original = trajectories()
+    released = trajanon.anonymize(original, 4).trajectories
+    assert not pairs(original.points) & pairs(released.points)
+    assert released.subject is None
+    assert released.trace is None
+    assert dict(released.provenance) == {"attribution": OSM_ATTRIBUTION, "counted": "subjects"}
+
+
+@every_format
+def test_nothing_of_the_source_is_in_the_bytes_of_a_release(tmp_path: Path, suffix: str) -> None:
+    original = trajectories()
+    path = tmp_path / f"release{suffix}"
+    trajanon.anonymize(original, 4).write(path)
+    raw = path.read_bytes()
+    assert original.subject is not None
+    assert original.trace is not None
+    for number in (*original.subject, *original.trace):
+        assert str(number).encode() not in raw
+        assert int(number).to_bytes(8, "little") not in raw
+    for word in (b"alice", b"source", b"subject", b"trace"):
+        assert word not in raw
+    values = np.round(original.points, 7)
+    for value in values[values != np.round(values, 5)]:  # others may be released by chance
+        assert f"{value:.7f}".encode() not in raw
+        assert np.float64(value).tobytes() not in raw
+
+
+@pytest.mark.usefixtures("new_keys")
+def test_groups_and_lines_follow_from_the_key_and_the_seed() -> None:
+    original = trajectories(60)
+    one, two = (trajanon.anonymize(original, 3, seed=7) for _ in range(2))
+    assert one.report["labels"] != two.report["labels"]
+    assert one.report["key_fingerprint"] != two.report["key_fingerprint"]
+    assert not lines(one.trajectories) & lines(two.trajectories)
+    key = bytes([*range(31), 1])
+    again = trajanon.anonymize(original, 3, seed=7, key=key)
+    assert np.array_equal(again.trajectories.points, one.trajectories.points)
+    assert {**again.report, "stages": 0} == {**one.report, "stages": 0}
+    other = trajanon.anonymize(original, 3, seed=8, key=key)
+    assert other.report["labels"] != one.report["labels"]
+
+
+@pytest.mark.parametrize("key", [b"", bytes(15), bytes(65), "0123456789abcdef"])
+def test_a_key_of_another_length_is_refused(key: bytes) -> None:
+    with pytest.raises(BadInput, match="`key` must have 16 to 64 bytes"):
+        trajanon.anonymize(trajectories(), 4, key=key)
+
+
+def test_a_line_has_two_points() -> None:
+    with pytest.raises(BadInput, match="two points or more, and these trajectories have 1"):
+        trajanon.anonymize(Trajectories(np.zeros((4, 1, 2))), 2)
+
+
+def test_the_input_is_not_changed() -> None:
+    original = trajectories()
+    before = original.points.copy()
+    original.points.flags.writeable = False
+    trajanon.anonymize(original, 4)
+    assert np.array_equal(original.points, before)
+
+
+# The report
+
+
+def test_the_report_has_what_was_promised() -> None:
+    report = trajanon.anonymize(trajectories(), 4).report
+    assert next(iter(report)) == "notice"
+    assert set(report) >= {
+        *("n", "k", "counted", "groups", "sizes", "stages", "displacement"),
+        *("versions", "attribution", "information_loss", "labels", "stopped"),
+    }
+    assert (report["n"], report["k"], report["counted"]) == (40, 4, "subjects")
+    assert report["groups"] == len(report["sizes"])
+    assert sum(report["sizes"]) == 40
+    assert np.bincount(report["labels"]).tolist() == report["sizes"]
+    assert min(report["subjects_per_group"]) >= 4
+    path, *others = report["stages"]
+    assert path.pop("chosen") == {"heuristic": "or-opt"}
+    assert {frozenset(stage) for stage in [path, *others]} == {
+        frozenset({"name", "information_loss", "seconds"})
+    }
+    assert [stage["name"] for stage in report["stages"]] == [
+        *("path", "MHM", "descent", "annealing")
+    ]
+    assert report["stopped"] is False
+    assert report["alignment_skipped"] is False
+    # The line as written loses a little more than the mean.
+    assert report["stages"][-1]["information_loss"] < report["information_loss"]
+    assert len(bytes.fromhex(report["key_fingerprint"])) == 8
+    assert float(f"{report['width']:.2g}") == report["width"] >= 10.0
+    assert set(report["displacement"]) == {"mean", "median", "p95", "max"}
+    assert set(report["versions"]) == {"trajanon", "numpy", "numba", "python"}
+    assert report["attribution"] == OSM_ATTRIBUTION
+
+
+def test_the_report_names_neither_source_nor_subjects() -> None:
+    text = json.dumps(trajanon.anonymize(trajectories(), 4).report)
+    assert "alice" not in text
+    assert "987000" not in text
+
+
+@pytest.mark.usefixtures("plain_means")
+def test_the_displacement_is_that_on_the_ellipsoid() -> None:
+    original = trajectories()
+    report = trajanon.anonymize(original, 4).report
+    labels = np.array(report["labels"])
+    means = np.array([original.points[labels == g].mean(axis=0) for g in labels])
+    here, there = original.points.reshape(-1, 2), np.round(means, 7).reshape(-1, 2)
+    ellipsoid = pyproj.Geod(ellps="WGS84")
+    moved = ellipsoid.inv(here[:, 1], here[:, 0], there[:, 1], there[:, 0])[2]
+    expected = {
+        "mean": np.mean(moved),
+        "median": np.median(moved),
+        "p95": np.percentile(moved, 95),
+        "max": np.max(moved),
+    }
+    assert report["displacement"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_first_line_of_the_report_says_it_is_not_for_publication(tmp_path: Path) -> None:
+    release = trajanon.anonymize(trajectories(), 4)
+    release.write(tmp_path / "out.csv")
+    path = tmp_path / "out.report.json"
+    assert report_path(tmp_path / "out.csv") == path
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    assert "For the holder of the data, not for publication" in first
+    assert read_report(tmp_path / "out.csv") == release.report
+    assert json.loads(path.read_text(encoding="utf-8")) == release.report
+
+
+def test_without_subjects_the_report_says_that_nothing_is_known() -> None:
+    report = trajanon.anonymize(trajectories(people=None), 4).report
+    assert report["counted"] == "records"
+    assert report["subjects_per_group"] is None
+    assert report["attribution"] is None
+    assert "nothing is known of their subjects" in report["notice"]
+
+
+def longitudes(*degrees: float) -> Trajectories:
+    """Trajectories at these longitudes, each of two points."""
+    points = np.zeros((len(degrees), 2, 2))
+    points[:, :, 1] = np.array(degrees)[:, None]
+    return Trajectories(points)
+
+
+@pytest.mark.parametrize("west", [-179.9, -122.4])
+def test_groups_on_either_side_of_the_antimeridian_are_released(west: float) -> None:
+    both = longitudes(139.7, west, 139.8, west + 0.1)
+    released = trajanon.anonymize(both, 2, as_published=True).trajectories.points[:, 0, 1]
+    assert sorted(released) == pytest.approx([west + 0.05] * 2 + [139.75] * 2)
+
+
+def test_a_group_on_both_sides_of_the_antimeridian_has_no_mean() -> None:
+    """The mean of 179.9 and -179.9 would be Greenwich."""
+    says = "1 group spans more than 180 degrees .* lower `k`"
+    with pytest.raises(BadInput, match=says):
+        trajanon.anonymize(longitudes(179.9, -179.9, 179.8, -179.8), 4)
+    one_side = longitudes(179.9, 179.9, 179.8, 179.8)
+    assert (
+        trajanon.anonymize(one_side, 4, as_published=True).trajectories.points[..., 1].min() > 179
+    )
+
+
+def test_a_trajectory_that_crosses_the_antimeridian_is_refused() -> None:
+    points = longitudes(*[179.9] * 4).points.copy()
+    points[2, 1, 1] = -179.9
+    with pytest.raises(BadInput, match=r"^1 group spans .*`area`"):
+        trajanon.anonymize(Trajectories(points), 2)
+
+
+# Writing
+
+
+def test_release_and_report_are_written_together_or_not_at_all(tmp_path: Path) -> None:
+    release = trajanon.anonymize(trajectories(), 4)
+    (tmp_path / "out.report.json").mkdir()
+    with pytest.raises(FileProblem, match=r"out\.report\.json"):
+        release.write(tmp_path / "out.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.report.json"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "says"),
+    [
+        (7, None),
+        (None, None),
+        ({"recordings of unknown subjects": "many", "recordings read": []}, None),
+        ({"recordings of unknown subjects": 3}, "3 recordings have no subject"),
+        (
+            {"recordings of unknown subjects": 3, "recordings read": 9},
+            "3 recordings have no subject",
+        ),
+    ],
+)
+def test_counts_of_another_program_are_read_only_if_understood(
+    counts: object, says: str | None
+) -> None:
+    whole = trajectories()
+    some = Trajectories(whole.points, whole.subject, provenance={"counts": counts})
+    notice = trajanon.anonymize(some, 3, refine="none").report["notice"]
+    assert notice.startswith("For the holder of the data, not for publication.")
+    assert ("have no subject" in notice) == (says is not None)
+    assert says is None or says in notice

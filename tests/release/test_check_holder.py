@@ -1,0 +1,290 @@
+"""What the holder of the data can count: subjects, and two releases of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import Run
+from plain import unmoved
+from planted import UNTIMED, K, written
+
+import trajanon
+from trajanon.common.arrays import Floats, Ints
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.evaluation.evaluation import evaluate
+from trajanon.maps.drawing import match
+from trajanon.release.originals import matched
+from trajanon.release.report import checked, digest_of, line_keys
+from trajanon.trajectories.trajectories import Trajectories
+
+NOTHING_MORE: dict[str, Any] = {
+    "notice": "",
+    "k": 2,
+    "counted": "records",
+    "information_loss": 0.0,
+    "stages": [],
+    "rows": {"way": "trajectories"},
+    "displacement": dict.fromkeys(("mean", "median", "p95", "max"), 0.0),
+}
+"""Of a report: what has to be there beside the groups."""
+
+
+def held(folder: Path, method: str = "hm2") -> Trajectories:
+    """Trajectories of which a release and its report stand in the folder."""
+    points = np.random.default_rng(0).uniform((40, -4), (41, -3), (30, 3, 2))
+    trajectories = Trajectories(points, subject=np.arange(30) % 6)
+    release = trajanon.anonymize(trajectories, K, method=method, refine="none")
+    release.write(folder / "r.parquet")
+    return trajectories
+
+
+def test_a_group_of_one_subject_is_found_by_the_holder(tmp_path: Path) -> None:
+    path = tmp_path / "r.parquet"
+    trajectories = held(tmp_path)
+    before = trajanon.check(path, K, trajectories=trajectories)
+    assert (before.holds, before.answered) == (True, "people")
+    # The members of the first group are one person's, as the holder learns later.
+    report = json.loads(path.with_suffix(".report.json").read_text(encoding="utf-8"))
+    assert trajectories.subject is not None
+    first = np.flatnonzero(np.array(report["labels"]) == 0)
+    for people in (1, 3):
+        whose = trajectories.subject.copy()
+        whose[first] = np.arange(len(first)) % people
+        learned = Trajectories(trajectories.points, subject=whose)
+        found = trajanon.check(path, K, trajectories=learned).problems
+        assert found == [
+            "4 records stand behind each line, but not 4 people: 1 of "
+            f"{report['groups']} groups hold fewer than 4 different subjects"
+        ]
+    alone = trajanon.check(path, K)
+    assert (alone.holds, alone.answered) == (True, "rows")
+
+
+def test_what_two_releases_tell_together_is_counted(tmp_path: Path) -> None:
+    """Counted again below, pair by pair."""
+    now, before = tmp_path / "now", tmp_path / "before"
+    now.mkdir()
+    before.mkdir()
+    trajectories = held(now)
+    held(before, "mdav")
+    labels = [
+        json.loads((folder / "r.report.json").read_text(encoding="utf-8"))["labels"]
+        for folder in (now, before)
+    ]
+    assert labels[0] != labels[1]
+    pairs = list(zip(*labels, strict=True))
+    whose = trajectories.subject
+    assert whose is not None
+    people = [
+        len({w for w, other in zip(whose, pairs, strict=True) if pair == other}) for pair in pairs
+    ]
+    found = trajanon.check(
+        now / "r.parquet", K, trajectories=trajectories, against=before / "r.parquet"
+    )
+    alone = {w for w, c in zip(whose.tolist(), people, strict=True) if c == 1}
+    assert found.problems == [
+        f"together with the earlier release, {sum(c < K for c in people)} of 30 "
+        "trajectories are in two groups that have fewer than 4 different subjects in "
+        f"common; {sum(c == 1 for c in people)} of them have no other subject's beside "
+        f"them ({len(alone)} subjects)"
+    ]
+    again = now / "r.parquet"
+    same = trajanon.check(again, K, trajectories=trajectories, against=again)
+    assert same.holds
+
+
+def test_what_the_holder_gives_must_belong_together(tmp_path: Path) -> None:
+    path, report = tmp_path / "r.parquet", tmp_path / "r.report.json"
+    trajectories = held(tmp_path)
+    said = json.loads(report.read_text(encoding="utf-8"))
+    for other, says in (
+        (trajectories.take(np.arange(29)), "do not belong together"),
+        (trajectories.take(np.arange(30)[::-1]), "do not belong together"),
+        (Trajectories(trajectories.points), "name no subjects"),
+    ):
+        with pytest.raises(BadInput, match=says):
+            trajanon.check(path, K, trajectories=other)
+    for labels, says in (
+        (None, "Expected array, got null - at .*labels"),
+        (["a"] * 30, "Expected int, got str - at .*labels"),
+        ([0.5] * 30, "Expected int, got float"),
+        ([7] * 30, "are not its groups"),
+        ([0] * 29, "are not its groups"),
+        ([0] * 30, "do not belong together"),
+        ([0] * 29 + [10**18], "are not its groups"),
+        ([0] * 29 + [10**30], "out of range|Expected"),
+    ):
+        report.write_text(json.dumps(said | {"labels": labels}), encoding="utf-8")
+        with pytest.raises((BadInput, FileProblem), match=says):
+            trajanon.check(path, K, trajectories=trajectories)
+    for left_out in ({"rows": [-1]}, {"rows": [31]}, {"rows": [7, 7]}):
+        odd = json.dumps(said | {"suppressed": left_out})
+        report.write_text(odd, encoding="utf-8")
+        with pytest.raises(BadInput, match="do not belong together"):
+            trajanon.check(path, K, trajectories=trajectories)
+    for text in ("[]", "{"):
+        report.write_text(text, encoding="utf-8")
+        with pytest.raises(FileProblem, match=r"r\.report\.json"):
+            trajanon.check(path, K, trajectories=trajectories)
+    report.unlink()
+    with pytest.raises(FileProblem, match="the report with the groups of"):
+        trajanon.check(path, K, trajectories=trajectories)
+
+
+def test_earlier_releases_are_compared_beside_their_originals(tmp_path: Path) -> None:
+    held(tmp_path)
+    with pytest.raises(BadInput, match="`against` needs `trajectories`"):
+        trajanon.check(tmp_path / "r.parquet", K, against=tmp_path / "r.parquet")
+
+
+@pytest.mark.usefixtures("plain_means")
+def test_what_one_of_two_releases_left_out_is_told_by_their_difference(tmp_path: Path) -> None:
+    """A mean of five and one of four of them give the fifth, to some centimetres."""
+    points = np.random.default_rng(0).uniform((40, -4), (41, -3), (9, 3, 2))
+    subject = np.array([0, 1, 2, 3, 4, 0, 1, 2, 3])
+    now, before = tmp_path / "now.csv", tmp_path / "before.csv"
+    labels = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1])
+    kept = np.arange(9) != 4
+    lines = []
+    for path, rows, left_out in ((now, np.arange(9), []), (before, kept, [4])):
+        some, of = points[rows], labels[rows]
+        means = np.stack([some[of == group].mean(axis=0) for group in (0, 1)])
+        lines.append(np.round(means, 7))
+        written(path, lines[-1][np.random.default_rng(1).permutation(of)])
+        report = told_of(some, lines[-1], of)
+        report["suppressed"] = {"rows": left_out}
+        path.with_suffix(".report.json").write_text(json.dumps(report))
+    told = 5 * lines[0][0] - 4 * lines[1][0]
+    np.testing.assert_allclose(told, points[4], rtol=0, atol=1e-6)
+    says = [
+        "1 trajectory is in a group of one release and left out of the other "
+        "together with fewer than 4 different subjects: the difference of the two may tell where "
+        "they went"
+    ]
+    held = Trajectories(points, subject=subject)
+    for one, other in ((now, before), (before, now)):
+        found = trajanon.check(one, K, trajectories=held, against=other).problems
+        assert found == says
+
+
+def test_the_earlier_release_must_belong_to_the_originals_too(tmp_path: Path) -> None:
+    """Groups of other trajectories, equal in number and sizes, would tell nothing."""
+    rng = np.random.default_rng(0)
+    for name in ("now", "other"):
+        points = rng.uniform((40, -4), (41, -3), (8, 3, 2))
+        held = Trajectories(points, subject=np.arange(8))
+        trajanon.anonymize(held, K).write(tmp_path / f"{name}.csv")
+    paths = tmp_path / "other.csv", tmp_path / "now.csv"
+    assert trajanon.check(paths[0], K, trajectories=held, against=paths[0]).holds
+    with pytest.raises(BadInput, match=r"now\.csv: these .* do not belong together"):
+        trajanon.check(paths[0], K, trajectories=held, against=paths[1])
+
+
+def told_of(points: Floats, lines: Floats, labels: Ints) -> dict[str, Any]:
+    """The report of groups, as far as it is read."""
+    told = {"n": len(labels), "labels": labels.tolist(), "averaged": digest_of(points, labels)}
+    return NOTHING_MORE | told | {"line_keys": line_keys(lines).tolist()}
+
+
+def with_equal_lines() -> tuple[Trajectories, trajanon.Release]:
+    """A release of three groups, of which rounding made two lines."""
+    points = np.random.default_rng(0).uniform((40, -4), (41, -3), (3, 1, 3, 2))
+    points[1] = points[0].round(5) + 2e-6
+    points[0] = points[1] - 4e-6
+    spread = np.array([-3e-7, -1e-7, 1e-7, 3e-7])[:, None, None]
+    held = Trajectories((points + spread).reshape(12, 3, 2), subject=np.arange(12))
+    with unmoved():
+        return held, trajanon.anonymize(held, K, refine="none")
+
+
+@pytest.mark.parametrize("suffix", UNTIMED)
+def test_groups_that_rounding_made_equal_are_counted_and_harmless(
+    tmp_path: Path, suffix: str
+) -> None:
+    held, release = with_equal_lines()
+    report = release.report
+    assert (report["groups"], report["lines"]) == (3, 2)
+    path, before = tmp_path / f"r{suffix}", tmp_path / f"b{suffix}"
+    release.write(path)
+    with_equal_lines()[1].write(before)
+    findings = trajanon.check(path, K, trajectories=held, against=before)
+    assert findings.holds
+    assert (findings.groups, findings.smallest) == (2, 4)
+    read = trajanon.read_release(path)
+    found = matched(held, read, checked(report))
+    assert np.bincount(found.labels).tolist() == [8, 4]
+    assert np.abs(found.lines[found.labels] - held.points).max() < 1e-4
+    evidence = evaluate(held, read, report)
+    assert evidence.holds
+    assert evidence.sizes.tolist() == [8, 4]
+    assert match(held, read, report)[0].lines.shape == (2, 3, 2)
+
+
+def test_the_two_may_be_other_groups_than_before(tmp_path: Path) -> None:
+    """Eight who went the same way, in two groups that are not those of before."""
+    held, release = with_equal_lines()
+    release.write(tmp_path / "r.csv")
+    was, labels = np.array(release.report["labels"]), np.array([0, 1] * 4 + [2] * 4)
+    keys = np.array(release.report["line_keys"])[was[[0, 1, 8]]].tolist()
+    other = release.report | {"labels": labels.tolist()}
+    other |= {"line_keys": keys, "averaged": digest_of(held.points, labels)}
+    trajanon.Release(release.trajectories, other).write(tmp_path / "b.csv")
+    paths = tmp_path / "r.csv", tmp_path / "b.csv"
+    assert trajanon.check(paths[0], K, trajectories=held, against=paths[1]).holds
+
+
+@pytest.mark.usefixtures("plain_means")
+def test_several_earlier_releases_tell_more_than_each(tmp_path: Path, run: Run) -> None:
+    """Each two have k trajectories in common, and all three one alone."""
+    points = np.random.default_rng(0).uniform((40, -4), (41, -3), (32, 3, 2))
+    paths = []
+    for bit in range(3):
+        labels = np.arange(32) // 4 >> bit & 1
+        means = np.stack([points[labels == group].mean(axis=0) for group in (0, 1)])
+        paths.append(tmp_path / f"{bit}.csv")
+        written(paths[-1], np.round(means, 7)[np.random.default_rng(1).permutation(labels)])
+        report = told_of(points, np.round(means, 7), labels)
+        paths[-1].with_suffix(".report.json").write_text(json.dumps(report))
+    held = Trajectories(points, subject=np.arange(32))
+    for earlier in paths[1:]:
+        assert trajanon.check(paths[0], 8, trajectories=held, against=earlier).holds
+    assert trajanon.check(paths[0], 4, trajectories=held, against=paths[1:]).holds
+    (found,) = trajanon.check(paths[0], 8, trajectories=held, against=paths[1:]).problems
+    assert found.startswith(
+        "together with the earlier releases, 32 of 32 trajectories are in groups that have "
+        "fewer than 8 different subjects in common; "
+    )
+    trajanon.write_trajectories(tmp_path / "t.parquet", held)
+    both = ["--trajectories", tmp_path / "t.parquet"]
+    both += [word for path in paths[1:] for word in ("--against", path)]
+    assert "earlier releases" in run("check", paths[0], "-k", 8, *both).out
+    answer = run("check", paths[0], "-k", 4, *both)
+    assert f"also beside {paths[1]} and {paths[2]} no fewer than 4" in answer.out
+
+
+def test_the_same_groups_under_two_keys_must_not_both_be_published(tmp_path: Path) -> None:
+    """Their mean is nearer to the members; one key moves a group in one way."""
+    held = trajectories_of_twelve()
+    paths = [tmp_path / f"{name}.csv" for name in ("one", "again", "other")]
+    for path, key in zip(paths, (KEY, KEY, KEY[::-1]), strict=True):
+        trajanon.anonymize(held, K, method="mdav", refine="none", key=key).write(path)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert trajanon.check(paths[1], K, trajectories=held, against=paths[0]).holds
+    findings = trajanon.check(paths[2], K, trajectories=held, against=paths[:2])
+    assert len(findings.problems) == 2
+    assert f"3 groups are also in {paths[0]}, moved by another key or width" in findings.problems[0]
+    assert "publish one of the two releases only" in findings.problems[1]
+
+
+KEY = bytes(range(32))
+
+
+def trajectories_of_twelve() -> Trajectories:
+    """Three groups of four, far from each other."""
+    random = np.random.default_rng(4)
+    ways = np.repeat(random.uniform((40, -4), (41, -3), (3, 1, 2)), 4, axis=0)
+    along = np.linspace(0.0, 0.05, 5)[:, None]
+    points = ways + along + random.normal(0.0, 1e-3, (12, 1, 2))
+    return Trajectories(points, subject=np.arange(12))

@@ -1,0 +1,294 @@
+"""Groups that are mended before a release: nobody loses protection, and nothing that was fine."""
+
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import naive
+import numpy as np
+import pytest
+from commands import Run
+from hypothesis import given
+from hypothesis import strategies as st
+from interrupting import Interrupting
+from shards import groups_told, hours, shards_of, write_parts
+
+import trajanon
+from trajanon import maps
+from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.errors import BadInput
+from trajanon.evaluation.evaluation import evaluate
+from trajanon.files.trajectory_files import write_trajectories
+from trajanon.grouping import loss
+from trajanon.release import leaving_out as mending
+from trajanon.release.leaving_out import MOST_LEFT_OUT, ONE_PLACE, Ends, ends_of, mended
+from trajanon.release.report import checked, read_report, released_of
+from trajanon.shards.parts import anonymize_parts
+from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.trajectories import Trajectories
+
+
+def walks(n: int, seed: int = 0, people: int = 20, places: int = 5) -> Trajectories:
+    random = np.random.default_rng(seed)
+    start = random.normal(0, 0.02, (places, 1, 2))[random.integers(0, places, n)]
+    steps = random.normal(0, 0.001, (n, 4, 2))
+    points: Floats = np.array([40.0, -3.7]) + start + np.cumsum(steps, axis=1)
+    subject = random.integers(0, people, n)
+    subject[: min(n, people)] = range(min(n, people))
+    return Trajectories(
+        points=points, subject=subject, trace=np.arange(n), provenance={"trips": True}
+    )
+
+
+def far_apart(n: int, far: list[int]) -> Trajectories:
+    """Walks, of which some are on other continents, each alone."""
+    home = walks(n, people=n)
+    points = home.points.copy()
+    away = np.linspace(-30.0, 30.0, len(far) + 1)[:-1]
+    points[far] += np.stack([away, 60.0 + away], axis=1)[:, None]
+    return replace(home, points=points)
+
+
+def is_wide(points: Floats) -> bool:
+    middles = points.mean(axis=1)
+    apart = max(float(displacement(a, b)) for a in middles for b in middles)
+    return bool(apart > displacement(points[:, 1:], points[:, :-1]).sum(axis=1).max())
+
+
+def at(places: Ints, distinct: int = 2) -> Ends:
+    """Ends in numbered places, (n, 2), a kilometre from one to the next."""
+    points = np.stack([40.0 + 0.01 * places, np.zeros(places.shape)], axis=2)
+    return Ends(points, np.zeros(places.shape, dtype=np.bool_), distinct)
+
+
+def in_few_places(ends: Ends, rows: Ints) -> bool:
+    """Whether so many members are nowhere each in another place than the others: all are tried."""
+
+    def apart(one: int, other: int, end: int) -> bool:
+        points, free = ends.points[[one, other], end], ends.free[[one, other], end]
+        return bool(free.any() or displacement(*points) > ONE_PLACE)
+
+    return any(
+        not any(
+            all(apart(*pair, end) for pair in combinations(some, 2))
+            for some in combinations(rows.tolist(), ends.distinct)
+        )
+        for end in range(2)
+    )
+
+
+def groups_at_random(n: int, k: int, subjects: Ints, random: np.random.Generator) -> Ints:
+    """Any groups of k subjects: near ones are no more likely than others."""
+    labels = random.permutation(n) // max(2 * k, 6)
+    while not naive.holds(dense(labels), subjects, k):
+        labels = labels // 2
+    return dense(labels)
+
+
+@given(
+    n=st.integers(12, 60),
+    k=st.integers(2, 3),
+    people=st.integers(4, 60),
+    places=st.integers(1, 30),
+    share=st.sampled_from([0.0, 0.1, 0.5]),
+    distinct=st.integers(2, 3),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_mends_keep_the_promise_and_what_was_fine(
+    n: int, k: int, people: int, places: int, share: float, distinct: int, seed: int
+) -> None:
+    whole = walks(n, seed, min(people, n), places)
+    random, points = np.random.default_rng(seed), whole.points.copy()
+    far = random.random(n) < 0.1
+    points[far] += random.normal(0.0, 0.1, (int(far.sum()), 1, 2))
+    subjects, ends = whole.subject, at(random.integers(0, places, (n, 2)), min(distinct, k))
+    ends.points[...] += random.normal(0.0, 0.0007, ends.points.shape)  # some 200 m apart
+    ends.free[...] = random.random((n, 2)) < 0.1
+    assert subjects is not None
+    before = groups_at_random(n, k, subjects, random)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mending, "MOST_LEFT_OUT", share)
+        how: Any = {"subjects": subjects, "ends": ends}
+        records = loss.standardise(points.reshape(n, -1))
+        after, told = mended(points, records, before, k, **how)
+        again, _ = mended(points, records, before, k, **how)
+    np.testing.assert_array_equal(after, again)
+    kept = after >= 0
+    assert naive.holds(dense(after[kept]), subjects[kept], k)
+    assert told["wide"]["trajectories"] == n - kept.sum() <= share * n
+
+    def odd(labels: Ints, group: int) -> tuple[bool, bool]:
+        rows = labels == group
+        return is_wide(points[rows]), in_few_places(ends, np.flatnonzero(rows))
+
+    was = {group: odd(before, group) for group in np.unique(before).tolist()}
+    now = {group: odd(after, group) for group in np.unique(after[kept]).tolist()}
+    for row in np.flatnonzero(kept):
+        if not any(was[before[row]]):
+            assert not any(now[after[row]])
+    assert told["wide"]["left"] == sum(wide for wide, _ in now.values())
+    assert told["wide"]["groups"] + told["wide"]["left"] == sum(wide for wide, _ in was.values())
+    assert told["one_place"]["left"] == sum(one for _, one in now.values())
+    assert told["one_place"]["exchanged"] <= told["one_place"]["groups"] - told["one_place"]["left"]
+
+
+@given(seed=st.integers(0, 2**32 - 1), sizes=st.lists(st.integers(2, 4), min_size=2, max_size=5))
+def test_the_cheapest_exchange_is_taken(seed: int, sizes: list[int]) -> None:
+    """Of one group that begins in one place: all exchanges are tried."""
+    random, n = np.random.default_rng(seed), sum(sizes)
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    points = 40.0 + random.normal(0.0, 1e-3, (n, 3, 2))
+    points[:, :, 0] += np.array([0.0, 0.1, 0.2])  # long ones: no group is wide
+    places = np.stack([np.arange(n), -np.arange(n)], axis=1)
+    places[: sizes[0], 0] = 0
+    records = loss.standardise(points.reshape(n, -1))
+    after, told = mended(points, records, labels, 2, ends=at(places))
+    assert told["one_place"] == {"groups": 1, "exchanged": 1, "left": 0}
+    costs = []
+    for one in range(sizes[0]):
+        for other in range(sizes[0], n):
+            tried = labels.copy()
+            tried[[one, other]] = tried[[other, one]]
+            costs.append(loss.sse(records, tried))
+    assert loss.sse(records, dense(after)) == pytest.approx(min(costs))
+
+
+def test_groups_that_no_exchange_mends_are_merged() -> None:
+    """Each of two groups begins where the other does, and none of both may go elsewhere."""
+    points = walks(4).points.copy()
+    points[:, :, 0] += np.array([0.0, 0.1, 0.2, 0.3])
+    places = np.array([[1, 1], [1, 2], [2, 3], [2, 3]])
+    records = loss.standardise(points.reshape(4, -1))
+    subjects = np.array([0, 1, 0, 1])
+    labels, told = mended(points, records, np.array([0, 0, 1, 1]), 2, ends=at(places))
+    assert told["one_place"]["exchanged"] == 2
+    places = np.array([[1, 1], [1, 1], [2, 1], [2, 4]])  # whoever is exchanged, one place is left
+    labels, told = mended(
+        points, records, np.array([0, 0, 1, 1]), 2, subjects=subjects, ends=at(places)
+    )
+    assert told["one_place"]["left"] == 0
+    assert len({*labels.tolist()}) == 1
+
+
+def test_those_far_from_all_others_are_left_out_and_nobody_who_joined_them() -> None:
+    far = [5, 17, 120]
+    release = trajanon.anonymize(far_apart(300, far), 4, effort="fast")
+    report = release.report
+    assert report["suppressed"]["rows"] == far
+    assert report["mended"]["wide"]["trajectories"] == 3
+    assert report["mended"]["wide"]["left"] == 0
+    assert report["n"] == 297
+    assert report["stages"][-1]["name"] == "mending"
+    assert report["displacement"]["mean"] < report["length"]["mean"]
+
+
+def test_no_more_are_left_out_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MOST_LEFT_OUT == 0.01
+    monkeypatch.setattr("trajanon.anonymization.refuse_far", lambda *_: None)
+    report = trajanon.anonymize(far_apart(250, [5, 17, 120]), 4, effort="fast").report
+    assert report["mended"]["wide"]["trajectories"] <= 2
+    assert report["mended"]["wide"]["left"] > 0
+
+
+def hotel() -> Trajectories:
+    """Trips of which many begin in one place, in all directions, and others beside it."""
+    whole = walks(120, 3, people=40)
+    points = whole.points.copy()
+    points[:30] += points[0, :1] - points[:30, :1]
+    points[30:60] += points[0, :1] - points[30:60, :1] + 0.004
+    return replace(whole, points=points)
+
+
+@pytest.mark.parametrize(("timed", "distinct"), [(False, 2), (True, 2), (False, 3)])
+def test_no_group_of_trips_begins_or_ends_in_fewer_places(timed: bool, distinct: int) -> None:
+    trips = hotel()
+    how: dict[str, Any] = {"effort": "fast", "distinct_ends": distinct}
+    if timed:
+        trips = replace(trips, times=hours(trips.points).times)
+        how["times"] = "of-day"
+    report = trajanon.anonymize(trips, 3, **how).report
+    told = report["mended"]["one_place"]
+    assert told["groups"] > told["left"] * (distinct - 2)  # no exchange gives all three places
+    kept = released_of(trips, checked(report))
+    labels, ends = np.array(report["labels"]), ends_of(kept, distinct)
+    assert ends is not None
+    groups = (np.flatnonzero(labels == group) for group in range(labels.max() + 1))
+    assert sum(in_few_places(ends, rows) for rows in groups) == told["left"] * (distinct - 2)
+
+
+def test_windows_begin_where_they_were_cut_and_that_is_no_place() -> None:
+    windows = replace(hotel(), provenance={"trips": False, "spacing": 100})
+    report = trajanon.anonymize(windows, 3, effort="fast").report
+    assert report["mended"]["one_place"] == {"groups": 0, "exchanged": 0, "left": 0}
+
+
+def test_map_check_and_evaluation_know_who_was_left_out(tmp_path: Path) -> None:
+    trips = far_apart(300, [5, 17, 120])
+    release = trajanon.anonymize(trips, 4, effort="fast")
+    release.write(out := tmp_path / "anonymized.parquet")
+    assert trajanon.check(out, 4, trajectories=trips).holds
+    found = evaluate(trips, release.trajectories, release.report)
+    assert found.trajectories == 297
+    assert found.holds
+    page = maps.compare(trips, release.trajectories, release.report).get_root()
+    assert '"originals":297' in page.render().replace(" ", "")
+
+
+def test_ctrl_c_leaves_nothing_unmended() -> None:
+    stop = Interrupting(1, {"Moving records"})
+    report = trajanon.anonymize(far_apart(300, [5, 17, 120]), 4, progress=stop).report
+    assert report["stopped"]
+    assert report["suppressed"]["rows"] == [5, 17, 120]
+
+
+def test_shards_are_mended_like_files(tmp_path: Path) -> None:
+    """Those left out are in no group, and have no row and no line."""
+    trips = far_apart(600, [5, 17])
+    write_parts(tmp_path / "trips", trips)
+    out = tmp_path / "anonymized"
+    with shards_of(310), groups_told() as groups:
+        report = anonymize_parts(str(tmp_path / "trips"), str(out), 4, effort="fast")
+    rows = report["suppressed"]["rows"]
+    assert rows == [5, 17]
+    assert report["n"] == 600 - len(rows) == report["rows"]["trajectories"]
+    assert groups.of.keys() == {*range(600)} - {*rows}
+    assert report["mended"]["wide"]["trajectories"] == len(rows)
+    assert report["mended"]["one_place"]["left"] == 0
+    assert {*report["length"]} == {"mean", "median"}
+    found = evaluate(trips, *_release(out))
+    assert found.trajectories == report["n"]
+    assert found.holds
+    assert trajanon.check(out, 4, trajectories=trips).holds
+
+
+def _release(out: Path) -> tuple[Trajectories, Any]:
+    return trajanon.read_release(out), read_report(out)
+
+
+def scattered(n: int) -> Trajectories:
+    """Short walks, each in a town of its own."""
+    random = np.random.default_rng(0)
+    towns = np.stack([random.uniform(-60, 60, n), random.uniform(-150, 150, n)], axis=1)
+    return replace(walks(n), points=towns[:, None] + random.normal(0, 0.001, (n, 4, 2)))
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_points_that_would_move_farther_than_trips_are_long_are_refused(
+    run: Run, shards: int
+) -> None:
+    write_trajectories("trajectories.parquet", scattered(60))
+    write_parts(Path("trips"), scattered(60))
+    source, out = ("trips", "new") if shards > 1 else ("trajectories.parquet", "new.parquet")
+    with shards_of(30):
+        answer = run("anonymize", source, "-k", "3", "--effort", "fast", "--out", out)
+    assert answer.code == 2
+    assert "from where people went on average, and a trip is" in answer.sentence
+    assert "lower k (3), add trajectories, or take a smaller area" in answer.sentence
+    assert {path.name for path in Path().iterdir()} == {"trajectories.parquet", "trips"}
+
+
+def test_as_published_refuses_nothing_far() -> None:
+    assert trajanon.anonymize(scattered(60), 3, as_published=True).report["groups"] > 0
+    with pytest.raises(BadInput, match="smaller area"):
+        trajanon.anonymize(scattered(60), 3, effort="fast")

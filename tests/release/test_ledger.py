@@ -1,0 +1,276 @@
+"""The ledger: what was released is known again, and nothing else can be read from it."""
+
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import mode
+from ledgers import TOLD, marks_of, trace, windows_of
+from shards import walks
+
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.extract import Rules, Trace
+from trajanon.extract.cutting import cut
+from trajanon.files.trajectory_files import read_marks, read_trajectories, write_trajectories
+from trajanon.release.ledger import opened
+from trajanon.trajectories.trajectories import HOPS, Trajectories
+
+
+def look(book: Path) -> list[bool]:
+    """Whether some hops are new."""
+    with opened(book) as ledger:
+        hops = (marks_of([9, hop]) for hop in (10, 20, 30, 40))
+        return [bool(ledger.sort(ledger.keyed(hop), None).new[0]) for hop in hops]
+
+
+# What the ledger holds.
+
+
+def test_what_was_released_is_known_again_by_any_of_its_hops(book: Path) -> None:
+    released, later = marks_of([1, 10, 11, 12], [2, 20]), marks_of([7, 5, 12], [1, 6], [2, 20, 21])
+    with opened(book, new=True) as ledger:
+        assert ledger.sort(ledger.keyed(later), None).new.all()
+        ledger.announce(TOLD, ledger.keyed(released))
+    with opened(book) as ledger:
+        found = ledger.sort(ledger.keyed(later), None)
+        assert found.new.tolist() == [False, True, False]
+        assert found.known == 2
+
+
+def test_all_on_the_run_of_a_released_window_counts_as_released(book: Path) -> None:
+    with opened(book, new=True) as ledger:
+        ledger.announce(TOLD, ledger.keyed(marks_of([1, 10])))
+        found = ledger.sort(ledger.keyed(marks_of([1, 11], [1, 10], [1, 12])), np.array([4, 4, 9]))
+        assert found.new.tolist() == [False, False, True]
+
+
+def test_points_and_names_are_not_in_it_and_it_is_its_owners_alone(book: Path) -> None:
+    marks = marks_of([0x1122334455667788, 0x99AABBCCDDEEFF00])
+    with opened(book, new=True) as ledger:
+        ledger.announce(TOLD, ledger.keyed(marks))
+    content = book.read_bytes()
+    assert all(mark.tobytes() not in content for mark in marks[0, :2])
+    assert mode(book) == 0o600
+    other = book.with_name("other.ledger")
+    with opened(other, new=True) as ledger:
+        ledger.announce(TOLD, ledger.keyed(marks))
+    digests = [sqlite3.connect(path).execute("select hops from releases") for path in (book, other)]
+    assert digests[0].fetchone() != digests[1].fetchone()
+
+
+def test_one_of_two_runs_has_it(book: Path) -> None:
+    with opened(book, new=True), pytest.raises(FileProblem, match="another run holds"):
+        look(book)
+    look(book)
+
+
+def alter(book: Path, *statements: str) -> None:
+    """Change a ledger behind its back."""
+    with sqlite3.connect(book) as database:
+        for statement in statements:
+            database.execute(statement)
+    database.close()
+
+
+OF_VERSION_3 = (
+    "update releases set told = json_remove(told, '$.one_line_each'), people = x''",
+    *(f"alter table {table} drop column link" for table in ("releases", "ledger")),
+    "alter table ledger drop column last",
+    "update ledger set version = 3",
+)
+OF_VERSION_2 = (
+    *OF_VERSION_3,
+    "alter table releases add column digest blob not null default x''",
+    "update ledger set version = 2",
+)
+
+
+@pytest.mark.parametrize("before", [OF_VERSION_2, OF_VERSION_3])
+def test_a_ledger_of_an_earlier_version_is_read_and_goes_on(
+    book: Path, before: tuple[str, ...]
+) -> None:
+    with opened(book, new=True) as ledger:
+        ledger.announce(TOLD, ledger.keyed(marks_of([1, 10])))
+    alter(book, *before)
+    with opened(book) as ledger:
+        ledger.announce(TOLD, ledger.keyed(marks_of([2, 20])))
+        with pytest.raises(BadInput, match=r"release 1 of .* kept no people"):
+            ledger.sort(ledger.keyed(marks_of([1, 10])), None, one_line_each=True)
+    assert look(book) == [False, False, True, True]
+    alter(book, "update releases set hops = x'' where number = 1")
+    with pytest.raises(FileProblem, match="is not whole from release 1 on"):
+        look(book)
+
+
+@pytest.mark.parametrize(
+    ("change", "first"),
+    [
+        ("update releases set hops = x'' where number = 2", 2),
+        ("update releases set hops = x'', people = x''", 1),
+        ("update releases set people = x'' where number = 4", 4),
+        ("update releases set told = replace(told, 'nowhere', 'erewhon') where number = 2", 2),
+        ("update releases set told = '{}' where number = 1", 1),
+        ("update releases set hops = 'text' where number = 1", 1),
+        ("delete from releases where number = 1", 1),
+        ("delete from releases where number = 2", 2),
+        ("delete from releases where number = 4", 4),
+        ("delete from releases", 1),
+        ("insert into releases select 5, told, hops, people, link from releases limit 1", 5),
+        ("update releases set number = 9 where number = 4", 4),
+        ("update ledger set last = 3", 5),
+        ("update ledger set key = cast(substr(key, 2) || x'01' as blob)", 1),
+    ],
+)
+def test_a_changed_ledger_is_refused_from_the_first_release_on_that_is_wrong(
+    book: Path, change: str, first: int
+) -> None:
+    with opened(book, new=True) as ledger:
+        for number in range(4):
+            ledger.announce(TOLD, ledger.keyed(marks_of([number + 1, 10 * number + 10])))
+        ledger.forget(3)
+    alter(
+        book,
+        "update releases set told = json_set(told, '$.settled', json('false')) where number = 4",
+    )
+    assert look(book) == [False, False, True, False]  # it is none of what may not change
+    alter(book, change)
+    with pytest.raises(FileProblem, match=f"is not whole from release {first} on"):
+        look(book)
+
+
+@pytest.mark.parametrize("key", ["zeroblob(32)", "x''", "x'0102'", "'text'"])
+def test_a_key_that_is_none_is_refused(book: Path, key: str) -> None:
+    with opened(book, new=True):
+        pass
+    alter(book, f"update ledger set key = {key}")
+    with pytest.raises(FileProblem, match="is damaged: take its last copy"):
+        look(book)
+
+
+def test_a_person_on_a_line_is_known_under_every_name(book: Path) -> None:
+    with opened(book, new=True) as ledger:
+        for promised, marks in ((True, marks_of([1, 10], [2])), (False, marks_of([3, 30]))):
+            ledger.announce({**TOLD, "one_line_each": promised}, ledger.keyed(marks))
+        later = ledger.keyed(marks_of([2, 5], [8, 6], [9, 7], [3, 31], [4, 10]))
+        person = np.array([0, 0, 1, 2, 3])
+        found = ledger.sort(later, None, person)
+        assert found.new.tolist() == [False, False, True, True, False]
+        assert (found.known, found.on_a_line) == (1, 2)
+        found = ledger.sort(later, None, person, one_line_each=True)
+        assert found.new.tolist() == [False, False, True, False, False]
+
+
+def test_a_ledger_of_another_version_is_refused(book: Path) -> None:
+    with opened(book, new=True):
+        pass
+    alter(book, "update ledger set version = 7")
+    with pytest.raises(FileProblem, match="is a ledger of version 7, and this"):
+        look(book)
+
+
+@pytest.mark.parametrize("content", [b"", b"no database at all, but long enough to be one" * 9])
+def test_what_is_no_ledger_is_refused(book: Path, content: bytes) -> None:
+    book.write_bytes(content)
+    with pytest.raises(FileProblem, match=r"trips\.ledger"), opened(book, new=True):
+        pass
+    assert book.read_bytes() == content
+
+
+def test_there_is_none_to_look_into(book: Path) -> None:
+    with pytest.raises(FileProblem, match="make one with trajanon anonymize --ledger"):
+        look(book)
+    assert not book.exists()
+
+
+# How recordings are known again.
+
+
+@pytest.mark.parametrize(
+    ("later", "how"),
+    [
+        (trace("a", slice(0, 300)), "as it was"),
+        (trace("b", slice(0, 300), subject="eve"), "under another name"),
+        (trace("a", slice(0, 380)), "with points at its end"),
+        (trace("a", slice(7, 300)), "without its beginning"),
+        (trace("a", slice(100, 200)), "a part of it"),
+    ],
+)
+@pytest.mark.parametrize("several", [None, 1])
+def test_a_changed_recording_is_known_by_its_fixes(
+    book: Path, later: Trace, how: str, several: int | None
+) -> None:
+    first, second = (
+        windows_of(one, per_recording=several) for one in (trace("a", slice(0, 300)), later)
+    )
+    assert first.marks is not None
+    assert second.marks is not None
+    assert second.tracks is not None
+    with opened(book, new=True) as ledger:
+        ledger.announce(TOLD, ledger.keyed(first.marks))
+        assert not ledger.sort(ledger.keyed(second.marks), second.tracks.recording_of).new.any(), (
+            how
+        )
+
+
+def test_another_recording_is_new(book: Path) -> None:
+    first, second = windows_of(trace("a", slice(0, 200))), windows_of(trace("a", slice(200, 400)))
+    assert first.marks is not None
+    assert second.marks is not None
+    with opened(book, new=True) as ledger:
+        ledger.announce(TOLD, ledger.keyed(first.marks))
+        found = ledger.sort(ledger.keyed(second.marks), None)
+    assert found.new.all()
+    assert (first.marks[0, 0] == second.marks[:, 0]).all()  # but of the same person
+
+
+def test_marks_do_not_depend_on_what_else_is_read() -> None:
+    alone = windows_of(trace("a", slice(0, 300)))
+    among = windows_of(trace("x", slice(350, 400), subject="eve"), trace("a", slice(0, 300)))
+    assert alone.marks is not None
+    assert among.marks is not None
+    assert np.array_equal(alone.marks, among.marks[-len(alone) :])
+
+
+def test_a_long_hop_marks_every_window_it_passes() -> None:
+    ends = Trace(
+        name="a",
+        subject="a",
+        lat=np.array([40.0, 40.02]),
+        lon=np.zeros(2),
+        time=np.array([0.0, 99.0]),
+    )
+    rules = Rules(spacing=50.0, points=10, per_recording=None, max_gap=9_000.0, max_speed=900.0)
+    found = cut([ends], rules).marks
+    assert found is not None
+    assert len(found) > 2
+    assert (found[:, 1] == found[0, 1]).all()
+    assert (found[:, 1] != 0).all()
+
+
+def test_files_keep_marks(tmp_path: Path) -> None:
+    windows = windows_of(trace("a", slice(0, 300)))
+    write_trajectories(tmp_path / "a.parquet", windows)
+    read = read_trajectories(tmp_path / "a.parquet")
+    assert windows.marks is not None
+    assert read.marks is not None
+    assert np.array_equal(read.marks, windows.marks)
+    assert np.array_equal(read_marks(tmp_path / "a.parquet"), windows.marks)
+
+
+def test_marks_of_another_shape_are_refused(tmp_path: Path) -> None:
+    trips = Trajectories(walks(2), marks=np.ones((2, 1 + HOPS), np.uint64))
+    write_trajectories(tmp_path / "a.parquet", trips)
+    frame = pd.read_parquet(tmp_path / "a.parquet")
+    with pytest.raises(BadInput, match="marks must have shape"):
+        Trajectories(walks(2), marks=np.ones((2, 3), np.uint64))
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(tmp_path / "a.parquet")
+    for odd in (pa.array([[1], [2]], pa.large_list(pa.uint64())), pa.array(frame.index)):
+        place = table.schema.get_field_index("marks")
+        pq.write_table(table.set_column(place, "marks", odd), tmp_path / "odd.parquet")
+        with pytest.raises(BadInput, match=r"the column marks of .* is not as extract writes it"):
+            read_trajectories(tmp_path / "odd.parquet")

@@ -1,0 +1,79 @@
+"""A run out of memory that is stopped: one sentence, and nothing stays of it."""
+
+import os
+import signal
+from functools import partial
+from pathlib import Path
+
+import distributed
+import pytest
+from commands import Run
+from shards import released, walks, write_folder
+
+from trajanon.common.errors import ServerProblem
+from trajanon.common.progress import silent
+from trajanon.common.workers import connected, each_done
+from trajanon.shards import parts
+
+
+def interrupt_oneself(_: int) -> int:
+    os.kill(os.getpid(), signal.SIGINT)
+    sum(range(100_000))
+    return os.getpid()
+
+
+def die_once(flag: str) -> int:
+    if not Path(flag).exists():
+        Path(flag).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return os.getpid()
+
+
+def refuse(_: int) -> None:
+    msg = "this is no number"
+    raise ValueError(msg)
+
+
+def test_workers_leave_ctrl_c_and_words_to_the_one_who_started_them(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with connected("local:1") as client:
+        each = partial(each_done, client, silent)
+        (first,) = each("Asking", interrupt_oneself, [1])
+        (second,) = each("Dying", die_once, [str(tmp_path / "flag")])
+        assert first != second
+        # Dask would warn of what is large.
+        assert each("Counting", len, [bytes(11_000_000)]) == [11_000_000]
+        with pytest.raises(ValueError, match="this is no number"):
+            each("Refusing", refuse, [1])
+    assert capfd.readouterr() == ("", "")
+
+
+def test_workers_that_cannot_be_started_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        msg = "Nanny failed\nto start."
+        raise RuntimeError(msg)
+
+    monkeypatch.setattr(distributed, "LocalCluster", fails)
+    with pytest.raises(ServerProblem, match=r"started with local:2: Nanny failed to start\."):
+        connected("local:2").__enter__()
+
+
+@pytest.mark.parametrize("step", ["_look", "_search", "write_released"])
+def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    write_folder(Path("trajectories"), walks(90))
+    given = ("anonymize", "trajectories", "-k", "3", "--effort", "fast")
+    assert run(*given).code == 0
+    before = released(Path("anonymized"))
+    there = sorted(path.name for path in Path().iterdir())
+    monkeypatch.setattr(parts, "shards_for", lambda *_: 3)
+    monkeypatch.setattr(parts, step, interrupted)
+    answer = run(*given)
+    assert answer.code == 130
+    assert answer.out == ""
+    assert answer.err == ("trajanon: stopped; nothing was released, and anonymized is as it was\n")
+    assert sorted(path.name for path in Path().iterdir()) == there
+    assert released(Path("anonymized")) == before

@@ -1,0 +1,154 @@
+"""Whose a row is does not depend on how rows were parted."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shards import groups_told, shards_of, walks
+
+from trajanon.common.arrays import dense
+from trajanon.common.errors import TooFewSubjects
+from trajanon.files.trajectory_files import read_owners, read_trajectories, write_trajectories
+from trajanon.grouping.partition import subjects_per_group
+from trajanon.shards.parts import anonymize_parts
+from trajanon.trajectories.trajectories import Trajectories
+
+Row = tuple[Any, Any]  # subject and trace; None where missing
+
+
+def write_rows(
+    folder: Path, rows: Sequence[Row], sizes: Sequence[int], **kinds: pa.DataType
+) -> Path:
+    """Write rows as parts of such sizes, with the columns of which a kind is given."""
+    folder.mkdir()
+    start = 0
+    for number, size in enumerate(sizes):
+        some = slice(start, start + size)
+        start += size
+        path = folder / f"part-{number:05d}.parquet"
+        write_trajectories(path, Trajectories(walks(len(rows))[some]))
+        table = pq.read_table(path)
+        metadata = table.schema.metadata
+        for name, place in (("subject", 0), ("trace", 1)):
+            if name in kinds:
+                values = pa.array([row[place] for row in rows[some]], kinds[name])
+                table = table.append_column(name, values)
+        pq.write_table(table.replace_schema_metadata(metadata), path)
+    assert start == len(rows)
+    return folder
+
+
+def whose(folder: Path) -> list[int]:
+    """The subject of each row, numbered in the order of their first rows."""
+    subject = read_owners(folder)[0]
+    assert subject is not None
+    return [int(number) for number in dense(subject)]
+
+
+def slowly(rows: Sequence[Row]) -> list[int]:
+    """The same, by looking for every row at all others."""
+    people: list[Any] = []
+    nobody_is_named = all(subject is None for subject, _ in rows)
+    for number, (subject, trace) in enumerate(rows):
+        if subject is None and trace is not None:
+            named = [s for s, t in rows if t == trace and s is not None]
+            without = ("trace", trace) if nobody_is_named else ("nameless", 0)
+            people.append(("subject", named[0]) if named else without)
+        elif subject is None:
+            people.append(("row", number) if nobody_is_named else ("nameless", 0))
+        else:
+            people.append(("subject", subject))
+    return [list(dict.fromkeys(people)).index(person) for person in people]
+
+
+KINDS: dict[str, tuple[pa.DataType, Callable[[int], Any]]] = {
+    "numbers": (pa.int64(), int),
+    "floats": (pa.float64(), float),
+    "names": (pa.string(), str),
+    "categories": (pa.dictionary(pa.int8(), pa.string()), str),
+}
+
+
+@settings(max_examples=30)
+@given(data=st.data(), subject=st.sampled_from([*KINDS]), trace=st.sampled_from([*KINDS]))
+def test_whose_a_row_is_does_not_depend_on_the_parts(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, subject: str, trace: str
+) -> None:
+    maybe = st.one_of(st.none(), st.integers(0, 3))
+    drawn = data.draw(st.lists(st.tuples(maybe, maybe), min_size=1, max_size=14))
+    cuts = data.draw(st.sets(st.integers(1, len(drawn)), max_size=5))
+    ends = sorted({0, len(drawn), *cuts})
+    (kind, of_subject), (other, of_trace) = KINDS[subject], KINDS[trace]
+    rows = [
+        (None if s is None else of_subject(s), None if t is None else of_trace(t)) for s, t in drawn
+    ]
+    folder = tmp_path_factory.mktemp("rows")
+    given = {"subject": kind, "trace": other}
+    one = write_rows(folder / "one", rows, [len(rows)], **given)
+    many = write_rows(folder / "many", rows, np.diff(ends).tolist(), **given)
+    expected = slowly(rows)
+    assert whose(one) == expected
+    assert whose(many) == expected
+    read = read_trajectories(one / "part-00000.parquet").subject
+    assert read is not None
+    assert dense(read).tolist() == expected
+
+
+def test_k_people_stand_behind_a_line_however_rows_were_parted(tmp_path: Path) -> None:
+    """Eight people, of whom one part knows the names and another the traces only."""
+    n = 240
+    person = np.arange(n) % 8
+    rows = [
+        (int(who) if number < n // 2 else None, 100 + int(who)) for number, who in enumerate(person)
+    ]
+    kinds = {"subject": pa.int64(), "trace": pa.int64()}
+    folder = write_rows(tmp_path / "trips", rows, [n // 2, n // 2], **kinds)
+    with shards_of(60), groups_told() as groups:
+        report = anonymize_parts(str(folder), str(tmp_path / "out"), 5, effort="fast")
+    assert report["counted"] == "subjects"
+    assert subjects_per_group(groups.labels, person).min() >= 5
+
+
+@pytest.mark.parametrize("kind", ["names", "categories"])
+def test_spellings_of_one_person_are_one_subject_in_all_parts(
+    tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    names = ["ann", "ann ", "Jos\u00e9", "\u00a0ann", "ANN", "Jose\u0301", "Ann"]
+    rows: list[Row] = [(name, None) for name in [*names, "bob", " ", "7.0", "7"] * 4]
+    folder = write_rows(tmp_path / "trips", rows, [15, 29], subject=KINDS[kind][0])
+    once = [0, 0, 1, 0, 0, 1, 0, 2]
+    expected = [*once, 3, 4, 4] * 4
+    assert whose(folder) == expected
+    out = str(tmp_path / "out")
+    with pytest.raises(TooFewSubjects, match="come from 5 subjects") as error:
+        anonymize_parts(str(folder), out, 6, effort="fast")
+    assert "4 recordings without a name count as one person" in str(error.value)
+    assert "6 names differ from another only in case" in caplog.messages[-1]
+    report = anonymize_parts(str(folder), out, 6, effort="fast", subjects_exact=True, refine="none")
+    assert report["subjects_merged"]["names"] == 0
+    assert "4 recordings have no subject: counted as 1 subject." in report["notice"]
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("kind", [pa.int64(), pa.string(), pa.dictionary(pa.int8(), pa.string())])
+def test_a_column_without_any_value_goes_with_any_kind(
+    tmp_path: Path, kind: pa.DataType, first: bool
+) -> None:
+    """As pandas writes a part in which no row names anybody."""
+    named: Callable[[int], Any] = int if kind == pa.int64() else str
+    rows: list[Row] = [(None, 7), (None, 8), (None, 8)]
+    others: list[Row] = [(named(3), 7), (named(4), 9)]
+    folder = tmp_path / "trips"
+    nothing = write_rows(tmp_path / "a", rows, [3], subject=pa.null(), trace=pa.int64())
+    something = write_rows(tmp_path / "b", others, [2], subject=kind, trace=pa.int64())
+    folder.mkdir()
+    order = [nothing, something] if first else [something, nothing]
+    for number, part in enumerate(order):
+        (part / "part-00000.parquet").rename(folder / f"{number}.parquet")
+    assert whose(folder) == ([0, 1, 1, 0, 2] if first else [0, 1, 0, 2, 2])

@@ -1,0 +1,234 @@
+"""Tables beyond memory: what is promised holds, however small the shards."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from large import search_as_if_large
+from naive_sliding import town
+from shards import (
+    POINTS,
+    groups_told,
+    hours,
+    out_of,
+    released,
+    shards_of,
+    walks,
+    write_folder,
+    write_parts,
+)
+
+import trajanon
+from trajanon.common.arrays import Floats, dense
+from trajanon.common.settings import ROWS
+from trajanon.grouping.loss import group_means, information_loss, sse, standardise
+from trajanon.grouping.partition import subjects_per_group
+from trajanon.release import release
+from trajanon.shards.parts import anonymize_parts, split
+from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
+
+
+def records_of(points: Floats) -> Floats:
+    return points.reshape(len(points), -1)
+
+
+@settings(max_examples=15)
+@given(
+    n=st.integers(12, 160),
+    places=st.integers(1, 6),
+    people=st.integers(4, 60),
+    k=st.integers(2, 4),
+    rows=st.integers(5, 60),
+    seed=st.integers(0, 2**32 - 1),
+    counted=st.booleans(),
+    way=st.sampled_from(ROWS),
+)
+@pytest.mark.usefixtures("plain_means")
+def test_every_group_holds_k_and_every_row_is_released_once(
+    tmp_path_factory: pytest.TempPathFactory,
+    n: int,
+    places: int,
+    people: int,
+    k: int,
+    rows: int,
+    seed: int,
+    counted: bool,
+    way: str,
+) -> None:
+    folder = tmp_path_factory.mktemp("run")
+    points = np.round(walks(n, seed, places), 4)
+    subject = np.random.default_rng(seed).integers(0, people, n)
+    subject[:k] = range(k)
+    source = write_folder(folder / "trips", points, subject if counted else None)
+    with shards_of(rows), groups_told() as groups:
+        report = anonymize_parts(str(source), str(folder / "out"), k, rows=way, effort="fast")
+    labels = groups.labels
+    assert len(labels) == n
+    held = subjects_per_group(labels, subject if counted else np.arange(n))
+    assert held.min() >= k
+    lines = Counter(released(folder / "out"))
+    people_of = subject if counted else np.arange(n)
+    assert lines.total() == subjects_per_group(labels, people_of).sum()
+    assert min(lines.values()) >= k
+    assert trajanon.check(folder / "out", k).holds
+    sizes = np.bincount(labels)
+    assert report["groups"] == len(sizes)
+    assert report["sizes"] == sizes.tolist()
+    assert report["labels"] == labels.tolist()
+    assert ("nothing is known of their subjects" in report["notice"]) is not counted
+    # What is reported is what can be computed from all rows at once.
+    records = standardise(records_of(points))
+    lost = information_loss(sse(records, dense(labels)), float((records**2).sum()))
+    assert report["information_loss"] == pytest.approx(lost, rel=1e-9)
+    centroids = np.round(group_means(records_of(points), labels), 7).reshape(-1, *points.shape[1:])
+    assert report["lines"] == len(lines)
+    moved = displacement(points, centroids[labels])
+    assert report["displacement"]["mean"] == pytest.approx(moved.mean(), rel=1e-6)
+    assert report["displacement"]["max"] == pytest.approx(moved.max(), rel=1e-6)
+    for name, share in (("median", 0.5), ("p95", 0.95)):
+        true = np.quantile(moved, share, method="inverted_cdf")
+        assert report["displacement"][name] == pytest.approx(true, rel=0.00201, abs=1e-3)
+
+
+def test_one_shard_is_the_file(tmp_path: Path) -> None:
+    """To the bit, whatever it holds."""
+    windows = town(3, 60, POINTS, people=15)
+    write_parts(tmp_path / "windows", windows, rows=13)
+    trips = replace(hours(walks(60)), provenance={"attribution": OSM_ATTRIBUTION})
+    write_parts(tmp_path / "trips", trips, rows=13)
+    for name, whole, options in (
+        ("windows", windows, {}),
+        ("windows", windows, {"align": False, "rows": "lines"}),
+        ("trips", trips, {"times": "of-day"}),
+    ):
+        how: dict[str, Any] = {"effort": "fast", **options}
+        mine = anonymize_parts(str(tmp_path / name), str(out_of(tmp_path)), 3, **how)
+        trajanon.write_trajectories(tmp_path / "file.parquet", whole)
+        file = trajanon.read_trajectories(tmp_path / "file.parquet")
+        release_of_file = trajanon.anonymize(file, 3, **how)
+        assert json.loads((tmp_path / "anonymized.parts.report.json").read_text()) == mine
+        assert mine.pop("shards") == 1
+        told = json.loads(json.dumps(release_of_file.report))
+        assert without_seconds(mine) == without_seconds(told)
+        assert (mine["alignment"] is None) is (name == "trips" or "align" in options)
+        (part,) = out_of(tmp_path).iterdir()
+        found, expected = trajanon.read_release(part), release_of_file.trajectories
+        assert {**found.provenance, "counted": "subjects"} == expected.provenance
+        assert np.array_equal(found.points, expected.points)
+        assert (found.times is None) is (expected.times is None)
+        if found.times is not None and expected.times is not None:
+            assert np.array_equal(found.times, expected.times)
+
+
+def without_seconds(report: dict[str, Any]) -> dict[str, Any]:
+    """A report without how long each step took."""
+    stages = [stage | {"seconds": None} for stage in report["stages"]]
+    return report | {"stages": stages}
+
+
+def test_a_seed_and_a_key_repeat_all_parts_and_these_are_sorted(tmp_path: Path) -> None:
+    source = write_folder(tmp_path / "trips", walks(400))
+    files, held = [], []
+    for number in range(3):
+        out = tmp_path / f"out{number}"
+        with shards_of(90), patch.object(release, "PART", 150):
+            anonymize_parts(
+                str(source), str(out), 3, seed=number // 2, effort="fast", key=bytes(range(16))
+            )
+        files.append([path.read_bytes() for path in sorted(out.iterdir())])
+        held.append(trajanon.read_release(out).records.tolist())
+    assert files[0] == files[1] != files[2]
+    assert len(files[0]) > 1
+    assert all(rows == sorted(rows) for rows in held)
+
+
+def test_one_part_gives_what_many_do(tmp_path: Path) -> None:
+    points, subject = walks(300), np.arange(300) // 2
+    one = write_folder(tmp_path / "one", points, subject, rows=300)
+    many = write_folder(tmp_path / "many", points, subject, rows=23)
+    losses = []
+    for source in (one, many):
+        with shards_of(70):
+            report = anonymize_parts(
+                str(source), str(tmp_path / f"{source.name}-out"), 3, effort="fast"
+            )
+        losses.append(report["information_loss"])
+    # Sums are taken in another order; what is found from them is the same.
+    assert losses[0] == pytest.approx(losses[1], rel=1e-9)
+    assert released(tmp_path / "one-out") == released(tmp_path / "many-out")
+
+
+def test_ids_go_on_from_part_to_part(tmp_path: Path) -> None:
+    source = write_folder(tmp_path / "trips", walks(500))
+    with shards_of(120), patch.object(release, "PART", 100):
+        anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
+    files = sorted(out_of(tmp_path).iterdir())
+    assert [path.name for path in files] == [f"part-0000{i}.parquet" for i in range(5)]
+    ids = np.concatenate([pq.read_table(path)["id"].to_numpy() for path in files])
+    assert ids.tolist() == list(range(1, 501))
+
+
+def test_shards_lose_little_beside_the_whole(tmp_path: Path) -> None:
+    """They are standardised by the whole table: a narrow shard counts no column for more."""
+    source = write_folder(tmp_path / "trips", walks(600))
+    losses = []
+    for rows in (600, 150):
+        with shards_of(rows):
+            report = anonymize_parts(str(source), str(out_of(tmp_path)), 3)
+        losses.append(report["information_loss"])
+    assert losses[0] < losses[1] < 1.3 * losses[0]
+
+
+def test_a_shard_of_too_few_subjects_is_joined_with_its_neighbour(tmp_path: Path) -> None:
+    points = walks(200)
+    points[:60] += 0.05  # one person, far from all others
+    subject = np.arange(200)
+    subject[:60] = 0
+    source = write_folder(tmp_path / "trips", points, subject)
+    with shards_of(25), groups_told() as groups:
+        report = anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
+    assert report["shards"] < 8
+    assert subjects_per_group(groups.labels, subject).min() >= 3
+
+
+def test_shards_may_be_large_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    search_as_if_large(monkeypatch)
+    points, subject = walks(500), np.arange(500) // 3
+    source = write_folder(tmp_path / "trips", points, subject)
+    with shards_of(100), groups_told() as groups:
+        report = anonymize_parts(str(source), str(out_of(tmp_path)), 3)
+    assert report["shards"] == 5
+    assert subjects_per_group(groups.labels, subject).min() >= 3
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(4, 200), shards=st.integers(2, 9))
+def test_each_row_is_in_one_shard_with_its_run_and_k_subjects(
+    seed: int, n: int, shards: int
+) -> None:
+    random = np.random.default_rng(seed)
+    places = random.normal(size=(n, 6)).astype(np.float32)
+    run, subject = random.integers(0, n, n), random.integers(0, 12, n)
+    k = min(3, len(np.unique(subject)))
+    rows = split(places, run, subject, k, shards)
+    assert np.sort(np.concatenate(rows)).tolist() == [*range(n)]
+    assert 1 <= len(rows) <= shards
+    assert all(len(np.unique(subject[some])) >= k for some in rows)
+    runs = [set(run[some].tolist()) for some in rows]
+    assert sum(map(len, runs)) == len(set(run.tolist()))
+
+
+def test_shards_are_as_large_as_each_other() -> None:
+    places = np.random.default_rng(0).normal(size=(5000, 6)).astype(np.float32)
+    for shards in (2, 3, 7, 10):
+        found = split(places, np.arange(5000), np.arange(5000), 5, shards)
+        assert len(found) == shards
+        assert np.ptp([len(some) for some in found]) < 10

@@ -1,0 +1,83 @@
+"""People from zone to zone."""
+
+from pathlib import Path
+
+import geopandas
+import numpy as np
+import pytest
+import shapely
+
+import trajanon
+from trajanon.common.arrays import Floats
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.street_counts.od_table import read_zones
+from trajanon.street_counts.streets import HOURS_OF_DAY, ReleasedLines
+from trajanon.trajectories.geodesy import cell_middles, cells
+from trajanon.trajectories.times import Clock
+
+ENDS = np.array([[[41.0, 2.0], [41.1, 2.1]]] * 2 + [[[41.1, 2.1], [41.1, 2.1]]])
+PEOPLE = np.array([4, 5, 6])
+
+
+def town(**columns: list[str]) -> geopandas.GeoDataFrame:
+    """Two squares; one more lies over the second."""
+    boxes = [shapely.box(lon - 0.01, lat - 0.01, lon + 0.01, lat + 0.01) for lat, lon in ENDS[0]]
+    boxes.append(boxes[1].buffer(0.01))
+    return geopandas.GeoDataFrame(columns, geometry=boxes, crs="EPSG:4326")
+
+
+def flows(zones: float | geopandas.GeoDataFrame, **options: int) -> list[list[object]]:
+    found = trajanon.zone_flows(ReleasedLines(ENDS, PEOPLE), zones, **options)
+    return list(found[["from_zone", "to_zone", "people", "lines"]].to_numpy().tolist())
+
+
+def test_people_are_counted_from_zone_to_zone() -> None:
+    named = [["south", "north", 9, 2], ["north", "north", 6, 1]]
+    assert flows(town(zone=["south", "north", "over"])) == named
+    assert flows(town(zone=["south", "north", "over"]), least_people=7) == named[:1]
+    assert flows(town()) == [["0", "1", 9, 2], ["1", "1", 6, 1]]
+    assert flows(town(id=["a", "b", "c"])[1:]) == [["b", "b", 6, 1]]
+    assert flows(town(id=["a", "b", "c"])[:0]) == []
+
+
+def test_cells_are_named_by_their_middles() -> None:
+    found = flows(1_000.0)
+    assert [row[2:] for row in found] == [[9, 2], [6, 1]]
+    assert found[1][0] == found[1][1] == found[0][1]
+    lat, lon = map(float, str(found[0][0]).split())
+    assert abs(lat - 41.0) < 0.0046
+    assert abs(lon - 2.0) < 0.0061
+
+
+@pytest.mark.parametrize("metres", [10.0, 500.0, 40_000.0])
+def test_the_middle_of_a_cell_is_in_it(metres: float) -> None:
+    random = np.random.default_rng(0)
+    points: Floats = random.uniform((-85, -180), (85, 180), (500, 2))
+    numbers = cells(points, metres)
+    assert (cells(cell_middles(numbers, metres), metres) == numbers).all()
+
+
+def test_departures_are_counted_by_hour() -> None:
+    clock = Clock("of-day", "Europe/Madrid", 300)
+    times = np.array([[3_600.0, 7_200.0], [90_000.0, 93_600.0], [28_800.0, 32_400.0]])
+    found = trajanon.zone_flows(ReleasedLines(ENDS, PEOPLE, times, clock), 1_000.0)
+    hours = found[list(HOURS_OF_DAY)].to_numpy()
+    assert hours[0, 1] == 9  # 25:00 is the night after
+    assert hours[1, 8] == 6
+    assert hours.sum() == 15
+
+
+def test_what_is_no_zone_is_refused(tmp_path: Path) -> None:
+    for zones, says in (
+        (0.5, "a cell must be at least 1 metre wide"),
+        (town().set_geometry(town().boundary), "zones must be polygons"),
+        (town().set_crs(None, allow_override=True), "zones say no reference system"),
+        (town(name=["a", "b", "a"]), "several zones have the same name: a"),
+    ):
+        with pytest.raises(BadInput, match=says):
+            flows(zones)
+    (tmp_path / "zones.geojson").write_text("hello")
+    with pytest.raises(FileProblem, match=r"cannot read zones from .*zones\.geojson"):
+        read_zones(tmp_path / "zones.geojson")
+    town().to_parquet(tmp_path / "zones.parquet")
+    assert len(read_zones(tmp_path / "zones.parquet")) == 3

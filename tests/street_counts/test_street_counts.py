@@ -1,0 +1,176 @@
+"""People on streets: whom a line counts for, where, in which direction, how fast and when."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from osm_xml import OsmFile
+
+import trajanon
+from trajanon.common.arrays import Floats
+from trajanon.common.errors import BadInput
+from trajanon.extract import Box, roads_to_follow
+from trajanon.release.snapping import RoadsToFollow
+from trajanon.street_counts.streets import (
+    HOURS_OF_DAY,
+    ReleasedLines,
+    compared_streets,
+    street_usefulness,
+    streets,
+)
+from trajanon.trajectories.times import Clock
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
+
+LAT, LON = 47.0, 9.5
+NORTH, EAST = 1 / 111_177.0, 1 / 76_055.0  # degrees of a metre there
+DAY = Clock("of-day", "Europe/Vaduz", 300)
+
+
+def at(x: Floats, y: Floats) -> Floats:
+    return np.stack([LAT + np.asarray(y) * NORTH, LON + np.asarray(x) * EAST], axis=-1)
+
+
+def town(folder: Path) -> Path:
+    """A main road of 2 km in two ways, a one-way street to the north at 1 km, and one beyond it."""
+    osm = OsmFile()
+    main = osm.nodes(map(tuple, at(np.arange(0.0, 2_001.0, 100.0), np.zeros(21))))
+    side = osm.nodes(map(tuple, at(np.full(5, 1_000.0), np.arange(100.0, 501.0, 100.0))))
+    osm.way(main[:7], {"highway": "primary", "name": "Main Road"})
+    osm.way(main[:5:-1], {"highway": "secondary"})
+    osm.way([main[10], *side], {"highway": "residential", "oneway": "yes"})
+    far = osm.nodes(map(tuple, at(np.array([0.0, 100.0]), np.full(2, 50_000.0))))
+    osm.way(far, {"highway": "residential"})
+    return osm.write(folder / "town.osm")
+
+
+@pytest.fixture
+def roads(tmp_path: Path) -> RoadsToFollow:
+    return roads_to_follow(town(tmp_path), "car")
+
+
+def east(begin: float, end: float, m: int = 10) -> Floats:
+    return at(np.linspace(begin, end, m), np.full(m, 8.0))
+
+
+def lines(*points: Floats, people: int = 4) -> ReleasedLines:
+    return ReleasedLines(np.stack(points), np.full(len(points), people))
+
+
+def test_streets_run_from_junction_to_junction(roads: RoadsToFollow) -> None:
+    """Over the border of two ways, of which one is drawn from its other end."""
+    found = streets(lines(east(50, 1_950), east(1_950, 50), people=5), roads)
+    columns = found.drop(columns="geometry").fillna({"name": ""})
+    assert columns.to_dict("records") == [
+        {
+            "osm_way": ways,
+            "from_node": begin,
+            "to_node": end,
+            "highway": kind,
+            "name": name,
+            "length_m": 1000.0,
+            "people": 5,
+            "lines": 1,
+        }
+        for ways, begin, end, kind, name in (
+            ("27;28", 1, 11, "primary", "Main Road"),
+            ("28;27", 11, 1, "primary", "Main Road"),
+            ("28", 21, 11, "secondary", ""),
+            ("28", 11, 21, "secondary", ""),
+        )
+    ]
+    begins = np.array([one.coords[0] for one in found.geometry])[:, ::-1]
+    assert begins == pytest.approx(at(np.array([0, 1_000, 2_000, 1_000.0]), np.zeros(4)), abs=1e-6)
+    assert found.crs.to_epsg() == 4326
+    assert found.attrs["attribution"] == OSM_ATTRIBUTION
+    assert found.attrs["on_roads"] == pytest.approx(1.0)
+
+
+def test_the_way_between_points_counts(roads: RoadsToFollow) -> None:
+    """Two points, each on one of the outer streets, 300 m from the junction."""
+    turned = np.concatenate([at(*np.array([[700.0], [0.0]])), at(*np.array([[1000.0], [300.0]]))])
+    found = streets(lines(turned), roads)
+    assert found[["from_node", "to_node"]].to_numpy().tolist() == [[1, 11], [11, 26]]
+
+
+def test_nobody_goes_against_a_one_way_street(roads: RoadsToFollow) -> None:
+    up = at(np.full(10, 1_000.0), np.linspace(20, 480, 10))
+    assert set(streets(lines(up), roads).to_node) == {26}
+    assert 26 not in set(streets(lines(up[::-1]), roads).from_node)
+
+
+def test_a_line_that_leaves_the_roads_counts_inside(roads: RoadsToFollow) -> None:
+    out = streets(lines(east(1_000, 3_000, 21)), roads)
+    assert out[["from_node", "to_node"]].to_numpy().tolist() == [[11, 21]]
+    assert 0.45 < out.attrs["on_roads"] < 0.6
+    nowhere = streets(lines(east(4_000, 6_000)), roads)
+    assert len(nowhere) == 0
+    assert list(nowhere.columns) == list(out.columns)
+
+
+def test_few_people_are_left_out(roads: RoadsToFollow) -> None:
+    some = ReleasedLines(np.stack([east(50, 900), east(50, 1_950)]), np.array([4, 6]))
+    assert streets(some, roads).people.tolist() == [10, 6]
+    assert streets(some, roads, least_people=7).people.tolist() == [10]
+    assert streets(some, roads, least_people=11).people.tolist() == []
+
+
+def test_speed_and_hours_are_those_of_the_lines(roads: RoadsToFollow) -> None:
+    """Of 1,900 m in 20 minutes, and in 10; the first departs at 07:50, the other at 23:00."""
+    points = np.stack([east(50, 1_950, 30), east(1_950, 50, 30)])
+    begin, takes = np.array([[28_200.0], [82_800.0]]), np.array([[1_200.0], [600.0]])
+    times = DAY.rounded(begin + np.linspace(0, 1, 30) * takes)
+    found = streets(ReleasedLines(points, np.array([4, 5]), times, DAY), roads)
+    assert found.speed_kmh.to_numpy() == pytest.approx([5.7, 11.4, 11.4, 5.7], rel=0.1)
+    hours = found[list(HOURS_OF_DAY)].to_numpy()
+    assert (hours.sum(axis=1) == found.people).all()
+    assert hours[0, 7] == hours[3, 8] == 4
+    assert (hours[1:3, 23] == 5).all()
+
+
+def test_streets_of_the_originals_are_compared(roads: RoadsToFollow) -> None:
+    points = np.repeat(np.stack([east(50, 1_950), east(50, 900)]), [30, 10], axis=0)
+    times = np.arange(10) * 60.0 + np.zeros((40, 1))
+    same = compared_streets(
+        Trajectories(points, times=times), ReleasedLines(points[::10], np.full(4, 10)), roads
+    )
+    assert same.streets == 2
+    assert (same.busiest_error, same.on_right_street) == (0.0, 1.0)
+    assert same.error == {"20 to 49": 0.0}
+    assert same.speed_error is None
+
+
+def test_measures_of_volumes_are_those_of_their_definitions() -> None:
+    before, after = np.array([100, 50, 10, 4, 0]), np.array([80, 60, 10, 2, 4])
+    speed = np.array([10.0, 20.0, 30.0, 40.0, 50.0])
+    found = street_usefulness(before, after, np.full(5, 100.0), (speed, speed * 1.1))
+    assert (found.streets, found.order, found.busiest_order) == (4, 1.0, 1.0)
+    assert found.busiest_error == pytest.approx(np.median([0.2, 0.2, 0.0, 0.5]))
+    assert found.error["100 to 199"] == pytest.approx(0.2)
+    assert found.on_right_street == pytest.approx(142 / 164)
+    assert found.speed_error == pytest.approx(0.1)
+
+
+def test_what_is_no_release_is_refused(roads: RoadsToFollow, tmp_path: Path) -> None:
+    trips = Trajectories(np.stack([east(50, 1_950) + one * NORTH for one in range(8)]))
+    with pytest.raises(BadInput, match="give the Release that anonymize made"):
+        streets(trips, roads)  # type: ignore[arg-type]
+    trajanon.write_trajectories(tmp_path / "trips.parquet", trips)
+    with pytest.raises(BadInput, match=r"trips\.parquet is no release to count on"):
+        streets(tmp_path / "trips.parquet", roads)
+    plain = trajanon.anonymize(trips, 4, as_published=True)
+    with pytest.raises(BadInput, match="this release is no release to count on: It holds plain"):
+        streets(plain, roads)
+    plain.write(tmp_path / "plain.parquet")
+    with pytest.raises(BadInput, match=re.escape("plain.parquet is no release to count on")):
+        streets(tmp_path / "plain.parquet", roads)
+    some = trajanon.anonymize(trips, 4, method="mdav", refine="none")
+    assert streets(some, roads).people.max() == 8
+    with pytest.raises(BadInput, match="these roads have no ids"):
+        streets(some, roads._replace(osm=None))
+
+
+def test_a_box_takes_the_roads_in_it(tmp_path: Path) -> None:
+    around = Box(LON - 0.1, LAT - 0.1, LON + 0.1, LAT + 0.1)
+    whole, some = (roads_to_follow(town(tmp_path), "car", bbox=box) for box in (None, around))
+    assert len(whole.network.whole) == len(some.network.whole) + 1 == 4

@@ -1,0 +1,138 @@
+"""trajanon streets, and the streets of trajanon evaluate."""
+
+import json
+from pathlib import Path
+from unittest.mock import patch
+
+import geopandas
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+from commands import FAST, Run, mode, names
+from osm_xml import OsmFile
+from shards import shards_of, write_parts
+
+import trajanon
+from trajanon.release import release
+from trajanon.trajectories.trajectories import Trajectories
+
+LAT, LON = 47.0, 9.5
+
+
+def write_town(folder: Path, **tags: str) -> Path:
+    """A street of 2 km from west to east."""
+    osm = OsmFile()
+    osm.way(osm.nodes([(LAT, LON), (LAT, LON + 0.03)]), {"highway": "residential", **tags})
+    return osm.write(folder / "town.osm")
+
+
+def drives(n: int = 40) -> Trajectories:
+    random, share = np.random.default_rng(0), np.linspace(0.1, 0.9, 30)
+    points = np.empty((n, 30, 2))
+    points[..., 0] = LAT + random.normal(0, 5e-5, (n, 30))
+    points[..., 1] = LON + 0.03 * share + random.normal(0, 1e-4, (n, 1))
+    begin = 1_212_904_800.0 + random.integers(0, 86_400, (n, 1))
+    return Trajectories(points, np.arange(n), times=begin + 300.0 * share)
+
+
+@pytest.fixture
+def here(run: Run, tmp_path: Path) -> Path:
+    write_town(tmp_path)
+    trajanon.write_trajectories(tmp_path / "trajectories.parquet", drives())
+    assert run("anonymize", "-k", 4, "--times", "of-day", *FAST).code == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "gpkg", "geojson", "csv"])
+def test_a_table_is_written_in_each_format(run: Run, here: Path, suffix: str) -> None:
+    out = here / f"out.{suffix}"
+    answer = run("streets", "--roads", "town.osm", "--out", out.name)
+    assert answer.code == 0
+    assert "Wrote 1 street, of 10 lines, to out." in answer.out
+    assert "trajanon evaluate --roads" in answer.out
+    if suffix == "csv":
+        found = pd.read_csv(out)
+        assert found.geometry[0].startswith("LINESTRING (9.5 47")
+    else:
+        found = geopandas.read_parquet(out) if suffix == "parquet" else geopandas.read_file(out)
+        assert found.geometry[0].length == pytest.approx(0.03)
+    assert found.people.tolist() == [40]
+    assert found.speed_kmh.to_numpy() == pytest.approx([27.4], rel=0.2)
+    assert mode(out) == mode(here / "anonymized.parquet")
+    sheet = (here / "out.datasheet.md").read_text()
+    assert "OpenStreetMap" in sheet
+    assert "on San Francisco's cabs" not in answer.err
+    before = out.read_bytes()
+    assert run("streets", "--roads", "town.osm", "--out", out.name).code == 0
+    assert out.read_bytes() == before
+
+
+def test_flows_are_counted_without_roads(run: Run, here: Path) -> None:
+    answer = run("streets", "--od", 50_000, "--json")
+    told = json.loads(answer.out)
+    assert (told["rows"], told["of_people"]) == (1, 40)
+    assert geopandas.read_parquet(here / "od.parquet").people.tolist() == [40]
+    zone = geopandas.GeoDataFrame(geometry=geopandas.points_from_xy([LON], [LAT]).buffer(1))
+    zone.set_crs(4326).to_file(here / "zones.geojson")
+    assert run("streets", "--od", "zones.geojson", "--out", "od.csv").code == 0
+    assert pd.read_csv(here / "od.csv").people.tolist() == [40]
+    assert "od.csv is a release, or counts of one" in run("extract", "od.csv").sentence
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "geojson", "csv"])
+def test_names_of_strangers_are_no_formulas_and_steer_no_terminal(
+    run: Run, here: Path, suffix: str
+) -> None:
+    told, seen = '=1+cmd|"/C calc"!A1\x9b2J\u202e', '=1+cmd|"/C calc"!A12J'
+    write_town(here, name=told)
+    zone = geopandas.GeoDataFrame({"zone": [told]}, geometry=[shapely.box(9, 46, 10, 48)])
+    zone.set_crs(4326).to_file(here / "zones.geojson")
+    out = here / f"out.{suffix}"
+    for column, words in (
+        ("name", ("--roads", "town.osm")),
+        ("to_zone", ("--od", "zones.geojson")),
+    ):
+        assert run("streets", *words, "--out", out.name).code == 0
+        if suffix == "csv":
+            assert pd.read_csv(out)[column].tolist() == [f"'{seen}"]
+        else:
+            found = geopandas.read_parquet(out) if suffix == "parquet" else geopandas.read_file(out)
+            assert found[column].tolist() == [seen]
+        assert not {"\x9b", "\u202e"} & {*out.read_text("utf-8", "replace")}
+
+
+def test_what_cannot_be_counted_is_refused(run: Run, here: Path) -> None:
+    before = names(here)
+    for words, says in (
+        ([], "streets takes --roads, an .osm.pbf file, or --od"),
+        (["--roads", "town.osm", "--od", "500"], "streets takes --roads"),
+        (["--roads", "town.osm", "--mode", "boat"], "'boat' is not known"),
+        (["--roads", "no.osm.pbf"], "no.osm.pbf"),
+        (["--roads", "town.osm", "--out", "out.txt"], "must end in one of .parquet"),
+        (["--roads", "town.osm", "--out", "anonymized.parquet"], "is read as input"),
+        (["--od", "no.geojson"], "cannot read zones from no.geojson"),
+    ):
+        assert says in run("streets", *words).sentence
+    originals = run("streets", "trajectories.parquet", "--roads", "town.osm")
+    assert "trajectories.parquet is no release" in originals.sentence
+    assert names(here) == before
+
+
+def test_parts_are_counted_together(run: Run, tmp_path: Path) -> None:
+    write_town(tmp_path)
+    write_parts(tmp_path / "trips", drives(100))
+    with shards_of(50), patch.object(release, "PART", 30):
+        assert run("anonymize", "trips", "-k", 4, "--out", "out", "--effort", "fast").code == 0
+    assert run("streets", "out", "--roads", "town.osm", "--out", "a.csv").code == 0
+    assert pd.read_csv(tmp_path / "a.csv").people.tolist() == [100]
+
+
+@pytest.mark.usefixtures("few_tried")
+def test_an_evaluation_compares_streets(run: Run, here: Path) -> None:
+    answer = run("evaluate", "--roads", "town.osm", "--json")
+    assert answer.code == 0
+    told = json.loads(answer.out)["streets"]
+    assert (told["streets"], told["busiest_error"]) == (1, 0.0)
+    assert told["speed_error"] < 0.2
+    assert "Counts of people on 1 streets" in (here / "evaluation.html").read_text()

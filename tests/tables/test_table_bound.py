@@ -1,0 +1,134 @@
+"""``trajanon bound``: the loss reached beside one that no groups can undercut."""
+
+import json
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from pathlib import Path
+from typing import Any
+
+import naive
+import numpy as np
+import pytest
+from commands import Run
+from hypothesis import given
+from hypothesis import strategies as st
+
+import trajanon
+from trajanon.cli.report_tables import rounded_text
+from trajanon.tables import table_bound
+from trajanon.tables.table_bound import bound_table
+from trajanon.trajectories.trajectories import Trajectories
+
+
+def table(folder: Path, n: int = 10, seed: int = 0) -> Path:
+    """Two columns of numbers and one of text."""
+    path = folder / "table.csv"
+    X = np.random.default_rng(seed).normal(size=(n, 2)) ** 3
+    rows = "".join(f"{a!r},{b!r},x\n" for a, b in X.tolist())
+    path.write_text(f"a,b,name\n{rows}", encoding="utf-8")
+    return path
+
+
+def numbers(path: Path) -> Any:
+    return np.loadtxt(path, delimiter=",", skiprows=1, usecols=(0, 1))
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_best_of_all_partitions_lies_between_bound_and_loss(
+    tmp_path: Path, k: int, seed: int
+) -> None:
+    path = table(tmp_path, 10, seed)
+    least = naive.least_sse(naive.standardise(numbers(path)), k)
+    found = bound_table(path, k, effort="best")
+    lost = 100 * least / (9 * 2)
+    assert found["columns"] == ["a", "b"]
+    assert found["bound"] <= lost
+    assert found["information_loss"] == pytest.approx(lost)
+    assert found["gap"] == pytest.approx(100 * (1 - found["bound"] / lost), abs=1e-9)
+
+
+def test_json_says_it_all(run: Run) -> None:
+    answer = run("bound", table(Path()), "-k", 3, "--effort", "balanced", "--json")
+    account = json.loads(answer.out)
+    assert answer.code == 0
+    assert [account[name] for name in ("n", "k", "columns")] == [10, 3, ["a", "b"]]
+    assert 0.0 < account["bound"] <= account["information_loss"]
+    reached = account["information_loss"]
+    assert account["gap"] == pytest.approx(100 * (1 - account["bound"] / reached))
+    assert account["certified"] is True
+    assert account["stopped"] is False
+    names = [stage["name"] for stage in account["stages"]]
+    assert names == ["path", "MHM", "descent", "annealing"]
+
+
+def test_the_screen_says_what_it_means(run: Run) -> None:
+    answer = run("bound", table(Path()), "-k", 3, "--effort", "fast", "--columns", "b")
+    assert answer.code == 0
+    for words in ("Information loss reached", "No groups lose less than", "The gap"):
+        assert words in answer.out
+    assert "Columns: b\n" in answer.out
+    assert "not certified: no linear programme" in answer.out
+    assert "searching 10 rows for groups and for a bound: seconds" in answer.err
+    answer = run("bound", table(Path()), "-k", 3)
+    assert "searching 10 rows for groups and for a bound: minutes for a thousand" in answer.err
+    assert "--effort fast: seconds" in answer.err
+    assert "The bound is certified" in answer.out
+
+
+@given(value=st.floats(0, 100))
+def test_a_bound_is_written_rounded_down_and_a_loss_up(value: float) -> None:
+    low, high = rounded_text(value, ROUND_FLOOR), rounded_text(value, ROUND_CEILING)
+    assert Decimal(low) <= Decimal(value) <= Decimal(high)
+    assert Decimal(high) - Decimal(low) <= Decimal("0.0001")
+
+
+def test_one_group_and_equal_rows_need_no_search(tmp_path: Path) -> None:
+    one = bound_table(table(tmp_path, 5), 3)
+    assert one["certified"]
+    assert one["gap"] == pytest.approx(0.0, abs=1e-9)
+    equal = tmp_path / "equal.csv"
+    equal.write_text("a\n" + "7\n" * 20, encoding="utf-8")
+    same = bound_table(equal, 3)
+    assert same["gap"] == same["bound"] == same["information_loss"] == 0.0
+
+
+def test_ctrl_c_in_the_bound_keeps_what_the_search_found(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> trajanon.Bound:
+        raise KeyboardInterrupt
+
+    path = table(Path(), 30)
+    whole = bound_table(path, 3, effort="balanced")
+    monkeypatch.setattr(table_bound, "lower_bound", interrupted)
+    found = bound_table(path, 3, effort="balanced")
+    assert found["stopped"]
+    assert not found["certified"]
+    assert 0.0 < found["bound"] <= whole["bound"] + 1e-9
+    assert found["information_loss"] == whole["information_loss"]
+    answer = run("bound", path, "-k", 3, "--effort", "balanced")
+    assert answer.code == 0
+    assert "Stopped by Ctrl-C" in answer.out
+    assert "not certified" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["table.csv", "-k", 11], "10 records cannot form a group of k = 11"),
+        (["table.csv", "-k", 3, "--columns", "c"], "has no column 'c'"),
+        (["table.csv", "-k", 3, "--effort", "x"], "--effort 'x' is not known"),
+        (["table.csv", "-k", 3, "--seed", -1], "seed must be a whole number"),
+    ],
+)
+def test_what_cannot_be_bounded_is_refused(run: Run, arguments: list[object], says: str) -> None:
+    table(Path())
+    assert says in run("bound", *arguments).sentence
+
+
+@pytest.mark.parametrize("command", ["bound", "microaggregate"])
+def test_trajectories_are_no_table_of_numbers(run: Run, madrid: Trajectories, command: str) -> None:
+    trajanon.write_trajectories("trajectories.parquet", madrid)
+    sentence = run(command, "trajectories.parquet", "-k", 3).sentence
+    assert "holds geometries: trajectories go to" in sentence
+    assert "trajanon anonymize" in sentence

@@ -1,0 +1,1 @@
+"""What every room uses: arrays, errors, options, progress, files written whole, workers."""

@@ -1,0 +1,259 @@
+"""Outputs that are written beside their place and renamed: whole, or not at all."""
+
+import logging
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import combinations, product
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from trajanon.common.errors import BadInput, FileProblem, TrajanonError
+from trajanon.common.remote_folder import Folder
+
+try:
+    import fcntl
+except ImportError:  # Windows: what a killed run leaves is removed by hand
+    fcntl = None  # type: ignore[assignment]
+
+_LOG = logging.getLogger(__name__)
+
+LOCK = "trajanon.lock"  # by which a run holds a folder; it marks the folder as one of ours
+BEFORE = "before"  # what stood in an output, until the new one is in place
+_DRAFT = re.compile(r"\.(.+)\.\d+-[0-9a-f]{8}\.draft", re.DOTALL)
+
+
+class Draft(NamedTuple):
+    """Where an output is written, and the permissions that a new file gets there."""
+
+    path: Path
+    before: Path
+    mode: int
+
+
+@contextmanager
+def drafting(place: Path) -> Iterator[Draft]:
+    """Make a hidden folder beside an output for the block; remove those of killed runs."""
+    with suppress(OSError):  # a folder may be writable but not readable
+        for folder in place.parent.iterdir():
+            if (found := _DRAFT.fullmatch(folder.name)) and found[1] == place.name:
+                remove_abandoned(folder, place)
+    token = f"{os.getpid()}-{secrets.token_hex(4)}"
+    folder = place.with_name(f".{place.name}.{token}.draft")
+    try:
+        folder.mkdir(mode=0o700)
+        with _hold(folder) as lock:
+            mode = os.fstat(lock.fileno()).st_mode & 0o666
+            yield Draft(folder / place.name, folder / BEFORE, mode)
+    finally:
+        if not (folder / BEFORE).exists():  # else this is the only copy of what was there
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _hold(folder: Path) -> IO[str]:
+    """Lock a folder until the file given is closed, where its disk has locks."""
+    lock = (folder / "lock").open("w", encoding="utf-8")
+    with suppress(OSError):
+        _lock(lock)
+        # Named once it is locked, so that no other run takes us for dead.
+        (folder / "lock").rename(folder / LOCK)
+    return lock
+
+
+def _lock(file: IO[str]) -> None:
+    if fcntl is None:
+        raise OSError
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def remove_abandoned(folder: Path, place: Path) -> str:
+    """Put back or remove what a killed run left of an output; give the reason where it stays."""
+    before = folder / BEFORE
+    try:
+        with (folder / LOCK).open("r+", encoding="utf-8") as lock:
+            _lock(lock)
+            if before.exists() and not place.exists():
+                before.replace(place)
+                _LOG.warning("%s is put back: a run was killed meanwhile", place)
+            if before.exists():
+                return f"{BEFORE} in it stood in {place.name}: move it, then remove it"
+            shutil.rmtree(folder)
+    except BlockingIOError:
+        return "a run is at work in it"
+    except OSError as error:
+        return f"its run may be at work, the lock cannot be read ({error.strerror})"
+    return ""
+
+
+@contextmanager
+def replacing(
+    *outputs: Path, inputs: Iterable[Path] = (), public: Collection[Path] = ()
+) -> Iterator[tuple[Path, ...]]:
+    """Give a file to write in for each output, before long work; move all into place, or none."""
+    _refuse_inputs(outputs, inputs)
+    with _drafts(outputs) as drafts:
+        yield tuple(draft.path for draft in drafts)
+        for draft, output in zip(drafts, outputs, strict=True):
+            if not draft.path.is_file():
+                raise _cannot_write(output, "its draft was removed")
+            _permit(draft.path, draft.mode if output in public else 0o600)
+            _refuse_other_than_file(output)
+        with ExitStack() as undo:  # all or none: a release with an old report is worse than none
+            for draft, output in zip(drafts, outputs, strict=True):
+                place = _place(output)
+                if output is not outputs[-1]:
+                    undo.enter_context(_put_aside(place, draft.before))
+                draft.path.replace(place)
+
+
+@contextmanager
+def _put_aside(place: Path, before: Path) -> Iterator[None]:
+    """Keep what stood in a place until all is well; else put it back."""
+    existed = place.exists()
+    try:
+        if existed:
+            place.replace(before)
+        yield
+    except BaseException:
+        if before.exists():
+            before.replace(place)
+        elif not existed:
+            place.unlink(missing_ok=True)
+        raise
+    before.unlink(missing_ok=True)
+
+
+def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
+    """Find out before long work what `replacing` would refuse after it."""
+    _refuse_inputs(outputs, inputs)
+    with _drafts(outputs):
+        pass
+
+
+@contextmanager
+def replacing_folder(
+    output: Path, ours: Callable[[str], bool], inputs: Iterable[Path] = (), *, public: bool = False
+) -> Iterator[Path]:
+    """Give a folder to write in, in place of one of names that are ``ours``; moved at the end."""
+    place = _place(output)
+    _refuse_inputs([place], [above for path in inputs for above in (path, *_place(path).parents)])
+    if place.exists() and not place.is_dir():
+        raise _cannot_write(output, "it is no folder")
+    there = Folder(place).states() if place.exists() else {}
+    for name in sorted(there):
+        if not ours(name):
+            raise _cannot_write(output, f"there is {name} in it, not ours")
+    with _drafts([output], folder=True) as ((draft, before, mode),):
+        yield draft
+        for path in draft.iterdir():
+            _permit(path, mode if public else 0o600)
+        if public:
+            _permit(draft, mode | (mode & 0o444) >> 2)  # who may read may enter
+        now = Folder(place).states() if place.exists() else {}
+        for name, _ in sorted(now.items() ^ there.items()):
+            raise FileProblem(
+                f"somebody else wrote or removed {output}/{name} during the run, and nothing there "
+                "was replaced: write to another folder"
+            )
+        try:
+            if place.exists():
+                place.replace(before)
+            draft.replace(place)
+        except BaseException:
+            if before.exists():
+                before.replace(place)
+            raise
+        shutil.rmtree(before, ignore_errors=True)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and its parents."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileProblem(
+            f"cannot make the folder {folder}: {error.strerror}; name another one"
+        ) from error
+
+
+@contextmanager
+def _drafts(outputs: Sequence[Path], *, folder: bool = False) -> Iterator[list[Draft]]:
+    """Make an empty draft for each output; a failure to write one is that output's problem."""
+    drafts: list[Draft] = []
+    with ExitStack() as stack:
+        try:
+            for output in outputs:
+                place = _place(output)
+                if not folder:
+                    _refuse_other_than_file(output)
+                if not place.parent.is_dir():
+                    raise _cannot_write(output, f"there is no folder {place.parent}")
+                draft = stack.enter_context(drafting(place))
+                if folder:
+                    draft.path.mkdir(mode=0o700)
+                else:
+                    draft.path.touch(mode=0o600, exist_ok=False)
+                drafts.append(draft)
+            yield drafts
+        except TrajanonError:
+            raise
+        except OSError as error:  # such as a full disk, which names no file
+            named = error.filename
+            if len(drafts) < len(outputs):
+                raise _cannot_write(outputs[len(drafts)], error.strerror) from error
+            for output, draft in zip(outputs, drafts, strict=True):
+                ours = (draft.path.parent, _place(output))
+                if not isinstance(named, str) or any(map(Path(named).is_relative_to, ours)):
+                    raise _cannot_write(output, error.strerror or str(error)) from error
+            raise  # it is of something else, and says of what
+
+
+def _permit(path: Path, mode: int) -> None:
+    """Say who may read a file, where its disk knows of that."""
+    try:
+        path.chmod(mode)
+    except FileNotFoundError:
+        pass  # moving it will say so
+    except OSError as error:
+        if not mode & 0o077:
+            _LOG.warning("others may read what is written: %s", error.strerror)
+
+
+def _cannot_write(output: Path, reason: str | None) -> FileProblem:
+    return FileProblem(f"cannot write {output}: {reason}; write elsewhere")
+
+
+def _refuse_inputs(outputs: Sequence[Path], inputs: Iterable[Path]) -> None:
+    for output, other in combinations(outputs, 2):
+        if output == other:
+            raise BadInput(f"{output} would be written twice; choose another name")
+    for output, path in product(outputs, inputs):
+        with suppress(OSError):  # one of the two is not there
+            if output.samefile(path):
+                raise BadInput(f"{output} is read as input; write elsewhere")
+
+
+def _place(output: Path) -> Path:
+    """Where a path leads, through links."""
+    return Path(os.path.realpath(output))
+
+
+def _refuse_other_than_file(output: Path) -> None:
+    if output.is_dir():
+        raise _cannot_write(output, "it is a folder")
+    if output.exists() and not output.is_file():
+        raise _cannot_write(output, "it is a device or a pipe, not a file")
+
+
+def remove_drafts(folder: Path) -> dict[Path, str]:
+    """Remove what killed runs left in a folder; give the reason for each that stays, or ""."""
+    if not folder.is_dir():
+        raise FileProblem(f"there is no folder {folder}; name the one with your outputs")
+    states: dict[Path, str] = {}
+    for left in sorted(folder.iterdir()):
+        if found := _DRAFT.fullmatch(left.name):
+            states[left] = remove_abandoned(left, folder / found[1])
+    return states

@@ -1,0 +1,123 @@
+"""What the columns of tables were taken for: records, and the sentences that are made of them."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from trajanon.common.errors import printable
+
+Why = Literal["said", "name", "values", ""]
+
+_LISTED, _LETTERS = 40, 40  # unused columns that are listed, and letters of each name
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRole:
+    """What was decided of a column of a table."""
+
+    column: str
+    role: str = ""  # empty if it is not used
+    why: Why = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnsRead:
+    """How the columns of some tables were used."""
+
+    roles: Mapping[str, str]  # columns by their roles
+    unused: Sequence[str]
+    tables: int = 1
+
+    @property
+    def sentence(self) -> str:
+        """Which columns were used as what, and which were not."""
+        used = (f"{role}={printable(name, _LETTERS)}" for role, name in self.roles.items())
+        others = [printable(name, _LETTERS) for name in self.unused[:_LISTED]]
+        more = len(self.unused) - _LISTED
+        unused = (", ".join(others) or "none") + (f" and {more:,} more" if more > 0 else "")
+        tables = f" of {self.tables:,} tables" if self.tables > 1 else ""
+        return f"Columns{tables}: {', '.join(used) or 'none'}; not used: {unused}."
+
+
+def columns_read(provenance: Mapping[str, Any]) -> list[ColumnsRead]:
+    """Read how columns were used, of most tables first; older files have sentences, not records."""
+    written = provenance.get("columns")
+    found = []
+    for entry in written if isinstance(written, list) else []:
+        roles, unused = entry.get("roles"), entry.get("unused")
+        if isinstance(roles, Mapping) and isinstance(unused, list):
+            names = [str(name) for name in unused]
+            used = {str(role): str(name) for role, name in roles.items()}
+            found.append(ColumnsRead(used, names, int(entry.get("tables", 1))))
+    return sorted(found, key=lambda use: -use.tables)
+
+
+@dataclass(slots=True)
+class NamesHeld:
+    """What a column without a role holds in all tables of which no person is known."""
+
+    recordings: int = 0  # that have a value
+    names: set[str] = field(default_factory=set)
+    varies: bool = False  # within a recording
+
+    def add(self, other: "NamesHeld") -> None:
+        """Join what was found in another table."""
+        self.recordings += other.recordings
+        self.varies |= other.varies
+        self.names = set() if self.varies else self.names | other.names
+
+    @property
+    def may_be_persons(self) -> bool:
+        """Whether each recording has one value, and some value belongs to several recordings."""
+        return not self.varies and 1 < len(self.names) < self.recordings
+
+
+@dataclass(slots=True)
+class TablesRead:
+    """What readers of tables decided and found."""
+
+    uses: Counter[tuple[ColumnRole, ...]] = field(default_factory=Counter)
+    names: dict[str, NamesHeld] = field(default_factory=dict)  # by column
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of all tables, each once."""
+        return list(dict.fromkeys(one.column for use in self.uses for one in use))
+
+    def update(self, other: "TablesRead") -> None:
+        """Join what was found in other files."""
+        self.uses.update(other.uses)
+        for column, held in other.names.items():
+            self.names.setdefault(column, NamesHeld()).add(held)
+
+    @property
+    def account(self) -> dict[str, list[dict[str, Any]]]:
+        """Ready for JSON, as a provenance has it."""
+        columns = [
+            {
+                "roles": {one.role: one.column for one in use if one.role},
+                "unused": [one.column for one in use if not one.role],
+                "tables": tables,
+            }
+            for use, tables in self.uses.items()
+        ]
+        persons = [
+            {"column": column, "values": len(held.names)}
+            for column, held in self.names.items()
+            if held.may_be_persons
+        ]
+        return {"columns": columns, "possible_persons": persons}
+
+
+def persons_sentence(possible: Sequence[Mapping[str, Any]]) -> str:
+    """Say which columns may name persons; empty if none may."""
+    if not possible:
+        return ""
+    named = [f"{printable(one['column'], _LETTERS)!r} ({one['values']:,})" for one in possible]
+    more = f" and {len(named) - _LISTED:,} more" if len(named) > _LISTED else ""
+    verb = "may name the persons" if len(named) == 1 else "may each name the persons"
+    return (
+        f"No column is known to name persons, and {', '.join(named[:_LISTED])}{more} {verb}, as "
+        "recordings share the values in brackets: say `columns` subject=NAME, or subject=none"
+    )

@@ -1,0 +1,113 @@
+"""Input files: only finite ones, with text in UTF-8; tables, TOML, and JSON of known types."""
+
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from stat import S_ISDIR, S_ISREG
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+
+from trajanon.common.errors import BadInput, FileProblem
+
+T = TypeVar("T")
+
+Finite = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
+Whole = Annotated[int, msgspec.Meta(ge=-sys.maxsize, le=sys.maxsize)]
+
+_HEAD = 4096  # bytes that tell
+
+
+def regular(path: Path) -> Path:
+    """Refuse a pipe, a device or a socket, which may never end; before it is opened."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return path
+    if not S_ISREG(mode) and not S_ISDIR(mode):
+        raise BadInput(f"{path} is a device or a pipe: save it to a file, and name that")
+    return path
+
+
+def seems_utf16(text: bytes) -> bool:
+    """Tell whether a text, or its beginning, is of two bytes a letter, marked as such or not."""
+    text = text[:_HEAD]
+    half = max(len(text) // 2, 1)
+    least, most = sorted(text[first::2].count(0) for first in (0, 1))
+    return text.startswith((b"\xff\xfe", b"\xfe\xff")) or least < 0.1 * half < 0.7 * half < most
+
+
+def other_encoding(text: bytes) -> str:
+    """Say what a text that is not UTF-8 seems to be, and the way out."""
+    latin = "is not UTF-8, perhaps Latin-1 or Windows-1252"
+    is_like = "seems to be UTF-16" if seems_utf16(text) else latin
+    return f"{is_like}: save the file as UTF-8, as editors do under Save As, and Excel as CSV UTF-8"
+
+
+def separator_line(line: str) -> str | None:
+    """Read the separator that Excel names in the first line, if this is such a line."""
+    named = re.fullmatch(r"sep=([,;|:\t ])\s*", line)
+    return named[1] if named else None
+
+
+def separator_of(header: str, row: str | None = None) -> str:
+    """Find what separates the names of columns: as often as the values of a row, or most often."""
+    lines = [re.sub(r'"[^"]*"', "", line) for line in (header, header if row is None else row)]
+
+    def likely(separator: str) -> tuple[bool, int]:
+        names, values = (line.count(separator) for line in lines)
+        return names == values > 0, min(names, values)
+
+    return max(",;\t|", key=likely)
+
+
+def has_decimal_commas(cells: Iterable[str]) -> bool:
+    """Say whether more numbers have a decimal comma than a point."""
+    cells = list(cells)
+    commas, points = (
+        sum(
+            re.fullmatch(rf"\s*[-+]?\d+{mark}\d+(?:[eE][-+]?\d+)?\s*", cell) is not None
+            for cell in cells
+        )
+        for mark in (",", r"\.")
+    )
+    return commas > points
+
+
+def read_toml(path: Path, content: str) -> dict[str, Any]:
+    """Read a file of TOML that anybody may have written, whose content errors name."""
+    import tomllib  # --help does not wait for it
+
+    try:
+        return tomllib.loads(regular(path).read_text("utf-8-sig"))
+    except OSError as error:
+        raise FileProblem(
+            f"cannot read {content} {path}: {error.strerror}; name another file"
+        ) from error
+    except RecursionError as error:
+        raise BadInput(f"{path} is nested too deeply") from error
+    except ValueError as error:
+        raise BadInput(f"{path} does not hold {content}, as TOML in UTF-8: {error}") from error
+
+
+def parsed(text: str | bytes, kind: type[T]) -> T:
+    """Read JSON that anybody may have written; BadInput says what is wrong."""
+    try:
+        return typed(msgspec.json.decode(text), kind)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise BadInput(f"it is no JSON: {error}") from error
+    except RecursionError as error:
+        raise BadInput("it is nested too deeply") from error
+
+
+def typed(value: Any, kind: type[T]) -> T:
+    """Check that a value, with its contents, is of a type; BadInput names the wrong entry."""
+    try:
+        msgspec.convert(value, kind)
+    except RecursionError as error:
+        raise BadInput("it is nested too deeply") from error
+    except msgspec.ValidationError as error:
+        raise BadInput(str(error).replace("`", "")) from error  # they are no parameters
+    found: T = value
+    return found

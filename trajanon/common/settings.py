@@ -1,0 +1,339 @@
+"""The options of the search and of a release: their defaults, checks and help, written once."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from functools import wraps
+from inspect import Parameter, cleandoc, signature
+from itertools import chain
+from math import inf
+from numbers import Integral, Real
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin
+
+from trajanon.common.errors import BadInput
+
+HEAVIEST = 1e30  # weight of a column; the squares of far heavier ones are no 32-bit floats
+
+MethodName = Literal["hm2", "mdav", "v-mdav", "md", "cbfs", "mf-tsp", "decomposition"]
+HeuristicName = Literal[
+    "or-opt",
+    "two-opt",
+    "nearest-neighbor",
+    "repetitive-nn",
+    "nearest-insertion",
+    "farthest-insertion",
+    "cheapest-insertion",
+    "arbitrary-insertion",
+    "mdav-lk",
+    "npn",
+    "md",
+    "mdav",
+    "cbfs",
+    "concorde",
+    "lkh",
+]
+RefinementName = Literal["none", "anneal", "descent", "swap", "rcs"]
+EffortName = Literal["fast", "balanced", "best"]
+TimesName = Literal["of-day", "of-week", "date"]
+RowsName = Literal["subjects", "lines"]
+MissingName = Literal["refuse", "drop"]
+"""The words that an option may be."""
+
+METHOD_NAMES = get_args(MethodName)
+REFINEMENT_NAMES = get_args(RefinementName)
+ROWS = get_args(RowsName)
+
+_ALONE: dict[str, Any] = {
+    "align": False,
+    "times": None,
+    "one_line_each": False,
+    "days": None,
+    "distinct_ends": 2,
+}
+"""What the published methods do not do; and their lines are plain means."""
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Effort(NamedTuple):
+    """A budget in moves, never in seconds: a seed repeats a result."""
+
+    kicks_per_record: int = 0  # of a path heuristic that can use them
+    moves_per_record: int = 0  # of annealing; 0 leaves it out
+    runs: int = 1  # of annealing a table of one block of 2,500 records
+    recombined: bool = False  # whether the groups of all runs are combined in the end
+
+
+EFFORTS: dict[EffortName, Effort] = {
+    "fast": Effort(1, 0, 1, False),
+    "balanced": Effort(10, 8_000, 2, False),
+    "best": Effort(100, 40_000, 12, True),
+}
+
+
+def option(default: Any, shown: str | None = None, **allowed: Any) -> Any:
+    """Make a field; its type, or ``least`` and ``most``, say which values are allowed."""
+    return field(default=default, metadata={"shown": shown, **allowed})
+
+
+def with_help(kind: type) -> type:
+    """Take the help of each option from the docstring of its class: the first sentence."""
+    about = f"{cleandoc(kind.__doc__ or '')}\n"
+    texts = dict(re.findall(r"^(\w+)\n((?: {4}.+\n)+)", about, re.MULTILINE))
+    for option in fields(kind):
+        words = " ".join(texts.get(option.name, "").replace("``", "").split())
+        help = words.partition(". ")[0].removesuffix(".") + "."
+        option.metadata = MappingProxyType({**option.metadata, "help": help})
+    return kind
+
+
+_BYTES = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
+
+PAIR = 2
+"""The k at which equal spacing reveals more."""
+
+OF_PAIRS = (
+    "With k = 2, each step of a line is the mean of two steps of known length, so both can "
+    "sometimes be computed: take a larger -k."
+)
+"""Said where k is chosen: |u| = |v| and u + v leave two vectors."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Options that are checked once, when they are made."""
+
+    def __post_init__(self) -> None:
+        """Refuse options that are not known, or out of their range."""
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if value is not None or option.default is not None:
+                _check(option.name, value, option.type, option.metadata)
+
+
+@with_help
+@dataclass(frozen=True, kw_only=True)
+class Settings(Checked):
+    """The options of the search, checked: BadInput if one is not known, or out of its range.
+
+    Attributes
+    ----------
+    method
+        hm2, mdav, v-mdav, md, cbfs, mf-tsp or decomposition. ``hm2`` cuts a short path through the
+        records optimally; ``mdav``, ``v-mdav``, ``md`` and ``cbfs`` form groups round far records;
+        ``mf-tsp`` groups records that are neighbours on many paths; ``decomposition`` generates
+        groups as columns, in parts of the table.
+    heuristic
+        Path of hm2 and mf-tsp: or-opt, two-opt, nearest-neighbor, repetitive-nn, nearest-insertion,
+        farthest-insertion, cheapest-insertion, arbitrary-insertion, mdav-lk, npn, md, mdav, cbfs,
+        concorde or lkh. The last two need those programs. None takes or-opt; but for hm2 as
+        published, with ``refine`` none, swap or rcs, concorde where it is found, for at most 5,000
+        cities. The stage of the partition names the path.
+    compression
+        Compression c of hm2: the path visits the centroids of groups of c records; 1 turns it off.
+    refine
+        anneal, descent, swap, rcs or none. ``descent`` moves records and groups as long as that
+        gains; ``anneal`` also makes random moves, at first hot and then ever colder; ``swap``
+        exchanges the two records that gain most, again and again; ``rcs`` is Random Cluster
+        Shuffling; ``none`` keeps the method's groups.
+    effort
+        fast (no annealing), balanced, or best (minutes; Ctrl-C takes the best so far). ``balanced``
+        tries 8,000 moves a record in each of two runs; ``best`` tries five times as many in each of
+        12, combines their groups, and anneals regions again. Tables of more than 2,500
+        records get fewer runs, and of more than 10,000 fewer moves a record.
+    seed
+        Another number gives other groups. Those of trajectories follow from the holder's key, too.
+
+    Examples
+    --------
+    >>> import trajanon
+    >>> records = [[0.0], [1.0], [10.0], [11.0]]
+    >>> partition = trajanon.microaggregate(records, k=2, method="mdav", refine="none")
+    >>> [stage.name for stage in partition.stages]
+    ['mdav']
+    >>> trajanon.microaggregate(records, k=2, effort="much")
+    Traceback (most recent call last):
+    trajanon.BadInput: `effort` 'much' is not known; choose from fast, balanced, best
+    >>> trajanon.microaggregate(records, k=2, sede=1)
+    Traceback (most recent call last):
+    TypeError: microaggregate() got an unexpected keyword argument 'sede'; did you mean 'seed'?
+    """
+
+    method: MethodName = option("hm2")
+    heuristic: HeuristicName | None = option(
+        None, "or-opt; without a search of ours concorde, if found"
+    )
+    compression: int = option(1, least=1, most=10**9)
+    refine: RefinementName = option("anneal")
+    effort: EffortName = option("balanced")
+    seed: int = option(0, least=0)
+
+    def __post_init__(self) -> None:
+        """Refuse what the method does not use, too."""
+        Checked.__post_init__(self)
+        if self.heuristic is not None and self.method not in ("hm2", "mf-tsp"):
+            raise BadInput(f"`heuristic` is for `method=hm2` and mf-tsp, not for {self.method}")
+        if self.compression > 1 and self.method != "hm2":
+            raise BadInput(f"`compression` is for `method=hm2`, not for {self.method}")
+
+
+@with_help
+@dataclass(frozen=True, kw_only=True)
+class ReleaseSettings(Checked):
+    """The options of a release beside those of its search; checked as these are.
+
+    Attributes
+    ----------
+    as_published
+        Do what the papers do, and nothing else: for comparison, not for publication of persons'
+        data. The method alone, with ``refine`` none unless it is named; k counts records; nothing
+        slides; each record has a row, the plain mean of its group. The loss is that
+        of `trajanon.microaggregate`, to the last digit.
+    one_line_each
+        Put each person on one line at most: of their trips, the one that costs its group least.
+        The others are left out; of trips that cost the same, the first is taken.
+    days
+        Release whole days of up to this many trips: k people share all trips of a day, in their
+        order. A day takes the place of this many trips, and stays at its last place if it has
+        fewer; days of more trips, and those that fewer than k people resemble, are left out.
+    distinct_ends
+        Least number of places, 200 m apart, where the members of a line begin, and where they end.
+        What no exchange with near groups mends is counted; 1 turns it off.
+    align
+        Let trajectories slide on their tracks towards their groups. Losses and displacements then
+        refer to the windows after sliding.
+    times
+        Release the mean times of each group: of-day, of-week or date. Each line then bears them at
+        each of its points, and the search sees the departure as well. A day begins at 03:00.
+    minute_worth
+        Metres of displacement at every point that count as much as a minute between departures:
+        more brings departures nearer, and moves points farther. With 0 only places count.
+    time_step
+        Released times are rounded to this many seconds, a minute at least.
+    timezone
+        Local time zone of times, such as Europe/Madrid. None takes that of the middle of the area.
+    rows
+        Rows of each released line: subjects (one for each different subject behind it), or lines (a
+        single row, with their number in a column people). Where k counts records, or no subjects
+        are known, records take the place of subjects.
+
+    Examples
+    --------
+    Two trajectories of one person can be a group only in the papers, where k counts records:
+
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
+    >>> trajectories = trajanon.Trajectories(points, subject=np.array([7, 7]))
+    >>> trajanon.anonymize(trajectories, k=2, as_published=True).report["counted"]
+    'records'
+    >>> trajanon.anonymize(trajectories, k=2, time_step=0)
+    Traceback (most recent call last):
+    trajanon.BadInput: `time_step` must be a whole number from 60 to 86400 (got 0)
+    """
+
+    as_published: bool = option(False)
+    one_line_each: bool = option(False)
+    days: int | None = option(None, "trips, not days", least=1, most=24)
+    distinct_ends: int = option(2, least=1, most=10)
+    align: bool = option(True)
+    times: TimesName | None = option(None, "no times")
+    minute_worth: float = option(3.0, least=0, most=10**6)
+    time_step: int = option(300, least=60, most=86_400)
+    timezone: str | None = option(None, "that of the area's middle")
+    rows: RowsName = option("subjects")
+
+
+def parameters_of(kind: type) -> list[Parameter]:
+    """The options of a class as parameters of a function."""
+    return [
+        Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
+        for one in fields(kind)
+    ]
+
+
+def takes_settings(*kinds: type) -> Callable[[Function], Function]:
+    """Let a function have options of some classes in place of ``**options``, as help() says."""
+
+    def showing(function: Function) -> Function:
+        own = signature(function)
+        *named, _ = own.parameters.values()
+        shown = own.replace(parameters=[*named, *chain(*map(parameters_of, kinds))])
+
+        @wraps(function)
+        def taking(*given: Any, **options: Any) -> Any:
+            for name in options:
+                if name not in shown.parameters:
+                    near = get_close_matches(name, shown.parameters, n=1)
+                    guess = f"; did you mean {near[0]!r}?" if near else ""
+                    raise TypeError(
+                        f"{function.__name__}() got an unexpected keyword argument {name!r}{guess}"
+                    )
+            return function(*given, **options)
+
+        taking.__signature__ = shown  # type: ignore[attr-defined]  # help() reads it
+        return cast(Function, taking)
+
+    return showing
+
+
+def settings_of(options: Mapping[str, Any]) -> tuple[ReleaseSettings, Settings]:
+    """Make the settings of a release, and those of its search, of the options of both."""
+    own = {one.name for one in fields(ReleaseSettings)}
+    asked = {name: value for name, value in options.items() if name in own}
+    searched = {name: value for name, value in options.items() if name not in own}
+    settings, search = ReleaseSettings(**asked), Settings(**searched)
+    if settings.one_line_each and settings.days is not None:
+        raise BadInput("`one_line_each` and `days` are two choices: leave out one of them")
+    if not settings.as_published:
+        return settings, search
+    if others := [name for name, alone in _ALONE.items() if asked.get(name, alone) != alone]:
+        raise BadInput(f"`as_published` is the method alone: leave out `{others[0]}`")
+    if (refine := searched.get("refine", "none")) not in ("none", "swap", "rcs"):
+        raise BadInput(f"`as_published` takes `refine` none, swap or rcs (got {refine!r})")
+    return replace(settings, **_ALONE), replace(search, refine=refine)
+
+
+def names_in(kind: Any) -> tuple[str, ...]:
+    """List the names that a type allows: a Literal, or one that may be None.
+
+    >>> names_in(TimesName | None), names_in(str | None)
+    (('of-day', 'of-week', 'date'), ())
+    """
+    if get_origin(kind) is Literal:
+        return get_args(kind)
+    return tuple(chain.from_iterable(map(names_in, get_args(kind))))
+
+
+def _check(name: str, value: Any, kind: Any, allowed: Mapping[str, Any]) -> None:
+    if names := names_in(kind):
+        holds = isinstance(value, str) and value in names
+        asked = f"{value!r} is not known; choose from {', '.join(names)}"
+    elif kind is bool:
+        holds, asked = isinstance(value, bool), f"must be True or False (got {value!r})"
+    elif kind == str | None:
+        holds, asked = isinstance(value, str), f"must be a text (got {value!r})"
+    else:
+        whole = kind in (int, int | None)
+        least, most = allowed["least"], allowed.get("most", inf)
+        number = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
+        holds = number and least <= value <= most
+        upper = "" if whole else " on"
+        if most < inf:
+            upper = f" to {most}"
+        asked = f"must be a {'whole ' * whole}number from {least}{upper} (got {value!r})"
+    if not holds:
+        raise BadInput(f"`{name}` {asked}")
+
+
+def bytes_of(memory: str | float) -> float:
+    """Read an amount of memory, such as ``4GB`` or ``500 MB``."""
+    number = r"(\d+\.?\d*(?:e\+?\d+)?|\.\d+)"
+    found = re.fullmatch(rf"\s*{number}\s*([kmgt]?)i?b?\s*", str(memory).lower())
+    amount = float(found[1]) * _BYTES[found[2]] if found else inf
+    if amount == inf:
+        raise BadInput(f"`memory` must be an amount such as 4GB or 500MB (got {memory!r})")
+    return amount

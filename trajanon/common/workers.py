@@ -1,0 +1,208 @@
+"""Work in threads, one for each core, that Ctrl-C can end; and on a Dask cluster."""
+
+import logging
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
+from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import partial
+from importlib import import_module
+from itertools import islice
+from threading import Event
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.common.errors import BadInput, ServerProblem, TrajanonError
+from trajanon.common.progress import Progress
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+_GLANCE = 0.1  # seconds between two looks at how far the work is
+_LOCAL = "local:"
+_ENVIRONMENT = "distributed.nanny.pre-spawn-environ"  # Dask's setting for that of workers
+_PATIENCE = 10  # seconds to wait for a scheduler, or for workers to come back
+_TALKERS = ("distributed", "distributed.client", "distributed.gc", "tornado.application", "asyncio")
+"""Loggers that write to the screen by themselves, or for Dask."""
+
+Given = TypeVar("Given")
+Result = TypeVar("Result")
+Number = TypeVar("Number", bound=np.generic)
+
+
+def cores() -> int:
+    """How many threads can work at once."""
+    return os.cpu_count() or 1
+
+
+def unwatched() -> None:
+    """Watch nothing."""
+
+
+def in_threads(
+    jobs: Iterable[Callable[[Event], Result]], watch: Callable[[], None] = unwatched
+) -> list[Result]:
+    """Do jobs in threads, as many at once as there are cores; the first while others are made."""
+    stop = Event()
+    pool = ThreadPoolExecutor(cores())
+    try:
+        futures = [pool.submit(job, stop) for job in jobs]
+        waiting = set(futures)
+        while waiting:
+            done, waiting = wait(waiting, _GLANCE, FIRST_EXCEPTION)
+            for future in done:
+                future.result()
+            watch()
+        return [future.result() for future in futures]
+    except BaseException:
+        stop.set()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def in_parts(
+    job: Callable[[NDArray[Number], Event], Result],
+    rows: NDArray[Number],
+    most: int,
+    watch: Callable[[], None] = unwatched,
+) -> list[Result]:
+    """Do a job with each part of an array, of a limited number of rows, in threads."""
+    parts = [rows[start : start + most] for start in range(0, len(rows) or 1, most)]
+    if len(parts) == 1:
+        return [job(rows, Event())]
+    return in_threads([partial(job, part) for part in parts], watch)
+
+
+def results_in_order(
+    begin: Callable[[Given], Callable[[], Result]], given: Iterable[Given], ahead: int
+) -> Generator[Result, None, None]:
+    """Begin tasks, at most ``ahead`` at once; give results in order, each on request."""
+    coming = iter(given)
+    waiting: deque[Callable[[], Result]] = deque()
+    while True:
+        waiting.extend(map(begin, islice(coming, ahead - len(waiting))))
+        if not waiting:
+            return
+        yield waiting.popleft()()
+
+
+def each_done(
+    client: "Client | None",
+    progress: Progress,
+    what: str,
+    task: Callable[[Given], Result],
+    given: Sequence[Given],
+) -> list[Result]:
+    """Do a task with each thing given, here or on a cluster; results in their order."""
+    results: list[Result] = []
+    progress(what, 0, len(given))
+    found = (task(one) for one in given) if client is None else on_cluster(client, task, given)
+    with closing(found):
+        for result in found:
+            results.append(result)
+            progress(what, len(results), len(given))
+    return results
+
+
+def on_cluster(
+    client: "Client", task: Callable[[Given], Result], given: Iterable[Given]
+) -> Generator[Result, None, None]:
+    """Do tasks on workers, two ahead for each of their threads; give results in order."""
+    from distributed.scheduler import KilledWorker
+
+    # Not pure: a file may have changed since it was read. The task goes to each worker once.
+    held = client.submit(lambda: task, pure=False)
+
+    def begin(one: Given) -> Callable[[], Result]:
+        done = client.submit(lambda task, one: task(one), held, one, pure=False)
+        result: Callable[[], Result] = done.result
+        return result
+
+    try:
+        yield from results_in_order(begin, given, 2 * _threads(client))
+    except TrajanonError:
+        raise
+    except (KilledWorker, ImportError, CancelledError, OSError) as error:
+        raise ServerProblem(
+            f"the cluster failed: {_words(error) or type(error).__name__}; see that its scheduler "
+            "runs, and that its workers have trajanon and the memory that was asked for, or lower "
+            "`memory`, then begin again"
+        ) from error
+
+
+def _threads(client: "Client") -> int:
+    """Count the threads of all workers, of which one may be about to begin."""
+    with suppress(TimeoutError):
+        client.wait_for_workers(1, _PATIENCE)
+    threads: int = sum(client.nthreads().values())
+    if not threads:
+        address = client.scheduler_info()["address"]
+        raise ServerProblem(
+            f"the scheduler at {address} has no workers: start some with: dask worker {address}"
+        )
+    return threads
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
+
+
+@contextmanager
+def connected(cluster: str) -> Iterator["Client"]:
+    """Reach a cluster, or start one on this machine, with one thread a worker."""
+    try:
+        import_module("distributed")
+    except ImportError as error:
+        raise BadInput("`cluster` needs Dask: pip install 'trajanon[cluster]'") from error
+    import dask.config
+    from distributed import Client, LocalCluster
+
+    for name in _TALKERS:  # what ends a run is raised
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    # The list of files of a large table is large, and a lost worker may take long to come back.
+    patient = {
+        "distributed.admin.large-graph-warning-threshold": "1TB",
+        "distributed.deploy.lost-worker-timeout": "10m",
+        _ENVIRONMENT: {
+            **dask.config.get(_ENVIRONMENT),
+            "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical",
+        },
+    }
+    with dask.config.set(patient), ExitStack() as ending:
+        try:
+            address = cluster
+            if cluster.startswith(_LOCAL):
+                if (workers := int(cluster.removeprefix(_LOCAL))) < 1:
+                    raise ValueError
+                # A terminal sends Ctrl-C to all: workers ignore it.
+                before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+                try:
+                    local = LocalCluster(
+                        n_workers=workers,
+                        threads_per_worker=1,  # kernels take all cores
+                        memory_limit=0,  # tasks are made to fit; spilling would slow them
+                        dashboard_address="127.0.0.1:0",
+                    )
+                finally:
+                    signal.signal(signal.SIGINT, before)
+                address = ending.enter_context(local).scheduler_address
+            elif not cluster.strip():  # such as a variable that is not set
+                raise ValueError
+            client = ending.enter_context(Client(address, timeout=_PATIENCE))
+        except ValueError as error:
+            raise BadInput(
+                f"`cluster` {cluster!r} must be the address of a scheduler, such as "
+                "tcp://10.0.0.1:8786, or local:4 for four workers here"
+            ) from error
+        except (OSError, RuntimeError) as error:
+            raise ServerProblem(
+                f"no workers could be reached or started with {cluster}: {_words(error)}; see that "
+                "dask scheduler and dask worker run"
+            ) from error
+        _threads(client)  # there must be some
+        yield client

@@ -1,0 +1,1 @@
+"""What a released file gives away: one attack a file."""

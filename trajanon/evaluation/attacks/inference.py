@@ -1,0 +1,164 @@
+"""What lines show of people: who is in a release, and where they go on."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+from scipy.special import ndtri
+
+from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.number_text import metres
+from trajanon.evaluation.attacks.attack import Published
+from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.geodesy import metres_of_degrees
+from trajanon.trajectories.times import HOUR
+
+_METRE = 1.0  # added to distances, as lines are rounded
+_DRAWN = 1.0  # how much the variance of all counts beside a trajectory's own
+_LEAST = 1e-6  # variance
+
+Z = float(ndtri(0.975))
+"""Standard errors on each side of the centre of an interval of 95 %."""
+
+
+class Auc(NamedTuple):
+    """How often a member is nearer than a non-member; 0.5 if the two cannot be distinguished."""
+
+    auc: float
+    low: float  # the interval of 95 %
+    high: float
+
+
+def nearest_line(points: Floats, lines: Floats) -> tuple[Floats, Ints]:
+    """Find how far trajectories, (n, m, 2), are from their nearest lines, and which these are.
+
+    Distances are root mean squares of metres over points.
+    """
+    scale = metres_of_degrees(lines[..., 0].mean()) / np.sqrt(lines.shape[1])
+    records, asked = ((each * scale).reshape(len(each), -1) for each in (lines, points))
+    away, line = cKDTree(records).query(asked, workers=-1)
+    return away, line.astype(np.int64)
+
+
+def told_apart(away: Floats, members: Bools, subjects: Ints) -> Auc:
+    """Compare the distances of members, by mask, with those of the others, all of them.
+
+    Source: E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson, "Comparing the areas under two or more
+    correlated receiver operating characteristic curves", Biometrics 44 (1988); with subjects as
+    clusters: N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data", Biometrics 53
+    (1997).
+    """
+    inside, outside = away[members], away[~members]
+    farther = 1.0 - _before(inside, outside)
+    nearer = _before(outside, inside)
+    auc = float(nearer.mean())
+    spread = variance(farther, subjects[members]) + variance(nearer, subjects[~members])
+    error = Z * float(np.sqrt(spread))
+    return Auc(auc, max(auc - error, 0.0), min(auc + error, 1.0))
+
+
+class Shadows(NamedTuple):
+    """How far trajectories are from releases of random halves of the subjects."""
+
+    away: Floats  # from the nearest line of each release, in metres, (r, n)
+    inside: Bools  # whether each trajectory is in it, (r, n); each in some, and not in others
+
+
+def likely_members(away: Floats, shadows: Shadows, subjects: Ints) -> Floats:
+    """Score subjects by how much likelier a release is, (n,) metres away, if they are members.
+
+    Logarithms of the distances are normal, with a mean where a trajectory is inside and another
+    where it is not, and a variance of its own that is drawn to that of all. Those of a subject are
+    added up.
+
+    Source: N. Carlini, S. Chien, M. Nasr, S. Song, A. Terzis, F. Tramèr, "Membership inference
+    attacks from first principles", IEEE S&P 2022.
+    """
+    logs, seen = np.log(shadows.away + _METRE), np.log(away + _METRE)
+    variance, off = np.zeros_like(seen), list[Floats]()
+    for chosen in (~shadows.inside, shadows.inside):
+        mean = np.average(logs, axis=0, weights=chosen)
+        variance += (chosen * (logs - mean) ** 2).sum(axis=0)
+        off.append((seen - mean) ** 2)
+    variance = (variance + _DRAWN * variance.mean()) / ((1 + _DRAWN) * len(logs)) + _LEAST
+    likelier = 0.5 * (off[0] - off[1]) / variance
+    person = np.unique(subjects, return_inverse=True)[1]
+    return np.asarray(np.bincount(person, likelier), dtype=np.float64)
+
+
+def _before(values: Floats, among: Floats) -> Floats:
+    """For each value the share of others that are smaller; equal ones count half."""
+    ordered = np.sort(among)
+    both = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
+    return np.add(*both) / (2.0 * len(among))
+
+
+def variance(values: Floats, clusters: Ints) -> float:
+    """Estimate the variance of a mean of values that are alike within clusters.
+
+    With a single cluster it is not known: 0.
+    """
+    sums = np.bincount(dense(clusters), values - values.mean())
+    return float((sums**2).sum()) / len(values) ** 2 * len(sums) / max(len(sums) - 1, 1)
+
+
+NEAR_END = 200.0
+"""Metres from the true end within which a guess of it is right."""
+
+
+class Inferred(NamedTuple):
+    """How often the nearest line tells something of a trajectory that the adversary asks for."""
+
+    name: str  # what he asks for
+    knows: str  # what he knows of the trajectory
+    told: float  # share of the trajectories for which the line answers right
+    guess: float  # the same of the best answer for all
+
+
+def inferred(published: Published) -> list[Inferred]:
+    """Infer ends, and departures where times are released."""
+    unit = published.unit
+    ends = ends_told(published.points, published.lines)
+    asked = [(f"its end to {metres(NEAR_END)}", f"the first two thirds of a {unit}", ends)]
+    if published.times is not None and published.line_times is not None:
+        both = published.times[:, 0], published.line_times[:, 0]
+        hours = departures_told(published.points, published.lines, *both, published.cycle)
+        asked.append(("its departure to an hour", f"all places of a {unit}", hours))
+    return [
+        Inferred(name, knows, *(float(each.mean()) for each in found))
+        for name, knows, found in asked
+    ]
+
+
+def ends_told(points: Floats, lines: Floats) -> tuple[Bools, Bools]:
+    """Whether the line nearest to the first two thirds of each, (n, m, 2), ends where it does.
+
+    And whether the best place to guess for all does: the end near which most lines end.
+    """
+    known, ends = max(2 * points.shape[1] // 3, 1), lines[:, -1]
+    _, line = nearest_line(points[:, :known], lines[:, :known])
+    places = ends * metres_of_degrees(ends[:, 0].mean())
+    busiest = cKDTree(places).query_ball_point(places, NEAR_END, return_length=True).argmax()
+    right, guessed = (
+        displacement(points[:, -1], guess) <= NEAR_END for guess in (ends[line], ends[busiest])
+    )
+    return right, guessed
+
+
+def departures_told(
+    points: Floats, lines: Floats, departures: Floats, of_lines: Floats, cycle: float
+) -> tuple[Bools, Bools]:
+    """Whether the line nearest to the places of each, (n, m, 2), departs within an hour of it.
+
+    And whether the best departure to guess for all does: that within an hour of which most lines
+    depart. Departures are seconds of a clock that restarts after a cycle.
+    """
+
+    def within_an_hour(one: Floats, other: Floats) -> Bools:
+        apart = np.abs(one - other)
+        return np.minimum(apart, cycle - apart) <= HOUR
+
+    _, line = nearest_line(points, lines)
+    hours, lines_then = np.unique(of_lines, return_counts=True)
+    busiest = hours[(within_an_hour(hours[:, None], hours) @ lines_then).argmax()]
+    return within_an_hour(departures, of_lines[line]), within_an_hour(departures, busiest)

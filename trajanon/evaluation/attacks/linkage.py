@@ -1,0 +1,143 @@
+"""Attacks by what is known of a target: all of it, two points, or its ends."""
+
+from threading import Event
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from trajanon.common.arrays import Floats, Ints
+from trajanon.common.workers import in_parts
+from trajanon.evaluation.attacks.attack import Attack, Published, nearest_of
+from trajanon.evaluation.attacks.chains import next_line
+from trajanon.trajectories.geodesy import in_space
+from trajanon.trajectories.times import HOUR
+
+NEAR_POINT = 100.0
+"""Metres within which a line passes a known point."""
+
+_TARGETS = 400  # at most, drawn at random
+_TARGETS_AT_ONCE = 20  # targets of a part
+
+
+def nearest_record(published: Published) -> Attack:
+    """Link each original to the released row nearest to it, as the papers do.
+
+    The adversary knows the whole of the target's trajectory. He takes the released rows at the
+    smallest Euclidean distance of the standardised records, and picks one.
+    """
+    knows = f"the target's whole {published.unit}"
+    return _picked("nearest record", knows, published, published.nearest)
+
+
+def nearest_ends(published: Published) -> Attack:
+    """Link each original to the released row with the two ends nearest to its own.
+
+    The adversary knows where the target's trajectory begins and where it ends, however far the
+    lines begin and end from there. He takes the rows at the smallest sum of the two squared
+    distances, through the Earth.
+    """
+    ends = (
+        np.hstack([in_space(each[:, end]) for end in (0, -1)])
+        for each in (published.points, published.lines)
+    )
+    knows = f"both ends of the target's {published.unit}"
+    return _picked("both ends, nearest", knows, published, nearest_of(*ends))
+
+
+def _picked(name: str, knows: str, published: Published, found: Any) -> Attack:
+    """Pick a row of the lines found for each original, lists, (n,)."""
+    n = len(published.points)
+    original = np.repeat(np.arange(n), [len(lines) for lines in found])
+    line = np.concatenate(found).astype(np.int64)
+    rows, own = published.rows[line], published.held(published.owners[original], line)
+    home = rows * (line == published.labels[original])
+    picked, own, home = (np.bincount(original, each, n) for each in (rows, own, home))
+    rates, line_rates = own / picked, home / picked
+    return Attack(name, knows, published, np.arange(n), rates, line_rates, worst=rates)
+
+
+def known_points(
+    published: Published, *, hour: float = np.inf, tolerance: float = NEAR_POINT, seed: int = 0
+) -> Attack:
+    """Attack with each two points of each original trajectory; of many, some are drawn.
+
+    The adversary picks a row of the line nearest to both, by the sum of squared distances, among
+    those with a point within ``tolerance`` metres of each; with an ``hour``, if it is there within
+    so many seconds of the time known.
+
+    Points known to a place and an hour are those of de Montjoye et al. (Scientific Reports 3,
+    2013); pairs of points are tried by Pellungrini et al. (ACM TIST 9, 2018).
+    """
+    n = len(published.points)
+    targets = np.arange(n)
+    if n > _TARGETS:
+        drawn = np.random.default_rng(seed).choice(n, _TARGETS, replace=False)
+        targets = np.sort(drawn)
+    tree = cKDTree(in_space(published.lines.reshape(-1, 2)))
+
+    def passing(target: int) -> tuple[Ints, Floats]:
+        """Lines that pass a point of a target, and squared metres to each of its points, (p, g)."""
+        points = cKDTree(in_space(published.points[target]))
+        near = points.sparse_distance_matrix(tree, tolerance, output_type="ndarray")
+        point, at, metres = near["i"], near["j"], near["v"]
+        if published.times is not None and published.line_times is not None:
+            late = np.abs(published.line_times.ravel()[at] - published.times[target, point])
+            if np.isfinite(published.cycle):
+                late %= published.cycle
+                late = np.minimum(late, published.cycle - late)
+            point, at, metres = (each[late <= hour] for each in (point, at, metres))
+        line, passed = at // published.lines.shape[1], np.zeros(len(published.lines), np.bool_)
+        passed[line] = True
+        line, place = np.flatnonzero(passed), (np.cumsum(passed) - 1)[line]
+        away = np.full((points.n, len(line)), np.inf)
+        np.minimum.at(away.reshape(-1), point * len(line) + place, metres**2)
+        return line, away
+
+    def some(rows: Ints, _: Event) -> Floats:
+        return np.array([_pairs_tried(published, one, *passing(one)) for one in rows.tolist()])
+
+    found = np.concatenate(in_parts(some, targets, _TARGETS_AT_ONCE))
+    name, knows = "2 known points", f"2 points of the target's {published.unit}"
+    within = f"within {tolerance:g} m"
+    if np.isfinite(hour):
+        name, knows = f"{name} and their hours", f"{knows}, and when it was there"
+        within += f" and {hour / 60.0:g} min"
+    knows = f"{knows}, {within}"
+    if len(targets) < n:
+        knows += f"; tried on {len(targets):,} of {n:,}, drawn at random"
+    rates, line_rates, worst = found.T
+    return Attack(name, knows, published, targets, rates, line_rates, worst, len(targets) < n)
+
+
+def _pairs_tried(published: Published, target: int, line: Ints, away: Floats) -> list[float]:
+    """Mean chance of a row of the target's subject, of its line, and the highest."""
+    own = published.held(published.owners[[target] * len(line)], line)
+    rows = published.rows[line]
+    counts = rows, own, rows * (line == published.labels[target])
+    points, chances = len(away), [np.zeros((3, 0))]
+    for point in range(points - 1):
+        sums = away[point] + away[point + 1 :]
+        least = sums.min(axis=1, initial=np.inf, keepdims=True)
+        other, found = np.nonzero((sums <= least * (1.0 + 1e-9) + 1e-6) & np.isfinite(sums))
+        picked = np.array([np.bincount(other, each[found], points - 1 - point) for each in counts])
+        chances.append(picked[:, picked[0] > 0])
+    of_all, mine, home = np.hstack(chances)
+    pairs = points * (points - 1) / 2
+    rates = mine / of_all
+    return [rates.sum() / pairs, (home / of_all).sum() / pairs, rates.max(initial=0.0)]
+
+
+def attacks(published: Published) -> list[Attack]:
+    """Run every attack on a release; on the originals those that find more than themselves.
+
+    Where there are times, also one that knows the hours of what it knows, to an hour.
+    """
+    found = [nearest_ends(published)]
+    if published.against == "release":
+        found = [nearest_record(published), known_points(published), *found]
+        if published.times is not None and published.line_times is not None:
+            found.append(known_points(published, hour=HOUR))
+    if published.steps is not None:
+        found.append(next_line(published, published.steps))
+    return found

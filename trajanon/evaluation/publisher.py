@@ -1,0 +1,194 @@
+"""The publisher's words on a release, in a file beside the data."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from trajanon.common.atomic_output import replacing
+from trajanon.common.errors import BadInput
+from trajanon.common.inputs import read_toml
+from trajanon.common.plain_text import plain_text
+
+_EMAIL = re.compile(r"[\w.+'~-]+@[\w-]+(\.[\w-]+)+")
+_WEB_PAGE = re.compile(r"https?://[\w.-]+(:\d+)?([/?#][^\s<>\"{}|\\^`]*)?")
+
+_SPDX = {
+    name.lower(): name
+    for name in (
+        *(
+            "CC0-1.0",
+            "CC-BY-4.0",
+            "CC-BY-SA-4.0",
+            "CC-BY-NC-4.0",
+            "CC-BY-NC-SA-4.0",
+            "CC-BY-ND-4.0",
+        ),
+        *("CC-BY-NC-ND-4.0", "ODbL-1.0", "ODC-By-1.0", "PDDL-1.0", "CDLA-Permissive-2.0"),
+        *("CDLA-Sharing-1.0", "DL-DE-BY-2.0", "DL-DE-ZERO-2.0", "etalab-2.0", "OGL-UK-3.0"),
+    )
+}
+"""Licences for data by their identifiers, as SPDX writes them; other licences are free words."""
+
+_HEAD = "# The publisher's words on a release: trajanon evaluate --publisher publisher.toml"
+_PUBLIC = "# Published in its datasheet and certificate."
+_PRIVATE = "# In the record of processing alone, which stays with you."
+
+
+def _word(question: str, *, public: bool = True) -> Any:
+    """Declare a field that is empty unless the publisher answers its question."""
+    return field(default="", metadata={"question": question, "public": public})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publisher:
+    """What only the publisher of a release knows; an empty field is not said anywhere.
+
+    Control characters and line ends are taken out. Datasheet and certificate repeat the fields from
+    ``title`` to ``after_release``, the record of processing repeats all.
+
+    Attributes
+    ----------
+    title
+        Title of the release.
+    name
+        Name of the publisher, who answers for the data.
+    contact
+        E-mail address or web page of the publisher.
+    address
+        Web address of the release.
+    licence
+        An SPDX identifier, such as CC-BY-4.0, a web address, or free words.
+    subject
+        What a subject is: a person, a vehicle or an account.
+    source
+        Who recorded the tracks, and why.
+    recipients
+        Who may use the release.
+    context
+        What recipients may know of the subjects, and gain from finding them.
+    before_release
+        Who approved the release, and when.
+    after_release
+        Who reviews the release, when, and what happens after an incident.
+    officer
+        E-mail address or web page of the data protection officer.
+    purpose
+        What the tracks are processed and published for.
+    legal_basis
+        The legal basis of processing and publication.
+    retention
+        How long tracks, report and key are kept.
+
+    Raises
+    ------
+    BadInput
+        If a field is no text, or no address where one is due.
+
+    Examples
+    --------
+    >>> from trajanon import Publisher
+    >>> publisher = Publisher(title="Trips in Tarragona", licence="cc by 4.0")
+    >>> publisher.licence, publisher.licence_address
+    ('CC-BY-4.0', 'https://spdx.org/licenses/CC-BY-4.0')
+    >>> publisher.write("publisher.toml")
+    >>> Publisher.read("publisher.toml") == publisher
+    True
+    """
+
+    title: str = _word("Title of the release")
+    name: str = _word("Name of the publisher, who answers for the data")
+    contact: str = _word("E-mail address or web page of the publisher")
+    address: str = _word("Web address of the release")
+    licence: str = _word("SPDX identifier such as CC-BY-4.0, web address, or free words")
+    subject: str = _word("What a subject is: a person, a vehicle or an account")
+    source: str = _word("Who recorded the tracks, and why")
+    recipients: str = _word("Who may use the release")
+    context: str = _word("What recipients may know of the subjects, and gain from finding them")
+    before_release: str = _word("Who approved the release, and when")
+    after_release: str = _word("Who reviews the release, when, and what follows an incident")
+    officer: str = _word("E-mail address or web page of the data protection officer", public=False)
+    purpose: str = _word("What the tracks are processed and published for", public=False)
+    legal_basis: str = _word("Legal basis of processing and publication", public=False)
+    retention: str = _word("How long tracks, report and key are kept", public=False)
+
+    def __post_init__(self) -> None:
+        for word in fields(self):
+            text = getattr(self, word.name)
+            if not isinstance(text, str):
+                raise BadInput(f"{word.name} must be a text in quotes (got {text!r})")
+            object.__setattr__(self, word.name, plain_text(text))
+
+        for name in ("contact", "officer"):
+            _check_address(name, getattr(self, name), _EMAIL, _WEB_PAGE)
+        _check_address("address", self.address, _WEB_PAGE)
+
+        identifier = self.licence.lower().replace(" ", "-")
+        object.__setattr__(self, "licence", _SPDX.get(identifier, self.licence))
+
+    @property
+    def licence_address(self) -> str | None:
+        """Web address of the licence; None of free words."""
+        if self.licence in _SPDX.values():
+            return f"https://spdx.org/licenses/{self.licence}"
+        return self.licence if _WEB_PAGE.fullmatch(self.licence) else None
+
+    @property
+    def contact_address(self) -> str:
+        """The contact as a web address, with ``mailto:`` before an e-mail address."""
+        return f"mailto:{self.contact}" if _EMAIL.fullmatch(self.contact) else self.contact
+
+    @property
+    def text(self) -> str:
+        """The file, with a line of explanation before each field."""
+        return "\n".join([_HEAD, *self._lines(), ""])
+
+    def _lines(self) -> Iterator[str]:
+        for public, heading in ((True, _PUBLIC), (False, _PRIVATE)):
+            yield from ("", heading)
+            for word in fields(self):
+                if word.metadata["public"] == public:
+                    # Without control characters, a text of JSON is one of TOML.
+                    text = json.dumps(getattr(self, word.name), ensure_ascii=False)
+                    yield f"# {word.metadata['question']}:"
+                    yield f"{word.name} = {text}"
+
+    def write(self, path: str | Path) -> None:
+        """Write the file, readable by its owner alone."""
+        with replacing(Path(path)) as (draft,):
+            draft.write_text(self.text, encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Publisher":
+        """Read the file.
+
+        Raises
+        ------
+        FileProblem
+            If the file cannot be read.
+        BadInput
+            If the file is no TOML, has an unknown field, or a value that cannot be used.
+        """
+        words = read_toml(Path(path), "the publisher's words")
+        known = [word.name for word in fields(cls)]
+        for name in words:
+            if name not in known:
+                near = get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]}?" if near else f"choose from {', '.join(known)}"
+                raise BadInput(f"{path}: there is no field {name}; {hint}")
+        try:
+            return cls(**words)
+        except BadInput as error:
+            raise BadInput(f"{path}: {error}") from error
+
+
+def _check_address(name: str, text: str, *forms: re.Pattern[str]) -> None:
+    if text and not any(form.fullmatch(text) for form in forms):
+        email = "an e-mail address or " if _EMAIL in forms else ""
+        raise BadInput(
+            f"{name} must be {email}a web address that begins with https:// (got {text!r}); leave "
+            "it empty if there is none"
+        )

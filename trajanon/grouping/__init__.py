@@ -1,0 +1,1 @@
+"""Records in, groups of at least k out."""

@@ -1,0 +1,197 @@
+"""Master problem: the pool of columns, and the programmes in HiGHS that choose among them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import chain
+from threading import Event
+from typing import Any, NamedTuple
+
+import highspy
+import numpy as np
+from scipy.sparse import csr_array
+
+from trajanon._kernels.column_search import PricingProblem
+from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.workers import in_threads, unwatched
+from trajanon.grouping.bound.pricing import LEAST_EARNINGS, cut_coefficients, with_cuts
+
+
+class Relaxation(NamedTuple):
+    """The linear programme over all columns so far."""
+
+    sse: float  # its optimum
+    pricing: PricingProblem  # at its prices, and with the duals of the cuts
+    proven: bool = False  # whether no group of k to 2k - 1 records could lower the optimum
+
+
+class Master:
+    """A pool of groups, an incumbent's first, and the linear programme that parts records."""
+
+    def __init__(self, distances: Floats, incumbent: Ints) -> None:
+        self.groups: list[tuple[int, ...]] = []
+        self.costs: list[float] = []
+        self.cuts = np.zeros((0, 3), dtype=np.int64)
+        self.cut_duals, self.shares = np.zeros(0), np.zeros(0)
+        self._distances = distances
+        self._known: set[tuple[int, ...]] = set()
+        self._cuts_of: list[list[int]] = [[] for _ in distances]
+        self._relaxed = begin_programme(len(distances))
+        self._incumbent = incumbent
+        self.add(np.flatnonzero(incumbent == group) for group in range(incumbent.max() + 1))
+        self.incumbent_sse = sum(self.costs)
+
+    def add(self, groups: Iterable[Ints]) -> int:
+        """Add the groups not yet in the pool; how many they are."""
+        before = len(self.groups)
+        for members in groups:
+            group = tuple(np.sort(members).tolist())
+            if group not in self._known:
+                self._known.add(group)
+                self.groups.append(group)
+                within = self._distances[np.ix_(members, members)]
+                self.costs.append(float(within.sum()) / (2 * len(members)))
+        # No bound but that of the rows, which is 1: the prices alone prove an optimum.
+        self._add_columns(self._relaxed, range(before, len(self.groups)), np.inf)
+        return len(self.groups) - before
+
+    def add_cuts(self, cuts: Ints) -> None:
+        """Choose at most one of the groups that hold two or more of three records."""
+        for cut, records in enumerate(cuts.tolist(), len(self.cuts)):
+            for record in records:
+                self._cuts_of[record].append(cut)
+        self.cuts = np.concatenate([self.cuts, cuts])
+        met = cut_coefficients(self.groups, cuts, len(self._distances)).T.tocsr()
+        add_rows(self._relaxed, len(cuts), met)
+
+    def relax(self, pricing: PricingProblem, watch: Callable[[], None] = unwatched) -> Relaxation:
+        """Solve the linear programme: its optimum, and the problem at its prices."""
+        solve_programme(self._relaxed, watch)
+        solution = self._relaxed.getSolution()
+        prices, duals = np.split(np.array(solution.row_dual), [len(self._distances)])
+        self.cut_duals = np.maximum(-duals, 0.0)
+        self.shares = np.array(solution.col_value)
+        pricing = with_cuts(pricing._replace(prices=prices), self.cuts, self.cut_duals)
+        return Relaxation(self._relaxed.getObjectiveValue(), pricing)
+
+    def within(self, relaxation: Relaxation) -> Ints:
+        """Find the columns that cost no more than they earn and the gap to the incumbent."""
+        pricing, gap = relaxation.pricing, self.incumbent_sse - relaxation.sse
+        prices = pricing.prices
+        reduced = np.array(self.costs) - [prices[list(g)].sum() for g in self.groups]
+        reduced += cut_coefficients(self.groups, pricing.cuts, len(prices)) @ pricing.cut_duals
+        return np.flatnonzero(reduced <= gap + LEAST_EARNINGS)
+
+    def choose(
+        self,
+        relaxation: Relaxation,
+        *,
+        nodes: int,
+        gap: float,
+        looks: float = np.inf,
+        watch: Callable[[], None] = unwatched,
+    ) -> tuple[Ints, bool]:
+        """Choose columns that hold each record once; the groups, and whether no limit was met."""
+        incumbent = np.arange(self._incumbent.max() + 1)
+        columns = np.union1d(self.within(relaxation), incumbent)
+        count = len(columns)
+        programme = begin_programme(len(self._distances))
+        add_rows(programme, len(self.cuts))
+        self._add_columns(programme, columns.tolist(), 1.0)
+        places = np.arange(count, dtype=np.int32)
+        integer = np.full(count, int(highspy.HighsVarType.kInteger), dtype=np.uint8)
+        programme.changeColsIntegrality(count, places, integer)
+        programme.setOptionValue("mip_max_nodes", nodes)
+        programme.setOptionValue("mip_rel_gap", gap)
+        start = np.isin(columns, incumbent).astype(np.float64)
+        programme.setSolution(count, places, start)
+        solve_programme(programme, watch, looks)
+        values = np.array(programme.getSolution().col_value)
+        chosen = columns[np.flatnonzero(values > 0.5)]
+        held = sorted(chain.from_iterable(self.groups[column] for column in chosen))
+        labels = self._incumbent.copy()
+        if held == list(range(len(labels))):
+            for column in chosen:
+                labels[list(self.groups[column])] = column
+        return dense(labels), programme.getModelStatus() == highspy.HighsModelStatus.kOptimal
+
+    def _add_columns(self, programme: highspy.Highs, columns: Sequence[int], most: float) -> None:
+        if not columns:
+            return
+        first, rows = len(self._distances), []
+        for column in columns:
+            group = self.groups[column]
+            cut = Counter(cut for record in group for cut in self._cuts_of[record])
+            # A cut counts the groups that hold two or more of its records.
+            rows.append([*group, *(first + row for row, held in cut.items() if held > 1)])
+        lengths = np.array([len(entries) for entries in rows])
+        places = np.concatenate(rows).astype(np.int32)
+        programme.addCols(
+            len(columns),
+            np.array([self.costs[column] for column in columns]),
+            np.zeros(len(columns)),
+            np.full(len(columns), most),
+            len(places),
+            (np.cumsum(lengths) - lengths).astype(np.int32),
+            places,
+            np.ones(len(places)),
+        )
+
+
+def begin_programme(m: int) -> highspy.Highs:
+    """Begin a programme without columns; its rows cover each of m records once."""
+    programme = highspy.Highs()
+    programme.setOptionValue("output_flag", False)
+    programme.setOptionValue("threads", 1)  # with more, results depend on their number
+    programme.setOptionValue("random_seed", 0)
+    add_rows(programme, m, least=1.0)
+    return programme
+
+
+def add_rows(
+    programme: highspy.Highs, count: int, held: csr_array | None = None, least: float = -np.inf
+) -> None:
+    """Add rows that allow one column each, of those held by it, (rows, columns)."""
+    held = csr_array((count, 0)) if held is None else held
+    programme.addRows(
+        count,
+        np.full(count, least),
+        np.ones(count),
+        held.nnz,
+        held.indptr[:-1].astype(np.int32),
+        held.indices.astype(np.int32),
+        np.ones(held.nnz),
+    )
+
+
+def solve_programme(
+    programme: highspy.Highs, watch: Callable[[], None], looks: float = np.inf
+) -> None:
+    """Solve in a thread of its own, so that Ctrl-C ends it; HiGHS keeps its number of threads."""
+    (status,) = in_threads([partial(_run, programme, looks)], watch)
+    if status == highspy.HighsStatus.kError:
+        model_status = programme.modelStatusToString(programme.getModelStatus())
+        raise RuntimeError(f"HiGHS gave up on a programme that has a solution: {model_status}")
+
+
+def _run(programme: highspy.Highs, looks: float, stop: Event) -> highspy.HighsStatus:
+    """Solve a programme, or break off for good: HiGHS will not take it up again."""
+    looked = 0
+
+    def interrupt(event: Any) -> None:
+        if stop.is_set():
+            event.interrupt()
+
+    def look(event: Any) -> None:
+        nonlocal looked
+        looked += 1
+        if stop.is_set() or looked > looks:
+            event.interrupt()
+
+    programme.cbSimplexInterrupt.subscribe(interrupt)
+    programme.cbMipInterrupt.subscribe(look)
+    try:
+        return programme.run()
+    finally:
+        programme.cbSimplexInterrupt.unsubscribe(interrupt)
+        programme.cbMipInterrupt.unsubscribe(look)

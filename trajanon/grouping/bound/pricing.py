@@ -1,0 +1,179 @@
+"""Pricing: groups of negative reduced cost, which earn more than they cost at given prices."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from threading import Event
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
+
+from trajanon._kernels.column_search import (
+    PricingProblem,
+    earnings,
+    grow_groups,
+    room_for,
+    search_groups,
+)
+from trajanon.common.arrays import Floats, Ints
+from trajanon.common.workers import in_parts, unwatched
+
+LEAST_EARNINGS = 1e-7  # squared standard deviations, of a group: no programme is more exact
+NEAREST = 4  # neighbours to start first groups with; with fewer, prices swing for many rounds
+
+PRICING_NODES = 20_000
+"""Nodes of a search round a record, some hundredths of a second; a tenth sufficed to k = 5."""
+
+HALVINGS = 10  # how often the gap is halved for a record that has too many groups within it
+_GROWN_AT_ONCE, _SEARCHED_AT_ONCE = 64, 8  # records of one call, a fraction of a second
+
+
+class FoundGroups(NamedTuple):
+    """Groups that a search has found."""
+
+    groups: list[Ints]  # their members, the root first
+    at_most: Floats  # what no group round each record earns more than, shape (m,)
+    complete: bool  # whether the search looked at all groups
+
+
+def pricing_problem(records: Floats, k: int, subjects: Ints) -> PricingProblem:
+    """Lay out records for pricing, without cuts; the price of each is 0."""
+    distances = cdist(records, records, "sqeuclidean")
+    others = distances.copy()
+    np.fill_diagonal(others, 0.0)  # exactly: each is its own nearest
+    others.sort(axis=1)
+    return PricingProblem(
+        distances=distances,
+        halves=others[:, : 2 * k - 1].cumsum(axis=1) / 2.0,
+        subjects=subjects,
+        prices=np.zeros(len(records)),
+        k=k,
+        cuts=np.zeros((0, 3), dtype=np.int64),
+        cut_duals=np.zeros(0),
+        first_cut=np.zeros(len(records) + 1, dtype=np.int64),
+        cuts_of=np.zeros(0, dtype=np.int64),
+    )
+
+
+def with_cuts(pricing: PricingProblem, cuts: Ints, cut_duals: Floats) -> PricingProblem:
+    """Add subset-row cuts, (t, 3), and their duals, (t,), which a group pays that it is cut by."""
+    cuts, cut_duals = cuts[cut_duals > 0.0], cut_duals[cut_duals > 0.0]
+    held = np.bincount(cuts.ravel(), minlength=len(pricing.prices))
+    return pricing._replace(
+        cuts=cuts,
+        cut_duals=cut_duals,
+        first_cut=np.concatenate([[0], held.cumsum()]),
+        cuts_of=np.argsort(cuts.ravel(), kind="stable") // 3,
+    )
+
+
+def cut_coefficients(groups: Sequence[Sequence[int]], cuts: Ints, m: int) -> csr_array:
+    """Tell which cuts count which groups: those with two of their records or more, (g, t)."""
+    sizes = [len(group) for group in groups]
+    first = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    held = np.fromiter(chain.from_iterable(groups), np.int64, first[-1])
+    members = csr_array((np.ones(len(held)), held, first), (len(groups), m))
+    ends = np.arange(len(cuts) + 1) * 3
+    of_cuts = csr_array((np.ones(3 * len(cuts)), cuts.ravel(), ends), (len(cuts), m))
+    together = members @ of_cuts.T
+    return csr_array(together > 1.5)
+
+
+def nearest_groups(pricing: PricingProblem) -> Iterator[Ints]:
+    """List the k nearest and the k + 1 nearest of each record, if of k subjects."""
+    for row in _by_distance(pricing):
+        for size in range(pricing.k, min(pricing.k + 1, len(row)) + 1):
+            group = row[:size]
+            if len(set(pricing.subjects[group])) >= pricing.k:
+                yield group
+
+
+def _by_distance(pricing: PricingProblem) -> Ints:
+    """Sort all records by their distance to each, (m, m); each comes first itself."""
+    others = pricing.distances.copy()
+    np.fill_diagonal(others, -1.0)
+    return np.argsort(others, axis=1, kind="stable")
+
+
+def first_groups(pricing: PricingProblem) -> Iterator[Ints]:
+    """Grow groups of every size, at the problem's prices, from each near pair."""
+    m, largest = pricing.halves.shape
+    near = _by_distance(pricing)[:, 1 : NEAREST + 1]
+    grown = np.full((near.size, largest), -1)
+    grown[:, 0], grown[:, 1] = np.repeat(np.arange(m), near.shape[1]), near.ravel()
+    grow_groups(pricing, 2, False, grown, np.empty(near.size, np.int64), np.empty(m))
+    for members in grown:
+        for size in range(pricing.k, largest + 1):
+            group = members[:size]
+            if group[-1] >= 0 and len(set(pricing.subjects[group])) >= pricing.k:
+                yield group
+
+
+def grown_groups(pricing: PricingProblem, watch: Callable[[], None]) -> list[Ints]:
+    """Grow a group round each record; those that earn more than they cost."""
+
+    def grow(roots: Ints, _: Event) -> list[Ints]:
+        found = np.zeros((len(roots), pricing.halves.shape[1]), dtype=np.int64)
+        found[:, 0], sizes = roots, np.zeros(len(roots), dtype=np.int64)
+        grow_groups(pricing, 1, True, found, sizes, np.empty(len(pricing.prices)))
+        return [
+            group for group in _cut_out(found, sizes) if earnings(pricing, group) > LEAST_EARNINGS
+        ]
+
+    every = np.arange(len(pricing.prices))
+    return list(chain.from_iterable(in_parts(grow, every, _GROWN_AT_ONCE, watch)))
+
+
+def search_best(
+    pricing: PricingProblem, least: float, nodes: int, watch: Callable[[], None] = unwatched
+) -> FoundGroups:
+    """Search for the best group round each record, if it earns more than the least."""
+
+    def best(roots: Ints, _: Event) -> FoundGroups:
+        room, at_most = room_for(pricing, len(roots), every=False), np.empty(len(roots))
+        complete, _ = search_groups(pricing, room, roots, least, nodes, at_most)
+        return FoundGroups(_cut_out(room.found, room.sizes), at_most, complete)
+
+    return _searched_round_each(pricing, best, watch)
+
+
+def groups_within(
+    pricing: PricingProblem, gap: float, room: int, watch: Callable[[], None] = unwatched
+) -> FoundGroups:
+    """Search for all groups that lose up to a gap; up to a half, ..., if over ``room`` do."""
+
+    def within(roots: Ints, stop: Event) -> FoundGroups:
+        search, at_most = room_for(pricing, room, every=True), np.full(len(roots), np.inf)
+        groups: list[Ints] = []
+        at_full = 0
+        for place, root in enumerate(roots):
+            most = at_most[place : place + 1]
+            for halving in range(HALVINGS):
+                least = -gap / 2**halving
+                complete, _ = search_groups(
+                    pricing, search, np.array([root]), least, PRICING_NODES, most
+                )
+                if complete:
+                    groups += _cut_out(search.found, search.sizes)
+                    at_full += halving == 0
+                if complete or stop.is_set():
+                    break
+        return FoundGroups(groups, at_most, complete=at_full == len(roots))
+
+    return _searched_round_each(pricing, within, watch)
+
+
+def _searched_round_each(
+    pricing: PricingProblem, search: Callable[[Ints, Event], FoundGroups], watch: Callable[[], None]
+) -> FoundGroups:
+    parts = in_parts(search, np.arange(len(pricing.prices)), _SEARCHED_AT_ONCE, watch)
+    return FoundGroups(
+        [group for part in parts for group in part.groups],
+        np.concatenate([part.at_most for part in parts]),
+        complete=all(part.complete for part in parts),
+    )
+
+
+def _cut_out(found: Ints, sizes: Ints) -> list[Ints]:
+    return [found[row, : sizes[row]].copy() for row in np.flatnonzero(sizes)]

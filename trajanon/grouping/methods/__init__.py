@@ -1,0 +1,1 @@
+"""Methods that form groups from nothing: by distance, and along a path."""

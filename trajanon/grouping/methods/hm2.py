@@ -1,0 +1,165 @@
+"""HM2-Micro: a short path through the records, and its optimal cut (MHM)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from trajanon._kernels.path_building import fill_latest_starts, mark_optimal_cut
+from trajanon.common.arrays import Ints
+from trajanon.common.method_parameters import CompressionParameters
+from trajanon.common.settings import HeuristicName
+from trajanon.grouping.loss import group_means, sse
+from trajanon.grouping.methods.distance_methods import cbfs, md, mdav, v_mdav
+from trajanon.grouping.paths.external_solvers import concorde, concorde_command, lkh
+from trajanon.grouping.paths.path_heuristics import INSERTIONS, npn, repetitive_nn
+from trajanon.grouping.paths.paths import (
+    Heuristic,
+    mdav_lk,
+    nearest_neighbour,
+    or_opt,
+    path_length,
+    through_groups,
+    two_opt,
+)
+from trajanon.grouping.problem import Problem, SearchLog
+
+
+def hm2(problem: Problem) -> Ints:
+    """Cut a short Hamiltonian path into consecutive groups at the least SSE.
+
+    The cut is MHM: the shortest path in a graph with the allowed groups as edges. With every
+    record its own subject these hold k to 2k - 1 records. With subjects an allowed group has at
+    least k different ones and cannot be divided into two that do, and the cut is still the best of
+    all cuts of this path.
+
+    References
+    ----------
+    Maya-López, Casino, Solanas (Symmetry 2021), Algorithm 1; thesis (URV 2023),
+    Algorithm 2. MHM: Domingo-Ferrer et al., thesis section 2.2.2, after Hansen and
+    Mukherjee (2003).
+
+    Examples
+    --------
+    The path goes along the ages. Its best cut gives groups of three, two and three:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> trajanon.microaggregate(ages, k=2, method="hm2", refine="none").labels.tolist()
+    [0, 0, 0, 1, 1, 2, 2, 2]
+    """
+    paths = find_paths(problem)
+    problem.log.end_step("path")
+    labels, path = best_cut(problem, paths)
+    problem.log.path_length = path_length(problem.records, path)
+    return labels
+
+
+CONCORDE_CITIES = 5_000
+"""Most cities that Concorde gets unasked: EIA has 4,092, and larger tables may take it hours."""
+
+DISTANCE_METHODS = {"mdav": mdav, "v-mdav": v_mdav, "md": md, "cbfs": cbfs}
+"""Methods that may make the groups of a compressed path."""
+
+HEURISTICS: Mapping[str, Heuristic] = {
+    "or-opt": or_opt,
+    "two-opt": two_opt,
+    "nearest-neighbor": nearest_neighbour,
+    "repetitive-nn": repetitive_nn,
+    **INSERTIONS,
+    "mdav-lk": mdav_lk,
+    "npn": npn,
+    "md": through_groups(md),
+    "mdav": through_groups(mdav),
+    "cbfs": through_groups(cbfs),
+    "concorde": concorde,
+    "lkh": lkh,
+}
+"""Paths by the names in the settings."""
+
+
+def best_cut(problem: Problem, paths: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """Cut each path, and keep the cut that loses least: the group of each record, and the path."""
+    cuts = [(cut_path(problem, path), path) for path in paths]
+    if len(cuts) == 1:
+        return cuts[0]
+    return min(cuts, key=lambda cut: sse(problem.records, cut[0]))
+
+
+def cut_path(problem: Problem, path: Ints) -> Ints:
+    """Cut a path by MHM: the group of each record, shape (n,)."""
+    n, latest = len(path), latest_starts(problem.subjects[path], problem.k)
+    cost, starts, labels = np.full(n + 1, np.inf), np.zeros(n, np.bool_), np.empty(n, np.int64)
+    cost[0] = 0.0
+    room = np.zeros(n), cost, np.zeros(n + 1, np.int64)
+    mark_optimal_cut(problem.records, path, latest, *room, starts)
+    labels[path] = np.cumsum(starts) - 1
+    return labels
+
+
+def latest_starts(subjects: Ints, k: int) -> Ints:
+    """Find for each end of a group on a path the latest start that gives k subjects, or -1."""
+    latest = np.empty_like(subjects)
+    fill_latest_starts(subjects, k, np.zeros(int(subjects.max()) + 1, np.int64), latest)
+    return latest
+
+
+def find_paths(problem: Problem) -> list[Ints]:
+    """Find a short path, the order of the records, (n,); with compression, several to choose from.
+
+    A compressed path leads through the centroids of MDAV's groups of c or more records, whatever
+    their subjects. Members then take the place of their centroid, by distance to the centroid of
+    all records, and in the order of their rows; either way along the path. The parameters of the
+    compression name another method, or one order or direction alone.
+
+    Source: Maya-López, Martínez-Ballesté, Casino (Expert Systems with Applications 2023), Algorithm
+    1, which inserts members by distance; its program does by row, and cuts one direction.
+    """
+    settings, n = problem.settings, len(problem.records)
+    if settings.compression == 1:
+        return [_shortest_path(problem)]
+    compression = problem.parameters_of(CompressionParameters)
+    c = min(settings.compression, n)
+    group = DISTANCE_METHODS[compression.compress_by]
+    labels = group(replace(problem, subjects=np.arange(n), k=c, log=SearchLog()))
+    cities = group_means(problem.records, labels)
+    of_cities = replace(
+        problem,
+        records=cities,
+        subjects=np.arange(len(cities)),
+        k=max(-(-problem.k // c), 2),  # cities that make a group of k records
+        neighbours=None,
+    )
+    route = _shortest_path(of_cities)
+    if route[0] > route[-1]:  # of cuts that lose the same, rounding must not choose one
+        route = route[::-1]
+    place = np.empty(len(cities), dtype=np.int64)
+    place[route] = np.arange(len(cities))
+    # Standardised records have their centroid at 0.
+    away, rows = (problem.records**2).sum(axis=1), np.arange(n)
+    orders = {"distance": away, "row": rows}
+    directions = {"forward": 1, "backward": -1}
+    return [
+        np.lexsort((rows, inside, way * place[labels]))
+        for order, inside in orders.items()
+        for direction, way in directions.items()
+        if compression.expansion in (order, "both") and compression.direction in (direction, "both")
+    ]
+
+
+def _shortest_path(problem: Problem) -> Ints:
+    """Find a path by the heuristic named, or by the one that stands for none."""
+    named = problem.settings.heuristic
+    if named is not None:
+        return HEURISTICS[named](problem, None)
+    ours = problem.settings.refine in ("anneal", "descent")
+    heuristic = "or-opt" if ours else published_heuristic(len(problem.records))
+    path = HEURISTICS[heuristic](problem, None)
+    problem.log.chosen["heuristic"] = heuristic
+    return path
+
+
+def published_heuristic(cities: int) -> HeuristicName:
+    """Name the path of HM2-Micro as published: Concorde where it is found, and takes no hours."""
+    found = cities <= CONCORDE_CITIES and concorde_command() is not None
+    return "concorde" if found else "or-opt"

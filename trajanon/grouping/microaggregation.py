@@ -1,0 +1,189 @@
+"""Microaggregation of a table: the whole search, on one page."""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from trajanon.common.arrays import Ints, dense
+from trajanon.common.errors import BadInput, TrajanonError
+from trajanon.common.method_parameters import METHOD_PARAMETERS, search_options
+from trajanon.common.progress import Progress, silent
+from trajanon.common.settings import Settings, takes_settings
+from trajanon.grouping import loss
+from trajanon.grouping.methods.hm2 import DISTANCE_METHODS, hm2
+from trajanon.grouping.papers.decomposition import decomposition
+from trajanon.grouping.papers.mf_tsp import mf_tsp
+from trajanon.grouping.papers.shuffling_and_swapping import rcs, swap
+from trajanon.grouping.partition import Partition, broken_promises, check_enough
+from trajanon.grouping.problem import Problem, whole_problem
+from trajanon.grouping.refinements.annealing import anneal
+from trajanon.grouping.refinements.descent import descend
+from trajanon.trajectories.subjects import column_of, merged_sentences, numbered
+
+_LOG = logging.getLogger(__name__)
+
+Refinement = Callable[[Problem, Ints], Ints]
+"""A problem and the groups of its records, (n,), to new labels of groups of no larger SSE.
+Every group keeps k different subjects."""
+
+
+def in_one_step(name: str, step: Refinement) -> Refinement:
+    """Refine by one step, which is logged."""
+
+    def refinement(problem: Problem, labels: Ints) -> Ints:
+        labels = dense(step(problem, labels))
+        problem.log.end_step(name, labels)
+        return labels
+
+    return refinement
+
+
+METHODS: Mapping[str, Callable[[Problem], Ints]] = {
+    "hm2": hm2,
+    **DISTANCE_METHODS,
+    "mf-tsp": mf_tsp,
+    "decomposition": decomposition,
+}
+"""By the names in the settings."""
+
+REFINEMENTS: dict[str, Refinement] = {
+    "anneal": anneal,
+    "descent": in_one_step("descent", descend),
+    "swap": in_one_step("swap", swap),
+    "rcs": in_one_step("rcs", rcs),
+}
+"""By the names in the settings; each logs its steps."""
+
+
+@takes_settings(Settings, *METHOD_PARAMETERS)
+def microaggregate(
+    X: ArrayLike,
+    k: int,
+    *,
+    subjects: ArrayLike | None = None,
+    subjects_exact: bool = False,
+    weights: ArrayLike | None = None,
+    progress: Progress = silent,
+    **options: Any,
+) -> Partition:
+    """Partition records into groups of at least k with little information loss.
+
+    Parameters
+    ----------
+    X
+        Records, shape (n, p), finite, in any units: columns are standardised inside, and a constant
+        column counts nothing.
+    k
+        Least number of records in a group, at least 2; with ``subjects``, least number of different
+        subjects.
+    subjects
+        Subject of each record, shape (n,): numbers or names; None if each record is its own
+        subject. Names that differ only in case, blanks, punctuation at the ends or the writing of
+        a number are one subject. All records whose subject is None are one subject's, or each is
+        its own if nobody has a name.
+    subjects_exact
+        Whether names that differ in case are different subjects.
+    weights
+        How much each column counts, shape (p,), 0 or more: one of weight 2 counts as if it stood
+        there twice. The information loss is then that of the weighted columns. None counts all
+        alike.
+    progress
+        Called with how far the work is.
+    options
+        Those of the search, ``method`` to ``seed``: see `Settings`. Those of one
+        method alone: ``gamma`` of v-mdav; ``compress_by``, ``expansion`` and ``direction`` of hm2
+        with ``compression``; ``path_neighbours`` of mf-tsp; ``subsets`` and ``exchange_first`` of
+        decomposition; ``shuffle_probability`` and ``max_events`` of rcs: see
+        `trajanon.common.method_parameters`.
+
+    Returns
+    -------
+    Partition
+        Every group has at least k records of at least k different subjects. Ctrl-C during the
+        refinement ends it without an error: the best partition so far is returned, and its
+        ``stopped`` is True.
+
+    Raises
+    ------
+    BadInput
+        If X is not a table of finite numbers, weights are none, or an option is not known.
+    TooFewRecords, TooFewSubjects
+        If there are fewer than k records, or different subjects.
+
+    Examples
+    --------
+    Two groups of two; each record may then be replaced by the mean of its group:
+
+    >>> import trajanon
+    >>> partition = trajanon.microaggregate([[0.0], [1.0], [10.0], [11.0]], k=2)
+    >>> partition.labels.tolist(), partition.centroids.tolist()
+    ([0, 0, 1, 1], [[0.5], [10.5]])
+
+    The first two are of one person, who would be alone in a group:
+
+    >>> records, people = [[0.0], [1.0], [10.0], [11.0]], ["Ada", "Ada", "Bob", "Cem"]
+    >>> trajanon.microaggregate(records, k=2, subjects=people).labels.tolist()
+    [0, 1, 0, 1]
+
+    One gamma of V-MDAV; and the one that loses least, if none is named:
+
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> how = {"method": "v-mdav", "refine": "none"}
+    >>> trajanon.microaggregate(ages, k=2, gamma=0.2, **how).labels.tolist()
+    [0, 0, 1, 1, 2, 2, 3, 3]
+    >>> trajanon.microaggregate(ages, k=2, **how).stages[0].chosen
+    {'gamma': 1.05}
+    """
+    asked = search_options(options)
+    raw = loss.as_records(X)
+    numbers, different = np.arange(len(raw)), None
+    if subjects is not None:
+        column = column_of(subjects)
+        if column.shape != (len(raw),):
+            raise BadInput(
+                f"subjects must have shape ({len(raw)},), one for each record; got {column.shape}"
+            )
+        found = numbered(column, exact=subjects_exact)
+        for sentence in merged_sentences(found.merged):
+            _LOG.warning("%s", sentence)
+        numbers, different = found.number, int(found.number.max(initial=-1)) + 1
+    check_enough(len(raw), k, different)
+    counts = None if weights is None else loss.as_weights(weights, raw.shape[1])
+    records, random = loss.standardise(raw, counts), np.random.default_rng(asked.settings.seed)
+    problem = whole_problem(records, numbers, k, asked, random, progress)
+    labels, stopped = find_groups(problem)
+    if stopped:
+        _LOG.info("stopping: the best groups so far are taken")
+    return Partition(
+        labels=labels,
+        centroids=loss.group_means(raw, labels),
+        sse=loss.sse(records, labels),
+        sst=problem.log.sst,
+        path_length=problem.log.path_length,
+        stages=tuple(problem.log.stages),
+        stopped=stopped,
+    )
+
+
+def find_groups(problem: Problem, labels: Ints | None = None) -> tuple[Ints, bool]:
+    """Group records by the method, or take groups, and refine them; True if Ctrl-C ended that."""
+    settings, log, stopped = problem.settings, problem.log, False
+    if labels is None:
+        labels = dense(METHODS[settings.method](problem))
+        log.end_step("MHM" if settings.method == "hm2" else settings.method, labels)
+    if settings.refine != "none":
+        try:
+            REFINEMENTS[settings.refine](problem, labels)
+        except KeyboardInterrupt:
+            stopped = True
+            log.end_step("Ctrl-C", log.best)
+    if log.best is not None:
+        labels = dense(log.best)
+    if broken_promises(labels, problem.subjects, problem.k):
+        raise TrajanonError(
+            f"{settings.method} left a group of fewer than {problem.k}; please report it"
+        )
+    return labels, stopped

@@ -1,0 +1,164 @@
+"""The nearest records of each record: exact in small tables, approximate in large ones."""
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from threading import Event
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.forest import compare_leaves, grow, sprout
+from trajanon.common.arrays import Floats, Ints
+from trajanon.common.progress import Progress, silent
+from trajanon.common.workers import in_parts, in_threads
+from trajanon.grouping.axes import leading_axes, principal_axes, turn
+from trajanon.grouping.loss import sums_of_products
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
+
+WHOLE = 10_000
+"""Up to this number of records, neighbours are exact and a table is searched in one piece."""
+
+DETAIL = 1e-5
+"""Share of the variance that the axes left out of a large table may hold. A hundredth would leave
+3 columns of the 60 of cabs' tracks, where all records are near each other."""
+
+TREES = 4
+
+LEAF, CROWD = 256, 8  # records of a leaf at most: 256, or 8 times the neighbours wanted, if more
+BATCHES = 64  # parts in which threads do the leaves of a tree, or the blocks of a path
+
+_QUERIES, _TURNED = 1_000, 10_000  # points that a thread looks up, and turns, at once
+_TASK = "Finding near records"
+
+
+def neighbour_count(k: int) -> int:
+    """How many neighbours matter to a record's moves: 16, or 2k beyond k = 8."""
+    return max(16, 2 * k)
+
+
+def leaf_size(count: int) -> int:
+    """Records of a leaf at most, for a number of neighbours."""
+    return max(LEAF, CROWD * count)
+
+
+class Approximate(NamedTuple):
+    """Approximate neighbours in a large table, and its order by place."""
+
+    points: Floats  # the records in their leading principal axes, shape (n, q)
+    order: Ints  # the records, (n,), leaf by leaf of a tree: near leaves are near each other
+    borders: Ints  # where each leaf begins in that order, and n
+    nearest: NDArray[np.int32]  # the neighbours of each record, (n, c), the nearest first
+    squared: Floats  # their squared distances in the leading axes, (n, c)
+
+
+class Neighbours:
+    """The nearest records of each record of a table, found when they are first asked for.
+
+    Exact in small tables; in larger ones records that share a leaf of a tree.
+
+    Source: Dasgupta and Freund (STOC 2008), "Random projection trees and low dimensional
+    manifolds"; Silpa-Anan and Hartley (CVPR 2008), "Optimised KD-trees for fast image descriptor
+    matching", for several randomised trees.
+    """
+
+    def __init__(
+        self,
+        records: Floats,
+        count: int,
+        found: Callable[[], None] = lambda: None,
+        progress: Progress = silent,
+    ) -> None:
+        self.records = records
+        self.count = min(count, len(records) - 1)
+        self.large = len(records) > max(WHOLE, leaf_size(self.count))
+        self._found, self._progress = found, progress
+
+    @cached_property
+    def nearest(self) -> NDArray[np.integer]:
+        """Row numbers, shape (n, count), the nearest first."""
+        if self.large:
+            return self.approximate.nearest
+        return exact_neighbours(self.records, self.count)
+
+    @cached_property
+    def approximate(self) -> Approximate:
+        """Points that share a leaf of a tree, and are nearest of these."""
+        points = self.turned(DETAIL * float(self._products.trace()))
+        n = len(points)
+        nearest = np.full((n, self.count), -1, dtype=np.int32)
+        squared = np.full((n, self.count), np.inf)
+        compare = partial(compare_leaves, points)
+        self._progress(_TASK, 0, TREES)
+        trees = grow_trees(points, leaf_size(self.count), TREES)
+        for number, (order, borders) in enumerate(trees):
+            self._progress(_TASK, number, TREES)
+            in_leaves(compare, order, borders, nearest, squared)
+        self._progress(_TASK, TREES, TREES)
+        self._found()
+        return Approximate(points, *trees[0], nearest, squared)
+
+    @cached_property
+    def _products(self) -> Floats:
+        return sums_of_products(self.records)
+
+    def turned(self, left_out: float) -> Floats:
+        """Turn the records to as few axes as leave out at most some sum of squares."""
+        axes = leading_axes(self._products, left_out)
+        return np.concatenate(in_parts(lambda some, _: turn(some, axes), self.records, _TURNED))
+
+
+def neighbours_of(records: Floats, count: int, known: Neighbours | None) -> Ints:
+    """Find the neighbours of each record, (n, count), unless those of these records are known."""
+    enough = known is not None and known.count >= min(count, len(records) - 1)
+    if known is not None and enough and known.records is records:
+        return np.ascontiguousarray(known.nearest[:, :count], dtype=np.int64)
+    return exact_neighbours(records, count)
+
+
+def exact_neighbours(records: Floats, count: int) -> Ints:
+    """Find the nearest other records of each record, (n, count), by a kd-tree."""
+    from scipy.spatial import cKDTree  # takes a third of a second to load: MDAV needs none
+
+    n = len(records)
+    count = min(count, n - 1)
+    turned = turn(records, principal_axes(records))
+    _, found = nearest_points(cKDTree(turned), turned, count + 1)
+    # A record is its own nearest, but need not come first among its duplicates.
+    other = found != np.arange(n)[:, None]
+    other[other.all(axis=1), -1] = False
+    neighbours: Ints = found[other].reshape(n, count)
+    return neighbours.astype(np.int64)
+
+
+def grow_trees(points: NDArray[Any], leaf: int, count: int) -> list[tuple[Ints, Ints]]:
+    """Grow trees of points: the order of each, (n,), and where its leaves begin, (leaves + 1,)."""
+
+    def grown(seed: int, stop: Event) -> tuple[Ints, Ints]:
+        tree = sprout(points, leaf, seed)
+        return tree.order, tree.borders[: grow(tree, leaf) + 1]
+
+    return in_threads([partial(grown, seed) for seed in range(1, count + 1)])
+
+
+def in_leaves(compare: Callable[..., None], order: Ints, borders: Ints, *lists: Any) -> None:
+    """Compare what shares a leaf of a tree, in threads; ``lists`` are filled."""
+
+    def batch(some: Ints, stop: Event) -> None:
+        compare(order, some, *lists)
+
+    size = -(-len(borders) // BATCHES)
+    starts = range(0, len(borders) - 1, size)
+    in_threads([partial(batch, borders[s : s + size + 1]) for s in starts])
+
+
+def nearest_points(tree: "cKDTree", points: Floats, count: int) -> tuple[Floats, Ints]:
+    """Find the points of a tree nearest to each of some, in threads that Ctrl-C ends."""
+
+    def ask(some: Floats, _: Event) -> Any:
+        return tree.query(some, k=range(1, count + 1))
+
+    away, which = zip(*in_parts(ask, points, _QUERIES), strict=True)
+    return np.concatenate(away), np.concatenate(which)

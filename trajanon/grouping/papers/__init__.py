@@ -1,0 +1,1 @@
+"""Methods and refinements that only the papers use."""

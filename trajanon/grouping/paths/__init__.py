@@ -1,0 +1,1 @@
+"""Paths through records, which are then cut into groups."""

@@ -1,0 +1,205 @@
+"""Paths by external solvers, Concorde and LKH: tours through records and a dummy, cut there.
+
+They read a TSPLIB file of whole numbers, and write the number of cities and these, from 0.
+"""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from trajanon.common.arrays import Floats, Ints
+from trajanon.common.errors import BadInput
+from trajanon.grouping.paths.paths import from_any_start, shortest
+from trajanon.grouping.problem import Problem
+
+ASKED, TOUR, SEED = "problem.tsp", "problem.sol", "SEED"
+"""What a command reads and writes in its folder, and a word in it that the seed replaces."""
+
+MOST_RECORDS = 20_000  # then the file has 3 GB, and a solver needs more than twice that
+
+FEWEST = 9
+"""Fewer are tried in every order: below ten cities Concorde's method is another, or crashes."""
+
+_SUMS_BELOW = 2**31 - 1
+
+_PYCONCORDE = f"""\
+import sys
+from concorde.tsp import TSPSolver
+
+found = TSPSolver.from_tspfile("{ASKED}").solve(verbose=False, random_seed=int(sys.argv[1]))
+if not found.found_tour:
+    sys.exit("no tour was found")
+with open("{TOUR}", "w") as file:
+    print(len(found.tour), *found.tour, file=file)
+"""
+
+# elkai's public functions take neither seed nor precision, and want the distances as
+# lists. LKH multiplies distances by its precision, 100 by default, and aborts where
+# that leaves 32 bits. A run has n trials; nine more runs made no path shorter.
+_ELKAI = f"""\
+import sys
+from elkai import _elkai
+
+settings = "PROBLEM_FILE = :stdin:\\nRUNS = 1\\nPRECISION = 1\\nSEED = " + sys.argv[1] + "\\n"
+tour = _elkai.solve_problem(settings, open("{ASKED}").read())
+with open("{TOUR}", "w") as file:
+    print(len(tour), *(city - 1 for city in tour), file=file)
+"""
+
+_PYTHON = (sys.executable, "-u", "-c")  # its output comes line by line
+
+
+@from_any_start
+def concorde(problem: Problem) -> Ints:
+    """Find the shortest Hamiltonian path through the records, by Concorde.
+
+    It is the shortest up to the rounding of distances to whole numbers. The proof of that may take
+    hours from a few thousand records on.
+
+    The Python package pyconcorde is used if it is installed, else a program ``concorde`` on the
+    PATH. The seed reaches both, but a pyconcorde from before March 2026 takes the clock instead,
+    which may choose another one of several paths of the same length.
+
+    References
+    ----------
+    Applegate, Bixby, Chvátal, Cook, "The Traveling Salesman Problem: A Computational
+    Study" (2006); https://www.math.uwaterloo.ca/tsp/concorde.html. Maya-López, thesis
+    (URV 2023), chapter 4, Algorithm 2 for the dummy node.
+    """
+    if command := concorde_command():
+        return _path_by("Concorde", command, problem)
+    raise BadInput(
+        "Concorde is not installed; put the program concorde on the PATH, install pyconcorde (on "
+        "no index: pip install git+https://github.com/jvkersch/pyconcorde), or choose the "
+        "heuristic or-opt"
+    )
+
+
+def concorde_command() -> list[str] | None:
+    """Find Concorde: how it is called; None if it is not here."""
+    try:  # for the module inside: a folder named concorde passes for a package
+        package = find_spec("concorde.tsp")
+    except ImportError:
+        package = None
+    if package is not None:
+        return [*_PYTHON, _PYCONCORDE, SEED]
+    program = shutil.which("concorde")
+    return None if program is None else [program, "-s", SEED, "-o", TOUR, ASKED]
+
+
+@from_any_start
+def lkh(problem: Problem) -> Ints:
+    """Find a short Hamiltonian path through the records, by LKH.
+
+    It is the Lin-Kernighan heuristic of Helsgaun, from the package elkai, with one run of n trials.
+
+    References
+    ----------
+    Helsgaun (2000), "An effective implementation of the Lin-Kernighan traveling
+    salesman heuristic"; http://webhotel4.ruc.dk/~keld/research/LKH-3. Maya-López,
+    thesis (URV 2023), chapter 4, Algorithm 2 for the dummy node.
+    """
+    if find_spec("elkai") is None:
+        raise BadInput(
+            "LKH is not installed; run pip install 'trajanon[lkh]' or choose the heuristic or-opt"
+        )
+    return _path_by("LKH", [*_PYTHON, _ELKAI, SEED], problem)
+
+
+def _path_by(solver: str, command: Sequence[str], problem: Problem) -> Ints:
+    """Find a short path by a solver in a process and folder of its own, which Ctrl-C ends."""
+    records = problem.records
+    n = len(records)
+    if n > MOST_RECORDS:
+        raise BadInput(
+            f"{n} records are too many for {solver}; give at most {MOST_RECORDS} or choose or-opt"
+        )
+    if n < FEWEST:
+        return shortest(records)
+    if (records == records[0]).all():
+        return np.arange(n)  # no distance to scale by
+    seed = str(problem.random.integers(1, 2**31 - 1))
+    problem.progress(f"Finding a short path by {solver}", 0, None)
+    with TemporaryDirectory(prefix="trajanon-tour") as name:
+        folder = Path(name)
+        write_problem(folder / ASKED, records)
+        said = _run([seed if word == SEED else word for word in command], folder)
+        tour = read_tour(folder / TOUR, n + 1)
+    if tour is None:
+        raise BadInput(
+            f"{solver} found no tour, and said {said!r}; choose the heuristic or-opt, or repair "
+            f"{solver}"
+        )
+    return np.roll(tour, -int(np.flatnonzero(tour == 0)[0]))[1:] - 1
+
+
+def write_problem(file: Path, records: Floats) -> None:
+    """Write the distances as whole numbers, in TSPLIB format; the first city is the dummy."""
+    n = len(records)
+    # Concorde aborts where a sum leaves 32 bits (BIGGUY/bigguy.c), and both solvers
+    # hold lengths and the gains of moves in such integers; no n + 1 links reach that.
+    longest = _SUMS_BELOW // (n + 1) - 1
+    # Twice the farthest from one record: no two are farther apart.
+    reach = 2.0 * np.linalg.norm(records - records[0], axis=1).max()
+    with file.open("w", encoding="ascii") as lines:
+        lines.write(
+            "NAME: path\n"
+            "TYPE: TSP\n"
+            f"DIMENSION: {n + 1}\n"
+            "EDGE_WEIGHT_TYPE: EXPLICIT\n"
+            "EDGE_WEIGHT_FORMAT: FULL_MATRIX\n"  # elkai reads no other
+            "EDGE_WEIGHT_SECTION\n"
+        )
+        print(*[0] * (n + 1), file=lines)
+        for record in records:
+            scaled = np.rint(np.linalg.norm(records - record, axis=1) / reach * longest)
+            print(0, *scaled.astype(np.int64).tolist(), file=lines)
+        lines.write("EOF\n")
+
+
+def _run(command: Sequence[str], folder: Path) -> str:
+    """Run a command, and end it when we end; a tour of a failure is removed. Its last line."""
+    said = ""
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except OSError as error:
+        return error.strerror or str(error)
+    with process:
+        try:
+            for line in process.stdout or ():  # it is a pipe
+                said = line.strip() or said
+                if said.startswith("FATAL ERROR"):
+                    break  # Concorde would sleep for an hour now, for a debugger
+            else:
+                process.wait()
+        finally:
+            process.kill()
+            process.wait()  # it writes no more where all is removed now
+    if process.returncode != 0:
+        (folder / TOUR).unlink(missing_ok=True)
+    return said
+
+
+def read_tour(file: Path, cities: int) -> Ints | None:
+    """Read the order of all cities, numbered from 0; None if the file has no such."""
+    try:
+        numbers = [int(word) for word in file.read_text(encoding="ascii").split()]
+    except (OSError, ValueError):
+        return None
+    if numbers[:1] != [cities] or sorted(numbers[1:]) != list(range(cities)):
+        return None
+    return np.array(numbers[1:], dtype=np.int64)

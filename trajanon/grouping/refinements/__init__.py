@@ -1,0 +1,1 @@
+"""Better groups out of groups."""

@@ -1,0 +1,317 @@
+"""Annealing: random moves, at first hot, then ever colder, and descent at the end."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache, partial, reduce
+from itertools import pairwise
+from threading import Event
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.random_moves import AT_ONE_HEAT, Annealing, make_random_moves
+from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.workers import in_parts, in_threads
+from trajanon.grouping.axes import leading_axes, turn
+from trajanon.grouping.loss import sse, sse_of_groups, sums_of_products
+from trajanon.grouping.neighbours import neighbour_count, neighbours_of
+from trajanon.grouping.problem import Problem
+from trajanon.grouping.refinements.blocks import (
+    block_count,
+    block_of,
+    draw_blocks,
+    neighbours_within,
+    put_together,
+    random_word,
+)
+from trajanon.grouping.refinements.descent import build_descent, descend, descend_in_blocks
+
+COURSE = ((0.0, 1.4), (0.15, 0.6), (0.9, 0.12), (1.0, 0.07))
+"""Shares of a run that have passed, and the heat by then, a multiple of the temperature that suits
+the place of a move; in between it falls geometrically. Most is gained in the middle, where it falls
+slowly. The hot part finds where whole groups belong; it is short, as most moves are made then."""
+
+LARGE_HOT, LARGE_COLD = 1.4, 0.1
+"""Of a large table, which gets few moves: none are spent on what descent does as well."""
+
+LEAST, FULL = 0.01875, 5_625
+"""A large table of n records gets LEAST + FULL / n of the moves: 2,400 a record with 20,000."""
+
+LARGE_PASS, FEWEST = 250, 4
+"""Moves per record of a large table's pass at most, and passes at least; with 3, 0.9 % are lost."""
+
+PASSES_AT_ONCE = 4  # of one block, between two looks at its runs: the first waits for the others
+SOLVED = 5  # up to this k recombination solves regions, or comes near it, and none is annealed
+REGION = 25  # a region holds this many times k records: as many groups, if they are small
+REGION_MOVES = 5_000  # per record in a round at most
+REGION_SHARE = 2.0  # moves of all rounds, of those that all runs of annealing had
+REGION_HOT, REGION_COLD = 0.6, 0.05  # what groups look like from afar is settled before
+
+
+PASS = 500  # moves per record of a pass at most; then blocks are drawn again
+DROPPED = 0.01  # share of the SSE that the axes left out of the search may hold
+_AT_ONCE = 10_000  # records at a time, for a thread that finds temperatures
+QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)  # of the exponential distribution
+
+NEARNESS = 5.0
+"""The farthest neighbours are drawn e^-5 times as often as the nearest; at 0, 0.1 % are lost."""
+
+
+class Field(NamedTuple):
+    """What random moves in all blocks of a table have in common."""
+
+    problem: Problem  # as they see it: records along the leading axes
+    neighbours: NDArray[np.integer]  # the nearest records of each one, shape (n, c)
+    warmth: Floats  # square root of the temperature that suits each record, shape (n,)
+
+
+def anneal(problem: Problem, labels: Ints) -> Ints:
+    """Search by descent, by annealing, and by descent from where that ends.
+
+    Several runs end in several local optima, of which each place gets the best; if so asked, the
+    best partition that their groups make is chosen, and descended from. Beyond k = 5, where that
+    leaves more to gain, its regions are then annealed again.
+
+    Annealing tries random moves of the kinds that descent makes: a record and one of its 16 nearest
+    in another group are drawn, the nearest most often; either joins the group of the other, or
+    changes places with a member of it; and 1 % of the moves dissolve or create a group. A move that
+    raises the SSE by d is made with the probability exp(-d / T).
+
+    T is the heat, which falls from pass to pass, times the temperature that suits
+    the place: sqrt(s_x s_y) for a move between records x and y, where s is the root mean square
+    distance to the k nearest, times that of a record to its centroid at the start. One temperature
+    for all would freeze the outskirts, where distances are large, long after the middle, or melt
+    the middle.
+
+    Tables beyond 2,500 records are searched in blocks of whole groups, all at once and drawn anew
+    after 500 moves a record. The search sees the leading principal axes that leave out 1 % of the
+    SSE at most; descent sees all columns.
+
+    References
+    ----------
+    Kirkpatrick, Gelatt and Vecchi (Science 1983), "Optimization by simulated annealing".
+
+    Examples
+    --------
+    Descent finds the best groups here, and annealing nothing better:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> partition = trajanon.microaggregate(ages, k=2, method="mdav", refine="anneal")
+    >>> [(stage.name, round(stage.information_loss, 2)) for stage in partition.stages]
+    [('mdav', 8.66), ('descent', 6.69), ('annealing', 6.69)]
+    """
+    log, large = problem.log, problem.large
+    if large is None or problem.budget.moves_per_record == 0:
+        labels = descend(problem, labels)
+    else:
+        labels = descend_in_blocks(problem, labels, large.approximate.points)
+    log.end_step("descent", labels)
+    if problem.budget.moves_per_record == 0:
+        return labels
+    optima = anneal_runs(problem, labels)
+    best = reduce(partial(cross, problem.records), optima, labels)
+    log.end_step("annealing", best)
+    if not problem.budget.recombined:
+        return best
+    from trajanon.grouping.refinements.recombination import (
+        recombine,  # loads HiGHS: nothing else does
+    )
+
+    best = recombine(problem, best, optima)
+    log.offer(best)
+    best = descend(problem, best)
+    log.end_step("recombination", best)
+    if problem.k > SOLVED:
+        best = anneal_regions(problem, best)
+        best = descend(problem, best)
+        log.end_step("regions", best)
+    return best
+
+
+def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
+    """Run the annealing several times, each time with other moves: the local optima."""
+    # A table of several blocks keeps the cores busy by itself, and gets fewer runs.
+    runs = [labels] * max(problem.budget.runs // block_count(len(labels)), 1)
+    few = np.count_nonzero(np.bincount(problem.subjects)) < 2 * problem.k
+    if few or sse(problem.records, labels) == 0.0:
+        return runs  # all is one group, or nothing can be better
+    field = build_field(problem, labels)
+    moves, heats = schedule(problem)
+    passes = len(heats) - 1
+    # One block has no borders, and no need for others.
+    together = PASSES_AT_ONCE if block_count(len(labels)) == 1 else 1
+    best, least = list(runs), [np.inf] * len(runs)
+    for number in range(0, passes, together):
+        problem.progress("Annealing", number, passes, problem.log.note)
+        runs = anneal_passes(field, runs, moves, heats[number : number + together + 1])
+        for run, labels in enumerate(runs):
+            lost = sse(problem.records, labels)
+            problem.log.offer(labels, lost)
+            if lost < least[run]:
+                best[run], least[run] = labels, lost
+    if problem.large is not None:
+        return [descend_in_blocks(problem, one, problem.records) for one in best]
+
+    def descend_in_thread(labels: Ints, stop: Event) -> Ints:
+        return descend(block_of(problem, stop), labels)
+
+    return in_threads([partial(descend_in_thread, labels) for labels in best])
+
+
+def anneal_passes(field: Field, runs: list[Ints], moves: int, heats: Floats) -> list[Ints]:
+    """Anneal each block of each run between some heats; the labels of each run then."""
+    seen, random = field.problem.records, field.problem.random
+    blocks = [list(draw_blocks(seen, labels, random)) for labels in runs]
+    job = partial(anneal_block, field, moves, heats)
+    jobs = [
+        partial(job, dense(labels[rows]), rows, random_word(random))
+        for labels, parts in zip(runs, blocks, strict=True)
+        for rows in parts
+    ]
+    found = iter(in_threads(jobs))
+    return [put_together([(rows, next(found)) for rows in parts]) for parts in blocks]
+
+
+def schedule(problem: Problem) -> tuple[int, Floats]:
+    """Find the moves per record of each pass, and the heats before and after it."""
+    moves = problem.budget.moves_per_record
+    if problem.large is not None:
+        moves = int(moves * (LEAST + FULL / len(problem.records)))
+        return cooling(moves, LARGE_PASS, FEWEST, LARGE_HOT, LARGE_COLD)
+    passes = max(moves // PASS, 1)
+    passed, heats = np.transpose(COURSE)
+    now = np.linspace(0.0, 1.0, passes + 1)
+    return min(PASS, moves), np.exp(np.interp(now, passed, np.log(heats)))
+
+
+def anneal_regions(problem: Problem, labels: Ints) -> Ints:
+    """Anneal small regions again and again, and keep what gains: how a run ends is chance."""
+    labels = dense(labels)
+    if sse(problem.records, labels) == 0.0:
+        return labels
+    field, random = build_field(problem, labels), problem.random
+    moves = min(problem.budget.moves_per_record, REGION_MOVES)  # per record, in a round
+    _, heats = cooling(moves, PASS, 1, REGION_HOT, REGION_COLD)
+    runs = max(problem.budget.runs // block_count(len(labels)), 1)
+    rounds = int(REGION_SHARE * runs * problem.budget.moves_per_record / moves)
+
+    def anneal_one(labels: Ints, rows: Ints, word: np.uint64, stop: Event) -> Ints:
+        region = block_of(problem, stop, rows)
+        found = anneal_block(field, PASS, heats, labels, rows, word, stop)
+        found = cross(region.records, labels, descend(region, found))
+        # But for rounding, it always gains.
+        gains = sse(region.records, found) < sse(region.records, labels)
+        return found if gains else labels
+
+    for number in range(rounds):
+        problem.progress("Annealing regions", number, rounds, problem.log.note)
+        regions = list(draw_blocks(field.problem.records, labels, random, REGION * problem.k))
+        jobs = [
+            partial(anneal_one, dense(labels[rows]), rows, random_word(random)) for rows in regions
+        ]
+        labels = put_together(zip(regions, in_threads(jobs), strict=True))
+        problem.log.offer(labels)
+    return labels
+
+
+def cross(records: Floats, one: Ints, other: Ints) -> Ints:
+    """Take from two partitions the groups of the better one, wherever they part ways.
+
+    As Whitley, Hains and Howe (GECCO 2009), "Tunneling between optima: partition crossover for the
+    traveling salesman problem", do with two tours.
+    """
+    from scipy.sparse import coo_array  # takes long to load: most methods need none
+    from scipy.sparse.csgraph import connected_components
+
+    ones, others = int(one.max()) + 1, int(other.max()) + 1
+    shared = coo_array(
+        (np.ones(len(one)), (one, ones + other)), shape=(ones + others, ones + others)
+    )
+    # The smallest sets of records that are whole groups in both.
+    places, place = connected_components(shared, directed=False)
+    lost = np.bincount(place[:ones], sse_of_groups(records, one), places)
+    other_lost = np.bincount(place[ones:], sse_of_groups(records, other), places)
+    taken = (other_lost < lost)[place[:ones]][one]
+    return dense(np.where(taken, ones + other, one))
+
+
+def cooling(moves: int, most: int, fewest: int, hot: float, cold: float) -> tuple[int, Floats]:
+    """Split moves per record into passes: the moves of each, and the heats before and after it."""
+    passes = max(moves // most, fewest) if moves else 0
+    return -(-moves // max(passes, 1)), np.geomspace(hot, cold, passes + 1)
+
+
+@cache
+def nearest_most(count: int) -> Ints:
+    """List the ranks of neighbours; the nearer one is, the more often its rank is listed."""
+    # 64 entries a neighbour are enough for the farthest to be among them.
+    weights = np.exp(-NEARNESS * np.arange(count) / count).cumsum()
+    entries = (np.arange(64 * count) + 0.5) / (64 * count)
+    return np.asarray(np.searchsorted(weights, entries * weights[-1]))
+
+
+def build_field(problem: Problem, labels: Ints) -> Field:
+    """Find leading axes, neighbours and temperatures; the SSE of the groups must not be 0."""
+    records, large, k = problem.records, problem.large, problem.k
+    lost = sse(records, labels)
+    if large is not None:
+        turned, near = large.turned(DROPPED * lost), large.nearest
+        warm = tempered(large.approximate.squared.T, large.count, k, lost / len(records))
+    else:
+        near = neighbours_of(records, neighbour_count(k), problem.neighbours)
+        turned = turn(records, leading_axes(sums_of_products(records), DROPPED * lost))
+        warm = warmth(records, near, k, lost)
+    return Field(replace(problem, records=turned), near, warm)
+
+
+def warmth(records: Floats, neighbours: NDArray[np.integer], k: int, lost: float) -> Floats:
+    """Find the square root of the temperature that suits each record."""
+
+    def of(rows: Ints, stop: Event) -> Floats:
+        here, columns = records[rows], neighbours[rows].T
+        away = (((here - records[column]) ** 2).sum(axis=1) for column in columns)
+        return tempered(away, len(columns), k, lost / len(records))
+
+    return np.concatenate(in_parts(of, np.arange(len(records)), _AT_ONCE))
+
+
+def tempered(away: Iterable[Floats], count: int, k: int, lost: float) -> Floats:
+    """Find that root from squared distances to the nearest, the second, ..., and the loss."""
+    near, apart, beyond = min(k, count), np.zeros(1), np.zeros(1)
+    for rank, distances in enumerate(away):
+        beyond = beyond + distances
+        if rank < near:
+            apart = apart + distances
+    # Records with k duplicates have farther ones to go to.
+    apart = np.where(apart > 0.0, apart / near, beyond / count)
+    return np.sqrt(np.sqrt(apart * lost))
+
+
+def build_annealing(
+    field: Field, records: Floats, labels: Ints, rows: Ints, word: np.uint64
+) -> Annealing:
+    """Lay out the groups of a block for random moves, which begin with a word of random bits."""
+    problem, near = field.problem, neighbours_within(field.neighbours, rows)
+    return Annealing(
+        descent=build_descent(records, labels, problem.subjects[rows], problem.k, near),
+        warmth=field.warmth[rows],
+        quantiles=QUANTILES,
+        ranks=nearest_most(near.shape[1]),
+        random=np.array([word]),
+        moves=np.empty((AT_ONE_HEAT, 4), dtype=np.int64),
+    )
+
+
+def anneal_block(
+    field: Field, moves: int, heats: Floats, labels: Ints, rows: Ints, word: np.uint64, stop: Event
+) -> Ints:
+    """Make random moves in a block: ``moves`` per record between each two heats."""
+    problem = field.problem
+    annealing = build_annealing(field, problem.records[rows], labels, rows, word)
+    for hot, cold in pairwise(heats):
+        if stop.is_set():
+            raise KeyboardInterrupt
+        make_random_moves(annealing, None, problem.k, moves * len(rows), hot, cold)
+    return dense(annealing.descent.groups.labels)

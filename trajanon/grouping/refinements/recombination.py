@@ -1,0 +1,197 @@
+"""Recombination: the best partition made of the groups of many local optima."""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from threading import Event
+
+import numpy as np
+
+from trajanon._kernels.column_search import PricingProblem
+from trajanon.common.arrays import Ints, dense
+from trajanon.common.progress import Progress
+from trajanon.common.workers import in_threads
+from trajanon.grouping.bound.column_generation import tighten
+from trajanon.grouping.bound.master import Master, Relaxation
+from trajanon.grouping.bound.pricing import first_groups, groups_within, pricing_problem
+from trajanon.grouping.loss import sse
+from trajanon.grouping.problem import Problem
+from trajanon.grouping.refinements.blocks import BLOCK, block_of, draw_blocks, put_together
+
+SIZES = {4: (200, 300, 400, 500, BLOCK), 5: (200, 300, 400, 500), 6: (150, 250, 400)}
+"""Records of a region at most, by round, up to which k: small ones narrow the gap of larger."""
+
+REPEATED, REPEATS = 500, 20_000
+"""Rounds of the first size are repeated, twice or until so many records were regrouped."""
+
+ENOUGH, IDLE = 1e-5, 6
+"""Rounds of a size end when 6 in a row gain less; after each of two there is twice the room."""
+
+UNSOLVED = 2_000
+"""They also end when this many records were in regions left unsolved, which take the time."""
+
+POOL_SIZE = 4_000  # records of a region at most where groups of the local optima are all there is
+
+ROOM, LEAST_ROOM = 10, 1_500
+"""Groups round a record that may be columns besides, or so many of a region in all."""
+
+REGION_NODES = 200  # of the branch and bound in a region
+REGION_GAP = 1e-5  # share of the SSE that the choice of groups may leave on the table
+
+POOL_LOOKS, LOOKS = 50, 150
+"""How often the branch and bound may ask to go on, in the pool and in a region: some seconds."""
+
+_TINY = 1e-7  # of a squared standard deviation: as exact as the linear programme is
+
+
+def recombine(problem: Problem, labels: Ints, optima: Sequence[Ints]) -> Ints:
+    """Choose groups of many local optima, and others, that make a better partition.
+
+    Each group of any optimum is a column of a set-partitioning programme, which HiGHS solves with
+    the best one, ``labels``, as its start. Up to k = 6 the records are then parted into regions of
+    whole groups, small ones at first and larger ones later; up to k = 4 a table of one block is
+    solved as a whole in the end, if that is to be hoped for. In a region column generation with
+    cuts bounds what can be reached. No group can better the partition that costs more, at the
+    prices of that bound, than the gap between the two. All others are columns; or, if they are too
+    many round a record, those within a half, a quarter, ... of the gap.
+
+    Every limit is a count, so that a seed repeats a result bit for bit on any number of cores.
+
+    References
+    ----------
+    The programme is that of Castro, Gentile and Spagnolo-Arrizabalaga (PSD 2022), "An
+    optimization-based decomposition heuristic for the microaggregation problem", section 4. Its
+    columns from many local optima follow Rochat and Taillard (1995), "Probabilistic diversification
+    and intensification in local search for vehicle routing", J. Heuristics 1.
+    """
+    labels = dense(labels)
+    pool = _gather([labels, *optima])
+    sizes = [POOL_SIZE, *_region_sizes(len(labels), problem.k)]
+    most, before, idle, unsolved = POOL_SIZE, 0, 0, 0
+    lost = sse(problem.records, labels)
+    for number, size in enumerate(sizes):
+        if size != before:
+            before, idle, unsolved = size, 0, 0
+        if size > most or idle == IDLE or unsolved >= UNSOLVED:
+            continue
+        priced = number > 0
+        problem.progress("Recombining groups", number, len(sizes), problem.log.note)
+        room = ROOM << min(idle, 2) if priced else 0
+        labels, solved = _round(problem, labels, pool, size, (number, len(sizes)), room)
+        problem.log.offer(labels)
+        left = sse(problem.records, labels)
+        idle = idle + 1 if lost - left <= ENOUGH * lost else 0
+        unsolved += len(labels) - solved
+        lost = left
+        if priced and solved < len(labels) / 2:
+            most = size
+    problem.progress("Recombining groups", len(sizes), len(sizes), problem.log.note)
+    return labels
+
+
+def _region_sizes(n: int, k: int) -> list[int]:
+    """Sizes of the regions in which columns are priced, from round to round."""
+    sizes = next((SIZES[most] for most in sorted(SIZES) if k <= most), ())
+    # One region of all records is enough.
+    whole = [size for size in sizes if size >= n]
+    parts = [size for size in sizes if size < n]
+    again = [REPEATED] * (max(REPEATS // n, 2) - 1) if REPEATED in parts else []
+    return sorted(parts + again) + whole[:1]
+
+
+def _gather(optima: Iterable[Ints]) -> list[Ints]:
+    """Gather the different groups of several partitions, those of the first first."""
+    groups: dict[bytes, Ints] = {}
+    for labels in optima:
+        rows = np.argsort(labels, kind="stable")
+        borders = np.flatnonzero(np.diff(labels[rows])) + 1
+        for group in np.split(rows, borders):
+            groups.setdefault(group.tobytes(), group)
+    return list(groups.values())
+
+
+def _groups_inside(pool: Sequence[Ints], regions: Sequence[Ints]) -> list[list[Ints]]:
+    """Find the groups with all members in one region, region by region."""
+    region = np.empty(sum(map(len, regions)), dtype=np.int64)
+    for number, rows in enumerate(regions):
+        region[rows] = number
+    sizes = np.array([len(group) for group in pool])
+    first, held = np.cumsum(sizes) - sizes, region[np.concatenate(pool)]
+    whole = np.minimum.reduceat(held, first) == np.maximum.reduceat(held, first)
+    of_region = np.where(whole, held[first], -1)
+    chosen = (np.flatnonzero(of_region == number) for number in range(len(regions)))
+    return [[pool[group] for group in groups.tolist()] for groups in chosen]
+
+
+def _round(
+    problem: Problem, labels: Ints, pool: list[Ints], size: int, number: tuple[int, int], room: int
+) -> tuple[Ints, int]:
+    """Regroup the records in regions of a size, all at once; and how many of them are solved."""
+    regions = list(draw_blocks(problem.records, labels, problem.random, size))
+    done: list[int] = []
+    pools = _groups_inside(pool, regions)
+    jobs = [
+        partial(_regroup, problem, dense(labels[rows]), rows, groups, done, room)
+        for rows, groups in zip(regions, pools, strict=True)
+    ]
+
+    def watch() -> None:
+        finished = number[0] + len(done) / len(regions)
+        note = problem.log.note
+        problem.progress("Recombining groups", finished, number[1], note)
+
+    found, ended = zip(*in_threads(jobs, watch), strict=True)
+    solved = sum(len(rows) for rows, end in zip(regions, ended, strict=True) if end)
+    return put_together(zip(regions, found, strict=True)), solved
+
+
+def _regroup(
+    problem: Problem,
+    before: Ints,
+    rows: Ints,
+    pool: Iterable[Ints],
+    done: list[int],
+    room: int,
+    stop: Event,
+) -> tuple[Ints, bool]:
+    """Regroup a region; and whether its columns were found and chosen without meeting a limit."""
+    region = block_of(problem, stop, rows)
+    watch = partial(region.progress, "", 0, None)
+    watch()
+    records = region.records
+    pricing = pricing_problem(records, region.k, dense(region.subjects))
+    master = Master(pricing.distances, before)
+    master.add(np.searchsorted(rows, group) for group in pool)
+    if room:
+        relaxation = _price(master, pricing, before, room, region.progress)
+    else:
+        relaxation = master.relax(pricing, watch)
+    after, solved = before, relaxation.proven
+    gap = master.incumbent_sse - relaxation.sse
+    if gap > _TINY and (relaxation.proven or not room):
+        looks = LOOKS if room else POOL_LOOKS
+        after, solved = master.choose(
+            relaxation, nodes=REGION_NODES, gap=REGION_GAP, looks=looks, watch=watch
+        )
+    done.append(len(rows))
+    # But for rounding, they stay as they are.
+    better = sse(records, after) < sse(records, before)
+    return after if better else before, solved
+
+
+def _price(
+    master: Master, pricing: PricingProblem, before: Ints, room: int, progress: Progress
+) -> Relaxation:
+    """Bound what can be reached, and add the columns of the solution, and all within the gap."""
+    bounding = Master(pricing.distances, before)
+    bounding.add(np.array(group) for group in master.groups)
+    bounding.add(first_groups(pricing))
+    relaxation = tighten(bounding, pricing, progress, upper=master.incumbent_sse - _TINY)
+    if relaxation.proven:
+        priced, gap = relaxation.pricing, master.incumbent_sse - relaxation.sse
+        solution = np.flatnonzero(bounding.shares > 0.0)
+        master.add(np.array(bounding.groups[column]) for column in solution)
+        room = max(room, LEAST_ROOM // len(priced.prices))
+        watch = partial(progress, "Generating groups", 0, None)
+        master.add(groups_within(priced, gap, room, watch).groups)
+        master.add_cuts(priced.cuts)
+    return relaxation

@@ -1,1 +1,0 @@
-"""Methods, refinements and tables that only the papers use."""

@@ -1,1 +1,0 @@
-"""What a released file gives away."""

@@ -1,0 +1,506 @@
+"""The ledger: the holder's private list of releases, as keyed digests, in a file of SQLite."""
+
+import hmac
+import json
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import Any, NamedTuple, NotRequired, TypedDict
+
+import msgspec
+import numpy as np
+
+from trajanon.common.arrays import Bools, Hashes, Ints, dense
+from trajanon.common.errors import BadInput, FileProblem, TrajanonError
+from trajanon.common.inputs import parsed, typed
+from trajanon.common.number_text import number_of
+from trajanon.common.progress import Progress, silent
+from trajanon.common.remote_folder import Folder, folder_or_file
+
+_AT_ONCE = 100_000  # trajectories
+_KEY = 32  # bytes
+_VERSION = 4
+_TABLES = """
+create table ledger (version integer not null, key blob not null,
+  last integer not null, link blob not null);
+create table releases (number integer primary key, told text not null, hops blob not null,
+  people blob not null, link blob not null);
+"""
+_ALL = "select * from releases order by number"
+_OF_VERSION_2 = ("alter table releases drop column digest",)
+_OF_VERSION_3 = (
+    "alter table ledger add column last integer not null default 0",
+    "alter table ledger add column link blob not null default x''",
+    "alter table releases add column link blob not null default x''",
+)
+
+
+class Told(TypedDict):
+    """What a ledger says about a release."""
+
+    when: str  # UTC
+    release: str  # where it was written: a path, or a URL
+    originals: str  # of what it was made
+    content: str  # digest of what was written
+    settled: bool  # whether its files have their names
+    k: int
+    counted: str  # what k counts
+    n: int  # trajectories released
+    one_line_each: NotRequired[bool]  # whether nobody may be on a further line; not before 4
+
+
+class Link(TypedDict):
+    """What the report of a release says of the ledger, by which a changed ledger is found."""
+
+    ledger: str  # which ledger it is
+    releases: int  # that it had, with this one
+    chain: str  # digest of all of these
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A release in a ledger."""
+
+    number: int
+    told: Told
+    hops: Hashes  # digests of the hops of what was released, rising
+    people: Hashes  # digests of the names of the people behind it, rising
+
+
+class Sorted(NamedTuple):
+    """Which trajectories may be released."""
+
+    new: Bools  # these, (n,)
+    known: int  # how many others were released before
+    on_a_line: int = 0  # how many others are of people who may be on no further line
+
+    @property
+    def others(self) -> str:
+        """Say how many are left out, and why."""
+        n = len(self.new)
+        said = number_of(self.known, f"of {n:,} was", f"of {n:,} were")
+        said += " released before"
+        if self.on_a_line:
+            said += f", and {self.on_a_line:,} are of people who are on a line already"
+        return said
+
+    def told_in(self, report: dict[str, Any], path: Path) -> Ints:
+        """Tell it in the report of the new ones; give the rows of the file that were released."""
+        released = np.flatnonzero(self.new)
+        if suppressed := report.get("suppressed"):
+            suppressed["rows"] = released[suppressed["rows"]].tolist()
+            released = np.setdiff1d(released, suppressed["rows"])
+        report["ledger"] = {
+            "file": path.name,
+            "new": int(self.new.sum()),
+            "already_released": self.known,
+            "on_a_line": self.on_a_line,
+            "rows": np.flatnonzero(~self.new).tolist(),
+        }
+        return released
+
+
+class Ledger:
+    """An open ledger, locked against every other process."""
+
+    def __init__(self, path: Path, database: sqlite3.Connection) -> None:
+        self.path, self._database = path, database
+        ((version, key),) = database.execute("select version, key from ledger")
+        if version not in range(2, _VERSION + 1):
+            raise FileProblem(
+                f"{path} is a ledger of version {version}, and this trajanon knows {_VERSION}"
+            )
+        if not isinstance(key, bytes) or len(key) != _KEY or not any(key):
+            raise _damaged(path)
+        self._key = key
+        self._links = {0: self._digest(b"begin")}  # by the number of the release
+        if version < _VERSION:
+            self._upgrade(version)
+        self.entries = self._read()
+
+    def _upgrade(self, version: int) -> None:
+        """Add a chain to a ledger of an earlier version, as it is."""
+        database = self._database
+        with database:  # all or nothing
+            database.execute("begin")
+            for statement in (*_OF_VERSION_2 * (version == 2), *_OF_VERSION_3):
+                database.execute(statement)
+            link, last = self._links[0], 0
+            for last, told, *stored, _ in database.execute(_ALL).fetchall():
+                link = self._linked(link, last, parsed(told, Told), *stored)
+                database.execute("update releases set link = ? where number = ?", (link, last))
+            database.execute(
+                "update ledger set version = ?, last = ?, link = ?", (_VERSION, last, link)
+            )
+
+    @property
+    def release_key(self) -> bytes:
+        """The secret that perturbs the lines of all its releases: the same group, the same line."""
+        return hmac.digest(self._key, b"lines", "sha256")
+
+    def keyed(self, marks: Hashes, progress: Progress = silent) -> Hashes:
+        """Make digests of marks with the key, (n, 1 + HOPS); 0 where there is no mark."""
+        keyed = np.zeros(marks.shape, dtype=np.uint64)
+        for begin in range(0, len(marks), _AT_ONCE):
+            progress("Looking into the ledger", begin, len(marks))
+            some = marks[begin : begin + _AT_ONCE]
+            present = some != 0
+            keyed[begin : begin + len(some)][present] = self._digests(some[present])
+        return keyed
+
+    def sort(
+        self,
+        keyed: Hashes,
+        run: Ints | None,
+        person: Ints | None = None,
+        *,
+        one_line_each: bool = False,
+    ) -> Sorted:
+        """Sort into new ones, and others.
+
+        Released before is all of a ``run`` that windows slide on. Of a ``person`` who is on a line
+        already nothing is new, if that release or this one promises one line each.
+        """
+        entries = self.entries
+        early = [entry.number for entry in entries if "one_line_each" not in entry.told]
+        if one_line_each and early:
+            raise BadInput(
+                f"release {early[0]} of {self.path} was entered by an earlier version, which kept "
+                "no people, so that `one_line_each` cannot be promised: begin a new `ledger`"
+            )
+        hops = [entry.hops for entry in entries]
+        known = _of_owners(keyed[:, 1:], hops, run)
+        one_each = [e.people for e in entries if one_line_each or e.told.get("one_line_each")]
+        on_a_line = _of_owners(keyed[:, :1], one_each, person) & ~known
+        return Sorted(~known & ~on_a_line, int(known.sum()), int(on_a_line.sum()))
+
+    @contextmanager
+    def recording(self, release: str | os.PathLike[str]) -> Iterator["Recording"]:
+        """Record a release around the block in which its files get their names: both or neither."""
+        for entry in self.entries:
+            if not entry.told["settled"]:
+                raise FileProblem(
+                    f"the run of release {entry.number}, {entry.told['release']}, was killed: see "
+                    f"whether it is there with trajanon ledger verify {self.path}"
+                )
+        self.compare_with_reports()
+        for entry in self.entries:
+            if entry.told["release"] == _absolute(release):
+                raise BadInput(
+                    f"{release} is release {entry.number} of {self.path}: write elsewhere"
+                )
+        recording = Recording(self, _absolute(release))
+        try:
+            yield recording
+        except BaseException:
+            if recording.number is not None:  # Ctrl-C may come when its files have their names
+                self._mend(self._entry(recording.number))
+            raise
+        if recording.number is not None:
+            self._settle(recording.number)
+
+    def announce(self, told: Told, keyed: Hashes) -> int:
+        """Add a release that is about to get its name, by what its trajectories are known by."""
+        last = max(self._links)
+        hops, people = (np.unique(part[part != 0]) for part in (keyed[:, 1:], keyed[:, 0]))
+        entry = Entry(last + 1, told, hops, people)
+        stored = hops.astype("<u8").tobytes(), people.astype("<u8").tobytes()
+        link = self._linked(self._links[last], entry.number, told, *stored)
+        row = (entry.number, _text(told), *stored, link)
+        with _named(self.path), self._database:  # both or neither
+            self._database.execute("begin")
+            self._database.execute("insert into releases values (?, ?, ?, ?, ?)", row)
+            self._database.execute("update ledger set last = ?, link = ?", (entry.number, link))
+        self._links[entry.number] = link
+        self.entries.append(entry)
+        return entry.number
+
+    def link(self, number: int) -> Link:
+        """What the report of a release says of this ledger."""
+        ours = self._digest(b"ledger").hex()
+        return {"ledger": ours, "releases": number, "chain": self._links[number].hex()}
+
+    def forget(self, number: int) -> Entry:
+        """Empty the entry of a release: its trajectories count as new again."""
+        forgotten = self._entry(number)
+        before = self._links[max(before for before in self._links if before < number)]
+        with _named(self.path):
+            self._database.execute(
+                "update releases set told = ?, hops = x'', people = x'' where number = ?",
+                (self._forgotten(before, self._links[number]), number),
+            )
+        self.entries.remove(forgotten)
+        return forgotten
+
+    def compare_with_reports(self) -> None:
+        """Refuse an older copy: reports beside it, or beside its releases, know of later ones."""
+        places = [Path(entry.told["release"]) for entry in self.entries]
+        unknown = {}
+        for folder in {place.parent for place in (*places, self.path.absolute())}:
+            for report in folder.glob("*.report.json"):
+                link = _link_in(report)
+                if link is None or link["ledger"] != self._digest(b"ledger").hex():
+                    continue
+                if self._links.get(link["releases"], b"").hex() != link["chain"]:
+                    unknown[link["releases"]] = report
+        if unknown:
+            first = min(unknown)
+            raise _not_whole(self.path, first, f"{unknown[first]} is of a release that it lacks")
+
+    def verify(self) -> list[tuple[Entry, str]]:
+        """Look whether all releases are in place, changed or gone; mend those of killed runs."""
+        self.compare_with_reports()
+        found = []
+        for entry in [*self.entries]:
+            if entry.told["settled"]:
+                content = content_of(entry.told["release"])
+                there = content == entry.told["content"]
+                found.append((entry, "in place" if there else "changed" if content else "gone"))
+            else:
+                found.append((entry, self._mend(entry)))
+        return found
+
+    def _mend(self, entry: Entry) -> str:
+        """Settle a release if its files have their names, and forget it if not."""
+        if content_of(entry.told["release"]) == entry.told["content"]:
+            self._settle(entry.number)
+            return "settled"
+        self.forget(entry.number)
+        return "forgotten"
+
+    def _entry(self, number: int) -> Entry:
+        for entry in self.entries:
+            if entry.number == number:
+                return entry
+        known = ", ".join(str(entry.number) for entry in self.entries) or "none"
+        raise BadInput(f"there is no release {number} in {self.path}; there are: {known}")
+
+    def _settle(self, number: int) -> None:
+        entry = self._entry(number)
+        settled = replace(entry, told={**entry.told, "settled": True})
+        with _named(self.path):
+            self._database.execute(
+                "update releases set told = ? where number = ?", (_text(settled.told), number)
+            )
+        self.entries[self.entries.index(entry)] = settled
+
+    def _digest(self, *parts: bytes) -> bytes:
+        """Make a digest with the key, of parts in their order."""
+        digests = b"".join(sha256(part).digest() for part in parts)
+        return hmac.digest(self._key, digests, "sha256")
+
+    def _linked(self, before: bytes, number: int, told: Told, *stored: bytes) -> bytes:
+        """Make the digest of an entry and of all before it."""
+        same = {name: value for name, value in told.items() if name != "settled"}
+        words = json.dumps([number, same], sort_keys=True).encode()
+        return self._digest(b"link", before, words, *stored)
+
+    def _forgotten(self, before: bytes, link: bytes) -> str:
+        """What stands in place of an entry that was forgotten: nobody else can write it."""
+        return self._digest(b"forgotten", before, link).hex()
+
+    def _digests(self, hashes: Hashes) -> Hashes:
+        different, inverse = np.unique(hashes, return_inverse=True)
+        raw, key, digest = different.astype("<u8").tobytes(), self._key, hmac.digest
+        parts = (digest(key, raw[at : at + 8], "sha256")[:8] for at in range(0, len(raw), 8))
+        found: Hashes = np.frombuffer(b"".join(parts), dtype="<u8").astype(np.uint64)
+        return found[inverse]
+
+    def _read(self) -> list[Entry]:
+        """Read all entries, if nothing was changed, removed or put in place of others."""
+        entries = []
+        number = 0
+        for following, told, hops, people, link in self._database.execute(_ALL):
+            before = self._links[number]
+            if told != self._forgotten(before, link):
+                try:
+                    note = parsed(told, Told)
+                    expected = self._linked(before, following, note, hops, people)
+                except (BadInput, TypeError) as error:
+                    raise _not_whole(self.path, number + 1) from error
+                if link != expected:
+                    raise _not_whole(self.path, number + 1)
+                digests = (np.frombuffer(part, "<u8").astype(np.uint64) for part in (hops, people))
+                entries.append(Entry(following, note, *digests))
+            number = following
+            self._links[number] = link
+        ((*end,),) = self._database.execute("select last, link from ledger")
+        if end != [number, self._links[number]]:
+            raise _not_whole(self.path, number + 1)
+        return entries
+
+
+class Recording:
+    """A release that is being written."""
+
+    def __init__(self, ledger: Ledger, place: str) -> None:
+        self.number: int | None = None
+        self._ledger, self._place = ledger, place
+
+    def announce(
+        self,
+        draft: Path | Folder,
+        originals: str | os.PathLike[str],
+        report: dict[str, Any],
+        keyed: Hashes,
+    ) -> None:
+        """Say that a draft, of trajectories known by this, is about to become a release.
+
+        The report, which is written after that, says which release of the ledger it is.
+        """
+        content = content_of(draft)
+        assert content is not None
+        told: Told = {
+            "when": datetime.now(UTC).isoformat(timespec="seconds"),
+            "release": self._place,
+            "originals": _absolute(originals),
+            "content": content,
+            "settled": False,
+            "k": report["k"],
+            "counted": report["counted"],
+            "n": report["n"],
+            "one_line_each": "people" in (report.get("choice") or {}),
+        }
+        self.number = self._ledger.announce(told, keyed)
+        report["ledger"]["link"] = self._ledger.link(self.number)
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledger]:
+    """Open a ledger, for this run alone; a new one is made if there is none and that is wanted."""
+    path = Path(path)
+    if begun := not path.exists():
+        if not new:
+            raise FileProblem(
+                f"there is no {path}: make one with trajanon anonymize --ledger {path}"
+            )
+        _make(path)
+    with _named(path):
+        if not path.stat().st_size:  # SQLite would begin a database in it
+            raise FileProblem(f"{path} is empty, and no ledger: remove it, or name another file")
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o600)
+        database = sqlite3.connect(path, timeout=0.0, isolation_level=None)
+    with closing(database):
+        with _named(path):
+            # The lock that the first reading takes is held until the end.
+            database.execute("pragma locking_mode = exclusive")
+            database.execute("begin exclusive")
+            database.execute("commit")
+            try:
+                ledger = Ledger(path, database)
+            except (ValueError, TypeError) as error:  # of what no ledger holds
+                raise _damaged(path) from error
+        try:
+            yield ledger
+        except BaseException:
+            if begun and not ledger.entries:  # nothing came of it
+                path.unlink(missing_ok=True)
+            raise
+
+
+def _make(path: Path) -> None:
+    """Make an empty ledger with a random key; it has its name once it is whole."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
+    with _named(path):
+        try:
+            draft.touch(mode=0o600, exist_ok=False)
+            key = secrets.token_bytes(_KEY)
+            link = hmac.digest(key, sha256(b"begin").digest(), "sha256")
+            with closing(sqlite3.connect(draft)) as database:
+                database.executescript(_TABLES)
+                database.execute("insert into ledger values (?, ?, 0, ?)", (_VERSION, key, link))
+                database.commit()
+            os.link(draft, path)  # which fails if another run has made one meanwhile
+        except FileExistsError:
+            pass
+        finally:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Make a sentence of an error of the file or of SQLite."""
+    try:
+        yield
+    except TrajanonError:
+        raise
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise FileProblem(f"another run holds {path}: wait for its end") from error
+        raise FileProblem(f"cannot use {path} as a ledger: {error}") from error
+    except sqlite3.DatabaseError as error:
+        raise FileProblem(
+            f"{path} is no ledger, or is damaged ({error}): name another file, or its last copy"
+        ) from error
+    except OSError as error:
+        raise FileProblem(f"cannot use {path} as a ledger: {error.strerror}") from error
+
+
+def _damaged(path: Path) -> FileProblem:
+    return FileProblem(f"{path} is damaged: take its last copy")
+
+
+def _not_whole(path: Path, number: int, why: str = "") -> FileProblem:
+    why = why or "entries were changed or removed"
+    return FileProblem(f"{path} is not whole from release {number} on ({why}): take its last copy")
+
+
+def _of_owners(digests: Hashes, known: Sequence[Hashes], owner: Ints | None) -> Bools:
+    """Mark rows with a known digest, and all rows of the same owner, (n,)."""
+    group = np.arange(len(digests)) if owner is None else dense(owner)
+    marked = np.zeros(group.max(initial=-1) + 1, dtype=np.bool_)
+    for rising in known:
+        marked[group[_among(digests, rising).any(axis=1)]] = True
+    return marked[group]
+
+
+def _among(digests: Hashes, rising: Hashes) -> Bools:
+    if not len(rising):
+        return np.zeros(digests.shape, dtype=np.bool_)
+    place = np.minimum(np.searchsorted(rising, digests), len(rising) - 1)
+    return np.asarray(rising[place] == digests)
+
+
+def _text(told: Told) -> str:
+    return json.dumps(told, ensure_ascii=False)
+
+
+def _link_in(report: Path) -> Link | None:
+    """Read what a report says of its ledger; None if there is none, or it is no report."""
+    try:
+        return typed(msgspec.json.decode(report.read_bytes())["ledger"]["link"], Link)
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return None
+
+
+def content_of(place: str | os.PathLike[str] | Folder) -> str | None:
+    """A digest of a file, or of the files of a folder; None if there is nothing."""
+    where = folder_or_file(place)
+    if isinstance(where, Path):
+        if not where.is_file():
+            return None
+        with where.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    if not where.exists:
+        return None
+    whole = sha256()
+    for name in where.names():
+        with where.open(name) as part:
+            # What file systems open can `readinto`; its type does not say so.
+            digest = file_digest(part, "sha256").hexdigest()  # type: ignore[arg-type]
+        whole.update(f"{name} {digest}\n".encode())
+    return whole.hexdigest()
+
+
+def _absolute(place: str | os.PathLike[str]) -> str:
+    """Write a place so that it is found from any folder."""
+    text = os.fspath(place)
+    return text if "://" in text else os.path.realpath(text)

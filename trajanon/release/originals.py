@@ -1,0 +1,198 @@
+"""A release beside its originals and earlier releases, which only the holder has."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.errors import BadInput
+from trajanon.common.number_text import number_of
+from trajanon.common.settings import ReleaseSettings
+from trajanon.files.release_formats import read_release
+from trajanon.files.release_lines import clock_of, line_numbers
+from trajanon.grouping.partition import broken_promises, subjects_per_group
+from trajanon.release.report import (
+    NOT_TOGETHER,
+    Report,
+    all_labels_in,
+    clock_in,
+    days_in,
+    digest_of,
+    labels_in,
+    line_keys,
+    own_rows_in,
+    read_report,
+    released_of,
+    width_in,
+)
+from trajanon.release.verdict import too_few
+from trajanon.trajectories.times import Timing
+from trajanon.trajectories.trajectories import Trajectories
+
+NO_SUBJECTS = "these trajectories name no subjects, so none can be counted: check the release alone"
+
+
+class Matched(NamedTuple):
+    """A release with its originals.
+
+    Groups with equal lines are one: the release does not distinguish them.
+    """
+
+    labels: Ints  # group of each original, (n,), numbered 0..g-1
+    lines: Floats  # released latitude and longitude of each group, (g, m, 2)
+    slid: Trajectories  # the originals where they were when they were averaged
+    own_row: Bools  # whether each original has a row of its own, (n,); else its subject has one
+    times: Floats | None = None  # released times of each group, (g, m), if there are any
+
+
+def matched(trajectories: Trajectories, release: Trajectories, report: Report) -> Matched:
+    """Find each group's line in the release; its rows must be those of the report."""
+    labels, slid, clock = labels_in(report), trajectories, clock_of(release)
+    alike = trajectories.points.shape[1:] == release.points.shape[1:]
+    if len(labels) != len(trajectories) or not alike:
+        raise BadInput(NOT_TOGETHER)
+    if clock != clock_in(report):
+        raise BadInput(NOT_TOGETHER)
+    if report.get("alignment") is not None:
+        slid = _as_slid(trajectories, report)
+    if clock is not None and slid.times is None:
+        raise BadInput(NOT_TOGETHER)
+    number = line_numbers(release.points, release.times)
+    _, first, copies = np.unique(number, return_index=True, return_counts=True)
+    different = release.take(first)
+    keys, own_row = report.get("line_keys") or [], own_rows_in(report)
+    digest = digest_of(slid.points, labels, None if clock is None else slid.times)
+    if len(keys) <= labels.max() or digest != report.get("averaged", digest):
+        raise BadInput(NOT_TOGETHER)
+    line = by_key(different, np.array(keys, dtype=np.int64)[labels])
+    if not np.array_equal(np.bincount(line[own_row], minlength=len(first)), copies):
+        raise BadInput(NOT_TOGETHER)
+    labels, found = dense(line), np.empty_like(copies)
+    found[labels] = line
+    once = different.take(found)
+    return Matched(labels, once.points, slid, own_row, once.times)
+
+
+def timing_in(report: Report) -> Timing | None:
+    """How the report says that times were released."""
+    clock, times = clock_in(report), report.get("times")
+    if clock is None or times is None:
+        return None
+    return Timing(clock, ReleaseSettings(minute_worth=times["minute_worth"]).minute_worth)
+
+
+def _as_slid(trajectories: Trajectories, report: Report) -> Trajectories:
+    """Move windows to where they were when they were averaged."""
+    alignment = report.get("alignment") or {}
+    try:
+        return trajectories.slid(np.array(alignment.get("starts", []), dtype=np.int64))
+    except BadInput as error:
+        raise BadInput(NOT_TOGETHER) from error
+
+
+def by_key(lines: Trajectories, keys: Ints) -> Ints:
+    """Find the line of each trajectory among different ones by its key."""
+    line = pd.Index(line_keys(lines.points, lines.times)).get_indexer(keys)
+    if (line < 0).any():
+        raise BadInput(NOT_TOGETHER)
+    return np.asarray(line.astype(np.int64))
+
+
+def with_originals(
+    path: Path, release: Trajectories, k: int, trajectories: Trajectories, against: Sequence[Path]
+) -> list[str]:
+    """Count subjects of a release, read from a path, and compare it with earlier ones."""
+    if trajectories.subject is None:
+        raise BadInput(NO_SUBJECTS)
+    subjects = dense(trajectories.subject)
+    held, problems = _held(path, release, trajectories), []
+    lines = held.labels
+    kept = lines >= 0
+    sizes = np.bincount(lines[kept])
+    if people := broken_promises(lines[kept], subjects[kept], k):
+        records = int((sizes < k).sum())
+        problems.append(too_few(k, len(sizes), records=records, people=people))
+    earlier = [_held(one, read_release(one), trajectories) for one in against]
+    for place, other in zip(against, earlier, strict=True):
+        problems += _moved_twice(held, other, place)
+    return problems + _together([lines, *(one.labels for one in earlier)], k, subjects)
+
+
+class _Held(NamedTuple):
+    """A release as its holder knows it."""
+
+    labels: Ints  # line of each original, or of its day, (n,); -1 where left out
+    lines: Floats  # (g, m, 2)
+    moved_by: tuple[str | None, float | None]  # the key's fingerprint, and the public width
+
+
+def _held(path: Path, release: Trajectories, trajectories: Trajectories) -> _Held:
+    """Find the line of each original, or of its day."""
+    report = read_report(path)
+    try:
+        found = matched(released_of(trajectories, report), release, report)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from error
+    labels = all_labels_in(report)
+    lines = np.full_like(labels, -1)
+    lines[labels >= 0] = found.labels
+    day = days_in(trajectories, report)[1]  # or each trajectory itself
+    moved_by = report.get("key_fingerprint"), width_in(report)
+    return _Held(np.where(day < 0, -1, lines[day]), found.lines, moved_by)
+
+
+def _moved_twice(release: _Held, earlier: _Held, place: Path) -> list[str]:
+    """Count the groups that both releases hold, moved by two keys: their mean is nearer."""
+    both = (release.labels >= 0) & (earlier.labels >= 0)
+    if release.moved_by == earlier.moved_by or release.lines.shape[1:] != earlier.lines.shape[1:]:
+        return []
+    pairs = np.column_stack([release.labels, earlier.labels])[both]
+    (ours, theirs), shared = (each.T for each in np.unique(pairs, axis=0, return_counts=True))
+    sizes, their_sizes = (np.bincount(one.labels[one.labels >= 0]) for one in (release, earlier))
+    alike = (shared == sizes[ours]) & (shared == their_sizes[theirs])
+    moved = (release.lines[ours] != earlier.lines[theirs]).any(axis=(1, 2))
+    if not (count := int((alike & moved).sum())):
+        return []
+    are = number_of(count, "group is", "groups are")
+    return [
+        f"{are} also in {place}, moved by another key or width: both lines together are nearer to "
+        "the members than one, so publish one of the two releases only; with your one key it "
+        "would be the same line"
+    ]
+
+
+def _together(releases: Sequence[Ints], k: int, subjects: Ints) -> list[str]:
+    """Count the trajectories that releases together hide among fewer than k subjects.
+
+    Anyone who knows the groups of a trajectory in several releases narrows it down to the members
+    that they have in common.
+    """
+    if len(releases) == 1:
+        return []
+    labels = np.column_stack(releases)
+    rows = np.flatnonzero((labels >= 0).any(axis=1))
+    labels, owners = labels[rows], subjects[rows]
+    cell = np.unique(labels, axis=0, return_inverse=True)[1].reshape(-1)
+    common = subjects_per_group(cell, owners)[cell]
+    several = (labels >= 0).sum(axis=1) > 1
+    two = len(releases) == 2
+    problems = []
+    if few := int((common[several] < k).sum()):
+        alone = several & (common == 1)
+        people = number_of(len(np.unique(owners[alone])), "subject")
+        problems.append(
+            f"together with the earlier release{'s' * (not two)}, {few} of {several.sum()} "
+            f"trajectories are in {'two ' * two}groups that have fewer than {k} different "
+            f"subjects in common; {alone.sum()} of them have no other subject's beside them "
+            f"({people})"
+        )
+    if few := int((common[~several] < k).sum()):
+        problems.append(
+            f"{number_of(few, 'trajectory is', 'trajectories are')} in a group of one release and "
+            f"left out of the other{'s' * (not two)} together with fewer than {k} different "
+            f"subjects: the difference of {'the two' if two else 'these'} may tell where they went"
+        )
+    return problems

@@ -1,0 +1,259 @@
+"""How a line is written: its group's mean, moved smoothly by a secret; and its times.
+
+`docs/proof.md` states what this hides, and proves it of the functions here; a test names them.
+
+Source: B. Matérn, "Spatial variation" (1960); M. L. Stein, "Interpolation of spatial data" (1999),
+section 2.7, for the correlation of order 5/2.
+"""
+
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from trajanon.common.arrays import Floats, Ints
+from trajanon.files.release_lines import rounded
+from trajanon.grouping.loss import group_means
+from trajanon.grouping.partition import member_weights, subjects_per_group
+from trajanon.trajectories.geodesy import metres_of_degrees
+from trajanon.trajectories.times import BEGINS, Clock
+
+LENGTH = 6.3
+"""Points over which displacements are correlated."""
+
+LEAST_METRES, LEAST_SECONDS = 10.0, 60.0
+"""The least public widths: groups of copies are moved, too."""
+
+ELAPSED = 3.0
+"""By how much more than groups are wide elapsed times are moved: they are rough along the way."""
+
+_JITTER = 1e-9  # variance that is added to each point's, so that rounding keeps it positive
+_ROWS_PER_BATCH = 10_000  # trajectories that are measured, or lines that are drawn
+_LANES = 4  # numbers of 64 bits in a group's seed
+_DIGEST = 8 * _LANES  # bytes
+
+
+class GroupWidths(NamedTuple):
+    """How far the members of groups are from their means: root mean squares, (g,) each."""
+
+    places: Floats  # metres
+    departures: Floats | None = None  # seconds
+    elapsed: Floats | None = None  # seconds since the departure
+
+
+class PublicWidths(NamedTuple):
+    """What the displacements of a release are multiples of; anybody may know it."""
+
+    places: float  # metres
+    departures: float = 0.0  # seconds
+    elapsed: float = 0.0
+
+    @classmethod
+    def of(cls, groups: GroupWidths) -> "PublicWidths":
+        """Take the medians of groups, rounded up to two digits."""
+        places = public_width(groups.places, LEAST_METRES)
+        if groups.departures is None or groups.elapsed is None:
+            return cls(places)
+        departures = public_width(groups.departures, LEAST_SECONDS)
+        return cls(places, departures, ELAPSED * public_width(groups.elapsed, LEAST_SECONDS))
+
+
+def correlation(points: int, length: float = LENGTH) -> Floats:
+    """Return how displacements at the points of a line are correlated, (m, m): Matérn's of 5/2."""
+    place = np.arange(points)
+    apart = np.sqrt(5.0) * np.abs(place[:, None] - place) / length
+    matern = (1.0 + apart + apart**2 / 3.0) * np.exp(-apart)
+    return np.asarray(matern + _JITTER * np.eye(points))
+
+
+def times_correlation(points: int, length: float = LENGTH) -> Floats:
+    """Return how displacements of elapsed times are correlated, (m, m): as rough as stops are."""
+    place = np.arange(points)
+    return np.asarray(np.exp(-np.abs(place[:, None] - place) / length))
+
+
+def displacement_covariance(points: int, width: float, share: float) -> Floats:
+    """Return the covariance of a line's displacement to the north, (m, m), in square metres.
+
+    That to the east is the same, and independent. Everybody may know all of it: ``width`` is the
+    public one of the release, and ``share`` the largest of one person in the mean, 1/k of k people
+    with one trajectory each.
+    """
+    return np.asarray((width * share) ** 2 * correlation(points))
+
+
+def mu_of(shift: Floats, width: float) -> float:
+    """Return how well a trajectory is told from the same moved by ``shift``, (m, 2), in metres.
+
+    It is the distance of two normal distributions of equal spread, in standard deviations: that of
+    the released line where all else is known, and the trajectory's share in it is the largest.
+    """
+    white = np.linalg.solve(np.linalg.cholesky(correlation(len(shift))), shift)
+    return float(np.sqrt((white**2).sum())) / width
+
+
+def odds_of(mu: float) -> float:
+    """Return the best share of right answers, at even odds, to which of two it was."""
+    return float(ndtr(mu / 2.0))
+
+
+class ToldApart(NamedTuple):
+    """How well a trajectory is told from the same one moved to the side, by its released line."""
+
+    metres: float  # to the side
+    mu: float  # as `mu_of` says
+    right: float  # share of right answers at even odds, at most
+
+    @classmethod
+    def of(cls, points: int, width: float, metres: float = 100.0) -> "ToldApart":
+        """Take a trajectory of so many points, in a release of this public width."""
+        mu = mu_of(np.tile([0.0, metres], (points, 1)), width)
+        return cls(metres, mu, odds_of(mu))
+
+
+def public_width(widths: Floats, least: float) -> float:
+    """Return the median width of groups, rounded up to two digits, and not below the least."""
+    median = float(np.median(widths)) if len(widths) else 0.0
+    if median <= least:
+        return least
+    digit = 10.0 ** (np.floor(np.log10(median)) - 1.0)
+    # A median of two digits is kept, although its division may end just above them.
+    return round(float(np.ceil(median / digit - 1e-9) * digit), 9)
+
+
+def group_widths(points: Floats, means: Floats, labels: Ints, weights: Floats) -> Floats:
+    """Measure how far people are from their mean, (g,): root mean squares of metres."""
+    degree = _degrees(means)
+    squares = np.zeros(len(means))
+    for begin in range(0, len(points), _ROWS_PER_BATCH):
+        batch = slice(begin, begin + _ROWS_PER_BATCH)
+        label = labels[batch]
+        away = (points[batch] - means[label]) * degree[label]
+        np.add.at(squares, label, weights[batch] * (away**2).sum(axis=2).mean(axis=1))
+    return np.asarray(np.sqrt(squares))
+
+
+def largest_shares(labels: Ints, subjects: Ints | None) -> Floats:
+    """Return the most that one person counts in the mean of each group, (g,): all count alike."""
+    people = np.bincount(labels) if subjects is None else subjects_per_group(labels, subjects)
+    return np.asarray(1.0 / people)
+
+
+def perturbed(
+    points: Floats,
+    means: Floats,
+    labels: Ints,
+    key: bytes,
+    width: float,
+    subjects: Ints | None = None,
+) -> Floats:
+    """Write the mean of the people of each group, (g, m, 2): moved smoothly, and rounded.
+
+    Anyone who holds all others of k people subtracts them from k times their line and has the last
+    one's mean, off by k times the displacement. At each point this has a standard deviation of the
+    public ``width``, in metres to the north and to the east, in every group: its size tells nothing
+    of the members. It follows from them by a keyed hash: without the key, guesses cannot be tried.
+    """
+    m, deviations = points.shape[1], width * largest_shares(labels, subjects)
+    weights = member_weights(labels, subjects)
+    seeds = group_seeds(points, labels, weights, deviations, key, b"places")
+    lines = np.empty_like(means)
+    for begin in range(0, len(means), _ROWS_PER_BATCH):
+        batch = slice(begin, begin + _ROWS_PER_BATCH)
+        lines[batch] = written(means[batch], displacements(seeds[batch], deviations[batch], m))
+    return lines
+
+
+def displacements(seeds: Ints, deviations: Floats, m: int) -> Floats:
+    """Draw a displacement of each line from its seed, (g, m, 2), in metres."""
+    factor = np.linalg.cholesky(correlation(m))
+    drawn = normal_numbers(seeds, 2 * m).reshape(-1, m, 2)
+    return np.asarray(deviations[:, None, None] * np.einsum("ij,gjc->gic", factor, drawn))
+
+
+def written(means: Floats, metres: Floats) -> Floats:
+    """Write lines that are moved, (g, m, 2): on Earth, and rounded."""
+    moved = means + (metres / _degrees(means)).clip(-180.0, 180.0)
+    most = np.array([90.0, 180.0])
+    return rounded(moved.clip(-most, most))
+
+
+def widths_of_times(seconds: Floats, labels: Ints, weights: Floats) -> tuple[Floats, Floats]:
+    """Measure how far departures and elapsed times are from their group's mean, (g,) each."""
+    away = seconds - group_means(seconds, labels, weights)[labels]
+    elapsed = away - away[:, :1]
+    squares = away[:, 0] ** 2, (elapsed**2).mean(axis=1)
+    of_departures, of_elapsed = (np.sqrt(np.bincount(labels, weights * each)) for each in squares)
+    return of_departures, of_elapsed
+
+
+def perturbed_times(
+    points: Floats,
+    seconds: Floats,
+    labels: Ints,
+    clock: Clock,
+    key: bytes,
+    widths: PublicWidths,
+    subjects: Ints | None = None,
+) -> Floats:
+    """Write the mean times of each group, (g, m): moved smoothly along the way, and rounded.
+
+    The departure moves all of them, and a rough process moves each. Times that would run back wait,
+    and departures stay within the clock's day or week.
+    """
+    m = seconds.shape[1]
+    weights = member_weights(labels, subjects)
+    means = group_means(seconds, labels, weights)
+    shares = largest_shares(labels, subjects)
+    scale = np.hypot(widths.departures, widths.elapsed) * shares
+    seeds = group_seeds(np.dstack([points, seconds]), labels, weights, scale, key, b"times")
+    drawn = normal_numbers(seeds, m + 1)
+    along = drawn[:, 1:] @ np.linalg.cholesky(times_correlation(m)).T
+    moved = widths.departures * drawn[:, :1] + widths.elapsed * along
+    times = np.maximum.accumulate(means + shares[:, None] * moved, axis=1)
+    if np.isfinite(clock.round):
+        departs = times[:, :1].clip(BEGINS, BEGINS + clock.round)
+        times += departs - times[:, :1]
+    return clock.rounded(times)
+
+
+def normal_numbers(seeds: Ints, count: int) -> Floats:
+    """Return ``count`` normal numbers of each seed, (g, count), from 52 random bits each."""
+    blocks = [number.to_bytes(2, "little") for number in range(-(-8 * count // 64))]
+    drawn = b"".join(
+        blake2b(key=seed.tobytes(), salt=block).digest() for seed in seeds for block in blocks
+    )
+    bits = np.frombuffer(drawn, dtype="<u8").reshape(len(seeds), 8 * len(blocks))[:, :count]
+    return np.asarray(ndtri(((bits >> np.uint64(12)) + 0.5) / 2.0**52))
+
+
+def _degrees(lines: Floats) -> Floats:
+    """Return metres of a degree of latitude and longitude about each line's middle, (g, 1, 2)."""
+    return metres_of_degrees(lines[..., 0].mean(axis=1))[:, None]
+
+
+def group_seeds(
+    members: Floats, labels: Ints, weights: Floats, scale: Floats, key: bytes, purpose: bytes
+) -> Ints:
+    """Return a secret seed for each group, (g, 4), of its members, in any order, and its scale.
+
+    The same members with other weights, or moved on another scale, get other numbers: from two
+    means with the same displacement, or two multiples of it, anyone could compute it.
+    """
+    told = (
+        (row + 0.0).tobytes() + weight.tobytes()
+        for row, weight in zip(members, weights, strict=True)
+    )
+    digests = b"".join(
+        blake2b(member, digest_size=_DIGEST, key=key, person=purpose).digest() for member in told
+    )
+    sums = np.zeros((len(scale), _LANES), dtype="<u8")
+    np.add.at(sums, labels, np.frombuffer(digests, dtype="<u8").reshape(-1, _LANES))
+    seeds = b"".join(
+        blake2b(
+            total.tobytes() + size.tobytes(), digest_size=_DIGEST, key=key, person=purpose + b" of"
+        ).digest()
+        for total, size in zip(sums, scale, strict=True)
+    )
+    return np.frombuffer(seeds, dtype="<u8").reshape(-1, _LANES)

@@ -1,0 +1,62 @@
+"""Figures of many as they are published: rounded so that sums tell nothing of one person."""
+
+from collections.abc import Callable
+from math import floor, inf, log10
+from typing import NamedTuple
+
+FEW = 30
+"""Trajectories below which a figure is a range."""
+
+_WIDE = 4.0  # times the mean: several figures are published, and each tells something
+_STEPS = (0.5, 1.0, 2.0, 5.0, 10.0)
+
+
+class Crowd(NamedTuple):
+    """Of how many a figure is the mean; whoever knows all but one of them subtracts.
+
+    A mean of n is rounded to a step of at least four n-ths of it: the one that is left may then be
+    off by nothing or by four times the mean. Shares are rounded to four n-ths of 1.
+
+    >>> from trajanon.common.number_text import metres
+    >>> [Crowd(people).text(123.4, metres) for people in (1_000, 40, 8)]
+    ['124 m', '120 m', '100 m to 200 m']
+    >>> Crowd(40, shares=True).number(0.618), Crowd(8, shares=True).number(0.618)
+    (0.6, [0.5, 0.75])
+    """
+
+    people: float  # trajectories, divided by the most of one person
+    shares: bool = False  # whether it is the mean of what is 0 or 1 of each, not of errors
+
+    def bounds(self, value: float) -> tuple[float, float]:
+        """Return the rounded figure twice, or its range."""
+        if value <= 0.0 or self == EXACT:
+            return value, value
+        if self.people >= FEW:
+            _, step = _steps_around((1.0 if self.shares else value) * _WIDE / self.people)
+            rounded = round(round(value / step) * step, 12)
+            return rounded, rounded
+        if self.shares:
+            quarter = min(floor(4.0 * value), 3) / 4.0
+            return quarter, quarter + 0.25
+        return _steps_around(value)
+
+    def text(self, value: float, write: Callable[[float], str]) -> str:
+        """Write the rounded figure, or its range."""
+        low, high = map(write, self.bounds(value))
+        return low if low == high else f"{low} to {high}"
+
+    def number(self, value: float) -> float | list[float]:
+        """Return the rounded figure, or its range, ready for JSON."""
+        low, high = self.bounds(value)
+        return low if low == high else [low, high]
+
+
+EXACT = Crowd(inf)
+"""Figures as they are, for the holder."""
+
+
+def _steps_around(value: float) -> tuple[float, float]:
+    """Return the last of 1, 2, 5, 10, 20, 50 and so on below a value, and the first not below."""
+    ten = 10.0 ** floor(log10(value))
+    place = next(n for n, step in enumerate(_STEPS) if n and step * ten >= value * (1.0 - 1e-12))
+    return _STEPS[place - 1] * ten, _STEPS[place] * ten

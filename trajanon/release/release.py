@@ -1,0 +1,232 @@
+"""A release and its report, and which rows it has."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.atomic_output import replacing
+from trajanon.common.errors import BadInput
+from trajanon.common.number_text import number_of, page, shown
+from trajanon.common.plain_text import escaped_json
+from trajanon.files.release_formats import RELEASE_FORMATS, check_release_format, write_release
+from trajanon.release.report import report_path
+from trajanon.release.verdict import Verdict, cost, verdict
+from trajanon.trajectories.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    from geopandas import GeoDataFrame
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Release:
+    """What may be published, and what the holder should know of it.
+
+    Attributes
+    ----------
+    trajectories
+        The released trajectories, sorted by their coordinates, without subjects.
+    report
+        For the holder, ready for JSON. Not for publication: ``labels`` links each original to its
+        group. The key is not in it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
+    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
+    >>> release.trajectories.points.shape  # rows, points, latitude and longitude
+    (2, 2, 2)
+    >>> bool((release.trajectories.points[0] == release.trajectories.points[1]).all())
+    True
+    >>> release.report["groups"], release.report["sizes"]
+    (1, [2])
+    >>> print(repr(release).partition(";")[0])
+    <Release: 2 rows of 2 points on 1 line, k = 2 records
+    """
+
+    trajectories: Trajectories
+    report: dict[str, Any]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of its report: whether it may be published, and with which remarks."""
+        return verdict(self.report)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the release, and its report beside it.
+
+        Parameters
+        ----------
+        path
+            Ends in .parquet, .gpkg, .geojson, .csv or .gpx, or with times in .mfjson; the report
+            has the same name, ends in .report.json, and is readable by its owner only. Both are
+            replaced, or neither is.
+
+        Raises
+        ------
+        BadInput
+            If the suffix is not that of a format, or of one of times and there are none.
+        FileProblem
+            If one of the two cannot be written.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
+        >>> release.write("anonymized.csv")
+        >>> lines = Path("anonymized.csv").read_text().splitlines()
+        >>> print(lines[0], len(lines))
+        id,lat1,lon1,lat2,lon2 3
+        """
+        check_release_format(path := Path(path), timed=self.trajectories.times is not None)
+        report = new_report_path(path, json_report(self.report))
+        with replacing(path, report, public=[path]) as (release_draft, report_draft):
+            write_release(release_draft, self.trajectories)
+            report_draft.write_text(json_report(self.report), encoding="utf-8")
+
+    def to_geodataframe(self) -> "GeoDataFrame":
+        """Give the released trajectories as LineStrings in a GeoDataFrame, in WGS 84.
+
+        Returns
+        -------
+        geopandas.GeoDataFrame
+            As `Trajectories.to_geodataframe` gives.
+        """
+        return self.trajectories.to_geodataframe()
+
+    def to_dataframe(self) -> "DataFrame":
+        """Give the released trajectories as a DataFrame with a row for each point.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `Trajectories.to_dataframe` gives.
+        """
+        return self.trajectories.to_dataframe()
+
+    def __repr__(self) -> str:
+        return shown(type(self).__name__, [said for _, said in self._facts])
+
+    def _repr_html_(self) -> str:
+        return page(self._facts)
+
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        """The content and cost of the release, as far as the report has them."""
+        n, m = self.trajectories.points.shape[:2]
+        report, what = self.report, f"{number_of(n, 'row')} of {m} points"
+        if "lines" not in report:
+            return [("Release", what)]
+        what += f" on {number_of(report['lines'], 'line')}, k = {report['k']} {report['counted']}"
+        return [("Release", what), ("Cost", cost(report))]
+
+
+PART = 100_000
+"""Rows in a part of a release, about."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """A release that has not all of its rows yet."""
+
+    lines: Floats  # different ones, in their order, (l, m, 2)
+    times: Floats | None  # of each line, (l, m)
+    copies: Ints  # rows of each line, (l,)
+    words: dict[str, Any]  # what the release says of itself
+    report: dict[str, Any]
+
+    def rows(self, lines: slice | Ints) -> Trajectories:
+        """Repeat some of the lines as often as they have rows."""
+        copies = self.copies[lines]
+        points = np.repeat(self.lines[lines], copies, axis=0)
+        times = None if self.times is None else np.repeat(self.times[lines], copies, axis=0)
+        return Trajectories(points, provenance=self.words, times=times)
+
+    @property
+    def release(self) -> Release:
+        """The release with all of its rows."""
+        return Release(self.rows(slice(None)), self.report)
+
+    def parts(self) -> Iterator[tuple[Trajectories, int]]:
+        """Give the rows of each part, with all copies of a line in one; and its first id."""
+        part = (np.cumsum(self.copies) - 1) // PART
+        first = 1
+        for lines in np.split(np.arange(len(part)), np.flatnonzero(np.diff(part)) + 1):
+            yield (rows := self.rows(lines)), first
+            first += len(lines) if "rows" in self.words else len(rows)
+
+
+def new_report_path(release: Path, text: str = "") -> Path:
+    """Where a report goes; refused in place of another one, of a release in another format."""
+    report = report_path(release)
+    if report.is_file() and not release.exists() and report.read_bytes() != text.encode():
+        for other in filter(Path.exists, map(release.with_suffix, RELEASE_FORMATS)):
+            raise BadInput(f"{report} belongs to {other}: give {release} another name")
+    return report
+
+
+def with_report(
+    release: Release | Trajectories, report: Mapping[str, Any] | None
+) -> tuple[Trajectories, Mapping[str, Any]]:
+    """Take a release and its report, whether they are given as one or as two."""
+    if isinstance(release, Release):
+        if report is None:
+            return release.trajectories, release.report
+    elif report is not None:
+        return release, report
+    raise BadInput(
+        "give the Release that anonymize made, or the released trajectories and their report"
+    )
+
+
+@contextmanager
+def on_disk(release: Release) -> Iterator[Path]:
+    """Write a release, and its report beside it, while it is examined."""
+    with TemporaryDirectory(prefix="trajanon-") as folder:
+        path = Path(folder) / "release.parquet"
+        release.write(path)
+        yield path
+
+
+def json_report(account: Mapping[str, Any]) -> str:
+    """Write a report as JSON; its first entry, the notice, stands in the first line."""
+    return escaped_json(f"{{ {_written(account, 1)[1:].lstrip()}\n")
+
+
+def _written(value: Any, depth: int) -> str:
+    """Write entries below one another, and a list, which may be long, on one line."""
+    if not isinstance(value, dict) or not value:
+        return json.dumps(value, ensure_ascii=False)
+    entries = (
+        f"{depth * ' '}{json.dumps(key, ensure_ascii=False)}: {_written(one, depth + 1)}"
+        for key, one in value.items()
+    )
+    return "{\n" + ",\n".join(entries) + "\n" + (depth - 1) * " " + "}"
+
+
+def own_rows(asked: str, line: Ints, subject: Ints | None) -> tuple[Bools, dict[str, Any]]:
+    """Tell which trajectories have rows, (n,), the first of a subject on a line; and an account."""
+    known, own = subject is not None, np.ones(len(line), dtype=np.bool_)
+    if subject is not None:
+        own[:] = False
+        own[np.unique(line * len(line) + dense(subject), return_index=True)[1]] = True
+    return own, {
+        "way": asked if known or asked == "lines" else "trajectories",
+        "trajectories": len(line),
+        "subjects": int(own.sum()) if known else None,
+        "lines": int(line.max()) + 1,
+        "without": np.flatnonzero(~own).tolist(),
+    }

@@ -1,0 +1,87 @@
+"""Who is on how many lines: all trips of a person, one of them, or whole days."""
+
+from dataclasses import asdict
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.errors import BadInput
+from trajanon.common.progress import Progress
+from trajanon.common.settings import ReleaseSettings, Settings
+from trajanon.grouping.loss import group_means, standardise
+from trajanon.grouping.microaggregation import microaggregate
+from trajanon.trajectories.days import days_of
+from trajanon.trajectories.times import Timing, search_columns, zone_of
+from trajanon.trajectories.trajectories import Trajectories
+
+
+class OneEach(NamedTuple):
+    """One trajectory of each person, in groups."""
+
+    rows: Ints  # of these, rising, (p,)
+    labels: Ints  # their groups, (p,)
+    stopped: bool  # whether Ctrl-C ended the search early
+    since: float  # when it began
+
+
+def whole_days(
+    trips: Trajectories, settings: ReleaseSettings
+) -> tuple[Trajectories, dict[str, Any] | None]:
+    """Put trips together to days, where that is asked for; also what the report says of it."""
+    for name in ("one_line_each", "days"):
+        if getattr(settings, name) and trips.subject is None:
+            raise BadInput(
+                f"`{name}` needs to know who made each trip: extract again and name the column of "
+                "the persons, with `columns` subject=NAME"
+            )
+    if settings.days is None:
+        return trips, None
+    if trips.tracks is not None or trips.unit == "day":
+        raise BadInput("`days` takes whole trips: extract again without `windows`")
+    untimed = len(trips) if trips.times is None else int(np.isnan(trips.times[:, 0]).sum())
+    if untimed == len(trips):
+        raise BadInput("`days` needs the times of trips, and there are none: leave it out")
+    zone = settings.timezone or zone_of(*trips.points.mean(axis=(0, 1)))
+    days, _, too_many = days_of(trips, settings.days, zone)
+    account = {"most": settings.days, "timezone": zone, "untimed": untimed}
+    account |= {"days": len(days) + too_many, "too_many": too_many}
+    if not len(days):
+        raise BadInput(
+            f"no day can be released: all {too_many:,} have more than {settings.days} trips; "
+            "raise `days`, or leave it out and release trips"
+        )
+    return days, account
+
+
+def one_each(
+    trajectories: Trajectories, k: int, search: Settings, timing: Timing | None, progress: Progress
+) -> OneEach:
+    """Choose of each person the trajectory that costs its group least; and group these."""
+    assert trajectories.subject is not None
+    since, stopped = perf_counter(), False
+    columns, weights = search_columns(trajectories, timing)
+    records, person = standardise(columns, weights), dense(trajectories.subject)
+    how: dict[str, Any] = {"weights": weights, "progress": progress, **asdict(search)}
+
+    def grouped(rows: Ints) -> Ints:
+        nonlocal stopped
+        found = microaggregate(columns[rows], k, subjects=person[rows], **how)
+        stopped |= found.stopped
+        return found.labels
+
+    def cheapest(means: Floats) -> Ints:
+        cost = ((records - means) ** 2).sum(axis=1)
+        order = np.lexsort((cost, person))
+        return order[np.diff(person[order], prepend=-1) > 0]  # in the order of people
+
+    labels = grouped(np.arange(len(person)))
+    rows = cheapest(group_means(records, labels)[labels])
+    labels = grouped(rows)
+    for _ in range(20):  # most need few
+        before, rows = rows, cheapest(group_means(records[rows], labels)[labels][person])
+        if np.array_equal(before, rows):
+            break
+    order = np.argsort(rows)
+    return OneEach(rows[order], dense(labels[order]), stopped, since)

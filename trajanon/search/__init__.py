@@ -1,1 +1,0 @@
-"""Records to groups: methods, paths through records and their cut, and refinements."""

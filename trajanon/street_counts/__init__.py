@@ -1,0 +1,1 @@
+"""Counts on streets, and from zone to zone, out of a release."""

@@ -1,0 +1,1 @@
+"""Microaggregation of any table of numbers."""

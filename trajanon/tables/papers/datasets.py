@@ -1,0 +1,162 @@
+"""The data sets of the papers, and trajectories, as tables of numbers."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from math import isclose
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from trajanon.common.arrays import Floats, Ints
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.inputs import regular
+from trajanon.common.method_parameters import search_options
+from trajanon.common.number_text import number_of
+from trajanon.common.progress import Progress, silent
+from trajanon.common.settings import EFFORTS
+from trajanon.files.trajectory_files import read_trajectories
+from trajanon.grouping.loss import information_loss, sse, standardise
+from trajanon.grouping.problem import Problem
+from trajanon.tables.table_columns import read_table_columns
+
+_LOG = logging.getLogger(__name__)
+
+PAPERS = ("Census", "Tarragona", "EIA")
+"""Data sets of the papers that were published; others are trajectories."""
+
+NEEDED = (
+    "a folder with census.csv, tarragona.csv or eia.csv, which are CASCrefmicrodata, Tarragona and "
+    "EIA of the R package sdcMicro, or with trajectories (.parquet)"
+)
+"""What is measured, and where it is had: no package may ship all of it."""
+
+COLUMN_SETS: Mapping[str, list[str]] = {
+    "eia:papers": [
+        "UTILITYID",
+        *("RESREVENUE", "RESSALES", "COMREVENUE", "COMSALES", "INDREVENUE", "INDSALES"),
+        *("OTHREVENUE", "OTHRSALES", "TOTREVENUE", "TOTSALES"),
+    ]
+}
+"""Columns that the papers used, where these are not all: the published losses show which.
+
+Of EIA's 15 columns two are of text, and YEAR and MONTH were not used.
+"""
+
+FINGERPRINTS: dict[str, tuple[int, int, float]] = {
+    "Census": (1_080, 13, 1.422758326330596e13),
+    "Tarragona": (834, 13, 1.5404116337062395e15),
+    "EIA": (4_092, 11, 8.060998975924544e15),
+}
+"""Records, columns and total sum of squares, as they are in the file, of the published sets.
+
+The trajectory sets of the thesis were never published, so no file can be known to be one of them.
+"""
+
+_MOST = 1_000  # trajectories, as many as the papers' sets had
+
+_FEW = 60  # records with which a kernel is compiled before it is timed
+
+_LEAST = 20  # records: two groups of the largest k of a table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dataset:
+    """A table of numbers under its published name."""
+
+    name: str  # as in the papers; of trajectories, the name of their file
+    records: Floats  # standardised, shape (n, p)
+    own: bool = False  # whether it is a table that the user named
+    published: bool = False  # whether published numbers are of this very table
+
+    def measured_by(self, names: Sequence[str]) -> bool:
+        """Whether a table measures this: one of its data sets, or the user's."""
+        return self.own or self.name in names
+
+    @property
+    def few(self) -> "Dataset":
+        """Some of the records, for a run that only compiles."""
+        return Dataset(self.name, self.records[:_FEW])
+
+    def problem(
+        self, k: int, *, seed: int = 0, progress: Progress = silent, **options: Any
+    ) -> Problem:
+        """Make the problem of a run: as in the papers, each record is its own subject."""
+        settings, parameters = search_options({"seed": seed, **options})
+        return Problem(
+            records=self.records,
+            k=k,
+            subjects=np.arange(len(self.records)),
+            random=np.random.default_rng(seed),
+            settings=settings,
+            budget=EFFORTS["balanced"],
+            progress=progress,
+            parameters=parameters,
+        )
+
+    def loss(self, labels: Ints) -> float:
+        """Information loss of groups, percent."""
+        return information_loss(sse(self.records, labels), float((self.records**2).sum()))
+
+
+def find_datasets(folder: Path) -> list[Callable[[], Dataset]]:
+    """Find the data sets in a folder, or take a table; each is read when it is called."""
+    if folder.is_file():
+        return [cache(partial(_own, folder))]  # a warning is said once
+    if not folder.is_dir():
+        raise FileProblem(f"{folder} is no folder; name {NEEDED}, or a table of yours, as `data`")
+    papers = {name: folder / f"{name.lower()}.csv" for name in PAPERS}
+    found: list[Callable[[], Dataset]] = [
+        partial(_of_a_paper, name, file) for name, file in papers.items() if file.exists()
+    ]
+    found += [partial(_trajectories, file) for file in sorted(folder.glob("*.parquet"))]
+    if not found:
+        raise BadInput(f"{folder} has no data sets; name {NEEDED}, as `data`")
+    return found
+
+
+def _of_a_paper(name: str, table: Path) -> Dataset:
+    regular(table)
+    try:
+        frame = pd.read_csv(table, usecols=COLUMN_SETS.get(f"{name.lower()}:papers"))
+        numbers = frame.to_numpy(dtype=np.float64)
+        records = standardise(numbers)
+    except (OSError, ValueError) as error:
+        raise FileProblem(f"cannot read {table} as the {name} data set: {error}") from error
+    return replace(_large_enough(name, records, table), published=known_as(numbers) == name)
+
+
+def known_as(numbers: Floats) -> str | None:
+    """Name the published data set that holds these numbers."""
+    squares = float(((numbers - numbers.mean(axis=0)) ** 2).sum())
+    for name, (n, columns, total) in FINGERPRINTS.items():
+        if numbers.shape == (n, columns) and isclose(squares, total, rel_tol=1e-9):
+            return name
+    return None
+
+
+def _own(file: Path) -> Dataset:
+    table = read_table_columns(file, missing="drop")
+    for notice in table.notices:
+        _LOG.warning(notice.sentence())
+    name = known_as(table.records)
+    dataset = _large_enough(name or file.stem, standardise(table.records), file)
+    return replace(dataset, own=True, published=name is not None)
+
+
+def _trajectories(file: Path) -> Dataset:
+    records = read_trajectories(file).records
+    chosen = np.sort(np.random.default_rng(0).permutation(len(records))[:_MOST])
+    return _large_enough(file.stem, standardise(records[chosen]), file)
+
+
+def _large_enough(name: str, records: Floats, file: Path) -> Dataset:
+    if len(records) < _LEAST:
+        raise BadInput(
+            f"{file} has {number_of(len(records), 'record')}, and the tables need {_LEAST} or "
+            "more; take it out of the folder, or name another one as `data`"
+        )
+    return Dataset(name, records)

@@ -1,0 +1,225 @@
+"""Measured numbers beside the published ones; as a tidy CSV table, and as Markdown to be read."""
+
+import os
+import platform
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
+from itertools import count, groupby
+from pathlib import Path
+from time import perf_counter
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from trajanon.common.arrays import Floats
+from trajanon.common.errors import FileProblem
+from trajanon.common.inputs import regular
+from trajanon.common.progress import Progress
+
+Cell = tuple[str, str, str, str, int | None, str]
+"""Table, data set, method, setting, k and statistic."""
+
+_Result = TypeVar("_Result")
+
+_FILES = {
+    "hm2": "hm2micro.csv",
+    "compression": "compression.csv",
+    "rcs": "rcs.csv",
+    "mf-tsp": "mftsp.csv",
+    "decomposition": "decomposition.csv",
+}
+
+_OF_ALL_K = {"path_length": "path length", "seconds": "seconds"}
+_SHOWN = ("il", "avg", "pearson", *_OF_ALL_K)
+
+_INTRODUCTION = (
+    "Information loss in percent, averaged over the runs; in brackets the published number and how "
+    "far ours lies above it. Seconds are those of one run after compilation (in timing the fastest "
+    "of three), for one k after the other where they differ."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One number of a table."""
+
+    # Where it stands, in the words of the published table:
+    table: str
+    dataset: str
+    method: str
+    by: str  # how we reached it: method and heuristic, in the words of trajanon
+    setting: str  # further parameters, as `rcs_setting` and `decomposition_setting` write them
+    k: int | None  # group size; None for all of them
+    statistic: str  # ``il`` and ``avg`` (percent), ``path_length``, ``seconds``, ...
+    ours: float  # the number
+    runs: int = 1  # of how many runs it comes, each with another seed
+    published: float | None = None  # the published number, if there is one
+    source: str = ""  # the table that prints it
+
+    @property
+    def place(self) -> Cell:
+        """Where the number stands in the published tables."""
+        return self.table, self.dataset, self.method, self.setting, self.k, self.statistic
+
+    @property
+    def difference(self) -> float | None:
+        """How far ours lies above the published number, percent."""
+        if not self.published:
+            return None
+        return 100.0 * (self.ours / self.published - 1.0)
+
+
+def timed(run: Callable[..., _Result], *given: Any) -> tuple[_Result, float]:
+    """Run with the arguments given, and measure the seconds."""
+    since = perf_counter()
+    result = run(*given)
+    return result, perf_counter() - since
+
+
+def measurements_of(*place: Any, runs: Any = 1, **values: float) -> list[Measurement]:
+    """Return each statistic of a place: of table, data set, method, by, setting and k."""
+    table, dataset, method, by, setting, k = place
+    return [
+        Measurement(table, dataset, method, by, setting, k, statistic, float(ours), runs)
+        for statistic, ours in values.items()
+    ]
+
+
+def weighted_correlation(lengths: Sequence[Floats], losses: Sequence[Floats]) -> float:
+    """Correlate the runs of several heuristics, of which each weighs the same."""
+    weights = np.concatenate([np.full(len(runs), 1.0 / len(runs)) for runs in losses])
+    return correlation(np.concatenate(lengths), np.concatenate(losses), weights)
+
+
+def correlation(x: Floats, y: Floats, weights: Floats) -> float:
+    """Compute Pearson's correlation of weighted pairs."""
+    covariance = np.cov(x, y, aweights=weights)
+    return float(covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]))
+
+
+def spread(values: Sequence[float]) -> dict[str, float]:
+    """Average, and for several runs also sigma (sample), least and greatest."""
+    average = {"avg": float(np.mean(values))}
+    if len(values) == 1:
+        return average
+    sigma = float(np.std(values, ddof=1))
+    return {**average, "sigma": sigma, "min": min(values), "max": max(values)}
+
+
+def counted_steps(progress: Progress, task: str, total: int) -> Callable[[], None]:
+    """Tell the progress of a task: once before each step, and once in the end."""
+    done = count()
+    return lambda: progress(task, next(done), total)
+
+
+Numbers = dict[Cell, tuple[float, str]]
+"""Published numbers, each with the table that prints it."""
+
+
+def read_published(folder: Path) -> Numbers:
+    """Read the CSV files of the papers; nothing where one is absent."""
+    found: Numbers = {}
+    for table, name in _FILES.items():
+        file = folder / name
+        if not regular(file).exists():
+            continue
+        try:
+            rows = pd.read_csv(file, dtype=str, keep_default_na=False)
+            for row in rows.to_dict("records"):
+                k = int(row["k"]) if row["k"] else None
+                where = (row["dataset"], row["method"], _setting(table, row), k, row["statistic"])
+                number = (float(row["value"]), row["source"])
+                # Where two papers print a number, the first one stands.
+                found.setdefault((table, *where), number)
+                if table == "compression" and row["statistic"] == "seconds":
+                    found.setdefault(("timing", *where), number)
+        except (OSError, ValueError, KeyError) as error:
+            raise FileProblem(f"cannot read the published table {file}: {error}") from error
+    return found
+
+
+def beside(measurements: Iterable[Measurement], published: Numbers) -> list[Measurement]:
+    """Put the published numbers beside ours."""
+    numbers = ((m, published.get(m.place, (None, ""))) for m in measurements)
+    return [replace(m, published=number, source=source) for m, (number, source) in numbers]
+
+
+def rcs_setting(probability: str, events: int | str) -> str:
+    """Name a setting of Random Cluster Shuffling."""
+    return f"probability {probability}, events {events}"
+
+
+def decomposition_setting(step: int | str, s: int | str, step_3: str) -> str:
+    """Name a step of the decomposition heuristic."""
+    parts = f", s = {s}" if s else ""
+    return f"step {step}{parts}, step 3 {'used' if step_3 == 'yes' else 'skipped'}"
+
+
+def _setting(table: str, row: Mapping[str, str]) -> str:
+    if table == "rcs" and row["shuffle_probability"]:
+        return rcs_setting(row["shuffle_probability"], row["max_events"])
+    if table == "decomposition" and row["step"]:
+        return decomposition_setting(row["step"], row["s"], row["step3_used"])
+    return ""
+
+
+def write_csv(draft: Path, measurements: Sequence[Measurement]) -> None:
+    """Write a row for each measurement, with its difference to the published one."""
+    rows = [asdict(m) | {"difference_percent": m.difference} for m in measurements]
+    pd.DataFrame(rows).to_csv(draft, index=False)
+
+
+def markdown(measurements: Sequence[Measurement]) -> str:
+    """Lay the measurements out: a method a row, k across."""
+    lines = [_INTRODUCTION, "", f"Measured on {_machine()}."]
+    for (table, dataset), group in groupby(measurements, key=lambda m: (m.table, m.dataset)):
+        lines += ["", f"### {table}: {dataset}", "", *_section(list(group))]
+    return "\n".join(lines) + "\n"
+
+
+def _machine() -> str:
+    """Name the processor and the versions, as a reader needs them."""
+    name = platform.processor() or platform.machine()
+    cpu = Path("/proc/cpuinfo")
+    if cpu.exists():
+        lines = (line.partition(":") for line in cpu.read_text(encoding="utf-8").splitlines())
+        name = next((value.strip() for key, _, value in lines if key.strip() == "model name"), name)
+    versions = ", ".join(f"{p} {version(p)}" for p in ("trajanon", "numpy", "numba"))
+    return f"{name}, one core of {os.cpu_count()}, Python {platform.python_version()}, {versions}"
+
+
+def _section(measurements: Sequence[Measurement]) -> list[str]:
+    shown = [m for m in measurements if m.statistic in _SHOWN]
+    cells: dict[tuple[str, str, str], dict[str, list[Measurement]]] = {}
+    for m in shown:
+        row = cells.setdefault((m.method, m.by, m.setting), {})
+        row.setdefault(_OF_ALL_K.get(m.statistic, f"k = {m.k}"), []).append(m)
+    ks = sorted({m.k for m in shown if m.k is not None})
+    columns = [f"k = {k}" for k in ks] + list(_OF_ALL_K.values())
+    columns = [c for c in columns if any(c in row for row in cells.values())]
+    named = ["method", "by", "setting"] if any(place[2] for place in cells) else ["method", "by"]
+    heads = [*named, "runs", *columns]
+    lines = [_row(heads), _row(["---"] * len(heads))]
+    for place, row in cells.items():
+        runs = str(max(m.runs for found in row.values() for m in found))
+        # Numbers of several k stand one after the other, unless they are equal.
+        numbers = (dict.fromkeys(map(_number, row.get(column, []))) for column in columns)
+        lines.append(_row([*place[: len(named)], runs, *map(" / ".join, numbers)]))
+    return lines
+
+
+def _number(m: Measurement) -> str:
+    if m.statistic == "seconds":
+        seconds = f"{m.ours:.2g}" if m.ours < 100 else f"{m.ours:.0f}"
+        return seconds if m.published is None else f"{seconds} ({m.published:g})"
+    if m.published is None:
+        return f"{m.ours:.4g}"
+    if m.statistic == "pearson":
+        return f"{m.ours:.2f} ({m.published:.2f})"
+    return f"{m.ours:.4g} ({m.published:.4g}, {m.difference:+.1f} %)"
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,486 @@
+"""Tables of numbers, a record a row: which columns are microaggregated, and which rows."""
+
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from numbers import Real
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+import numpy as np
+import pandas as pd
+
+from trajanon.common.arrays import Bools, Floats
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.inputs import (
+    other_encoding,
+    regular,
+    seems_utf16,
+    separator_line,
+    separator_of,
+)
+from trajanon.common.number_text import number_of
+from trajanon.common.settings import HEAVIEST, MissingName
+from trajanon.files import arrow
+from trajanon.trajectories.subjects import numbered
+
+ALL = ["all"]
+
+_FORMATS = (".csv", ".parquet")
+_HEAD = 4096  # bytes, by which the encoding is judged
+
+_MISSING = frozenset(("", "na", "n/a", "nan", "null", "none"))
+"""How programs write a cell without a value, in lower case."""
+
+_COMMA = r"\s*([-+]?\d+),(\d+(?:[eE][-+]?\d+)?)\s*"
+_POINT = r"\s*[-+]?\d+\.\d+\s*"
+_THOUSANDS = r"\s*[-+]?[1-9]\d{0,2}[.,]\d{3}\s*"  # or three decimals
+
+_NO_MEASURES = {
+    "like an identifier": r"(^|[^a-z])((ids?|codes?|zip|zipcode|postcode|plz|uid|uuid|nr|phone|key)"
+    r"([^a-z]|$)|(ssn|acct|account|owner|iban|passport)$)|[a-z]{5}(id|code|key)$",
+    "like a survey weight: not used, each row counts once": r"(^|[^a-z])[pfs]?(weights?|wgts?|wt|w)"
+    r"([^a-z]|$)|(wgt|weight|gewicht|gewichte|gewichtung)$",
+}
+"""Why the numbers of columns of such names, in lower case, are not averaged."""
+
+_CODES = {
+    *(sign * float("9" * digits) for sign in (1, -1) for digits in range(1, 8)),
+    *(-float(digit * digits) for digit in "78" for digits in range(1, 5)),
+    -1.0,
+}
+"""Numbers that statistical programs write for a missing value."""
+
+_SEVERAL, _MOST = 3, 0.9  # other values, beside which one can be far; and a share of dates
+
+
+class LeftOut(NamedTuple):
+    """Columns that are neither averaged nor kept."""
+
+    why: Mapping[str, str]  # the reason, of each column
+
+    def sentence(self) -> str:
+        """Say which, and the way out."""
+        columns = [f"{name} ({reason})" for name, reason in self.why.items()]
+        return f"Left out: {listed(columns)}. Name a column in `columns` to take it, too."
+
+
+class Incomplete(NamedTuple):
+    """Rows in which a value is missing where it is needed."""
+
+    what: str  # the table
+    rows: int  # of the table
+    missing: int  # how many are incomplete
+    lacking: Mapping[str, int]  # of each column, in how many
+
+    def __str__(self) -> str:
+        columns = [f"{name} {many:,}" for name, many in self.lacking.items()]
+        of = f"of the {number_of(self.rows, 'row')} of {self.what} ({listed(columns)})"
+        return f"values are missing in {self.missing:,} {of}"
+
+    def sentence(self) -> str:
+        """Say that they are dropped."""
+        return f"Rows are dropped: {self}."
+
+
+class PossibleCodes(NamedTuple):
+    """Values of a column that may stand for no value, or numbers that may be dates."""
+
+    column: str
+    value: str  # one of them, as it is written
+    rows: int  # in how many rows of all
+    of: int
+    are_dates: bool = False
+
+    def sentence(self) -> str:
+        """Say which, and the way out."""
+        holds = f"Column {self.column!r} holds {self.value} in {self.rows:,} of {self.of:,} rows"
+        if self.are_dates:
+            return (
+                f"{holds} or the like, which may be dates: their means are none; leave the column "
+                "out of `columns`, or count days from the first."
+            )
+        return (
+            f"{holds}, which may be a code for a missing value, and is averaged: leave such cells "
+            "empty and their rows out with `missing='drop'`, or choose other `columns`."
+        )
+
+
+class TableColumns(NamedTuple):
+    """A table, and the parts that its columns play, each in the order of the table."""
+
+    table: pd.DataFrame  # all columns; the rows in which no value that is needed is missing
+    records: Floats  # the numbers of the chosen columns, (n, p)
+    chosen: list[str]  # those to microaggregate
+    kept: list[str]  # those to keep as they are
+    notices: list[LeftOut | Incomplete | PossibleCodes]  # what else the reader should know
+
+
+class _Asked(NamedTuple):
+    """The columns that are named for each part."""
+
+    columns: Sequence[str] | None  # None for those that seem to measure something
+    keep: Sequence[str]
+    subject: Sequence[str]
+    strata: Sequence[str]
+
+    @property
+    def by_part(self) -> dict[str, Sequence[str]]:
+        """The names alone, without the word for all columns."""
+        return {
+            "columns": [] if self.columns == ALL else self.columns or [],
+            "keep": [] if self.keep == ALL else self.keep,
+            "subject": self.subject,
+            "strata": self.strata,
+        }
+
+
+def read_table_columns(
+    source: Path | pd.DataFrame,
+    columns: Sequence[str] | None = None,
+    keep: Sequence[str] = (),
+    subject: str | None = None,
+    strata: str | None = None,
+    missing: MissingName = "refuse",
+) -> TableColumns:
+    """Read a table, find the role of each column, and take the complete rows."""
+    table, separator = _of_frame(source) if isinstance(source, pd.DataFrame) else _read(source)
+    what = named(source)
+    if missing not in (known := get_args(MissingName)):
+        raise BadInput(f"`missing` {missing!r} is not known; choose from {', '.join(known)}")
+    one_subject = [] if subject is None else [subject]
+    one_strata = [] if strata is None else [strata]
+    asked = _Asked(None if columns is None else list(columns), list(keep), one_subject, one_strata)
+    _check_asked(what, list(table), asked)
+
+    plain, doubts = _with_points(table, separator)
+    why_not = _why_not_chosen(plain, doubts, asked)
+    chosen = [name for name, reason in why_not.items() if not reason]
+    _refuse_doubtful(what, chosen, doubts, list(table))
+    kept = _kept(list(table), chosen, asked)
+
+    notices: list[LeftOut | Incomplete | PossibleCodes] = []
+    left_out = {n: reason for n, reason in why_not.items() if n not in {*chosen, *kept}}
+    if left_out:
+        notices.append(LeftOut(left_out))
+    gaps = {name: _missing(plain[name]) for name in chosen}
+    gaps |= {name: numbered(table[name]).missing for name in (*one_subject, *one_strata)}
+    out = np.any(list(gaps.values()), axis=0)
+    if out.any():
+        lacking = {name: int(where.sum()) for name, where in gaps.items() if where.any()}
+        incomplete = Incomplete(what, len(out), int(out.sum()), lacking)
+        _refuse_incomplete(incomplete, missing)
+        notices.append(incomplete)
+    records = _records(what, plain[chosen][~out])
+    for name, values in zip(chosen, records.T, strict=True):
+        notices += possible_codes(name, values)
+    return TableColumns(table[~out], records, chosen, kept, notices)
+
+
+def _check_asked(what: str, names: Sequence[str], asked: _Asked) -> None:
+    """Refuse columns that are not there, or are named for two parts."""
+    parts = asked.by_part
+    refuse_unknown(what, names, [name for given in parts.values() for name in given])
+    for one, other in combinations(parts, 2):
+        twice = [name for name in parts[one] if name in parts[other]]
+        if twice and {one, other} != {"keep", "strata"}:
+            raise BadInput(
+                f"column {twice[0]!r} is named in both `{one}` and `{other}`; name it once"
+            )
+
+
+def _why_not_chosen(
+    plain: pd.DataFrame, doubts: Mapping[str, str], asked: _Asked
+) -> dict[str, str]:
+    """Say of each column why it is not microaggregated; empty if it is."""
+    why = {name: _why_not_averaged(name, plain, doubts, asked.columns) for name in plain}
+    for part, words in (("keep", "kept"), ("strata", "the strata"), ("subject", "the subject")):
+        why |= dict.fromkeys(asked.by_part[part], words)
+    return why
+
+
+def _why_not_averaged(
+    name: str, plain: pd.DataFrame, doubts: Mapping[str, str], columns: Sequence[str] | None
+) -> str:
+    if columns is not None and columns != ALL:
+        return "" if name in columns else "not named in `columns`"
+    if name not in doubts and not holds_numbers(plain[name]):
+        return "not numbers"
+    return "" if columns == ALL else _no_measure(name)
+
+
+def _refuse_doubtful(
+    what: str, chosen: Sequence[str], doubts: Mapping[str, str], names: Sequence[str]
+) -> None:
+    """Refuse a table with no column to microaggregate, or one that cannot be read for certain."""
+    if not chosen:
+        raise BadInput(
+            f"{what} has no column to microaggregate; name some that hold numbers in `columns`, "
+            f"out of {listed(names)}"
+        )
+    for name in filter(doubts.get, chosen):
+        raise BadInput(
+            f"column {name!r} of {what} holds {doubts[name]!r}, which may be several numbers: "
+            "write it as 1250 or as 1.25, or choose other `columns`"
+        )
+
+
+def _kept(names: Sequence[str], chosen: Sequence[str], asked: _Asked) -> list[str]:
+    """List the columns to keep, in the order of the table."""
+    if asked.keep != ALL:
+        return [name for name in names if name in asked.keep]
+    return [name for name in names if name not in (*chosen, *asked.subject)]
+
+
+def possible_codes(name: str, values: Floats) -> list[PossibleCodes]:
+    """Find values that stand apart as codes for a missing value do, and numbers like dates."""
+    found, counts = np.unique(values, return_counts=True)
+    dates = int(counts[_are_dates(found)].sum())
+    if len(found) > 1 and dates > _MOST * len(values):
+        example = f"{found[_are_dates(found)][0]:.0f}"
+        return [PossibleCodes(name, example, dates, len(values), are_dates=True)]
+    codes: list[PossibleCodes] = []
+    for place, others in ((0, found[1:]), (-1, found[:-1])):
+        if len(others) >= _SEVERAL and _is_code(float(found[place]), others):
+            value = f"{found[place]:.0f}"
+            codes.append(PossibleCodes(name, value, int(counts[place]), len(values)))
+    return codes
+
+
+def _is_code(value: float, others: Floats) -> bool:
+    """Whether a value is one that programs write for none, and far from the others, in order."""
+    low, high = float(others[0]), float(others[-1])
+    if value < 0.0:
+        return value in _CODES and low >= 0.0
+    return value in _CODES and value - high >= high - low
+
+
+def _are_dates(values: Floats) -> Bools:
+    """Mark days written as YYYYMMDD, of the years 1900 to 2100."""
+    year, month, day = values // 10_000, values // 100 % 100, values % 100
+    whole = values % 1.0 == 0.0
+    valid = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
+    return np.asarray(whole & valid & (year >= 1900) & (year <= 2100))
+
+
+def _of_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, None]:
+    """Take a data frame; what its index names are columns like the others."""
+    names = [name for name in frame.index.names if name is not None]
+    table = frame.reset_index(level=names, allow_duplicates=True).reset_index(drop=True)
+    table = table.set_axis(table.columns.map(str), axis=1)
+    _check_names(table, named(frame))
+    return table, None
+
+
+def named(source: Path | pd.DataFrame) -> str:
+    """Name a table in messages."""
+    return "the data frame" if isinstance(source, pd.DataFrame) else str(source)
+
+
+def check_table_format(path: Path) -> None:
+    """Refuse a suffix that is not that of a table."""
+    if path.suffix.lower() not in _FORMATS:
+        raise BadInput(f"{path} does not end like a table; choose one of {', '.join(_FORMATS)}")
+
+
+def _read(path: Path) -> tuple[pd.DataFrame, str | None]:
+    """Read a table, the cells of CSV as texts; and what separates these."""
+    check_table_format(path)
+    if not regular(path).exists():
+        raise FileProblem(f"there is no {path}; name a table that ends in {' or '.join(_FORMATS)}")
+    if path.suffix.lower() == ".parquet":
+        with arrow.parquet(path) as file:
+            read = file.read()
+        if b"geo" in (read.schema.metadata or {}):
+            raise BadInput(f"{path} holds geometries: trajectories go to trajanon anonymize")
+        # What pandas took for an index is a column like the others.
+        table, separator = arrow.frame(read, path), None
+    else:
+        with arrow.reading(path, "a table", ValueError):
+            table, separator = _read_csv(path)
+        if (value := _value_in_header(table)) is not None:
+            raise BadInput(
+                f"{path} has no line with the names of its columns, because its first line holds "
+                f"{value[:40]!r}, as a row does: write one above it, such as age,income; or, if "
+                "these are names, begin each with a letter, such as y2019"
+            )
+    _check_names(table, path)
+    return table, separator
+
+
+def _read_csv(path: Path) -> tuple[pd.DataFrame, str]:
+    with path.open("rb") as raw:
+        if seems_utf16(head := raw.read(_HEAD)):
+            raise FileProblem(f"{path} {other_encoding(head)}")
+    with path.open(encoding="utf-8-sig") as file:
+        written = ((n, line) for n, line in enumerate(file, start=1) if line.strip())
+        (above, header), (_, row) = next(written, (0, "")), next(written, (0, ""))
+    separator = separator_line(header)
+    if not (row if separator else header):
+        raise BadInput(f"{path} is empty; a table has a header and below it a row for each record")
+    if separator is None:
+        separator, above = separator_of(header, row), 0
+    # As a row like the others, for pandas renames columns of equal or no name; NA may be a country.
+    how = {"header": None, "sep": separator, "skiprows": above, "keep_default_na": False}
+    table = pd.read_csv(path, dtype=str, **how)
+    table.columns = pd.Index([name.strip() for name in table.iloc[0]])
+    return table.iloc[1:].reset_index(drop=True), separator
+
+
+def _value_in_header(table: pd.DataFrame) -> str | None:
+    """Find a name like a value: a row that is taken for a header is a person published."""
+    for number, name in enumerate(table):
+        below = [cell for cell in table.iloc[:100, number] if not _is_missing(cell)]
+        form = _form(name)
+        alike = re.search("[9@]", form) and below and form == _form(below[0])
+        if name and (not re.match(r"[^\W\d]", name) or _is_missing(name) or name in below or alike):
+            return str(name)
+    return None
+
+
+def _form(text: str) -> str:
+    """Write letters as a and digits as 9, each run once."""
+    return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "a", text.strip()))
+
+
+def _check_names(table: pd.DataFrame, what: object) -> None:
+    """Refuse a table without rows, or with columns of no name or of one name."""
+    names = list(table.columns)
+    for number, name in enumerate(names, start=1):
+        if not name:
+            raise BadInput(
+                f"column {number} of {what} has no name: name it, or remove it if it numbers rows"
+            )
+        if name in names[: number - 1]:
+            raise BadInput(f"{what} has two columns {name!r}; rename one of them")
+    if len(table) == 0:
+        raise BadInput(f"{what} has a header but no rows; add a row for each record")
+
+
+def _with_points(table: pd.DataFrame, separator: str | None) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Write decimal commas as points; also name a cell that makes a column uncertain."""
+    plain, doubts = dict[str, pd.Series](), dict[str, str]()
+    for name, column in table.items():
+        if separator == "," or not _holds_texts(column):
+            continue
+        commas, points = (
+            column[column.str.contains(mark, regex=False).fillna(False).astype(np.bool_)]
+            for mark in (",", ".")
+        )
+        fractions = points
+        if len(commas):
+            read = column.str.replace(f"^{_COMMA}$", r"\1.\2", regex=True)
+            plain[str(name)] = read
+            both = [cell for cell in points if re.fullmatch(_POINT, cell)]
+            if both and holds_numbers(read):
+                doubts[str(name)] = both[0].strip()
+            fractions = commas[: 0 if separator == ";" else None]
+        if len(fractions) and all(re.fullmatch(_THOUSANDS, cell) for cell in fractions):
+            doubts[str(name)] = fractions.iloc[0].strip()
+    return table.assign(**plain), doubts
+
+
+def _holds_texts(column: pd.Series) -> bool:
+    categories = isinstance(column.dtype, pd.CategoricalDtype)
+    return pd.api.types.is_string_dtype(column) and not categories
+
+
+def _no_measure(name: str) -> str:
+    """Say why the numbers of a column should not be averaged; empty if they may be."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()  # customerId is customer_id
+    return next((why for why, form in _NO_MEASURES.items() if re.search(form, words)), "")
+
+
+def holds_numbers(column: pd.Series) -> bool:
+    """Whether most values of a column are numbers: then others are reported as errors."""
+    return bool(2 * (~np.isnan(_as_numbers(column))).sum() > (~_missing(column)).sum())
+
+
+def _missing(column: pd.Series) -> Bools:
+    """Where a column of numbers has no value, shape (n,)."""
+    gone = np.array(column.isna(), dtype=np.bool_)
+    # Cell by cell, for a cell of a Parquet file may be a list; but for numbers, which are none.
+    doubtful = np.flatnonzero(np.isnan(_as_numbers(column)) & ~gone)
+    gone[doubtful] = [_is_missing(column.iloc[row]) for row in doubtful]
+    return gone
+
+
+def _is_missing(cell: object) -> bool:
+    """Whether a text stands for no value."""
+    return isinstance(cell, str) and cell.strip().lower() in _MISSING
+
+
+def _as_numbers(column: pd.Series) -> Floats:
+    """Read numbers; what is none becomes NaN."""
+    types = pd.api.types
+    if types.infer_dtype(column, skipna=True) == "decimal":  # money in Parquet
+        column = column.astype(np.float64)
+    elif _holds_texts(column):
+        column = pd.to_numeric(column, errors="coerce")
+    elif types.is_bool_dtype(column) or not types.is_numeric_dtype(column):
+        return np.full(len(column), np.nan)
+    return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _records(what: str, table: pd.DataFrame) -> Floats:
+    """Read numbers, all of them finite."""
+    X = np.column_stack([_as_numbers(table[name]) for name in table])
+    if np.isfinite(X).all():
+        return X
+    row, number = np.argwhere(~np.isfinite(X))[0]
+    column = table.iloc[:, number]
+    raise BadInput(
+        f"column {column.name!r} of {what} holds {str(column.iloc[row])[:40]!r} in "
+        f"data row {column.index[row] + 1}, which is no finite number; mend it, drop "
+        "the row, or choose other `columns`"
+    )
+
+
+def _refuse_incomplete(rows: Incomplete, missing: MissingName) -> None:
+    """Refuse a table with missing values, unless other rows are left and these may be dropped."""
+    if missing == "refuse" or rows.missing == rows.rows:
+        raise BadInput(
+            f"{rows}; fill them in, leave these rows out with `missing='drop'`, or choose other "
+            "`columns`"
+        )
+
+
+def weights_of(
+    weights: Mapping[str, float], source: TableColumns, what: object
+) -> dict[str, float]:
+    """Give the weight of each microaggregated column; those not named have 1."""
+    for name, weight in weights.items():
+        if name not in source.chosen:
+            raise BadInput(
+                f"column {name!r} of `weights` is not averaged; {what} has {listed(source.chosen)}"
+            )
+        if not isinstance(weight, Real) or not 0.0 <= weight <= HEAVIEST:
+            raise BadInput(
+                f"the weight of {name!r} in `weights` must be a number from 0 to {HEAVIEST:g} "
+                f"(got {weight!r})"
+            )
+    return {name: float(weights.get(name, 1.0)) for name in source.chosen}
+
+
+def occurrences(path: Path, columns: Sequence[str]) -> tuple[list[str], pd.Series]:
+    """Name all columns, and count how often each row of some of them occurs, as written."""
+    table, _ = _read(path)
+    names = list(table)
+    chosen = names if list(columns) == ALL else list(dict.fromkeys(columns))
+    refuse_unknown(path, names, chosen)
+    if not chosen:
+        raise BadInput(f"name the columns of {path} to look at in `columns`, or all")
+    return names, table[chosen].astype(str).value_counts(dropna=False)
+
+
+def refuse_unknown(what: object, names: Sequence[str], asked: Sequence[str]) -> None:
+    """Refuse names that are not those of columns."""
+    for name in asked:
+        if name not in names:
+            raise BadInput(f"{what} has no column {name!r}; its columns are {listed(names)}")
+
+
+def listed(names: Sequence[str]) -> str:
+    """List names, not all of them if they are many."""
+    return textwrap.shorten(", ".join(names), 400, placeholder=" ...")

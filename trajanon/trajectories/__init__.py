@@ -1,0 +1,1 @@
+"""Trajectories, their tracks, times, days and subjects, and distances on the Earth."""

@@ -1,0 +1,109 @@
+"""How far points moved, and how lengths of lines change."""
+
+from collections.abc import Sequence
+from threading import Event
+from typing import NamedTuple
+
+import numpy as np
+
+from trajanon.common.arrays import Bools, Floats, Ints, Metres
+from trajanon.common.workers import in_parts
+from trajanon.trajectories.geodesy import metres_between
+
+_AT_ONCE = 2_000  # trajectories that a thread measures
+
+_LEAST, _STEP, _BINS = 1e-3, 0.002, 12_500
+"""Bins from a millimetre to some 70,000 km, each 0.2 % wide."""
+
+
+def summary(metres: Floats | Metres) -> dict[str, float]:
+    """Sum up distances, which it reorders: mean, median, 95 %, the farthest."""
+    mean, farthest = float(metres.mean(dtype=np.float64)), float(metres.max())
+    flat = metres.reshape(-1)
+    return {
+        "mean": mean,
+        "median": float(np.median(flat, overwrite_input=True)),
+        "p95": float(np.percentile(flat, 95, overwrite_input=True)),
+        "max": farthest,
+    }
+
+
+class Histogram(NamedTuple):
+    """How many of some errors, in metres or seconds, are how large."""
+
+    bins: Ints  # how many are in each
+    total: float  # of all errors
+    largest: float
+
+    @classmethod
+    def of(cls, errors: Floats | Metres) -> "Histogram":
+        """Count errors, an array of any shape."""
+        with np.errstate(divide="ignore"):
+            place = np.ceil(np.log(errors.ravel() / _LEAST) / _STEP).clip(0, _BINS - 1)
+        bins = np.bincount(place.astype(np.int64), minlength=_BINS)
+        return cls(bins, float(errors.sum(dtype=np.float64)), float(errors.max(initial=0.0)))
+
+    @property
+    def summary(self) -> dict[str, float]:
+        """As `summary`; median and 95 % are right to 0.2 %."""
+        below = np.cumsum(self.bins)
+        places = np.searchsorted(below, np.array([0.5, 0.95]) * below[-1]).tolist()
+        median, p95 = (
+            min(_LEAST * float(np.exp(place * _STEP)), self.largest) if place else 0.0
+            for place in places  # the first bin is of those under a thousandth
+        )
+        mean = self.total / max(int(below[-1]), 1)
+        return {"mean": mean, "median": median, "p95": p95, "max": self.largest}
+
+
+def joined_histograms(several: Sequence[Histogram]) -> Histogram:
+    """Put histograms together, in their order."""
+    bins, total, largest = zip(*several, strict=True)
+    return Histogram(np.sum(bins, axis=0), sum(total), max(largest))
+
+
+def displacement(original: Floats, released: Floats) -> Floats:
+    """Measure how far each point was moved, in metres.
+
+    Examples
+    --------
+    >>> north = displacement(np.array([[[0.0, 0.0]]]), np.array([[[0.001, 0.0]]]))
+    >>> round(float(north[0, 0]), 1)
+    110.6
+    """
+    return metres_between(*np.moveaxis(original, -1, 0), *np.moveaxis(released, -1, 0))
+
+
+def moved_to(points: Floats, lines: Floats, labels: Ints) -> Metres:
+    """Measure how far trajectories were moved to the lines of their groups, some at a time."""
+    metres = np.empty(points.shape[:2], dtype=np.float32)
+
+    def measure(rows: Ints, stop: Event) -> None:
+        some = slice(rows[0], rows[-1] + 1)
+        metres[some] = displacement(points[some], lines[labels[some]])
+
+    in_parts(measure, np.arange(len(points)), _AT_ONCE)
+    return metres
+
+
+def until_rest(points: Floats) -> Bools:
+    """Tell which points, (n, m), come before the last stay of a day, or begin it."""
+    rests = (points[:, :-1] == points[:, -1:]).all(axis=2)
+    later = np.logical_and.accumulate(rests[:, ::-1], axis=1)[:, ::-1]
+    return np.column_stack([np.ones(len(points), dtype=np.bool_), ~later])
+
+
+def lengths(points: Floats) -> Floats:
+    """Measure lines from point to point."""
+    parts = in_parts(
+        lambda some, _: displacement(some[:, :-1], some[:, 1:]).sum(axis=1), points, _AT_ONCE
+    )
+    return np.concatenate(parts)
+
+
+def length_change(original: Floats, released: Floats) -> Floats:
+    """Measure by what share of its own length each line got longer."""
+    before, after = lengths(original), lengths(released)
+    still = before == 0.0
+    change = (after - before) / np.where(still, 1.0, before)
+    return np.where(still, (after > 0.0).astype(np.float64), change)

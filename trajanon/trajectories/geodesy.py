@@ -1,0 +1,67 @@
+"""Numbers of the Earth, and metres for degrees."""
+
+import numpy as np
+
+from trajanon.common.arrays import Floats, Ints
+
+EQUATOR = 6_378_137.0  # metres, the equatorial radius of WGS 84
+ECCENTRICITY_SQUARED = 1 - (1 - 1 / 298.257223563) ** 2  # as PROJ computes it, to the last bit
+
+EARTH = 6_371_000.0  # metres, the mean radius
+DEGREE = 111_195.0  # metres of a degree on a sphere of the mean radius
+_COLUMNS = 2**31  # more than there are cells of a metre round the equator's half
+SHORT_DEGREE = 110_000.0  # metres; a degree of latitude on WGS 84 has 110,574 or more
+
+
+def radii(latitude: Floats) -> tuple[Floats, Floats]:
+    """Metres of a radian to the north and to the east on WGS 84, at a latitude in radians."""
+    curvature = 1.0 - ECCENTRICITY_SQUARED * np.sin(latitude) ** 2
+    meridian = EQUATOR * (1.0 - ECCENTRICITY_SQUARED) / curvature**1.5
+    return meridian, EQUATOR * np.cos(latitude) / np.sqrt(curvature)
+
+
+def metres_between(lat: Floats, lon: Floats, to_lat: Floats, to_lon: Floats) -> Floats:
+    """Measure ways on the plane that touches the Earth half way: right up to some tens of km."""
+    north, east = radii(np.radians((lat + to_lat) / 2))
+    up, over = np.radians(to_lat - lat) * north, np.radians(wrapped(to_lon - lon)) * east
+    return np.asarray(np.hypot(up, over))
+
+
+def wrapped(degrees: Floats) -> Floats:
+    """Longitudes, or differences of them, in -180..180."""
+    return np.asarray(degrees - 360 * np.rint(degrees / 360))
+
+
+def metres_of_degrees(latitude: Floats) -> Floats:
+    """Measure a degree of latitude and one of longitude.
+
+    >>> metres_of_degrees(np.array(60.0)).round().tolist()
+    [111412.0, 55800.0]
+    """
+    return np.radians(np.stack(radii(np.radians(latitude)), axis=-1))
+
+
+def in_space(points: Floats, radius: float = EARTH) -> Floats:
+    """Turn latitude and longitude, shape (n, 2), to metres from the middle of a round Earth."""
+    latitude, longitude = np.radians(points).T
+    ring = np.cos(latitude)
+    return radius * np.column_stack(
+        [ring * np.cos(longitude), ring * np.sin(longitude), np.sin(latitude)]
+    )
+
+
+def cells(points: Floats, metres: float) -> Ints:
+    """Number the cell of each point: as wide as high at every latitude, in rows round the Earth."""
+    row = np.floor(points[..., 0] * (DEGREE / metres)).astype(np.int64)
+    middle = np.radians((row + 0.5) * (metres / DEGREE))
+    width = metres / (DEGREE * np.cos(np.clip(middle, -np.pi / 2, np.pi / 2)) + 1e-9)
+    column = np.floor(points[..., 1] / width).astype(np.int64)
+    return np.asarray(row * _COLUMNS + column)
+
+
+def cell_middles(numbers: Ints, metres: float) -> Floats:
+    """Latitude and longitude of the middles of `cells`, (n, 2)."""
+    row = (numbers + _COLUMNS // 2) // _COLUMNS
+    latitude = (row + 0.5) * (metres / DEGREE)
+    width = metres / (DEGREE * np.cos(np.clip(np.radians(latitude), -np.pi / 2, np.pi / 2)) + 1e-9)
+    return np.stack([latitude, (numbers - row * _COLUMNS + 0.5) * width], axis=-1)

@@ -1,0 +1,331 @@
+"""Times: what those of a release count from, how they are released, and dates for formats."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
+from zoneinfo import available_timezones
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from trajanon.common.arrays import Floats, Ints
+from trajanon.common.errors import BadInput
+from trajanon.common.number_text import number_of
+from trajanon.common.settings import HEAVIEST, ReleaseSettings
+from trajanon.trajectories.geodesy import radii
+from trajanon.trajectories.tracks import Tracks
+from trajanon.trajectories.trajectories import Trajectories
+
+MINUTE, HOUR, DAY, WEEK = 60, 3_600, 86_400, 604_800  # seconds
+
+BEGINS = 3 * HOUR
+"""Local time at which a day of transport begins: fewest are under way then."""
+
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+_WRITTEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
+
+_SENTENCES = {
+    "of-day": "times are seconds since 00:00 local time ({zone}) of a day that begins at 03:00, "
+    "rounded to {step} s",
+    "of-week": "times are seconds since Monday 00:00 local time ({zone}) of a week that begins at "
+    "03:00, rounded to {step} s",
+    "date": "times are seconds since 1970-01-01 00:00 UTC, rounded to {step} s; local time is "
+    "{zone}",
+}
+
+
+@cache
+def _zones() -> frozenset[str]:
+    """Names of all zones: to look for them on the disk takes tens of milliseconds."""
+    return frozenset(available_timezones())
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How the times of a release are counted, as its sentence says: departures from 03:00 on."""
+
+    times: str  # one of these
+    timezone: str  # the local zone, by its name in the IANA database
+    step: int  # seconds; written times are multiples
+
+    def __post_init__(self) -> None:
+        if self.timezone not in _zones():
+            raise BadInput(
+                f"`timezone` {self.timezone!r} is not known: name one of the IANA database, such "
+                "as Europe/Madrid"
+            )
+
+    @property
+    def sentence(self) -> str:
+        """What the times of a release are: all the words that it may hold of them."""
+        return _SENTENCES[self.times].format(zone=self.timezone, step=self.step)
+
+    @classmethod
+    def parsed(cls, sentence: str | None) -> "Clock | None":
+        """Read a sentence; None if it is not exactly that of a clock."""
+        for times, form in _SENTENCES.items():
+            words = re.escape(form).replace(r"\{zone\}", "(?P<zone>[A-Za-z0-9_+/-]+)")
+            words = words.replace(r"\{step\}", r"(?P<step>[1-9]\d{0,4})")
+            found = re.fullmatch(words, sentence or "")
+            if found is not None and found["zone"] in _zones():
+                clock = cls(times, found["zone"], int(found["step"]))
+                return clock if clock.step <= DAY else None
+        return None
+
+    @property
+    def round(self) -> float:
+        """Seconds after which the clock begins again; infinity if it never does."""
+        return {"of-day": DAY, "of-week": WEEK}.get(self.times, np.inf)
+
+    def of(self, times: Floats) -> Floats:
+        """Count seconds since 1970-01-01 UTC by this clock, (n, m): local time at the departure."""
+        if self.times == "date":
+            return times
+        local = _local(times[:, 0], self.timezone)
+        local -= 4 * DAY * (self.times == "of-week")  # from 1970-01-01, a Thursday
+        departure = np.mod(local - BEGINS, self.round) + BEGINS
+        return departure[:, None] + (times - times[:, :1])
+
+    def rounded(self, seconds: Floats) -> Floats:
+        """Round seconds to the step; there is one zero."""
+        return np.round(seconds / self.step) * self.step + 0.0
+
+    def hour(self, seconds: Floats) -> Ints:
+        """The local hour of the day, 0 to 23, of seconds of this clock."""
+        local = _local(seconds, self.timezone) if self.times == "date" else seconds
+        return (np.mod(local, DAY) // HOUR).astype(np.int64)
+
+    def whole_hour(self, seconds: Floats) -> Floats:
+        """When the local hours began in which these seconds of this clock lie."""
+        local = _local(seconds, self.timezone) if self.times == "date" else seconds
+        return seconds - np.mod(local, HOUR)
+
+    def text(self, second: float) -> str:
+        """Write a second of this clock: 08:05, Mon 08:05 or 2008-06-08 08:05."""
+        if self.times == "date":
+            local = float(_local(np.array([second]), self.timezone)[0])
+            return f"{pd.Timestamp(local, unit='s'):%Y-%m-%d %H:%M}"
+        days, rest = divmod(int(second), DAY)
+        text = f"{rest // HOUR:02d}:{rest % HOUR // 60:02d}"
+        return text if self.times == "of-day" else f"{WEEKDAYS[days % 7]} {text}"
+
+
+def _local(times: Floats, timezone: str) -> Floats:
+    """Seconds since 1970-01-01 that a clock on the wall showed, as if it were in UTC."""
+    whole = np.floor(times)
+    there = pd.to_datetime(whole.astype(np.int64), unit="s", utc=True).tz_convert(timezone)
+    wall = there.tz_localize(None).as_unit("s").asi8
+    return np.asarray(wall + (times - whole))
+
+
+def local_days(times: Floats, timezone: str) -> Ints:
+    """Number the local days, which begin at 03:00, of seconds since 1970-01-01 UTC, (n,)."""
+    return np.floor((_local(times, timezone) - BEGINS) / DAY).astype(np.int64)
+
+
+def zone_of(lat: float, lon: float) -> str:
+    """Name the local zone of a place, in degrees."""
+    import tzfpy
+
+    return str(tzfpy.get_tz(lon, lat))
+
+
+def departure_days(trajectories: Trajectories) -> Ints | None:
+    """Number the local days of departures, (n,), one each where unknown; None where all are."""
+    if trajectories.times is None:
+        return None
+    departures = trajectories.times[:, 0]
+    zone = zone_of(*trajectories.points.mean(axis=(0, 1)))
+    day = local_days(np.nan_to_num(departures), zone)
+    return np.where(np.isnan(departures), day.min() - 1 - np.arange(len(day)), day)
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How times are released, and how much the departure counts in the search."""
+
+    clock: Clock
+    minute_worth: float  # metres at every point that a minute between departures counts as
+
+    def seconds(self, trajectories: Trajectories) -> Floats:
+        """Count the times of trajectories by the clock, (n, m)."""
+        assert trajectories.times is not None
+        return self.clock.of(trajectories.times)
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """How times are released, ready for JSON."""
+        return asdict(self.clock) | {"minute_worth": self.minute_worth}
+
+    def alone(self, times: Floats) -> dict[str, Any]:
+        """Name the hours in which one line alone departs, and count all, ready for JSON."""
+        hours, lines = np.unique(self.clock.whole_hour(times[:, 0]), return_counts=True)
+        return {"hours": [*map(self.clock.text, hours[lines == 1].tolist())], "of": len(hours)}
+
+    def departures(self, tracks: Tracks) -> Floats:
+        """Departure by the clock of the traveller at each point of the tracks, (t,)."""
+        assert tracks.times is not None
+        return self.clock.of(tracks.times[:, None])[:, 0]
+
+
+def search_columns(
+    trajectories: Trajectories, timing: Timing | None, spread: Floats | None = None
+) -> tuple[Floats, Floats | None]:
+    """What the search sees, (n, 2 m): records; with times also the departure, last; and weights."""
+    columns = trajectories.records
+    if timing is not None:
+        columns = np.hstack([columns, timing.seconds(trajectories)[:, :1]])
+    elif spread is None:
+        return columns, None
+    own = (columns - columns[:1]).std(axis=0, ddof=1)
+    of_places = own[: trajectories.records.shape[1]]
+    whole = of_places if spread is None else spread
+    weights = np.ones(len(whole))  # also of what is constant, and counts nothing
+    if spread is not None:
+        weights[of_places > 0.0] = (of_places / whole)[of_places > 0.0] ** 2
+    if timing is not None:
+        middle, spreads = trajectories.points.mean(axis=0), np.append(whole, own[-1])
+        weights = np.append(weights, departure_weight(middle, spreads, timing.minute_worth))
+    return columns, weights
+
+
+def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> float:
+    """Weigh the departure: a minute counts as ``minute_worth`` metres at every point, any way."""
+    degree = np.radians(np.column_stack(radii(np.radians(middle[:, 0])))).ravel()  # in metres
+    metres = spread[:-1] * degree
+    if not metres.any():  # all go the same way: hours alone tell them apart
+        return 1.0
+    squares = (minute_worth / metres[metres > 0.0]) ** 2
+    return min(float(0.5 * squares.sum() * (spread[-1] / MINUTE) ** 2), HEAVIEST)
+
+
+def timing_of(trajectories: Trajectories, settings: ReleaseSettings) -> Timing | None:
+    """Make the timing that was asked for, or refuse it; None if times are not released."""
+    tracks, times = trajectories.tracks, trajectories.times
+    if settings.align and tracks is not None and tracks.times is None:
+        times = None
+    ends = None if times is None else times[:, [0, -1]]
+    middle = trajectories.points.mean(axis=(0, 1))
+    return timing_for(settings, trajectories.provenance, len(trajectories), ends, middle)
+
+
+def timing_for(
+    settings: ReleaseSettings,
+    provenance: Mapping[str, Any],
+    n: int,
+    ends: Floats | None,
+    middle: Floats,
+) -> Timing | None:
+    """Do as `timing_of`, for n trajectories of which departures and arrivals are known, (n, 2)."""
+    if settings.times is None:
+        for name in ("minute_worth", "time_step", "timezone"):
+            value = getattr(settings, name)
+            of_days = name == "timezone" and settings.days is not None
+            if value != getattr(ReleaseSettings, name) and not of_days:
+                raise BadInput(
+                    f"`{name}={value!r}` is for releases with times: add `times='of-day'`"
+                )
+        return None
+    asked = f"`times='{settings.times}'`"
+    if "times" in provenance:
+        raise BadInput(
+            f"{asked} needs the times of originals, and these are the times of a release: name "
+            "what trajanon extract wrote"
+        )
+    unknown = n if ends is None else int(np.isnan(ends[:, 0]).sum())
+    if ends is None or unknown:
+        have = number_of(unknown, f"of {n:,} has", f"of {n:,} have")
+        raise BadInput(
+            f"{asked} needs times, and {have} none: leave traces without times "
+            "out with trajanon extract --untimed reject, or release without times"
+        )
+    if still := int((ends[:, 1] <= ends[:, 0]).sum()):
+        bear = number_of(still, f"of {n:,} bears", f"of {n:,} bear")
+        raise BadInput(
+            f"{asked} needs times that go on, and {bear} one time from start "
+            "to end: leave them out, or release without times"
+        )
+    zone = zone_of(*middle) if settings.timezone is None else settings.timezone
+    clock = Clock(settings.times, zone, settings.time_step)
+    departures = clock.rounded(clock.of(ends)[:, 0])
+    if departures.min() == departures.max():
+        raise BadInput(
+            f"{asked} would tell nothing: all depart at {clock.text(departures[0])}, within "
+            f"{clock.step} s; lower `time_step`, or release without times"
+        )
+    return Timing(clock, settings.minute_worth)
+
+
+def instants(times: Floats, clock: Clock | None) -> NDArray[np.datetime64]:
+    """Turn times into dates of microseconds; without a clock they count from 1970.
+
+    >>> instants(np.array([1.5]), None)
+    array(['1970-01-01T00:00:01.500000'], dtype='datetime64[us]')
+    """
+    if clock is not None:
+        times = np.round(going_on(times, clock.step), 3)
+    return _begin(clock) + np.round(times * 1e6).astype("timedelta64[us]")
+
+
+def going_on(times: Floats, step: float) -> Floats:
+    """Let times that are rounded to a step go on from point to point, along the last axis.
+
+    Points of one time get times evenly about it: rounded, they are what they were.
+
+    >>> going_on(np.array([0.0, 0.0, 60.0, 60.0]), 60.0).tolist()
+    [0.0, 20.0, 40.0, 60.0]
+    """
+    place = np.arange(times.shape[-1])
+    leaps = np.diff(times, axis=-1) != 0.0
+    edge = np.ones_like(times[..., :1], dtype=np.bool_)
+    begins, ends = (np.concatenate(each, axis=-1) for each in ((edge, leaps), (leaps, edge)))
+    first = np.maximum.accumulate(np.where(begins, place, 0), axis=-1)
+    last = np.where(ends, place, len(place))[..., ::-1]
+    last = np.minimum.accumulate(last, axis=-1)[..., ::-1]
+    departs = first == 0
+    arrives = ~departs & (last == len(place) - 1)
+    # Half way between two points of different times one step ends, and another begins.
+    begin, end = np.where(departs, 0.0, first - 0.5), np.where(arrives, last, last + 0.5)
+    low, high = np.where(departs, 0.0, -0.5), np.where(arrives, 0.0, 0.5)
+    return np.asarray(times + step * (low + (high - low) * (place - begin) / (end - begin)))
+
+
+def seconds_in(rows: Sequence[Any], sentence: str | None) -> list[Floats | None]:
+    """Read rows of texts such as 2001-01-01T08:05:00Z; None for a row of anything else."""
+    clock = Clock.parsed(sentence)
+    return [_since(clock, row) if isinstance(row, list) else None for row in rows]
+
+
+def _since(clock: Clock | None, texts: list[Any]) -> Floats | None:
+    if not all(isinstance(text, str) and _WRITTEN.fullmatch(text) for text in texts):
+        return None
+    try:
+        dates = np.array([text[:-1] for text in texts], dtype="datetime64[us]")
+    except ValueError:  # a month 13
+        return None
+    seconds: Floats = (dates - _begin(clock)) / np.timedelta64(1, "s")
+    if clock is None:
+        return seconds
+    times = clock.rounded(seconds)
+    return times if np.array_equal(instants(times, clock), dates) else seconds
+
+
+def _begin(clock: Clock | None) -> np.datetime64:
+    # A Monday for seconds of a day or of a week: kepler.gl takes no time of fewer than nine digits.
+    counts_days = clock is not None and clock.times != "date"
+    return np.datetime64("2001-01-01" if counts_days else "1970-01-01", "us")
+
+
+def time_errors(original: Floats, released: Floats) -> tuple[Floats, Floats]:
+    """How far departures and durations are off, in seconds, by a clock that does not go round."""
+    departed: Floats = np.abs(released[:, 0] - original[:, 0])
+    return departed, np.abs(durations(released) - durations(original))
+
+
+def durations(seconds: Floats) -> Floats:
+    """Measure how long trips take, (n,)."""
+    return seconds[:, -1] - seconds[:, 0]

@@ -1,0 +1,367 @@
+"""Trajectories: the one shape of data that extraction makes and the method takes."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trajanon.common.arrays import Bools, Floats, Hashes, Ints
+from trajanon.common.errors import BadInput
+from trajanon.common.number_text import UNITS, number_of, page, shown
+from trajanon.trajectories.subjects import column_of, identities, merged_sentences, numbered
+from trajanon.trajectories.tracks import (
+    STEPS,
+    Tracks,
+    joined_tracks,
+    refuse_odd_times_along,
+    refuse_off_earth,
+)
+
+if TYPE_CHECKING:
+    from geopandas import GeoDataFrame
+    from pandas import DataFrame
+
+_LOG = logging.getLogger(__name__)
+
+HOPS = 16
+"""Hops, from a fix to the next, by which a recording is known again: those of least hashes."""
+
+_OF_EACH = ("points", "subject", "trace", "times", "marks", "true_ends")
+"""What has a row for each trajectory."""
+
+OSM_ATTRIBUTION = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright"
+
+FOR_COMPARISON = "for comparison with the papers, not for publication of persons' data"
+"""What a release is that is made as published, as it says itself beside its source."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trajectories:
+    """Trajectories of equally many points, and their subjects.
+
+    Attributes
+    ----------
+    points
+        Latitude and longitude in degrees, WGS 84, shape (n, m, 2).
+    subject
+        A number for the maker of each trajectory, shape (n,); None if nothing is known of subjects,
+        as in a release. Whole numbers stay as they are. Names are numbered here: those that differ
+        only in case, blanks, punctuation at the ends or the writing of a number are one subject
+        (number them yourself to tell them apart). All that are None are one subject's, or each is
+        its own if nobody has a name.
+    trace
+        A number for the recording each trajectory was cut from, shape (n,); None where subjects are
+        None.
+    provenance
+        How the trajectories came about, ready for JSON: box, spacing, points, source, attribution,
+        counts of what was dropped. Empty where not known.
+    tracks
+        The runs on which the windows may slide; None where not known.
+    times
+        Seconds since 1970-01-01 UTC at each point, shape (n, m), NaN in the whole row of a
+        trajectory without; None where nothing is known. In a release, seconds that count as
+        ``provenance["times"]`` says.
+    marks
+        By which a recording is known again, shape (n, 1 + HOPS), unsigned: a hash of who made it,
+        and the least hashes of its fixes, each with the next one, 0 where it has fewer. None where
+        not known; never in a release.
+    true_ends
+        Whether the start and the end are where the recording began and ended, shape (n, 2); False
+        where it was cut at the border of the area. None if all are; never in a release.
+
+    Raises
+    ------
+    BadInput
+        If a shape is wrong, a coordinate is not finite or not on Earth, a time is beyond the
+        calendar or falls along a trajectory, or the trajectories are not what lies on their tracks,
+        each on ground of its own.
+
+    Examples
+    --------
+    Two trajectories of two points each, of two people:
+
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]], [[41.2, 1.2], [41.2, 1.3]]])
+    >>> people, source = np.array(["Ada", "Bob"]), {"attribution": "Walkers of Vila"}
+    >>> trajectories = trajanon.Trajectories(points, subject=people, provenance=source)
+    >>> trajectories.subject.tolist()
+    [0, 1]
+    >>> trajectories.records.tolist()
+    [[41.1, 1.2, 41.1, 1.3], [41.2, 1.2, 41.2, 1.3]]
+    >>> trajectories
+    <Trajectories: 2 trajectories of 2 points by 2 subjects; Walkers of Vila>
+    """
+
+    points: Floats
+    subject: Ints | None = None
+    trace: Ints | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    tracks: Tracks | None = None
+    times: Floats | None = None
+    marks: Hashes | None = None
+    true_ends: Bools | None = None
+
+    def __post_init__(self) -> None:
+        if self.points.ndim != 3 or self.points.shape[2] != 2:
+            raise BadInput(
+                f"points must have shape (n, points, 2), lat and lon; got {self.points.shape}"
+            )
+        n, m = self.points.shape[:2]
+        shapes = {"subject": (n,), "trace": (n,), "times": (n, m), "marks": (n, 1 + HOPS)}
+        for name, shape in (shapes | {"true_ends": (n, 2)}).items():
+            given = getattr(self, name)
+            if given is not None and (found_shape := column_of(given).shape) != shape:
+                raise BadInput(f"{name} must have shape {shape}; got {found_shape}")
+            if len(shape) == 1 and _is_whole(given):
+                object.__setattr__(self, name, given.astype(np.int64, copy=False))
+        if self.subject is not None and not _is_whole(self.subject):
+            found = identities(self.subject, self.trace)
+            for sentence in merged_sentences(
+                found.merged, "number them yourself to tell them apart"
+            ):
+                _LOG.warning("%s", sentence)
+            object.__setattr__(self, "subject", found.subject)
+            object.__setattr__(self, "provenance", found.counted_in(self.provenance))
+        if self.trace is not None and not _is_whole(self.trace):
+            object.__setattr__(
+                self, "trace", numbered(self.trace, exact=True, missing_differ=True).number
+            )
+        refuse_off_earth(self.points, "trajectory {} has a point that")
+        if self.times is not None:
+            begins = np.zeros((n, m), dtype=np.bool_)
+            begins[:, :1] = True
+            refuse_odd_times_along(self.times.ravel(), begins.ravel(), "trajectory {}")
+        if self.tracks is not None:
+            self._refuse_other_tracks(self.tracks)
+
+    def _refuse_other_tracks(self, tracks: Tracks) -> None:
+        if tracks.run.shape != (len(self),):
+            raise BadInput(
+                f"each trajectory needs a run: there are {len(self)}, and the tracks have "
+                f"{len(tracks.run)}"
+            )
+        m = self.points.shape[1]
+        differs = tracks.differing(self.points)
+        if differs.any():
+            raise BadInput(
+                f"trajectory {np.argmax(differs)} is not every {STEPS}th point of its track from "
+                "its start on; move it by slid, or leave tracks out if points are changed otherwise"
+            )
+        own, of_windows = self.times, tracks.times_of_windows(m)
+        if of_windows is not None and not (
+            own is not None and np.array_equal(own, of_windows, equal_nan=True)
+        ):
+            raise BadInput(
+                "the times of trajectories are not those of their tracks; leave out one of the two"
+            )
+        order = np.lexsort((tracks.start, tracks.run))
+        apart = np.diff(tracks.start[order])
+        shared = (np.diff(tracks.run[order]) == 0) & (apart <= STEPS * (m - 1))
+        if shared.any():
+            one, other = order[np.argmax(shared) + np.arange(2)].tolist()
+            raise BadInput(
+                f"trajectories {one} and {other} share ground on run {tracks.run[one]}; "
+                f"starts on one run must lie more than {STEPS * (m - 1)} steps apart"
+            )
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @property
+    def records(self) -> Floats:
+        """The records (n, 2 m): lat1, lon1, ..., latm, lonm of each trajectory."""
+        return self.points.reshape(len(self), 2 * self.points.shape[1])
+
+    @property
+    def known_ends(self) -> Bools:
+        """Whether start and end are true ones, shape (n, 2); all are unless it is known."""
+        every = np.ones((len(self), 2), dtype=np.bool_)
+        return every if self.true_ends is None else self.true_ends
+
+    @property
+    def attribution(self) -> str | None:
+        """The line that must be shown with these data, if there is one."""
+        attribution = self.provenance.get("attribution")
+        return None if attribution is None else str(attribution)
+
+    @property
+    def unit(self) -> str:
+        """What one of them is: a ``trip`` from start to end, a ``day``, or a ``trajectory``."""
+        return unit_of(self.provenance)
+
+    @property
+    def units(self) -> str:
+        """What several of them are."""
+        return UNITS[self.unit]
+
+    def take(self, which: Bools | Ints) -> "Trajectories":
+        """Keep some of the trajectories, by mask or in a new order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]], [[41.2, 1.2], [41.2, 1.3]]])
+        >>> trajanon.Trajectories(points).take(np.array([False, True])).points.tolist()
+        [[[41.2, 1.2], [41.2, 1.3]]]
+        """
+        rows: dict[str, Any] = {name: getattr(self, name) for name in _OF_EACH}
+        rows = {name: None if one is None else one[which] for name, one in rows.items()}
+        tracks = None if self.tracks is None else self.tracks.take(which)
+        return replace(self, tracks=tracks, **rows)
+
+    def to_geodataframe(self) -> "GeoDataFrame":
+        """Give the trajectories as LineStrings in a GeoDataFrame, in WGS 84.
+
+        Returns
+        -------
+        geopandas.GeoDataFrame
+            In their order, with columns subject and trace where they are known; and times, a list
+            of seconds for each, None for a trajectory without.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]]])
+        >>> frame = trajanon.Trajectories(points, subject=np.array([7])).to_geodataframe()
+        >>> frame.geometry[0].wkt, frame.subject.tolist()
+        ('LINESTRING (1.2 41.1, 1.3 41.1)', [7])
+        """
+        import shapely
+        from geopandas import GeoDataFrame
+
+        lines = shapely.linestrings(self.points[:, :, ::-1])
+        frame = GeoDataFrame(self._numbers, geometry=lines, crs="EPSG:4326")
+        if self.times is not None:
+            rows = [None if np.isnan(row[0]) else row.tolist() for row in self.times]
+            frame["times"] = np.fromiter(rows, dtype=object, count=len(rows))
+        return frame
+
+    def to_dataframe(self) -> "DataFrame":
+        """Give the trajectories as a DataFrame with a row for each point.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns trajectory (its number, from 0), subject and trace where they are known, lat and
+            lon in degrees, and time in seconds where it is known; the points of a trajectory in
+            their order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]], [[41.2, 1.2], [41.2, 1.3]]])
+        >>> trajanon.Trajectories(points).to_dataframe()
+           trajectory   lat  lon
+        0           0  41.1  1.2
+        1           0  41.1  1.3
+        2           1  41.2  1.2
+        3           1  41.2  1.3
+        """
+        import pandas as pd
+
+        numbers = {"trajectory": np.arange(len(self)), **self._numbers}
+        m = self.points.shape[1]
+        rows: dict[str, Any] = {name: np.repeat(one, m) for name, one in numbers.items()}
+        rows["lat"], rows["lon"] = self.points.reshape(-1, 2).T
+        if self.times is not None:
+            rows["time"] = self.times.ravel()
+        return pd.DataFrame(rows)
+
+    @property
+    def _numbers(self) -> dict[str, Ints]:
+        known = {"subject": self.subject, "trace": self.trace}
+        return {name: numbers for name, numbers in known.items() if numbers is not None}
+
+    def __repr__(self) -> str:
+        return shown(type(self).__name__, [said for _, said in self._told])
+
+    def _repr_html_(self) -> str:
+        originals = "Originals, not for publication: clear them before you share a notebook."
+        return page(self._told, originals if self._numbers else "")
+
+    @property
+    def _told(self) -> list[tuple[str, str]]:
+        said = f"{number_of(len(self), self.unit, self.units)} of {self.points.shape[1]} points"
+        if self.subject is not None:
+            said += f" by {number_of(len(np.unique(self.subject)), 'subject')}"
+        also = [what for what in ("times", "tracks") if getattr(self, what) is not None]
+        found = [("Trajectories", said + f", with {' and '.join(also)}" * bool(also))]
+        if attribution := self.attribution:
+            found.append(("Source", attribution))
+        return found
+
+    def slid(self, start: Ints) -> "Trajectories":
+        """Move every window to another start on its run, or on another of its recording.
+
+        Parameters
+        ----------
+        start
+            Place of each window's first point, shape (n,), in steps from the first point of its
+            recording, or of its run if the tracks do not tell recordings.
+
+        Returns
+        -------
+        Trajectories
+            The same with other points, and times if the tracks have them; subjects, traces and
+            provenance are kept.
+
+        Raises
+        ------
+        BadInput
+            If there are no tracks, a window would leave its run, or two would share ground.
+
+        Examples
+        --------
+        A walk of 777 m to the north, with one window of 500 m at its start. It slides by four
+        steps of 25 m, which is 100 m or 0.0009 degrees:
+
+        >>> import numpy as np
+        >>> from trajanon.extract import Rules, Trace, cut
+        >>> lat, lon = np.arange(41.0, 41.0075, 0.001), np.full(8, 2.0)
+        >>> walk = Trace("walk", "Ada", lat, lon, time=np.full(8, np.nan))
+        >>> trajectories = cut([walk], Rules(spacing=100.0, points=6))
+        >>> moved = trajectories.slid(trajectories.tracks.along + 4)
+        >>> (moved.points - trajectories.points)[0, :, 0].round(4).tolist()
+        [0.0009, 0.0009, 0.0009, 0.0009, 0.0009, 0.0009]
+        """
+        if self.tracks is None:
+            raise BadInput("trajectories without tracks cannot slide; extract them with tracks")
+        tracks, m = self.tracks.slid(start), self.points.shape[1]
+        times = tracks.times_of_windows(m)
+        return replace(self, points=tracks.windows(m), tracks=tracks, times=times)
+
+
+def _is_whole(values: object) -> bool:
+    kind = values.dtype if isinstance(values, np.ndarray) else None
+    return kind is not None and kind.kind in "iu" and np.can_cast(kind, np.int64)
+
+
+def marked(attribution: str | None) -> str:
+    """Put before an attribution what a release is that is made as published."""
+    return f"Made as published, {FOR_COMPARISON}.{f' {attribution}' if attribution else ''}"
+
+
+def unit_of(provenance: Mapping[str, Any]) -> str:
+    """What one trajectory is: a ``trip``, a ``day`` of trips, or else a ``trajectory``."""
+    if "days" in provenance:
+        return "day"
+    return "trip" if provenance.get("trips") is True else "trajectory"
+
+
+def joined_trajectories(parts: Sequence[Trajectories]) -> Trajectories:
+    """Put trajectories one after another, with what all of them have but their provenance."""
+
+    def joined(name: str, join: Callable[..., Any] = np.concatenate) -> Any:
+        values = [getattr(part, name) for part in parts]
+        return None if any(value is None for value in values) else join(values)
+
+    rows = {name: joined(name) for name in _OF_EACH if name != "true_ends"}
+    if any(part.true_ends is not None for part in parts):
+        rows["true_ends"] = np.concatenate([part.known_ends for part in parts])
+    return Trajectories(**rows, tracks=joined("tracks", joined_tracks))
