@@ -17,7 +17,7 @@ from trajanon.cli.evaluate_command import evaluate
 from trajanon.cli.extract_command import extract
 from trajanon.cli.file_commands import check, clean, ledger
 from trajanon.cli.map_command import draw
-from trajanon.cli.messages import INTERRUPTED, log_to_screen, say, tell, usage_error
+from trajanon.cli.messages import INTERRUPTED, log_to_screen, say, say_problem, tell, usage_error
 from trajanon.cli.options import GroupedCommand
 from trajanon.cli.paper_commands import benchmark, figures
 from trajanon.cli.run_commands import demo, run
@@ -140,10 +140,10 @@ def main() -> NoReturn:
         # typer takes both for Ctrl-C.
         code = _defect() if isinstance(stop.__cause__, EOFError) else INTERRUPTED
     except TrajanonError as error:
-        say(str(error))
+        say_problem(error, str(error))
         code = 2
     except OSError as error:
-        say(f"{error.filename or 'the system'}: {error.strerror or error}")
+        say_problem(error, f"{error.filename or 'the system'}: {error.strerror or error}")
         code = 2
     except Exception as error:
         if ended:  # a compiled module that is being imported makes it an ImportError
@@ -152,7 +152,7 @@ def main() -> NoReturn:
             sys.exit(_defect())
         where = getattr(error, "ctx", None)
         command = "trajanon" if where is None else where.command_path
-        say(f"{said}; see {command} --help")
+        say_problem(error, f"{said}; see {command} --help")
         code = 2
     if code == INTERRUPTED:
         say("stopped; no file was left half-written")

@@ -65,7 +65,7 @@ class ColumnsUnclear(BadInput):
 
     Examples
     --------
-    >>> from trajanon.errors import ColumnsUnclear
+    >>> from trajanon.common.errors import ColumnsUnclear
     >>> error = ColumnsUnclear("a.csv has no times", "name a column", ["time"], ["id", "when"])
     >>> print(error)
     a.csv has no times: name a column
