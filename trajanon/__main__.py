@@ -14,10 +14,11 @@ import typer
 
 from trajanon.cli.anonymize_command import anonymize
 from trajanon.cli.evaluate_command import evaluate
+from trajanon.cli.exit_codes import BAD_INPUT, DEFECT, INTERRUPTED, OF_A_SIGNAL
 from trajanon.cli.extract_command import extract
 from trajanon.cli.file_commands import check, clean, ledger
 from trajanon.cli.map_command import draw
-from trajanon.cli.messages import INTERRUPTED, log_to_screen, say, say_problem, tell, usage_error
+from trajanon.cli.messages import log_to_screen, say, say_problem, tell, usage_error
 from trajanon.cli.options import GroupedCommand
 from trajanon.cli.paper_commands import benchmark, figures
 from trajanon.cli.run_commands import demo, run
@@ -48,20 +49,36 @@ def studio(
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
     """Open a local page in the browser that runs these commands by clicks."""
-    commands: dict[str, Any] = getattr(context.find_root().command, "commands", {})
     for file in files or []:
         if not file.exists():
             raise BadInput(f"there is no {file}")
+
     if find_spec("nicegui") is None:
         raise BadInput("the studio is a page of NiceGUI; run pip install 'trajanon[studio]'")
+
     from trajanon.studio.server import serve
 
+    commands: dict[str, Any] = getattr(context.find_root().command, "commands", {})
     serve(files or [], commands, browser=browser)
 
 
+# In the order in which the help lists them.
 _COMMANDS: tuple[Callable[..., None], ...] = (
-    *(extract, anonymize, check, evaluate, draw),
-    *(run, studio, streets, ledger, microaggregate, bound, benchmark, figures, demo, clean),
+    extract,
+    anonymize,
+    check,
+    evaluate,
+    draw,
+    run,
+    studio,
+    streets,
+    ledger,
+    microaggregate,
+    bound,
+    benchmark,
+    figures,
+    demo,
+    clean,
 )
 for command in _COMMANDS:
     app.command("map" if command is draw else None, cls=GroupedCommand)(command)
@@ -72,12 +89,13 @@ def about(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
-    """Say what there is, where no command is given."""
+    """Show what there is, where no command is given."""
     if version:
         from importlib.metadata import version as version_of
 
         tell(f"trajanon {version_of('trajanon')}")
         raise typer.Exit
+
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())  # noqa: TID251 -- in lines, all of our own words
 
@@ -99,9 +117,10 @@ class _Pipe(io.FileIO):
 
 def _open_ended(stream: TextIO) -> TextIO:
     """Let a standard stream take any text, and drop it if the reader has left."""
-    ours = stream in (sys.__stdout__, sys.__stderr__)  # or a program's that calls us
-    if stream is None or not ours or stream.isatty():
+    is_ours = stream in (sys.__stdout__, sys.__stderr__)  # or a program's that calls us
+    if stream is None or not is_ours or stream.isatty():
         return stream
+
     return io.TextIOWrapper(
         io.BufferedWriter(_Pipe(stream.fileno(), "w", closefd=False)),
         stream.encoding,
@@ -110,53 +129,79 @@ def _open_ended(stream: TextIO) -> TextIO:
     )
 
 
-def _defect() -> int:
-    """Show where the program failed; give the exit code."""
+def _show_defect() -> None:
+    """Show where the program failed."""
     for line in traceback.format_exc().splitlines():
         print(printable(line), file=sys.stderr)  # noqa: T201 -- lines of a traceback
-    return 70  # 1 is a release that does not hold
+
+
+class _Signals:
+    """Signals that end the program as Ctrl-C does, with files whole."""
+
+    def __init__(self) -> None:
+        """Catch them, where the system has them."""
+        self.exit_code: int | None = None  # once one has come
+
+        for name in ("SIGTERM", "SIGHUP"):  # from outside, or of a terminal that is closed
+            number = getattr(signal, name, None)
+            # nohup asks to go on without a terminal.
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._end)
+
+    def _end(self, number: int, _: object) -> NoReturn:
+        if self.exit_code is None:
+            self.exit_code = OF_A_SIGNAL + number
+        sys.exit(self.exit_code)
+
+
+def _exit_code(signals: _Signals) -> int:
+    """Run the command that was asked for; report what went wrong in one sentence."""
+    try:
+        return int(app(standalone_mode=False) or 0)
+
+    except (KeyboardInterrupt, typer.Abort) as stop:
+        # typer takes both for Ctrl-C.
+        if isinstance(stop.__cause__, EOFError):
+            _show_defect()
+            return DEFECT
+        return INTERRUPTED
+
+    except TrajanonError as error:
+        say_problem(error, str(error))
+        return BAD_INPUT
+
+    except OSError as error:
+        say_problem(error, f"{error.filename or 'the system'}: {error.strerror or error}")
+        return BAD_INPUT
+
+    except Exception as error:
+        # A compiled module that is being imported makes an ImportError of a signal.
+        if signals.exit_code is not None:
+            return signals.exit_code
+
+        message = usage_error(error)
+        if not message:
+            _show_defect()
+            return DEFECT
+
+        context = getattr(error, "ctx", None)
+        command = "trajanon" if context is None else context.command_path
+        say_problem(error, f"{message}; see {command} --help")
+        return BAD_INPUT
 
 
 def main() -> NoReturn:
     """Run the command line; a user's mistake is one sentence and exit code 2."""
-    sys.stdout, sys.stderr = _open_ended(sys.stdout), _open_ended(sys.stderr)
+    sys.stdout = _open_ended(sys.stdout)
+    sys.stderr = _open_ended(sys.stderr)
     gc.set_threshold(100_000)  # what libraries make when they are imported stays
     share_a_heap()
     log_to_screen()
-    ended: list[int] = []
 
-    def end(number: int, _: object) -> NoReturn:
-        ended.append(128 + number)  # as shells report it
-        sys.exit(ended[0])
-
-    for name in ("SIGTERM", "SIGHUP"):  # from outside, or of a terminal that is closed
-        number = getattr(signal, name, None)  # terminals hang up on some systems only
-        # nohup asks to go on without a terminal.
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, end)
-    try:
-        code = app(standalone_mode=False)
-    except (KeyboardInterrupt, typer.Abort) as stop:
-        # typer takes both for Ctrl-C.
-        code = _defect() if isinstance(stop.__cause__, EOFError) else INTERRUPTED
-    except TrajanonError as error:
-        say_problem(error, str(error))
-        code = 2
-    except OSError as error:
-        say_problem(error, f"{error.filename or 'the system'}: {error.strerror or error}")
-        code = 2
-    except Exception as error:
-        if ended:  # a compiled module that is being imported makes it an ImportError
-            sys.exit(ended[0])
-        if not (said := usage_error(error)):
-            sys.exit(_defect())
-        where = getattr(error, "ctx", None)
-        command = "trajanon" if where is None else where.command_path
-        say_problem(error, f"{said}; see {command} --help")
-        code = 2
-    if code == INTERRUPTED:
+    exit_code = _exit_code(_Signals())
+    if exit_code == INTERRUPTED:  # which typer returns, too
         say("stopped; no file was left half-written")
-    sys.exit(code)
+    sys.exit(exit_code)
 
 
 if __name__ == "__main__":

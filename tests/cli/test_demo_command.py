@@ -10,7 +10,7 @@ import pytest
 from commands import Run, names
 
 from trajanon.cli.messages import say_compiling
-from trajanon.cli.report_tables import bars
+from trajanon.cli.progress_bars import bars
 
 
 def test_that_kernels_are_compiled_is_said_once_by_commands_that_run_others(

@@ -214,7 +214,7 @@ def test_only_what_is_public_can_be_read_by_others(tmp_path: Path, umask: int) -
 KILLED = """
 import os, signal
 from pathlib import Path
-from trajanon.atomic_output import replacing, replacing_folder
+from trajanon.common.atomic_output import replacing, replacing_folder
 
 with replacing(Path("t.parquet")), replacing_folder(Path("trips"), bool) as folder:
     (folder / "part").write_text("originals")

@@ -10,6 +10,7 @@ from evaluations import Evaluated, evaluated, released
 from toy import toy
 
 import trajanon
+from trajanon import BadInput, Publisher
 from trajanon.release.verdict import cost
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -64,7 +65,7 @@ def test_the_datasheet_repeats_no_words_of_a_report() -> None:
     report["notice"] = "alice"
     text = trajanon.evaluate(toy(), release, report).datasheet
     assert "alice" not in text
-    assert "To be named by the publisher" in text
+    assert "licence" not in text.lower()
     report["attribution"] = OSM_ATTRIBUTION
     text = trajanon.evaluate(toy(), release, report).datasheet
     assert OSM_ATTRIBUTION in text
@@ -82,19 +83,48 @@ def test_the_datasheet_says_what_was_left_out_and_not_how_much() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "says"),
+    ("first", "last", "period"),
     [
-        ("2008-05-31", "2008-06-02", "2008-05 to 2008-06"),
-        ("2008-06-01", "2008-06-30", "2008-06"),
-        ("1970-01-01", "1970-02-01", "to be named by the publisher"),
+        ("2008-05-31", "2008-06-02", "| Period of collection | 2008-05 to 2008-06 |"),
+        ("2008-06-01", "2008-06-30", "| Period of collection | 2008-06 |"),
+        ("1970-01-01", "1970-02-01", None),
     ],
 )
-def test_the_datasheet_names_the_months_of_collection(first: str, last: str, says: str) -> None:
+def test_the_datasheet_names_the_months_of_collection(
+    first: str, last: str, period: str | None
+) -> None:
     """Where times count from a beginning that nobody knows, it names none."""
     some = toy()
     begins, ends = (float(np.datetime64(day, "s").astype(np.int64)) for day in (first, last))
     times = np.tile(np.linspace(begins, ends, some.points.shape[1]), (len(some), 1))
-    assert f"| Period of collection | {says} |" in evaluated(replace(some, times=times)).datasheet
+    sheet = evaluated(replace(some, times=times)).datasheet
+    rows = [line for line in sheet.splitlines() if "Period" in line]
+    assert rows == ([period] if period else [])
+
+
+def test_the_publishers_words_stand_in_the_datasheet_as_text() -> None:
+    words = Publisher(
+        title="Trips | [all](javascript:alert) <b>",
+        address="https://madrid.es/trips_2026",
+        officer="dpd@madrid.es",
+        purpose="planning",
+    )
+    release, report = released(toy())
+    report["attribution"] = None
+    sheet = trajanon.evaluate(toy(), release, report, publisher=words).datasheet
+    assert "| Title | Trips \\| \\[all\\](javascript:alert) \\<b\\> |\n" in sheet
+    assert "| Web address of the release | <https://madrid.es/trips_2026> |\n" in sheet
+    assert "dpd@" not in sheet
+    assert "planning" not in sheet
+
+
+def test_data_of_openstreetmap_keep_their_licence() -> None:
+    release, report = released(toy())
+    for licence in ("", "odbl 1.0"):
+        words = Publisher(licence=licence)
+        assert trajanon.evaluate(toy(), release, report, publisher=words).publisher == words
+    with pytest.raises(BadInput, match=r"under ODbL-1\.0: .* \(got 'CC0-1\.0'\)"):
+        trajanon.evaluate(toy(), release, report, publisher=Publisher(licence="CC0-1.0"))
 
 
 def test_recordings_are_counted_roughly_in_what_is_published() -> None:

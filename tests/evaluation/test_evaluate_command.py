@@ -13,6 +13,7 @@ from plain import PUBLISHED
 from toy import toy
 
 import trajanon
+from trajanon import Publisher
 from trajanon.evaluation.evidence import NOTICE
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -85,7 +86,7 @@ def test_check_repeats_the_certificate_of_a_release(run: Run, here: Path) -> Non
     )
     other = run("check", "-k", 2, *beside)
     assert other.code == 1
-    assert "The certificate is of other bytes" in other.out
+    assert "- SHA-256: " in other.out
     assert (
         "is no certificate of trajanon"
         in run("check", "-k", 2, "--certificate", "evaluation.json").sentence
@@ -106,6 +107,31 @@ def test_the_command_exits_1_where_the_promise_is_broken(run: Run, here: Path) -
     assert "| k |" not in sheet  # nothing is promised
     certified = json.loads((here / "anonymized.certificate.json").read_text("utf-8"))
     assert certified["certificate"] == "none: this release must not be published"
+
+
+def test_the_publishers_words_fill_what_is_written(run: Run, here: Path) -> None:
+    Publisher(name="Ayuntamiento de Madrid", purpose="bus lines").write(here / "publisher.toml")
+    without = run("evaluate")
+    assert not (here / "evaluation.record.html").exists()
+    answer = run("evaluate", "--publisher", "publisher.toml")
+    assert answer.code == 0
+    assert "evaluation.record.html, for you alone, and" in answer.out
+    assert answer.out.splitlines()[:-1] == without.out.splitlines()[:-1]
+    record = (here / "evaluation.record.html").read_text("utf-8")
+    assert mode(here / "evaluation.record.html") == 0o600
+    assert "bus lines" in record
+    for public in ("anonymized.datasheet.md", "anonymized.certificate.json"):
+        text = (here / public).read_text("utf-8")
+        assert "Ayuntamiento de Madrid" in text
+        assert "bus lines" not in text
+
+
+def test_publishers_words_that_cannot_be_used_are_refused_first(run: Run, here: Path) -> None:
+    assert "cannot read the publisher's words" in run("evaluate", "--publisher", "no.toml").sentence
+    (here / "p.toml").write_text('naem = "Madrid"', "utf-8")
+    refused = run("evaluate", "--publisher", "p.toml").sentence
+    assert "p.toml: there is no field naem; did you mean name?" in refused
+    assert not (here / "evaluation.html").exists()
 
 
 def test_one_release_gets_one_answer(run: Run, here: Path) -> None:

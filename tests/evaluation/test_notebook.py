@@ -9,12 +9,13 @@ import pytest
 from evaluations import Evaluated
 
 import trajanon
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
 
 @pytest.fixture(scope="module")
 def originals() -> trajanon.Trajectories:
     points = np.random.default_rng(1).uniform((40.0, 2.0), (41.0, 3.0), size=(300, 4, 2))
-    source = {"attribution": trajanon.trajectories.trajectories.OSM_ATTRIBUTION}
+    source = {"attribution": OSM_ATTRIBUTION}
     return trajanon.Trajectories(points, np.arange(300), provenance=source)
 
 

@@ -53,8 +53,7 @@ def test_each_field_has_one_line_of_explanation() -> None:
     lines = Publisher().text.splitlines()
     for word in fields(Publisher):
         place = lines.index(f'{word.name} = ""')
-        assert lines[place - 1].startswith("# ")
-        assert lines[place - 1].endswith(":")
+        assert lines[place - 1].startswith(f"# {word.metadata['label']}")
         assert len(lines[place - 1]) < 100
 
 

@@ -1,7 +1,8 @@
 """The certificate beside a release: its figures, its metadata, and what `check` repeats of it."""
 
 import json
-from copy import deepcopy
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +13,24 @@ from pyshacl import validate
 
 import trajanon
 from trajanon.common.errors import FileProblem
-from trajanon.evaluation.release_certificate import (
-    NOT_ASSESSED,
-    certificate,
-    read_certificate,
-    repeated,
-)
+from trajanon.evaluation.bases import Basis
+from trajanon.evaluation.evidence import Evaluation
+from trajanon.evaluation.release_certificate import certificate, differences, read_certificate
 from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import Crowd
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
 pytestmark = pytest.mark.filterwarnings("ignore:ConjunctiveGraph:DeprecationWarning")
 
-# What mobilityDCAT-AP 1.1 asks of a dataset and its distribution (sections 4.10.1 and 4.11.1).
+# What mobilityDCAT-AP 1.1 asks of a dataset, its distribution and its publisher.
 SHAPES = """
 @prefix sh: <http://www.w3.org/ns/shacl#> .
 @prefix dcat: <http://www.w3.org/ns/dcat#> .
 @prefix dct: <http://purl.org/dc/terms/> .
+@prefix foaf: <http://xmlns.com/foaf/0.1/> .
 @prefix m: <https://w3id.org/mobilitydcat-ap#> .
 [] a sh:NodeShape ; sh:targetClass dcat:Dataset ; sh:property
-  [ sh:path dct:title ; sh:minCount 1 ; sh:nodeKind sh:Literal ; sh:languageIn ("en") ] ,
+  [ sh:path dct:title ; sh:minCount 1 ; sh:nodeKind sh:Literal ; sh:minLength 1 ] ,
   [ sh:path dct:description ; sh:minCount 1 ; sh:nodeKind sh:Literal ; sh:languageIn ("en") ] ,
   [ sh:path dct:publisher ; sh:minCount 1 ; sh:maxCount 1 ; sh:nodeKind sh:BlankNodeOrIRI ] ,
   [ sh:path dct:spatial ; sh:minCount 1 ; sh:class dct:Location ] ,
@@ -45,13 +45,36 @@ SHAPES = """
     sh:pattern "^https://w3id.org/mobilitydcat-ap/mobility-data-standard/" ] ,
   [ sh:path dct:format ; sh:minCount 1 ; sh:maxCount 1 ;
     sh:pattern "^http://publications.europa.eu/resource/authority/file-type/" ] ,
-  [ sh:path dct:rights ; sh:minCount 1 ; sh:maxCount 1 ; sh:class dct:RightsStatement ] .
+  [ sh:path dct:rights ; sh:minCount 1 ; sh:maxCount 1 ; sh:class dct:RightsStatement ] ,
+  [ sh:path dct:license ; sh:maxCount 1 ; sh:nodeKind sh:IRI ] .
+[] a sh:NodeShape ; sh:targetClass foaf:Agent ; sh:property
+  [ sh:path foaf:name ; sh:minCount 1 ; sh:nodeKind sh:Literal ] ,
+  [ sh:path foaf:mbox ; sh:nodeKind sh:IRI ; sh:pattern "^mailto:" ] ,
+  [ sh:path foaf:workplaceHomepage ; sh:maxCount 1 ; sh:nodeKind sh:IRI ] .
 """
 
 
+WORDS = trajanon.Publisher(
+    title="Viajes de Madrid",
+    name="Ayuntamiento de Madrid",
+    contact="datos@madrid.es",
+    address="https://datos.madrid.es/viajes?a=1",
+    licence="ODbL-1.0",
+    recipients="everybody",
+    context="neighbours \x1b[2J<script>",
+    before_release="the council, on 3 May",
+    after_release="the office, each May",
+    officer="dpd@madrid.es",
+    purpose="planning of bus lines",
+    legal_basis="Article 6(1)(e)",
+    retention="two years",
+)
+PLACEHOLDERS = ("example.org", "to be named", "unknown", "TODO")
+
+
 @pytest.fixture
-def account(slid_sample: Evaluated) -> dict[str, Any]:
-    return deepcopy(slid_sample[0].account)
+def evaluation(slid_sample: Evaluated) -> Evaluation:
+    return slid_sample[0]
 
 
 @pytest.fixture
@@ -61,6 +84,16 @@ def released(tmp_path: Path) -> Path:
     return path
 
 
+def with_report(evaluation: Evaluation, **changes: Any) -> Evaluation:
+    report: Any = {**evaluation.report, **changes}
+    return replace(evaluation, report=report)
+
+
+def certified(evaluation: Evaluation, released: Path) -> Any:
+    """The certificate as others read it."""
+    return json.loads(json.dumps(certificate(evaluation, released)))
+
+
 def conforms(metadata: dict[str, Any]) -> bool:
     graph = rdflib.Graph().parse(data=json.dumps(metadata), format="json-ld")
     shapes = rdflib.Graph().parse(data=SHAPES, format="turtle")
@@ -68,131 +101,243 @@ def conforms(metadata: dict[str, Any]) -> bool:
     return bool(found)
 
 
-def test_metadata_are_those_of_mobility_portals(account: dict[str, Any], released: Path) -> None:
-    metadata = dict(certificate(account, released, "1.0")["metadata"])
+def clauses(made: Any) -> dict[str, Any]:
+    return {clause["clause"]: clause for clause in made["ISO/IEC 27559:2022"]}
+
+
+def test_metadata_are_those_of_mobility_portals(evaluation: Evaluation, released: Path) -> None:
+    said = replace(evaluation, publisher=WORDS)
+    metadata = certified(said, released)["metadata"]
     assert conforms(metadata)
     for name in ("dct:title", "dct:publisher", "dct:spatial", "dcat:distribution"):
         assert not conforms({key: value for key, value in metadata.items() if key != name})
-    west, south, *_ = account["area"]
+    assert metadata["dct:publisher"]["foaf:mbox"] == {"@id": "mailto:datos@madrid.es"}
+    page = replace(WORDS, contact="https://madrid.es/datos")
+    assert conforms(certified(replace(evaluation, publisher=page), released)["metadata"])
+    west, south, *_ = evaluation.area
     assert f"POLYGON(({west} {south}, " in metadata["dct:spatial"]["locn:geometry"]["@value"]
     assert "each the moved mean of the traj" in metadata["dct:description"]["@value"]
-    days = account | {"unit": "day", "width": None, "told_apart": None}
-    said = certificate(days, released, "1.0")["metadata"]["dct:description"]["@value"]
-    assert "each the plain mean of the days of at least" in said
+    days = certified(replace(with_report(evaluation, width=None), unit="day"), released)
+    described = days["metadata"]["dct:description"]["@value"]
+    assert "each the plain mean of the days of at least" in described
 
 
-def test_figures_are_those_of_the_evaluation(account: dict[str, Any], released: Path) -> None:
-    made = certificate(account, released, "1.0")
-    nearest = made["WP29 Opinion 05/2014"]["singling out"][0]
-    first = account["attacks"][0]
-    assert nearest["mean"] == pytest.approx(first["expected"], abs=0.01)
-    assert made["ISO/IEC 27559:2022"]["8.2 average risk"] == pytest.approx(
-        max(one["expected"] for one in account["attacks"] if one["against"] == "release"), abs=0.01
+def test_what_the_publisher_does_not_say_is_absent(evaluation: Evaluation, released: Path) -> None:
+    """Nothing is invented: the metadata lack what only the publisher knows, and nothing else."""
+    made = certified(evaluation, released)
+    text = json.dumps(made)
+    assert not [word for word in PLACEHOLDERS if word in text]
+    assert "publisher" not in made
+    metadata = made["metadata"]
+    distribution = metadata["dcat:distribution"]
+    assert "dct:publisher" not in metadata
+    assert "dcat:accessURL" not in distribution
+    metadata["dct:publisher"] = {"@type": "foaf:Agent", "foaf:name": "Ada"}
+    assert not conforms(metadata)
+    distribution["dcat:accessURL"] = {"@id": "https://madrid.es"}
+    assert not conforms(metadata)
+    distribution["dct:rights"] = {"@type": "dct:RightsStatement"}
+    assert conforms(metadata)
+
+
+def test_the_licence_of_openstreetmap_is_known(evaluation: Evaluation, released: Path) -> None:
+    for attribution, known in ((OSM_ATTRIBUTION, True), ("alice", False)):
+        made = certified(with_report(evaluation, attribution=attribution), released)
+        distribution = made["metadata"]["dcat:distribution"]
+        assert ("ODbL" in json.dumps(distribution.get("dct:license"))) == known
+        assert (distribution.get("dct:rights", {}).get("rdfs:label") == OSM_ATTRIBUTION) == known
+        assert "alice" not in json.dumps(made)
+
+
+def test_a_licence_in_free_words_is_a_right(evaluation: Evaluation, released: Path) -> None:
+    for licence, address in (("ask us", None), ("CC0-1.0", "https://spdx.org/licenses/CC0-1.0")):
+        words = replace(WORDS, licence=licence)
+        said = replace(with_report(evaluation, attribution=None), publisher=words)
+        metadata = certified(said, released)["metadata"]
+        assert conforms(metadata)
+        distribution = metadata["dcat:distribution"]
+        assert distribution["dct:rights"]["rdfs:label"] == licence
+        assert distribution.get("dct:license", {}).get("@id") == address
+
+
+def test_only_what_is_for_publication_is_published(evaluation: Evaluation, released: Path) -> None:
+    text = json.dumps(certified(replace(evaluation, publisher=WORDS), released))
+    for name in ("officer", "purpose", "legal_basis", "retention"):
+        assert getattr(WORDS, name) not in text
+    assert "neighbours [2J<script>" in text
+
+
+def test_each_clause_is_answered_by_a_number_or_by_the_publisher(
+    evaluation: Evaluation, released: Path
+) -> None:
+    answers = clauses(certified(replace(evaluation, publisher=WORDS), released))
+    assert list(answers) == ["6", "7.3", "7.3.2", "8.2.3", "9.2", "9.4"]
+    attacks = [attack for attack in evaluation.attacks if attack.against == "release"]
+    best = max(attacks, key=lambda attack: attack.expected)
+    assert answers["7.3"]["knows"] == {attack.name: attack.knows for attack in attacks}
+    assert answers["7.3.2"]["attack"] == best.name
+    assert answers["7.3.2"]["average"] == pytest.approx(best.expected, abs=0.01)
+    worst = max(attack.worst_case for attack in attacks)
+    assert answers["7.3.2"]["maximum of all attacks"] == pytest.approx(worst, abs=0.005)
+    assert answers["8.2.3"][f"{best.name}: a row"] == answers["7.3.2"]["average"]
+    assert {answers[number]["basis"] for number in ("7.3", "7.3.2", "8.2.3")} == {"measurement"}
+    assert answers["6"]["recipients"] == "everybody"
+    assert answers["9.2"] == {
+        "clause": "9.2",
+        "subject": "governance before release",
+        "basis": "the publisher's word",
+        "approved": "the council, on 3 May",
+    }
+    assert answers["9.4"]["reviewed"] == "the office, each May"
+    blank = clauses(certified(evaluation, released))
+    assert {blank[number]["basis"] for number in ("6", "9.2", "9.4")} == {"blank"}
+
+
+def test_each_entry_says_what_it_rests_on(evaluation: Evaluation, released: Path) -> None:
+    made = certified(replace(evaluation, publisher=WORDS), released)
+    assert set(made["bases"]) >= {"measurement", "statement with a proof", "the publisher's word"}
+    lists = (
+        *made["WP29 Opinion 05/2014"].values(),
+        made["whoever holds all other tracks"],
+        made["ISO/IEC 27559:2022"],
     )
-    assert made["cost"]["metres moved"] == account["published"]["metres moved"]
-    followed, persons = made["WP29 Opinion 05/2014"]["linkability"][-2], account["persons"]
-    of_steps = Crowd(min(persons["steps"], 200), shares=True)
-    first = {start: of_steps.number(one["first"]) for start, one in persons["followed"].items()}
-    below = persons["people_below"] / persons["people"]
-    assert followed == {
+    entries = [entry for entries in lists for entry in entries]
+    entries += [made[name] for name in ("release", "promise", "cost", "publisher")]
+    assert {entry["basis"] for entry in entries} <= made["bases"].keys()
+    proven = [entry for entry in entries if entry["basis"] == "statement with a proof"]
+    assert [[name for name in entry if name.startswith("mu,")] for entry in proven] == [
+        ["mu, 100 m to the side"]
+    ]
+
+
+def test_figures_are_those_of_the_evaluation(evaluation: Evaluation, released: Path) -> None:
+    made = certified(evaluation, released)
+    nearest = made["WP29 Opinion 05/2014"]["singling out"][0]
+    assert nearest["mean"] == pytest.approx(evaluation.attacks[0].expected, abs=0.01)
+    assert made["cost"]["metres moved"] == evaluation.account["published"]["metres moved"]
+
+    people = made["WP29 Opinion 05/2014"]["linkability"][-2]
+    followed = evaluation.followed
+    assert followed is not None
+    left = followed.left["people"]
+    of_steps = Crowd(min(followed.steps, 200), shares=True)
+    first = {start: of_steps.number(ranks.first) for start, ranks in followed.found.items()}
+    assert people == {
+        "basis": "measurement",
         "attack": "one person, from line to line",
         "next line first, if the one before is known": first["known"],
         "if its line is known": first["line"],
         "people with fewer than k on all their lines": Crowd(
-            min(persons["people"], 200), shares=True
-        ).number(below),
+            min(left.several, 200), shares=True
+        ).number(left.below / left.several),
     }
-    told_apart, patient = (
-        account["told_apart"],
-        made["WP29 Opinion 05/2014"]["whoever holds all other tracks"],
+
+
+def test_the_patient_adversary_is_certified(evaluation: Evaluation, released: Path) -> None:
+    members, rebuilt, *_, proven = certified(evaluation, released)["whoever holds all other tracks"]
+    told_apart = evaluation.told_apart
+    width = evaluation.report["width"]
+    assert width is not None
+    assert told_apart == ToldApart.of(evaluation.points, width)
+    assert 0.0 <= proven["mu, 100 m to the side"] - told_apart.mu < 0.01
+    cases = int(proven["in words"].partition(" of 100 cases")[0].rpartition(" ")[2])
+    assert cases - 1 < 100.0 * told_apart.right <= cases
+
+    verified = evaluation.verification
+    assert verified is not None
+    of_lines = Crowd(min(verified.lines, 200), shares=True)
+    for name, figure in (
+        ("members verified", verified.verified),
+        ("likeliest people right", verified.right),
+    ):
+        low, high = members[name]["90 % interval"]
+        assert members[name]["value"] == of_lines.number(figure.value)
+        assert low == of_lines.bounds(figure.low)[0]
+        assert high == of_lines.bounds(figure.high)[1]
+    assert evaluation.rebuilding is not None
+    shares = rebuilt["error as a share of the line's"]
+    assert shares["of medians"]["value"] == of_lines.number(evaluation.rebuilding.share.value)
+
+
+def test_what_nobody_measured_is_not_assessed(evaluation: Evaluation, released: Path) -> None:
+    nothing = replace(
+        with_report(evaluation, width=None),
+        verification=None,
+        rebuilding=None,
+        rebuilt_times=None,
+        habits=None,
+        chained={},
+        followed=None,
+        attacks=[],
     )
-    assert told_apart == ToldApart.of(account["points"], account["width"])._asdict()
-    assert 0.0 <= patient["mu, 100 m to the side"] - told_apart["mu"] < 0.01
-    cases = int(patient["in words"].partition(" of 100 cases")[0].rpartition(" ")[2])
-    assert cases - 1 < 100.0 * told_apart["right"] <= cases
-    verified = account["verification"]
-    of_lines = Crowd(min(verified["lines"], 200), shares=True)
-    for name, figure in (("members verified", "verified"), ("likeliest people right", "right")):
-        low, high = patient[name]["90 % interval"]
-        assert patient[name]["value"] == of_lines.number(verified[figure]["value"])
-        assert low == of_lines.bounds(verified[figure]["low"])[0]
-        assert high == of_lines.bounds(verified[figure]["high"])[1]
-    rebuilt = patient["hidden member rebuilt, error as a share of the line's"]
-    assert rebuilt["of medians"]["value"] == of_lines.number(
-        account["rebuilding"]["share"]["value"]
-    )
+    made = certified(nothing, released)
+    answers = clauses(made)
+    assert {answers[number]["basis"] for number in ("7.3", "7.3.2", "8.2.3")} == {"not assessed"}
+    for question in ("singling out", "linkability"):
+        entries = made["WP29 Opinion 05/2014"][question]
+        assert {entry["basis"] for entry in entries} == {Basis.NOT_ASSESSED}
+    holding_all = made["whoever holds all other tracks"]
+    assert {entry["basis"] for entry in holding_all} == {Basis.NOT_ASSESSED}
 
 
-def test_what_nobody_measured_is_not_assessed(account: dict[str, Any], released: Path) -> None:
-    account |= {
-        "verification": None,
-        "rebuilding": None,
-        "rebuilt_times": None,
-        "habits": None,
-        "told_apart": None,
-        "chains": None,
-        "persons": None,
-        "attacks": [],
-    }
-    made = certificate(account, released, "1.0")
-    assert made["ISO/IEC 27559:2022"]["8.2 average risk"] == NOT_ASSESSED
-    linked = made["WP29 Opinion 05/2014"]["linkability"]
-    assert [{*one.values()} for one in linked] == [
-        {"one person, from line to line", NOT_ASSESSED},
-        {"pieces of one drive, taken together", NOT_ASSESSED},
-    ]
-    holding_all = made["WP29 Opinion 05/2014"]["whoever holds all other tracks"]
-    assert set(holding_all.values()) == {NOT_ASSESSED}
+def numbers(value: object) -> Iterator[float]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for entry in value:
+            yield from numbers(entry)
+    elif isinstance(value, int | float):
+        yield value
 
 
-def test_nothing_in_it_counts_fewer_than_k(account: dict[str, Any], released: Path) -> None:
+def test_nothing_in_it_counts_fewer_than_k(evaluation: Evaluation, released: Path) -> None:
     """Every whole number is k, or counts more; shares, also of errors, are of hundredths."""
-
-    def numbers(value: object) -> list[float]:
-        if isinstance(value, dict):
-            return [number for one in value.values() for number in numbers(one)]
-        if isinstance(value, list):
-            return [number for one in value for number in numbers(one)]
-        return [value] if isinstance(value, int | float) else []
-
-    made = dict(certificate(account, released, "1.0"))
+    made = certified(replace(evaluation, publisher=WORDS), released)
     del made["metadata"]
     del made["release"]["area"]
     for number in numbers(made):
         assert number == round(number, 2)
-        assert number >= account["k"] or number <= 1 or number % 1, number
+        assert number >= evaluation.k or number <= 1 or number % 1, number
 
 
-def test_what_must_not_be_published_gets_none(account: dict[str, Any], released: Path) -> None:
-    account["verdict"] |= {"kind": "stop", "sentences": ["too few"]}
-    made = certificate(account, released, "1.0")
-    assert made == {
+def test_what_must_not_be_published_gets_none(evaluation: Evaluation, released: Path) -> None:
+    assert certified(replace(evaluation, problems=["too few"]), released) == {
         "certificate": "none: this release must not be published",
-        "because": ["too few"],
+        "because": ["Too few."],
     }
 
 
-def test_a_file_is_held_against_its_certificate(account: dict[str, Any], released: Path) -> None:
-    made: Any = certificate(account, released, "1.0")
-    said = made["release"]
-    same = trajanon.Findings(account["k"], said["rows"], said["groups"], 4, [])
-    assert repeated(made, released, same) == []
+def test_a_file_is_held_against_its_certificate(evaluation: Evaluation, released: Path) -> None:
+    made = certified(evaluation, released)
+    k = evaluation.k
+    rows = made["release"]["rows"]
+    groups = made["release"]["groups"]
+    assert differences(made, released, trajanon.Findings(k, rows, groups, k, [])) == []
+    before = made["release"]["sha256"][released.name]
     released.write_bytes(b"other lines")
-    fewer = trajanon.Findings(account["k"], said["rows"] - 1, said["groups"], 4, [])
-    rows, other = repeated(made, released, fewer)
-    rare = trajanon.Findings(2, said["rows"], said["groups"], 2, [])
-    assert repeated(made, released, rare)[0].endswith("and a line occurs 2 times")
-    assert rows.startswith(f"the certificate says {said['rows']} rows")
-    assert "had another SHA-256" in other
+    fewer = trajanon.Findings(2, rows - 1, groups, 2, [])
+    of_rows, of_rarest, of_bytes = differences(made, released, fewer)
+    assert of_rows.sentence == f"rows: {rows} in the certificate, {rows - 1} in the file"
+    assert of_rarest.sentence == (
+        f"rows of the rarest line: at least {k} in the certificate, 2 in the file"
+    )
+    assert of_bytes.what == "SHA-256"
+    assert of_bytes.certified == before
+    assert of_bytes.in_file not in (before, "none")
 
 
-def test_each_part_of_a_folder_has_its_hash(account: dict[str, Any], tmp_path: Path) -> None:
+def test_each_part_of_a_folder_has_its_hash(evaluation: Evaluation, tmp_path: Path) -> None:
     folder = tmp_path / "anonymized"
     folder.mkdir()
     for name in ("part-00000.parquet", "part-00001.parquet", "notes.txt"):
         (folder / name).write_text(name, "utf-8")
-    hashes = certificate(account, folder, "1.0")["release"]["sha256"]
-    assert list(hashes) == ["part-00000.parquet", "part-00001.parquet"]
+    made = certified(evaluation, folder)
+    assert list(made["release"]["sha256"]) == ["part-00000.parquet", "part-00001.parquet"]
+    (folder / "part-00001.parquet").unlink()
+    release = made["release"]
+    same = trajanon.Findings(evaluation.k, release["rows"], release["groups"], evaluation.k, [])
+    (lost,) = differences(made, folder, same)
+    assert lost.in_file == "none"
 
 
 @pytest.mark.parametrize(

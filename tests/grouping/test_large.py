@@ -168,7 +168,7 @@ def test_sums_in_parts_are_those_of_the_whole(seed: int, n: int, groups: int) ->
     whole = loss.group_means(records, labels)
     lost, long = loss.sse(records, labels), path_length(records, path)
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("loss", "search.paths"):
+        for name in ("grouping.loss", "grouping.paths.paths"):
             patch.setattr(import_module(f"trajanon.{name}"), "_AT_ONCE", 7)
         assert np.array_equal(loss.group_means(records, labels), whole)
         assert loss.sse(records, labels) == pytest.approx(lost)

@@ -50,7 +50,7 @@ def test_a_holder_reads_figures_as_they_are() -> None:
 
 def published(evaluation: Evaluation, path: Path) -> str:
     """All that is published of a release beside it."""
-    said = certificate(evaluation.account, path, trajanon.__version__)
+    said = certificate(evaluation, path)
     return evaluation.datasheet + json.dumps(said)
 
 

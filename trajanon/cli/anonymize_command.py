@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import trajanon
-from trajanon.cli.messages import INTERRUPTED, say, say_written, show_json, tell
+from trajanon.cli.exit_codes import INTERRUPTED
+from trajanon.cli.messages import say, say_written, show_json, tell
 from trajanon.cli.options import ANONYMIZED, RELEASE, TRAJECTORIES, method_of, options, seconds_of
 from trajanon.common.errors import BadInput
 from trajanon.common.settings import ReleaseSettings, Settings
@@ -71,7 +72,8 @@ def anonymize(
 ) -> None:
     """Replace each trajectory by the centroid of a group of at least k."""
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
-    from trajanon.cli.report_tables import bars, rows_of, show_path, show_release, without_lists
+    from trajanon.cli.progress_bars import bars
+    from trajanon.cli.report_tables import rows_of, show_path, show_release, without_lists
     from trajanon.release.holder_key import holders_key
     from trajanon.release.report import report_path
     from trajanon.shards.publication import anonymize_file
@@ -128,7 +130,7 @@ def anonymize(
 def _of_parts(
     folder: str, out: str, memory: str, cluster: str | None, **how: Any
 ) -> tuple[str, dict[str, Any]]:
-    from trajanon.cli.report_tables import bars
+    from trajanon.cli.progress_bars import bars
     from trajanon.common.workers import connected
     from trajanon.files.release_formats import RELEASE_FORMATS
     from trajanon.shards.parts import parts_report_path

@@ -1,13 +1,20 @@
 """trajanon evaluate."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 import trajanon
+from trajanon.cli.exit_codes import FINDS_FAULT
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, check_page, options
 from trajanon.common.errors import BadInput
+
+if TYPE_CHECKING:
+    from trajanon.release.snapping import RoadsToFollow
+    from trajanon.trajectories.trajectories import Trajectories
 
 _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
 
@@ -25,6 +32,8 @@ _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
     "told from others. Takes several times as long as anonymize.",
     roads="An .osm.pbf file, to measure what counts on its streets are worth.",
     mode="Means of travel on these roads: car, bicycle, foot or any.",
+    publisher="A publisher.toml with your words for datasheet and certificate. The record of "
+    "processing is then written beside the page, as evaluation.record.html.",
     out="Page to write, with a .json beside it. Datasheet and certificate stand beside the "
     "release, as RELEASE.datasheet.md and RELEASE.certificate.json.",
 )
@@ -35,6 +44,7 @@ def evaluate(
     holdout: bool = False,
     roads: Path | None = None,
     mode: str = "any",
+    publisher: Path | None = None,
     out: Path = Path("evaluation.html"),
     subjects_exact: bool = False,
     as_json: bool = False,
@@ -43,9 +53,12 @@ def evaluate(
 
     Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
     """
-    from trajanon.cli.report_tables import bars, show_verdict
+    from trajanon.cli.progress_bars import bars
+    from trajanon.cli.report_tables import show_verdict
     from trajanon.common.atomic_output import replacing
     from trajanon.evaluation.evaluation import evaluate as evaluated
+    from trajanon.evaluation.processing_record import processing_record
+    from trajanon.evaluation.publisher import Publisher
     from trajanon.evaluation.release_certificate import certificate
     from trajanon.release import report as reports
     from trajanon.release.release import json_report
@@ -57,42 +70,44 @@ def evaluate(
         raise BadInput(f"--mode {mode} is for --roads: leave it out")
     ks = None if curve is None else _numbers(curve)
     check_page(out, "an evaluation")
+    words = None if publisher is None else Publisher.read(publisher)
+
     originals, released = given
+    records = [] if publisher is None else [out.with_suffix(".record.html")]
+    private = (out, out.with_suffix(".json"), *records)
     public = (reports.datasheet_path(released), reports.report_path(released, "certificate.json"))
-    outputs = (out, out.with_suffix(".json"), *public)
-    read = [*given, reports.report_path(released), *([roads] if roads else [])]
-    replaced = replacing(*outputs, inputs=read, public=public)
-    with bars() as progress, replaced as (page, account, sheet, certified):
+    inputs = [*given, reports.report_path(released), *filter(None, (roads, publisher))]
+    replaced = replacing(*private, *public, inputs=inputs, public=public)
+
+    with bars() as progress, replaced as drafts:
         report = reports.read_report(released)
         k, _ = reports.promise_in(report)
         trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
-        release = trajanon.read_release(released)
-        findings = trajanon.check(released, k)
-        streets = None
-        if roads is not None:
-            from trajanon import extract
-            from trajanon.cli.map_command import box_around
-
-            around = box_around(trajectories.points)
-            streets = extract.roads_to_follow(roads, mode, bbox=around)
         if ks is None:
             ks = sorted({2, k, 10}) if len(trajectories) <= _FEW else []
+
         evaluation = evaluated(
             trajectories,
-            release,
+            trajanon.read_release(released),
             report,
             file=released.name,
-            findings=findings,
-            streets=streets,
+            findings=trajanon.check(released, k),
+            streets=None if roads is None else _roads_around(trajectories, roads, mode),
             curve=ks,
             holdout=holdout,
+            publisher=words,
             progress=progress,
         )
-        page.write_text(evaluation.html, encoding="utf-8")
-        account.write_text(json_report(evaluation.account), encoding="utf-8")
-        sheet.write_text(evaluation.datasheet, encoding="utf-8")
-        says = certificate(evaluation.account, released, trajanon.__version__)
-        certified.write_text(json_report(says), encoding="utf-8")
+        texts = (
+            evaluation.html,
+            json_report(evaluation.account),
+            *(processing_record(evaluation) for _ in records),
+            evaluation.datasheet,
+            json_report(certificate(evaluation, released)),
+        )
+        for draft, text in zip(drafts, texts, strict=True):
+            draft.write_text(text, encoding="utf-8")
+
     if as_json:
         show_json(evaluation.account)
     else:
@@ -101,10 +116,26 @@ def evaluate(
             tell(evaluation.curve.words)
         if evaluation.holdout is not None:
             tell(evaluation.holdout.beside)
-        mine, beside = (" and ".join(map(str, some)) for some in (outputs[:2], public))
-        tell(f"Wrote {mine}, for you alone, and {beside}, to stand beside the release.")
+        tell(
+            f"Wrote {_listed(private)}, for you alone, and {_listed(public)}, to stand beside the "
+            "release."
+        )
     if not evaluation.holds:
-        raise typer.Exit(1)
+        raise typer.Exit(FINDS_FAULT)
+
+
+def _roads_around(trajectories: "Trajectories", roads: Path, mode: str) -> "RoadsToFollow":
+    """Read the roads on which a release would be counted."""
+    from trajanon import extract
+    from trajanon.cli.map_command import box_around
+
+    return extract.roads_to_follow(roads, mode, bbox=box_around(trajectories.points))
+
+
+def _listed(paths: Sequence[Path]) -> str:
+    """Write paths as people list them."""
+    *others, last = map(str, paths)
+    return f"{', '.join(others)} and {last}"
 
 
 def _numbers(text: str) -> list[int]:

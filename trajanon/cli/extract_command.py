@@ -62,7 +62,8 @@ def extract(
     **how: Any,
 ) -> None:
     """Turn GPS traces into whole trips, or windows, of 30 points each."""
-    from trajanon.cli.report_tables import bars, show_extraction
+    from trajanon.cli.progress_bars import bars
+    from trajanon.cli.report_tables import show_extraction
     from trajanon.common.workers import connected
     from trajanon.extract.earth.area import area_of
     from trajanon.extract.extraction import OSM_API, extract_to

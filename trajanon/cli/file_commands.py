@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 import trajanon
+from trajanon.cli.exit_codes import FINDS_FAULT
 from trajanon.cli.messages import show_json, tell, with_flags
 from trajanon.cli.options import ANONYMIZED, names_of, options
 from trajanon.common.errors import BadInput
@@ -61,7 +62,7 @@ def check(
         for problem in problems:
             tell(f"- {problem}")
     if not account["holds"]:
-        raise typer.Exit(1)
+        raise typer.Exit(FINDS_FAULT)
 
 
 def _of_table(file: Path, k: int, columns: Sequence[str]) -> tuple[dict[str, Any], str]:
@@ -107,10 +108,11 @@ def _of_release(
             counted += f", where {without} without a name count as {nameless.subjects:,}"
     is_folder = released.is_dir()
     if certificate is not None:
-        from trajanon.evaluation.release_certificate import read_certificate, repeated
+        from trajanon.evaluation.release_certificate import differences, read_certificate
 
-        differs = repeated(read_certificate(certificate), released, found)
-        found = replace(found, problems=[*found.problems, *differs])
+        differing = differences(read_certificate(certificate), released, found)
+        sentences = [difference.sentence for difference in differing]
+        found = replace(found, problems=[*found.problems, *sentences])
     said = (
         f"{released} holds for {found.answered}: each of its {found.groups:,} different "
         f"trajectories occurs at least {found.k} times ({found.trajectories:,} in all), and "

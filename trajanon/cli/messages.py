@@ -16,9 +16,6 @@ import typer
 from trajanon.common.errors import ColumnsUnclear, printable
 from trajanon.common.plain_text import escaped_json
 
-INTERRUPTED = 130
-"""The shell's exit code for Ctrl-C."""
-
 _OPTIONS = {"area": "bbox"}
 """Parameters of the library with options of other names."""
 

@@ -32,7 +32,7 @@ def benchmark(
     """Measure the papers' tables again, on this machine."""
     from dataclasses import asdict
 
-    from trajanon.cli.report_tables import bars
+    from trajanon.cli.progress_bars import bars
     from trajanon.common.atomic_output import check_outputs, replacing
     from trajanon.grouping.methods.hm2 import CONCORDE_CITIES
     from trajanon.grouping.paths.external_solvers import concorde_command
@@ -84,7 +84,7 @@ def figures(files: list[Path], *, out: Path = Path("figures")) -> None:
     """
     if find_spec("matplotlib") is None:
         raise BadInput("figures are drawn by matplotlib; run pip install 'trajanon[figures]'")
-    from trajanon.cli.report_tables import bars
+    from trajanon.cli.progress_bars import bars
     from trajanon.maps.figures import of_benchmark, save, which_k
 
     read, left_out = files, list[str]()

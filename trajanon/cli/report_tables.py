@@ -1,89 +1,13 @@
-"""The display of a running command, and tables of its results."""
+"""Results of commands as lines and tables on the screen."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from time import monotonic
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.progress import Progress as RichProgress
-
-from trajanon._kernels import at_compilation
-from trajanon.cli.messages import say_compiling, speaks_json, tell, write_line
+from trajanon.cli.messages import tell
 from trajanon.common.columns_read import columns_read
-from trajanon.common.errors import printable
 from trajanon.common.number_text import UNITS, number_of, percent, span
-from trajanon.common.progress import Progress
 from trajanon.release.verdict import Verdict, cost, knows_people, source, verdict
-
-_NAME = 80
-"""Characters of a name on the screen."""
-
-_COMPILING = "Compiling kernels, once"
-
-
-@contextmanager
-def bars() -> Iterator[Progress]:
-    """Show progress bars on standard error; nothing where that is no terminal."""
-    if speaks_json():
-        with _listening(lambda kernel, _: write_line({"compiling": kernel})):
-            yield _lines()
-        return
-    console = Console(stderr=True)
-    tasks: dict[str, TaskID] = {}
-
-    def move(task: str, done: float, total: float | None, note: str = "") -> None:
-        if task not in tasks:
-            tasks[task] = shown.add_task(printable(task, _NAME), total=total, note="")
-        shown.update(tasks[task], completed=done, total=total, note=printable(note))
-
-    with RichProgress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TextColumn("{task.fields[note]}", markup=False),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as shown:
-
-        def compiling(kernel: str, kept: bool) -> None:
-            if kernel:
-                say_compiling(kept)
-                move(_COMPILING, 0, None, kernel)
-            elif _COMPILING in tasks:
-                shown.remove_task(tasks.pop(_COMPILING))
-
-        with _listening(compiling):
-            yield move
-
-
-@contextmanager
-def _listening(listener: Callable[[str, bool], None]) -> Iterator[None]:
-    at_compilation.append(listener)
-    try:
-        yield
-    finally:
-        at_compilation.remove(listener)
-
-
-def _lines() -> Progress:
-    """Tell progress as lines of JSON on standard error."""
-    last = ("", 0.0)
-
-    def tell(task: str, done: float, total: float | None, note: str = "") -> None:
-        nonlocal last
-        if task != last[0] or monotonic() - last[1] > 0.2:
-            last = task, monotonic()
-            write_line({"task": task, "done": done, "total": total, "note": note})
-
-    return tell
-
 
 STOPPED = (
     "Stopped by Ctrl-C: these are the best groups so far. They keep what k promises; "

@@ -46,7 +46,7 @@ def streets(
 ) -> None:
     """Count people on streets by direction, speed and hour: from the release alone."""
     from trajanon.cli.map_command import box_around
-    from trajanon.cli.report_tables import bars
+    from trajanon.cli.progress_bars import bars
     from trajanon.common.atomic_output import replacing
     from trajanon.extract import roads_to_follow
     from trajanon.release.report import datasheet_path, report_path

@@ -75,6 +75,15 @@ def number_of(number: int, one: str, more: str = "") -> str:
     return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
+def roughly(number: int | None) -> str | None:
+    """Write a number to two digits, so that no difference of two shows one recording.
+
+    >>> roughly(1_234)
+    'some 1,200'
+    """
+    return None if number is None else f"some {int(float(f'{number:.2g}')):,}"
+
+
 def shown(name: str, said: Sequence[str]) -> str:
     """Write the `repr` of a result.
 

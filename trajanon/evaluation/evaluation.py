@@ -21,6 +21,7 @@ from trajanon.evaluation.attacks.verification import Verified, verification
 from trajanon.evaluation.comparisons import curve as curve_of
 from trajanon.evaluation.comparisons import drawn_half, hold_out, options_in
 from trajanon.evaluation.evidence import Evaluation
+from trajanon.evaluation.publisher import Publisher, check_licence
 from trajanon.evaluation.usefulness import Seconds, usefulness
 from trajanon.grouping.loss import loss_to
 from trajanon.grouping.partition import broken_promises, check_k
@@ -63,6 +64,7 @@ def evaluate(
     seed: int = 0,
     curve: Sequence[int] = (),
     holdout: bool = False,
+    publisher: Publisher | None = None,
     progress: Progress = silent,
 ) -> Evaluation:
     """Measure what a release protects, and what it costs.
@@ -93,14 +95,17 @@ def evaluate(
     holdout
         Whether to anonymize half of the subjects again, with the report's settings, and to measure
         what that release shows of them, compared with the other half.
+    publisher
+        The publisher's words, for datasheet, certificate and record of processing.
     progress
         Called with the step that is being done.
 
     Raises
     ------
     BadInput
-        If the three do not belong together, a k of the curve is below 2, or there are too few
-        subjects to hold out half of them.
+        If the three do not belong together, a k of the curve is below 2, there are too few subjects
+        to hold out half of them, or the publisher names another licence than OpenStreetMap's data
+        allow.
 
     Examples
     --------
@@ -124,6 +129,8 @@ def evaluate(
         check_k(each)
     reported = checked(report)
     k, counted = promise_in(reported)
+    publisher = publisher or Publisher()
+    check_licence(publisher, reported.get("attribution"))
     in_file = released_of(trajectories, reported)
     whole = trajectories if "people" in (reported.get("choice") or {}) else in_file
     if holdout:
@@ -177,6 +184,7 @@ def evaluate(
         holdout=hold_out(in_file, reported, seed=seed, progress=progress) if holdout else None,
         report=reported,
         streets=streets and compared_streets(kept, different_lines(release), streets),
+        publisher=publisher,
     )
 
 

@@ -1,28 +1,16 @@
 """The evidence of a release: its numbers, its verdict and its pages."""
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from itertools import groupby
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup, escape
 
 import trajanon
 from trajanon.common.arrays import Ints
-from trajanon.common.number_text import (
-    STAGES,
-    UNITS,
-    metres,
-    page,
-    percent,
-    shown,
-    span,
-    two_digits,
-)
+from trajanon.common.number_text import STAGES, UNITS, page, roughly, shown, span, two_digits
 from trajanon.common.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.evaluation import usefulness as measures
 from trajanon.evaluation.attacks.attack import QUESTIONS, Attack
@@ -31,6 +19,8 @@ from trajanon.evaluation.attacks.inference import Inferred
 from trajanon.evaluation.attacks.known_tracks import Guessed
 from trajanon.evaluation.attacks.verification import Verified
 from trajanon.evaluation.comparisons import Curve, Holdout
+from trajanon.evaluation.publisher import Publisher
+from trajanon.evaluation.templates import rendered
 from trajanon.evaluation.usefulness import DURATION_CLASS
 from trajanon.release.people_left import Left, counts_of, few_left
 from trajanon.release.perturbation import ToldApart
@@ -111,6 +101,8 @@ class Evaluation:
         not requested.
     report
         The holder's report of the release.
+    publisher
+        The publisher's words, for datasheet, certificate and record of processing.
 
     Examples
     --------
@@ -157,6 +149,7 @@ class Evaluation:
     holdout: Holdout | None
     report: Report
     streets: StreetUsefulness | None = None
+    publisher: Publisher = field(default_factory=Publisher)
 
     @property
     def units(self) -> str:
@@ -212,7 +205,7 @@ class Evaluation:
     def facts(self) -> list[str]:
         """The findings, a sentence each; none of them asks for a decision."""
         tried = [one for one in self.attacks if one.against == "release" and len(one.targets)]
-        return _rendered(
+        return rendered(
             "facts.txt",
             evidence=self,
             tried=tried,
@@ -231,7 +224,7 @@ class Evaluation:
             "date": self.date.isoformat(),
             "verdict": self.verdict.account,
             "cost": cost(self.report),
-            "published": self._published,
+            "published": self.published,
             "source": source(self.report),
             "facts": self.facts,
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
@@ -262,7 +255,7 @@ class Evaluation:
     @property
     def html(self) -> str:
         """A page for the holder, which says so in its first line; it asks for no network."""
-        return _rendered(
+        return rendered(
             "page.html",
             notice=NOTICE,
             evaluation=self,
@@ -292,7 +285,7 @@ class Evaluation:
         return Crowd(self.trajectories / self.most_of_one)
 
     @property
-    def _published(self) -> dict[str, Any]:
+    def published(self) -> dict[str, Any]:
         """What is published of the cost, rounded."""
         moved = self.usefulness.displacement
         return {
@@ -318,18 +311,18 @@ class Evaluation:
         names = [stage["name"] for stage in self.report["stages"]]
         known = {*STAGES, *METHOD_NAMES, *REFINEMENT_NAMES}
         steps = dict.fromkeys(STAGES.get(name, name) for name in names if name in known)
-        return _rendered(
+        return rendered(
             "datasheet.md",
             evaluation=self,
             steps=[step.replace("trajectories", self.units) for step in steps]
             or ["microaggregation"],
             version=trajanon.__version__,
-            read=_rough(
+            read=roughly(
                 self.report["source"].get("recordings") if "source" in self.report else None
             ),
             width=width_in(self.report),
             for_comparison=FOR_COMPARISON,
-            cost=self._published["cost"],
+            cost=self.published["cost"],
             crowd=self.crowd,
             few=FEW,
             farthest=Crowd(self.crowd.people * BEYOND),
@@ -358,11 +351,6 @@ class Evaluation:
         return [("Verdict", judged), ("Cost", cost(self.report)), ("Source", source(self.report))]
 
 
-def _rough(number: int | None) -> str | None:
-    """Round a number to two digits, so that no difference of two shows one recording."""
-    return None if number is None else f"some {int(float(f'{number:.2g}')):,}"
-
-
 def _beside(counts: Sequence[Sequence[int]], most: int = 0) -> list[list[float]]:
     """Heights of bars for each class, up to a class; or to that of the 99th percentile."""
     both = np.array(counts, dtype=np.float64)
@@ -374,40 +362,5 @@ def _beside(counts: Sequence[Sequence[int]], most: int = 0) -> list[list[float]]
     return heights
 
 
-def _rendered(template: str, **given: Any) -> str:
-    """Fill in a template of this folder; only HTML is escaped."""
-    environment = Environment(
-        loader=PackageLoader("trajanon.evaluation", ""),
-        autoescape=select_autoescape(["html"]),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-        keep_trailing_newline=template.endswith(".md"),
-    )
-    environment.filters |= {"count": _count, "code": _code, "unbroken": _unbroken}
-    environment.filters |= {"metres": metres, "percent": percent, "span": span, "tau": _tau}
-    return environment.get_template(template).render(given)
-
-
 def _minutes(minutes: float) -> str:
     return span(60.0 * minutes)
-
-
-def _count(number: int | None) -> str:
-    return "not known" if number is None else f"{number:,}"
-
-
-def _tau(agreement: float | None) -> str:
-    return "–" if agreement is None else f"{agreement:.2f}"
-
-
-def _code(name: str) -> str:
-    """Quote a file name so that it cannot be anything but text in a table."""
-    shown = "".join(c if c.isprintable() and c not in "`|" else "?" for c in name)
-    return f"`{shown}`"
-
-
-def _unbroken(sentence: str) -> Markup:
-    """Let no line of a page end within the name of an option."""
-    spans = re.sub(r"--[a-z][a-z-]*", r'<span class="option">\g<0></span>', str(escape(sentence)))
-    return Markup(spans)

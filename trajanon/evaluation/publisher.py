@@ -12,6 +12,7 @@ from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput
 from trajanon.common.inputs import read_toml
 from trajanon.common.plain_text import plain_text
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
 _EMAIL = re.compile(r"[\w.+'~-]+@[\w-]+(\.[\w-]+)+")
 _WEB_PAGE = re.compile(r"https?://[\w.-]+(:\d+)?([/?#][^\s<>\"{}|\\^`]*)?")
@@ -33,14 +34,17 @@ _SPDX = {
 }
 """Licences for data by their identifiers, as SPDX writes them; other licences are free words."""
 
+OSM_LICENCE = "ODbL-1.0"
+"""That of data made of OpenStreetMap's."""
+
 _HEAD = "# The publisher's words on a release: trajanon evaluate --publisher publisher.toml"
 _PUBLIC = "# Published in its datasheet and certificate."
 _PRIVATE = "# In the record of processing alone, which stays with you."
 
 
-def _word(question: str, *, public: bool = True) -> Any:
-    """Declare a field that is empty unless the publisher answers its question."""
-    return field(default="", metadata={"question": question, "public": public})
+def _word(label: str, hint: str = "", *, public: bool = True) -> Any:
+    """Declare a field that is empty unless the publisher fills it in."""
+    return field(default="", metadata={"label": label, "hint": hint, "public": public})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,21 +103,21 @@ class Publisher:
     True
     """
 
-    title: str = _word("Title of the release")
-    name: str = _word("Name of the publisher, who answers for the data")
-    contact: str = _word("E-mail address or web page of the publisher")
+    title: str = _word("Title")
+    name: str = _word("Publisher", "who answers for the data")
+    contact: str = _word("Contact", "an e-mail address or a web page")
     address: str = _word("Web address of the release")
-    licence: str = _word("SPDX identifier such as CC-BY-4.0, web address, or free words")
-    subject: str = _word("What a subject is: a person, a vehicle or an account")
-    source: str = _word("Who recorded the tracks, and why")
-    recipients: str = _word("Who may use the release")
-    context: str = _word("What recipients may know of the subjects, and gain from finding them")
-    before_release: str = _word("Who approved the release, and when")
-    after_release: str = _word("Who reviews the release, when, and what follows an incident")
-    officer: str = _word("E-mail address or web page of the data protection officer", public=False)
-    purpose: str = _word("What the tracks are processed and published for", public=False)
-    legal_basis: str = _word("Legal basis of processing and publication", public=False)
-    retention: str = _word("How long tracks, report and key are kept", public=False)
+    licence: str = _word("Licence", "an identifier such as CC-BY-4.0, a web address, or free words")
+    subject: str = _word("A subject is", "a person, a vehicle or an account")
+    source: str = _word("Recorded by", "who recorded the tracks, and what for")
+    recipients: str = _word("Recipients", "who may use the release")
+    context: str = _word("Adversaries", "what recipients may know of subjects, and gain by it")
+    before_release: str = _word("Approved by", "who approved the release, and when")
+    after_release: str = _word("Reviewed by", "who, when, and what follows an incident")
+    officer: str = _word("Data protection officer", "an e-mail address or a web page", public=False)
+    purpose: str = _word("Purpose", "of processing and of publication", public=False)
+    legal_basis: str = _word("Legal basis", "of processing and of publication", public=False)
+    retention: str = _word("Retention", "how long tracks, report and key are kept", public=False)
 
     def __post_init__(self) -> None:
         for word in fields(self):
@@ -142,6 +146,15 @@ class Publisher:
         return f"mailto:{self.contact}" if _EMAIL.fullmatch(self.contact) else self.contact
 
     @property
+    def published(self) -> dict[str, str]:
+        """The words that are published, by their labels; without empty ones."""
+        return {
+            word.metadata["label"]: getattr(self, word.name)
+            for word in fields(self)
+            if word.metadata["public"] and getattr(self, word.name)
+        }
+
+    @property
     def text(self) -> str:
         """The file, with a line of explanation before each field."""
         return "\n".join([_HEAD, *self._lines(), ""])
@@ -149,12 +162,16 @@ class Publisher:
     def _lines(self) -> Iterator[str]:
         for public, heading in ((True, _PUBLIC), (False, _PRIVATE)):
             yield from ("", heading)
+
             for word in fields(self):
-                if word.metadata["public"] == public:
-                    # Without control characters, a text of JSON is one of TOML.
-                    text = json.dumps(getattr(self, word.name), ensure_ascii=False)
-                    yield f"# {word.metadata['question']}:"
-                    yield f"{word.name} = {text}"
+                if word.metadata["public"] != public:
+                    continue
+                label, hint = word.metadata["label"], word.metadata["hint"]
+                yield f"# {label}: {hint}" if hint else f"# {label}"
+
+                # Without control characters, a text of JSON is one of TOML.
+                text = json.dumps(getattr(self, word.name), ensure_ascii=False)
+                yield f"{word.name} = {text}"
 
     def write(self, path: str | Path) -> None:
         """Write the file, readable by its owner alone."""
@@ -183,6 +200,26 @@ class Publisher:
             return cls(**words)
         except BadInput as error:
             raise BadInput(f"{path}: {error}") from error
+
+
+def check_licence(publisher: Publisher, attribution: str | None) -> None:
+    """Refuse another licence than that of OpenStreetMap, if a release is made of its data."""
+    if attribution == OSM_ATTRIBUTION and publisher.licence not in ("", OSM_LICENCE):
+        raise BadInput(
+            f"the release is made of data of OpenStreetMap under {OSM_LICENCE}: write this as its "
+            f"licence, or leave it empty (got {publisher.licence!r})"
+        )
+
+
+def markdown(text: str) -> str:
+    r"""Write a text for Markdown, where it is nothing but text, or a link to itself.
+
+    >>> print(markdown("a|b <script>"), markdown("https://madrid.es/a_b"))
+    a\|b \<script\> <https://madrid.es/a_b>
+    """
+    if _EMAIL.fullmatch(text) or _WEB_PAGE.fullmatch(text):
+        return f"<{text}>"
+    return re.sub(r"[\\`*_\[\]<>|&~]", r"\\\g<0>", text)
 
 
 def _check_address(name: str, text: str, *forms: re.Pattern[str]) -> None:

@@ -2,30 +2,74 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
-from datetime import date
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from math import ceil
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import NamedTuple, TypedDict
 
+import trajanon
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import parsed
-from trajanon.common.number_text import UNITS, number_of
-from trajanon.evaluation.attacks.attack import QUESTIONS
+from trajanon.evaluation.attacks.attack import QUESTIONS, Attack
+from trajanon.evaluation.attacks.chains import KNOWN, LINE
+from trajanon.evaluation.attacks.known_tracks import Estimate
+from trajanon.evaluation.bases import Basis, Json
+from trajanon.evaluation.evidence import Evaluation
+from trajanon.evaluation.mobility_metadata import metadata
+from trajanon.release.people_left import Left
 from trajanon.release.public_figures import Crowd
-
-NOT_ASSESSED = "not assessed"
+from trajanon.release.release_check import Findings
+from trajanon.release.report import width_in
 
 _HUNDREDTHS = 200
 """Cases of which a share is rounded to hundredths."""
 
-_GUESSED = {
-    "hidden member rebuilt": "rebuilding",
-    "times of a hidden member rebuilt": "rebuilt_times",
-    "guessed by the person's other trajectories": "habits",
+_BASES = {
+    Basis.MEASUREMENT: "counted or tried on the released file and the originals",
+    Basis.PROOF: "proven in docs/proof.md of trajanon, from what is assumed there",
+    Basis.WORD: "as the publisher says; not checked",
+    Basis.BLANK: "the publisher says nothing",
+    Basis.NOT_ASSESSED: "nobody measured it",
 }
 
-_Account = Mapping[str, Any]
+
+class Entry(NamedTuple):
+    """Facts of the certificate, and what they rest on."""
+
+    basis: Basis
+    facts: Mapping[str, Json] = {}
+
+    @property
+    def account(self) -> dict[str, Json]:
+        """Ready for JSON."""
+        return {"basis": self.basis, **self.facts}
+
+
+class Clause(NamedTuple):
+    """A clause of ISO/IEC 27559:2022, and what answers it."""
+
+    number: str
+    subject: str
+    answer: Entry
+
+    @property
+    def account(self) -> dict[str, Json]:
+        """Ready for JSON."""
+        return {"clause": self.number, "subject": self.subject, **self.answer.account}
+
+
+class Difference(NamedTuple):
+    """What a file has, and its certificate says otherwise."""
+
+    what: str
+    certified: str
+    in_file: str
+
+    @property
+    def sentence(self) -> str:
+        """Write both."""
+        return f"{self.what}: {self.certified} in the certificate, {self.in_file} in the file"
 
 
 class _Release(TypedDict):
@@ -38,99 +82,54 @@ class _Promise(TypedDict):
     k: int
 
 
-class _Certificate(TypedDict):
+class Certified(TypedDict):
     """What is repeated of a certificate."""
 
     release: _Release
     promise: _Promise
 
 
-_CONTEXT = {
-    "dcat": "http://www.w3.org/ns/dcat#",
-    "dct": "http://purl.org/dc/terms/",
-    "foaf": "http://xmlns.com/foaf/0.1/",
-    "locn": "http://www.w3.org/ns/locn#",
-    "geosparql": "http://www.opengis.net/ont/geosparql#",
-    "xsd": "http://www.w3.org/2001/XMLSchema#",
-    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
-    "mobilitydcatap": "https://w3id.org/mobilitydcat-ap#",
-}
-_MOBILITY = "https://w3id.org/mobilitydcat-ap/"
-_EUROPE = "http://publications.europa.eu/resource/authority/"
-_FILE_TYPES = {
-    ".parquet": "PARQUET",
-    ".gpkg": "GPKG",
-    ".geojson": "GEOJSON",
-    ".csv": "CSV",
-    ".gpx": "XML",
-    ".mfjson": "JSON",
-}
-
-
-def certificate(account: _Account, released: str | os.PathLike[str], version: str) -> _Account:
+def certificate(evaluation: Evaluation, released: str | os.PathLike[str]) -> dict[str, Json]:
     """Certify a release; ready for JSON, and for publication beside it.
 
+    Each entry says whether it is a measurement, a statement with a proof, or the publisher's word.
     Shares are rounded to hundredths, or more, so that none tells of a single one, and no count
-    below k follows from them. What was not measured is marked as not assessed.
+    below k follows from them.
 
     Parameters
     ----------
-    account
-        `Evaluation.account`.
+    evaluation
+        The evidence, with the publisher's words.
     released
         The released file, or a folder of parts.
-    version
-        That of trajanon.
     """
-    if account["verdict"]["kind"] == "stop":
-        because = account["verdict"]["sentences"]
+    if not evaluation.holds:
+        because = [*evaluation.verdict.sentences]
         return {"certificate": "none: this release must not be published", "because": because}
-    made = date.fromisoformat(account["date"])
-    k, attacks = account["k"], account["attacks"]
-    originals = {one["name"]: one for one in attacks if one["against"] == "originals"}
-    found = [_attack(one, originals) for one in attacks if one["against"] == "release"]
-    tried = (one for one in attacks if one["against"] == "release")
-    best = _attack(max(tried, key=lambda one: one["expected"]), {}) if found else {}
-    singling_out, linkability, inference = (
-        [one for one in found if one["question"] == question] for question in QUESTIONS
-    )
-    again = made.replace(year=made.year + 1, day=min(made.day, 28))
+
+    words = evaluation.publisher.published
     return {
         "certificate": "of what was assessed before publication; no promise beyond k-anonymity",
-        "made": {"by": f"trajanon {version}", "on": account["date"]},
-        "release": {
-            "sha256": _hashes(Path(released)),
-            **{name: account[name] for name in ("unit", "points", "times", "area", "groups")},
-            "rows": account["rows"]["released"],
-        },
-        "promise": {
-            "k": k,
-            "counts": account["counted"],
-            "a subject is": "a person, a vehicle or an account: to be named by the publisher",
-            "to be said beside it": account["verdict"]["sentences"],
-        },
-        "cost": {name: value for name, value in account["published"].items() if name != "cost"},
+        "made": {"by": f"trajanon {trajanon.__version__}", "on": evaluation.date.isoformat()},
+        "bases": {str(basis): meaning for basis, meaning in _BASES.items()},
+        "release": _release(evaluation, Path(released)).account,
+        "promise": _promise(evaluation).account,
+        "cost": _cost(evaluation).account,
         "WP29 Opinion 05/2014": {
-            "singling out": singling_out or NOT_ASSESSED,
-            "linkability": [*linkability, *_followed(account)],
-            "inference": [*inference, *(_inferred(one, account) for one in account["inferred"])],
-            "whoever holds all other tracks": _patient(account) | _told_apart(account),
+            question: [entry.account for entry in _answers(evaluation, question)]
+            for question in QUESTIONS
         },
-        "ISO/IEC 27559:2022": {
-            "7.3 adversarial testing": [one["attack"] for one in found] or NOT_ASSESSED,
-            "8.2 average risk": best["mean"] if found else NOT_ASSESSED,
-            "8.2 maximum risk": max((one["highest"] for one in found), default=NOT_ASSESSED),
-            "9.3 to be assessed again": {
-                "at the latest on": again.isoformat(),
-                "and before": "another release of the same subjects",
-            },
-        },
-        "metadata": _metadata(account, Path(released)),
+        "whoever holds all other tracks": [entry.account for entry in _all_others(evaluation)],
+        "ISO/IEC 27559:2022": [clause.account for clause in _clauses(evaluation)],
+        **({"publisher": Entry(Basis.WORD, words).account} if words else {}),
+        "metadata": metadata(evaluation, Path(released)),
     }
 
 
-def repeated(certified: _Certificate, released: str | os.PathLike[str], findings: Any) -> list[str]:
-    """Repeat what a certificate says of the released file itself; say what differs.
+def differences(
+    certified: Certified, released: str | os.PathLike[str], findings: Findings
+) -> list[Difference]:
+    """Compare what a certificate says of the released file with the file itself.
 
     Parameters
     ----------
@@ -141,29 +140,29 @@ def repeated(certified: _Certificate, released: str | os.PathLike[str], findings
     findings
         What `trajanon.check` found in it.
     """
-    said, k = certified["release"], certified["promise"]["k"]
-    found = (
-        ("rows", said["rows"], findings.trajectories),
-        ("groups", said["groups"], findings.groups),
-    )
-    problems = [
-        f"the certificate says {before:,} {name}, and the file has {there:,}"
-        for name, before, there in found
-        if before != there
-    ]
+    release = certified["release"]
+    k = certified["promise"]["k"]
+    found = []
+
+    for what, certified_count, count in (
+        ("rows", release["rows"], findings.trajectories),
+        ("groups", release["groups"], findings.groups),
+    ):
+        if certified_count != count:
+            found.append(Difference(what, f"{certified_count:,}", f"{count:,}"))
     if findings.smallest < k:
-        rarest = number_of(findings.smallest, "time")
-        problems.append(f"the certificate promises k = {k}, and a line occurs {rarest}")
-    hashes = _hashes(Path(released))
-    if sorted(hashes.values()) != sorted(said["sha256"].values()):
-        problems.append(
-            f"the certificate is of other bytes: {_names(said['sha256'])} had another SHA-256 than "
-            f"{_names(hashes)}"
-        )
-    return problems
+        found.append(Difference("rows of the rarest line", f"at least {k}", str(findings.smallest)))
+
+    # Files may have other names than when they were certified.
+    before = Counter(release["sha256"].values())
+    now = Counter(_hashes(Path(released)).values())
+    if before != now:
+        missing, new = (min(hashes, default="none") for hashes in (before - now, now - before))
+        found.append(Difference("SHA-256", missing, new))
+    return found
 
 
-def read_certificate(path: str | os.PathLike[str]) -> _Certificate:
+def read_certificate(path: str | os.PathLike[str]) -> Certified:
     """Read a certificate; its k, rows, groups and hashes are there.
 
     Raises
@@ -172,7 +171,7 @@ def read_certificate(path: str | os.PathLike[str]) -> _Certificate:
         If the file cannot be read, or is no certificate.
     """
     try:
-        return parsed(Path(path).read_bytes(), _Certificate)
+        return parsed(Path(path).read_bytes(), Certified)
     except OSError as error:
         raise FileProblem(f"{path} cannot be read: {error.strerror}") from error
     except BadInput as error:
@@ -181,79 +180,238 @@ def read_certificate(path: str | os.PathLike[str]) -> _Certificate:
         ) from error
 
 
-def _attack(one: _Account, originals: Mapping[str, _Account]) -> dict[str, Any]:
-    """Give an attack's figures, beside what the originals would reveal."""
-    before = originals.get(one["name"])
-    return {
-        "attack": one["name"],
-        "knows": one["knows"],
-        "question": one["question"],
-        "mean": _share(one["expected"], one["targets"]),
-        "highest": round(one["worst_case"], 2),
-        "1/k": round(one["baseline"], 2),
-        "in the originals": (
-            NOT_ASSESSED if before is None else _share(before["expected"], before["targets"])
-        ),
+def _release(evaluation: Evaluation, released: Path) -> Entry:
+    """Describe the released file."""
+    times = None if evaluation.clock is None else evaluation.clock.sentence
+    return Entry(
+        Basis.MEASUREMENT,
+        {
+            "sha256": _hashes(released),
+            "unit": evaluation.unit,
+            "points": evaluation.points,
+            "times": times,
+            "area": list(evaluation.area),
+            "groups": len(evaluation.rows),
+            "rows": int(evaluation.rows.sum()),
+        },
+    )
+
+
+def _promise(evaluation: Evaluation) -> Entry:
+    """State k, which was counted in every group."""
+    return Entry(
+        Basis.MEASUREMENT,
+        {
+            "k": evaluation.k,
+            "counts": evaluation.counted,
+            "to be said beside it": [*evaluation.verdict.sentences],
+        },
+    )
+
+
+def _cost(evaluation: Evaluation) -> Entry:
+    published = evaluation.published
+    return Entry(
+        Basis.MEASUREMENT, {name: value for name, value in published.items() if name != "cost"}
+    )
+
+
+def _answers(evaluation: Evaluation, question: str) -> Iterator[Entry]:
+    """Answer one of the three questions of the Article 29 Working Party."""
+    originals = {
+        attack.name: attack for attack in evaluation.attacks if attack.against == "originals"
     }
+    attacks = [attack for attack in _attacks(evaluation) if attack.question == question]
+    yield from (_attack(attack, originals.get(attack.name)) for attack in attacks)
+
+    if question == "linkability":
+        yield from _linked(evaluation)
+    elif question == "inference":
+        yield from _inferred(evaluation)
+    elif not attacks:
+        yield Entry(Basis.NOT_ASSESSED)
 
 
-def _followed(account: _Account) -> list[dict[str, Any]]:
-    """How many people and drives have lines that leave too few, and how often one is followed."""
-    said: list[dict[str, Any]] = []
-    kinds = {"persons": ("people", "one person, from line to line")}
-    if account["unit"] == "trajectory":  # else each drive is whole
-        kinds["chains"] = "drives", "pieces of one drive, taken together"
-    for name, (what, attack) in kinds.items():
-        found = account[name] or {what: 0, f"{what}_below": 0}
-        few: Any = "none is on two" if account[name] else NOT_ASSESSED
-        if found[what]:
-            few = _share(found[f"{what}_below"] / found[what], found[what])
-        said.append({"attack": attack, f"{what} with fewer than k on all their lines": few})
-        if found.get("steps"):
-            first = {
-                start: _share(one["first"], found["steps"])
-                for start, one in found["followed"].items()
-            }
-            said[-1]["next line first, if the one before is known"] = first["known"]
-            said[-1]["if its line is known"] = first["line"]
-    return said
+def _attacks(evaluation: Evaluation) -> list[Attack]:
+    return [attack for attack in evaluation.attacks if attack.against == "release"]
 
 
-def _inferred(one: _Account, account: _Account) -> dict[str, Any]:
-    return {
-        "attack": one["name"],
-        "knows": one["knows"],
-        "mean": _share(one["told"], account["trajectories"]),
-        "best guess without the release": _share(one["guess"], account["trajectories"]),
-    }
+def _attack(attack: Attack, on_originals: Attack | None) -> Entry:
+    """Write an attack's figures, beside what the originals would reveal."""
+    before: dict[str, Json] = {}
+    if on_originals is not None:
+        before["in the originals"] = _mean(on_originals)
+    return Entry(
+        Basis.MEASUREMENT,
+        {
+            "attack": attack.name,
+            "knows": attack.knows,
+            "mean": _mean(attack),
+            "highest": round(attack.worst_case, 2),
+            "1/k": round(attack.baseline, 2),
+            **before,
+        },
+    )
 
 
-def _patient(account: _Account) -> dict[str, Any]:
-    """How well members of lines are found, and hidden ones rebuilt, with intervals."""
-    verified = account["verification"]
-    found = {"lines tried": NOT_ASSESSED if verified is None else verified["lines"]}
-    for name, figure in (("likeliest people right", "right"), ("members verified", "verified")):
-        found[name] = NOT_ASSESSED
-        if verified is not None:
-            found[name] = _estimate(verified[figure], verified["lines"])
-    for name, attack in _GUESSED.items():
-        guessed = account[attack]
-        found[f"{name}, error as a share of the line's"] = NOT_ASSESSED
-        if guessed is not None:
-            found[f"{name}, error as a share of the line's"] = {
-                "of medians": _estimate(guessed["share"], guessed["targets"]),
-                "of means": _estimate(guessed["mean_share"], guessed["targets"]),
-            }
-    return found
+def _mean(attack: Attack) -> Json:
+    return _share(attack.expected, len(attack.targets))
 
 
-def _estimate(estimate: Mapping[str, float], tried: int) -> dict[str, Any]:
+def _linked(evaluation: Evaluation) -> Iterator[Entry]:
+    """Write how many people and drives have lines that leave too few."""
+    followed = evaluation.followed
+    steps: dict[str, Json] = {}
+    if followed is not None and followed.steps:
+        for label, start in (
+            ("next line first, if the one before is known", KNOWN),
+            ("if its line is known", LINE),
+        ):
+            steps[label] = _share(followed.found[start].first, followed.steps)
+
+    people = None if followed is None else followed.left["people"]
+    yield _few_left("one person, from line to line", "people", people, steps)
+
+    # Trips and days are whole drives.
+    if evaluation.unit == "trajectory":
+        drives = evaluation.chained.get("drives")
+        yield _few_left("pieces of one drive, taken together", "drives", drives, {})
+
+
+def _few_left(attack: str, what: str, left: Left | None, steps: Mapping[str, Json]) -> Entry:
+    if left is None:
+        return Entry(Basis.NOT_ASSESSED, {"attack": attack})
+    below: Json = "none is on two"
+    if left.several:
+        below = _share(left.below / left.several, left.several)
+    facts = {"attack": attack, f"{what} with fewer than k on all their lines": below, **steps}
+    return Entry(Basis.MEASUREMENT, facts)
+
+
+def _inferred(evaluation: Evaluation) -> Iterator[Entry]:
+    for inferred in evaluation.inferred:
+        yield Entry(
+            Basis.MEASUREMENT,
+            {
+                "attack": inferred.name,
+                "knows": inferred.knows,
+                "mean": _share(inferred.told, evaluation.trajectories),
+                "best guess without the release": _share(inferred.guess, evaluation.trajectories),
+            },
+        )
+
+
+def _all_others(evaluation: Evaluation) -> Iterator[Entry]:
+    """Write what somebody finds who holds all other tracks: tried, and at most."""
+    verified = evaluation.verification
+    if verified is None:
+        yield Entry(Basis.NOT_ASSESSED, {"attack": "members of lines"})
+    else:
+        yield Entry(
+            Basis.MEASUREMENT,
+            {
+                "attack": "members of lines",
+                "lines tried": verified.lines,
+                "likeliest people right": _estimate(verified.right, verified.lines),
+                "members verified": _estimate(verified.verified, verified.lines),
+            },
+        )
+
+    for attack, guessed in (
+        ("hidden member rebuilt", evaluation.rebuilding),
+        ("times of a hidden member rebuilt", evaluation.rebuilt_times),
+        ("guessed by the person's other trajectories", evaluation.habits),
+    ):
+        if guessed is None:
+            yield Entry(Basis.NOT_ASSESSED, {"attack": attack})
+            continue
+        shares: dict[str, Json] = {
+            "of medians": _estimate(guessed.share, guessed.targets),
+            "of means": _estimate(guessed.mean_share, guessed.targets),
+        }
+        yield Entry(Basis.MEASUREMENT, {"attack": attack, "error as a share of the line's": shares})
+
+    yield _told_apart(evaluation)
+
+
+def _told_apart(evaluation: Evaluation) -> Entry:
+    """State how well a trajectory is told from the same one moved, whatever else is known."""
+    told_apart = evaluation.told_apart
+    if told_apart is None:
+        return Entry(Basis.NOT_ASSESSED, {"attack": "a trajectory moved to the side"})
+    unit = evaluation.unit
+    metres = f"{told_apart.metres:g} m"
+    cases = ceil(100.0 * told_apart.right)
+    return Entry(
+        Basis.PROOF,
+        {
+            "public width, metres": width_in(evaluation.report),
+            f"mu, {metres} to the side": round_up(told_apart.mu),
+            "in words": f"Whoever knows every other {unit} tells this {unit} from the same {unit} "
+            f"{metres} to the side rightly in at most {cases} of 100 cases, at even odds, in every "
+            "group.",
+        },
+    )
+
+
+def _clauses(evaluation: Evaluation) -> Iterator[Clause]:
+    """Answer clauses of ISO/IEC 27559:2022, by a number or by the publisher's word."""
+    words = evaluation.publisher
+    attacks = _attacks(evaluation)
+    yield Clause(
+        "6", "context assessment", _word(recipients=words.recipients, context=words.context)
+    )
+    yield Clause("7.3", "attack modelling", _modelled(attacks))
+    yield Clause("7.3.2", "maximum or average risk", _risk(attacks, evaluation.k))
+    yield Clause("8.2.3", "adversarial testing", _tested(evaluation, attacks))
+    yield Clause("9.2", "governance before release", _word(approved=words.before_release))
+    yield Clause("9.4", "governance after release", _word(reviewed=words.after_release))
+
+
+def _word(**words: str) -> Entry:
+    """Repeat the publisher's words, or leave a blank."""
+    facts = {name: word for name, word in words.items() if word}
+    return Entry(Basis.WORD if facts else Basis.BLANK, facts)
+
+
+def _modelled(attacks: list[Attack]) -> Entry:
+    if not attacks:
+        return Entry(Basis.NOT_ASSESSED)
+    return Entry(Basis.MEASUREMENT, {"knows": {attack.name: attack.knows for attack in attacks}})
+
+
+def _risk(attacks: list[Attack], k: int) -> Entry:
+    """Write the risk of the attack that succeeds most often, and of the worst single target."""
+    if not attacks:
+        return Entry(Basis.NOT_ASSESSED)
+    best = max(attacks, key=lambda attack: attack.expected)
+    return Entry(
+        Basis.MEASUREMENT,
+        {
+            "attack": best.name,
+            "average": _mean(best),
+            "maximum of all attacks": max(round(attack.worst_case, 2) for attack in attacks),
+            "1/k": round(1.0 / k, 2),
+        },
+    )
+
+
+def _tested(evaluation: Evaluation, attacks: list[Attack]) -> Entry:
+    """Write how often each adversary finds a row, or the people behind a line."""
+    found = {f"{attack.name}: a row": _mean(attack) for attack in attacks}
+    if (verified := evaluation.verification) is not None:
+        found["all tracks known: the people of a line"] = _estimate(verified.right, verified.lines)
+    return Entry(Basis.MEASUREMENT if found else Basis.NOT_ASSESSED, found)
+
+
+def _estimate(estimate: Estimate, tried: int) -> Json:
     """Round a figure and its interval for publication."""
-    low, high = (_crowd(tried).bounds(estimate[bound]) for bound in ("low", "high"))
-    return {"value": _share(estimate["value"], tried), "90 % interval": [low[0], high[1]]}
+    crowd = _crowd(tried)
+    interval: Json = [crowd.bounds(estimate.low)[0], crowd.bounds(estimate.high)[1]]
+    return {"value": _share(estimate.value, tried), "90 % interval": interval}
 
 
-def _share(share: float, tried: int) -> float | list[float]:
+def _share(share: float, tried: int) -> Json:
     return _crowd(tried).number(share)
 
 
@@ -262,87 +420,19 @@ def _crowd(tried: int) -> Crowd:
     return Crowd(min(tried, _HUNDREDTHS), shares=True)
 
 
-def _told_apart(account: _Account) -> dict[str, Any]:
-    """Say how well a trajectory is told from the same one moved, whatever else is known."""
-    found = account["told_apart"]
-    if found is None:
-        return {"mu": NOT_ASSESSED}
-    unit, metres = account["unit"], f"{found['metres']:g} m"
-    cases = ceil(100.0 * found["right"])
-    return {
-        "public width, metres": account["width"],
-        f"mu, {metres} to the side": round_up(found["mu"]),
-        "in words": f"Whoever knows every other {unit} tells this {unit} from the same {unit} "
-        f"{metres} to the side rightly in at most {cases} of 100 cases, at even odds, in every "
-        "group.",
-    }
-
-
 def round_up(number: float) -> float:
     """Round to hundredths, never below what was stated."""
     return ceil(100.0 * number) / 100.0
 
 
-def _metadata(account: _Account, released: Path) -> dict[str, Any]:
-    """Describe the release by mobilityDCAT-AP 1.1, as JSON-LD; its publisher completes it."""
-    west, south, east, north = account["area"]
-    corners = [(west, south), (east, south), (east, north), (west, north), (west, south)]
-    ring = ", ".join(f"{x} {y}" for x, y in corners)
-    kind = _FILE_TYPES.get(released.suffix.lower(), "PARQUET")
-    unit, mean = UNITS[account["unit"]], "plain" if account["width"] is None else "moved"
-    rights = {
-        "@type": "dct:RightsStatement",
-        "dct:type": _id(f"{_MOBILITY}conditions-for-access-and-usage/other"),
-        "rdfs:label": account["attribution"] or "to be named by the publisher",
-    }
-    return {
-        "@context": _CONTEXT,
-        "@type": "dcat:Dataset",
-        "dct:title": _english(f"k-anonymous {unit}, k = {account['k']}"),
-        "dct:description": _english(
-            f"{account['rows']['released']} rows on {account['groups']} lines, each the {mean} "
-            f"mean of the {unit} of at least {account['k']} different {account['counted']}. "
-            f"{account['published']['cost']}"
-        ),
-        "dct:publisher": {"@type": "foaf:Agent", "foaf:name": "to be named by the publisher"},
-        "dct:issued": {"@value": account["date"], "@type": "xsd:date"},
-        "dct:accrualPeriodicity": _id(f"{_EUROPE}frequency/NEVER"),
-        "mobilitydcatap:mobilityTheme": _id(
-            f"{_MOBILITY}mobility-theme/historic-travel-and-traffic-data-and-delays"
-        ),
-        "dct:spatial": {
-            "@type": "dct:Location",
-            "locn:geometry": {"@value": f"POLYGON(({ring}))", "@type": "geosparql:wktLiteral"},
-        },
-        "dcat:distribution": {
-            "@type": "dcat:Distribution",
-            "dcat:accessURL": _id("https://example.org/to-be-named-by-the-publisher"),
-            "dct:format": _id(f"{_EUROPE}file-type/{kind}"),
-            "dct:rights": rights,
-            "mobilitydcatap:mobilityDataStandard": _id(f"{_MOBILITY}mobility-data-standard/other"),
-        },
-    }
-
-
-def _id(address: str) -> dict[str, str]:
-    return {"@id": address}
-
-
-def _english(text: str) -> dict[str, str]:
-    return {"@value": text, "@language": "en"}
-
-
 def _hashes(released: Path) -> dict[str, str]:
-    """SHA-256 of the file, or of each part of a folder, by name."""
-    files: Iterable[Path] = [released]
+    """Compute SHA-256 of the file, or of each part of a folder, by name."""
+    files = [released]
     if released.is_dir():
         files = sorted(released.glob("part-*.parquet"))
+
     hashes = {}
     for file in files:
         with file.open("rb") as stream:
             hashes[file.name] = hashlib.file_digest(stream, "sha256").hexdigest()
     return hashes
-
-
-def _names(hashes: Mapping[str, str]) -> str:
-    return " and ".join(list(hashes)[:2]) + (" and others" if len(hashes) > 2 else "")

@@ -10,7 +10,7 @@ Choice = str | int | float | bool | None
 FILE = "file"
 FOLDER = "folder"
 NOBODY = "none"
-"""Chosen in place of a column: each file is a trip, each folder a person; no column names people."""
+"""Chosen in place of a column: each file is a trip; each folder is a person; nobody has a name."""
 
 AREA = "Area, windows, and places to cut out"
 
@@ -113,8 +113,8 @@ FIELDS = (
         "one_line_each",
         "anonymize",
         "How many trips of one person are released?",
-        "Who knows several trips of a person may find this person by all of them together. With one "
-        "trip each nobody can, and the other trips are left out.",
+        "Who knows several trips of a person may find this person by all of them together. With "
+        "one trip each nobody can, and the other trips are left out.",
         default=False,
         choices={False: "All trips of each person", True: "One trip of each person"},
     ),

@@ -114,16 +114,17 @@ class Page:
 
     def _show_publisher(self) -> None:
         ui.label(
-            "They stand in datasheet, certificate and record of processing, which without them have "
-            "blanks. Nothing here is needed to make a release."
+            "They stand in datasheet, certificate and record of processing. Nothing here is needed "
+            "to make a release."
         )
         words = {word.name: word for word in fields(Publisher)}
         with ui.element("div").classes("fields"):
             for name in _FIRST_WORDS:
                 self._word(words[name].metadata["question"], name)
-        with ui.expansion("More words, for the certificate and the record").classes("w-full"):
-            with ui.element("div").classes("fields"):
-                for name in words.keys() - {*_FIRST_WORDS}:
+        more = ui.expansion("More words, for the certificate and the record").classes("w-full")
+        with more, ui.element("div").classes("fields"):
+            for name in words:
+                if name not in _FIRST_WORDS:
                     self._word(words[name].metadata["question"], name)
         button = ui.button("Write them into the papers", on_click=self._publish).props("no-caps")
         self._wait_while_busy(button)

@@ -1,0 +1,17 @@
+from .cutting import cut as cut
+from .earth.area import Box as Box
+from .earth.area import Region as Region
+from .earth.area import read_outline as read_outline
+from .earth.osm_file import boundary as boundary
+from .earth.osm_file import hidden as hidden
+from .earth.roads import roads_to_follow as roads_to_follow
+from .extraction import extract as extract
+from .extraction import extract_to as extract_to
+from .extraction import traces as traces
+from .from_frames import from_collection as from_collection
+from .from_frames import from_frame as from_frame
+from .rules import Rules as Rules
+from .rules import SourceOptions as SourceOptions
+from .trace import Trace as Trace
+
+__all__: list[str]
