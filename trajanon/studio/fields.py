@@ -83,6 +83,7 @@ FIELDS = (
         "Metres between the points of a window",
         "Such as 100. Empty: as usual for the city named as area.",
         number=True,
+        default=None,
         needs="windows",
         fold=AREA,
     ),
@@ -123,6 +124,7 @@ FIELDS = (
         "extract",
         "Cut off around ends and stops, in metres",
         "Hides homes and places of work. Empty: nothing is cut off.",
+        default=None,
         number=True,
     ),
     FormField(
@@ -141,6 +143,7 @@ FIELDS = (
         "anonymize",
         "Metres that a minute is worth",
         "Less lets departures of one line differ more. Empty: as usual.",
+        default=None,
         number=True,
         needs="times",
     ),
