@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
@@ -120,20 +120,21 @@ class Page:
         words = {word.name: word for word in fields(Publisher)}
         with ui.element("div").classes("fields"):
             for name in _FIRST_WORDS:
-                self._word(words[name].metadata["question"], name)
+                self._word(words[name])
         more = ui.expansion("More words, for the certificate and the record").classes("w-full")
         with more, ui.element("div").classes("fields"):
             for name in words:
                 if name not in _FIRST_WORDS:
-                    self._word(words[name].metadata["question"], name)
+                    self._word(words[name])
         button = ui.button("Write them into the papers", on_click=self._publish).props("no-caps")
         self._wait_while_busy(button)
         self.beside("publisher")
 
-    def _word(self, question: str, name: str) -> None:
+    def _word(self, word: Field[str]) -> None:
         """Show a field for one of the publisher's words."""
-        box = ui.input(question).props("outlined").classes("field")
-        box.bind_value(self.work.words, name)
+        box = ui.input(word.metadata["label"]).props("outlined").classes("field")
+        box.props["hint"] = word.metadata["hint"]
+        box.bind_value(self.work.words, word.name)
 
     def _show_end(self) -> None:
         with _section("7. End"):

@@ -126,7 +126,6 @@ class Work:
         in_region = chosen["hide_near"] or self._names_a_boundary(str(chosen["bbox"] or ""))
         released = self.released_file
         both = [str(TRAJECTORIES), released]
-        publisher = PUBLISHER if self.publisher != Publisher() else ""
 
         fixed: dict[str, dict[str, Any]] = {
             "extract": {
@@ -136,7 +135,7 @@ class Work:
             },
             "anonymize": {"out": released},
             "check": {"k": chosen["k"], "trajectories": both[0], "released": released},
-            "evaluate": {"publisher": publisher, "files": both},
+            "evaluate": {"publisher": PUBLISHER, "files": both},
             "map": {"offline": True, "roads": region, "files": both},
             "public": {
                 "view": "public",
@@ -178,8 +177,7 @@ class Work:
         lines = ["# Repeats a release: trajanon run settings.toml"]
         if not all(Path(name).is_absolute() for name in self.files):
             lines.append("# Files that were brought belong into a folder files beside it.")
-        if "publisher" in tables["evaluate"]:
-            lines.append(f"# {PUBLISHER} belongs beside it.")
+        lines.append(f"# {PUBLISHER} belongs beside it.")
 
         for command in RELEASE[:-1]:  # the second map has no table of its own
             lines += ["", f"[{command}]"]
@@ -326,7 +324,6 @@ class Work:
         except BadInput as error:
             self.problem = Problem(in_words_of_the_page(str(error)), "publisher")
             return
-        publisher.write(self.folder / PUBLISHER)
         self.publisher = publisher
         self._made.pop("evaluate", None)
 
@@ -363,6 +360,8 @@ class Work:
 
             self._step = f"Step {number} of {len(commands)}: {STEPS[command]}"
             self._show_progress()
+            if command == "evaluate":  # without words, the record of processing has blanks
+                self.publisher.write(self.folder / PUBLISHER)
             if command == "anonymize":
                 self._remove_other_formats(tables[command]["out"])
             for old in (command, *_MADE_OF.get(command, ())):  # it may write, and fail
