@@ -29,7 +29,7 @@ _STYLE = (_FOLDER / "page.css").read_text(encoding="utf-8")
 _BRING = (_FOLDER / "bring.html").read_text(encoding="utf-8")
 _ENDED = (_FOLDER / "ended.html").read_text(encoding="utf-8")
 
-_SHOW_PROBLEM = """setTimeout(() => document.querySelector("[role=alert]")
+_SHOW_PROBLEM = """setTimeout(() => document.querySelector(".beside")
   ?.scrollIntoView({ block: "nearest" }), 300)"""  # once it is there
 
 _REPLACE_PAGE = """setTimeout(() => {

@@ -450,7 +450,8 @@ class Work:
             failed = answer.problem or {"sentence": f"The step ended with code {answer.code}."}
             sentence = in_words_of_the_page(failed["sentence"])
             roles, columns = failed.get("roles", ()), failed.get("columns", ())
-            self.problem = Problem(f"{sentence.rstrip('.')}.", place, roles, columns)
+            sentence = f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
+            self.problem = Problem(sentence, place, roles, columns)
         return False
 
     def _listen(self, spoken: Spoken) -> None:
