@@ -81,7 +81,7 @@ def section(page: Page, name: str) -> Locator:
 
 def press(page: Page, name: str) -> None:
     """Press a button, and wait until nothing is at work."""
-    page.get_by_role("button", name=name).click()
+    page.get_by_role("button", name=name, exact=True).click()
     page.wait_for_timeout(300)
     expect(page.get_by_role("button", name="Stop")).to_be_hidden(timeout=300_000)
 
