@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from trajanon.common.atomic_output import replacing, replacing_folder
+from trajanon.common.command_lines import Options
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
@@ -121,6 +122,7 @@ def extract_to(
     windows: bool = False,
     hidden: Region | None = None,
     client: "Client | None" = None,
+    run: Options | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> Mapping[str, Any]:
@@ -137,6 +139,8 @@ def extract_to(
         Trajectories of each part, for a folder of parts.
     source, area, windows, hidden, client, progress, options
         As in `extract`.
+    run
+        Options as they were typed, which the provenance repeats: advice is then a whole command.
 
     Returns
     -------
@@ -168,6 +172,8 @@ def extract_to(
         folder = Path(stack.enter_context(TemporaryDirectory(dir=draft.parent)))
         parts = _cut_all(cutter, batches, folder)
         provenance = {**origin, **cutter.provenance()}
+        if run is not None:
+            provenance["run"] = dict(run)
         if partition is None:
             write_parts(draft, parts, provenance)
         else:

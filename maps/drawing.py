@@ -9,8 +9,9 @@ from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UNITS, metres, number_of, percent, span
 from trajanon.release.originals import Matched, matched
+from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import NOT_TOGETHER, Report, checked, clock_in, released_of
-from trajanon.release.verdict import cost, source, verdict
+from trajanon.release.verdict import verdict
 from trajanon.trajectories.displacements import displacement, until_rest
 from trajanon.trajectories.geodesy import DEGREE
 from trajanon.trajectories.times import DAY, Clock
@@ -137,7 +138,7 @@ def release_and_originals(found: Matched, report: Report) -> Drawing:
 
 
 def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
-    """Say what a holder wants to know first: headline, verdict and facts."""
+    """Return what a holder wants to know first: headline, verdict and facts."""
     said, units, moved = (
         verdict(report),
         UNITS[report.get("unit", "trajectory")],
@@ -158,7 +159,7 @@ def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
         facts.append(["Departure off by, mean", span(times["departure_error"]["mean"])])
     return {
         "headline": f"k = {report['k']} {counted}",
-        "sentences": [said.headline, *said.sentences, cost(report), source(report)],
+        "sentences": [said.headline, *said.sentences, cost(report), left_out(report)],
         "units": units,
         "facts": facts,
     }

@@ -43,7 +43,7 @@ from trajanon.release.released_lines import TrajectoryGroups
 from trajanon.release.report import digest_of, line_keys
 from trajanon.release.selection import OneEach, one_each, whole_days
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.release.verdict import source_of
+from trajanon.release.source_counts import source_of
 from trajanon.trajectories.days import of_equally_many
 from trajanon.trajectories.displacements import lengths, summary
 from trajanon.trajectories.subjects import Merged, Nameless
@@ -341,6 +341,7 @@ def finished(
         "as_published": release.as_published,
         "groups": len(tally.lines),
         "lines": len(lines),
+        "points": lines.shape[1],
         "rows": rows,
         "source": source_of(provenance),
         "subjects_merged": Merged.counted_in(provenance)._asdict(),

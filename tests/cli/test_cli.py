@@ -26,7 +26,7 @@ def test_the_default_names_chain(run: Run, tmp_path: Path) -> None:
     anonymized = run("anonymize", "-k", 4)
     assert anonymized.code == 0
     assert anonymized.out.startswith("Ready to publish")
-    assert "stand for at least 4 different subjects each." in anonymized.out
+    assert "each shared by at least 4 people, stand for" in anonymized.out
     assert "anonymized.report.json is for you alone, not for publication." in anonymized.out
     assert "Next: trajanon check -k 4" in anonymized.out
 

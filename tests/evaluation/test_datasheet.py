@@ -11,7 +11,7 @@ from toy import toy
 
 import trajanon
 from trajanon import BadInput, Publisher
-from trajanon.release.verdict import cost
+from trajanon.release.release_words import cost
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 
@@ -20,6 +20,7 @@ def test_the_datasheet_holds_nothing_that_a_release_may_not(slid_sample: Evaluat
     evaluation, report = slid_sample
     text = evaluation.datasheet
     assert "k-anonymity is not differential privacy" in text
+    assert "named by the publisher" not in text  # no placeholders
     rows = f"{report['rows']['subjects']:,}"
     assert f"| Rows | {rows}, one for each different subject of a line |" in text
     assert "madrid" not in text.lower()
@@ -34,7 +35,8 @@ def test_the_datasheet_names_what_it_is_of(slid_sample: Evaluated) -> None:
     assert "| File | `a?b?c?.csv` |" in text
     assert "| File | not named |" in evaluation.datasheet
     assert "| Metres between points | 150 |" in text
-    assert f"| Cost | {cost(report, evaluation.crowd)} |" in text
+    far = evaluation.usefulness.curve_distance
+    assert f"**What does it cost?** {cost(report, evaluation.crowd, far)}\n" in text
     for sentence in evaluation.verdict.sentences:
         assert f"\n- {sentence}\n" in text
     west, south, east, north = evaluation.area
@@ -73,13 +75,14 @@ def test_the_datasheet_repeats_no_words_of_a_report() -> None:
 
 
 @pytest.mark.usefixtures("few_tried")
-def test_the_datasheet_says_what_was_left_out_and_not_how_much() -> None:
+def test_the_datasheet_says_roughly_what_was_left_out() -> None:
     many = Trajectories(np.random.default_rng(0).uniform(40, 40.05, (200, 3, 2)))
-    assert "left out on purpose" not in evaluated(many).datasheet
+    assert "Nothing was left out" in evaluated(many).datasheet
     many.points[198:] += np.array([[[1.0]], [[-1.0]]])  # two unlike all others
     few = evaluated(many)
     assert few.account["left_out"] == 2
-    assert "on purpose: those unlike all others.\n" in few.datasheet
+    assert "2 of 200 trajectories were left out" in dict(few.answers)["What was left out?"]
+    assert "less than 5 % of the trajectories were left out" in few.datasheet
 
 
 @pytest.mark.parametrize(
@@ -130,9 +133,10 @@ def test_data_of_openstreetmap_keep_their_licence() -> None:
 def test_recordings_are_counted_roughly_in_what_is_published() -> None:
     release, report = released(toy())
     source = {"recordings": 1234, "used": 1000, "nameless": 0, "per_recording": 1, "left_out": {}}
-    text = trajanon.evaluate(toy(), release, {**report, "source": source}).datasheet
-    assert "| Read from | some 1,200 recordings |" in text
-    assert "1,234" not in text
+    evaluation = trajanon.evaluate(toy(), release, {**report, "source": source})
+    assert "234 of 1,234 recordings" in evaluation.html
+    assert "1,234" not in evaluation.datasheet
+    assert "0 % to 25 % of the recordings were left out" in evaluation.datasheet
 
 
 def test_recordings_without_a_name_are_told() -> None:
@@ -147,9 +151,7 @@ def test_recordings_without_a_name_are_told() -> None:
         provenance = {"counts": counts, "recordings": {"read": 9, "with a trajectory": 9}}
         some = Trajectories(named.points, subject=named.subject, provenance=provenance)
         evaluation = evaluated(some)
-        said = "\n".join(evaluation.facts)
-        assert ("3 recordings of the source have no subject" in said) == (says is not None)
-        assert says is None or says in said
+        assert evaluation.nameless == (0 if says is None else 3)
         different = says is not None and "different" in says
         assert ("several may be of one person" in evaluation.datasheet) == different
     for counts in (7, None, {"recordings of unknown subjects": "many"}):

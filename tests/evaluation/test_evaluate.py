@@ -47,7 +47,7 @@ def test_windows_that_slid_are_measured_where_they_were_averaged(slid_sample: Ev
     assert evaluation.loss == pytest.approx(report["information_loss"], rel=1e-3)
     names = [attack.name for attack in evaluation.attacks if attack.against == "release"]
     assert len(set(names)) == len(names)
-    for text in (evaluation.html, evaluation.datasheet, json.dumps(evaluation.account["facts"])):
+    for text in (evaluation.html, evaluation.datasheet, json.dumps(evaluation.account["answers"])):
         for word in ("as slid", "as cut", "without sliding", "the runs"):
             assert word not in text
 
@@ -57,7 +57,7 @@ def test_a_promise_that_is_not_kept_comes_first() -> None:
     evaluation = trajanon.evaluate(toy(), release, {**report, "k": 3})
     assert not evaluation.holds
     assert evaluation.verdict.kind == "stop"
-    assert evaluation.verdict.sentences == ["2 of 2 groups hold fewer than 3 different subjects."]
+    assert evaluation.verdict.sentences == ["2 of 2 groups hold fewer than 3 different people."]
     assert evaluation.account["violations"] == {"records": 2, "subjects": 2}
 
 
@@ -71,7 +71,7 @@ def test_a_group_of_one_person_is_told() -> None:
         assert evaluation.verdict.sentences == [
             f"I{PUBLISHED[1:]}.",
             "2 records stand behind each line, but not 2 people: 2 of 2 groups hold "
-            "fewer than 2 different subjects.",
+            "fewer than 2 different people.",
         ]
 
 
@@ -117,7 +117,7 @@ def test_subjects_promised_of_trajectories_that_name_none_are_no_promise() -> No
     evaluation = trajanon.evaluate(toy(people=None), release, report)
     assert not evaluation.holds
     assert evaluation.verdict.sentences == [
-        "The report promises different subjects, and these trajectories name none."
+        "The report promises different people, and these trajectories name none."
     ]
 
 

@@ -30,7 +30,7 @@ def test_the_command_writes_three_files(run: Run, here: Path) -> None:
     answer = run("evaluate")
     assert answer.code == 0
     headline, said, remedy, cost, source, *_ = answer.out.splitlines()
-    assert headline == "Ready to publish, with this said beside it:"
+    assert headline == "Ready to publish, if both windows behind a line may be computed."
     assert said.startswith("- With k = 2, ")
     assert remedy == "  A larger k: the same anonymize, with -k 3"
     assert re.match(r"Released points lie \d+ m from where people went on average", cost)
@@ -99,8 +99,8 @@ def test_the_command_exits_1_where_the_promise_is_broken(run: Run, here: Path) -
     path.write_text(json.dumps(report | {"k": 3}), encoding="utf-8")
     answer = run("evaluate")
     assert answer.code == 1
-    assert answer.out.startswith("Do not publish this:\n- 2 of 2 groups hold fewer than 3")
-    assert "Do not publish this" in (here / "evaluation.html").read_text(encoding="utf-8")
+    assert answer.out.startswith("Do not publish.\n- 2 of 2 groups hold fewer than 3")
+    assert "Do not publish." in (here / "evaluation.html").read_text(encoding="utf-8")
     assert "to be published" not in answer.out
     sheet = (here / "anonymized.datasheet.md").read_text(encoding="utf-8")
     assert "must not be published" in sheet

@@ -73,9 +73,15 @@ def test_an_hour_in_which_one_line_alone_departs_is_told() -> None:
     evaluation = evaluated(timed())
     assert alone(timed()) == {"hours": ["08:00", "17:00"], "of": 2}
     (said,) = (one for one in evaluation.verdict.sentences if "departs alone" in one)
-    assert said.startswith("In 2 of the 2 hours with departures one line departs alone: ")
-    assert "--minute-worth 1.0" in evaluation.verdict.remedies[-1].options
+    assert said.startswith("In 2 of the 2 hours with departures, one line departs alone: ")
+    assert remedies_of(evaluation)["departures_may_differ"] == {"minute_worth": 1.0}
     assert said in evaluation.datasheet
+
+
+def remedies_of(evaluation: Evaluation) -> dict[str, Any]:
+    """What to change, by the kind of remedy."""
+    remedies = [finding.remedy for finding in evaluation.verdict.findings]
+    return {remedy.kind: remedy.changes for remedy in remedies if remedy is not None}
 
 
 @pytest.mark.parametrize(
@@ -83,7 +89,8 @@ def test_an_hour_in_which_one_line_alone_departs_is_told() -> None:
 )
 def test_hours_are_those_of_the_clock(times: str, hour: str) -> None:
     assert alone(timed(), times=times)["hours"][0] == hour
-    assert "--times of-day" in evaluated(timed(), times=times).verdict.remedies[-1].options
+    remedies = remedies_of(evaluated(timed(), times=times))
+    assert remedies["hours_alone_of_day"] == {"times": "of-day"}
 
 
 def test_hours_of_dates_are_local() -> None:
@@ -118,21 +125,19 @@ def test_adversaries_know_hours_too(whole_town: Evaluation) -> None:
 
 
 def test_trips_are_called_trips(whole_town: Evaluation) -> None:
-    said = "\n".join(whole_town.facts)
     page = re.sub("<style>.*?</style>|<[^>]*>", " ", whole_town.html, flags=re.DOTALL)
-    for text in (said, page, whole_town.datasheet.replace("equal spacing", "")):
+    for text in (page, whole_town.datasheet.replace("equal spacing", "")):
         assert re.findall(OF_TRAJECTORIES, text) == []
         assert "trip" in text
-    assert "For OD tables, of origins and destinations, use cells of" in said
     assert f"use cells of {whole_town.od_cell}: " in whole_town.datasheet
-    assert "OD table kept, cells of 3 km" in page
+    assert "Counts from cell to cell that are right, cells of 3 km" in page
 
 
 def test_other_trajectories_are_not(slid_sample: Evaluated) -> None:
     evaluation, _ = slid_sample
     assert (evaluation.unit, evaluation.clock) == ("trajectory", None)
     assert evaluation.account["times"] is None
-    for text in (evaluation.html, evaluation.datasheet, str(evaluation.facts)):
+    for text in (evaluation.html, evaluation.datasheet, str(evaluation.answers)):
         assert "two ends" not in text
         assert "and their hours" not in text
         assert "Departures" not in text

@@ -1,8 +1,10 @@
 """The publisher's words: what is read, what is refused, and how they are written."""
 
+import re
 import tomllib
 from dataclasses import asdict, fields, replace
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 from commands import mode
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from trajanon import BadInput, FileProblem, Publisher
 from trajanon.common.plain_text import plain_text
+from trajanon.evaluation.publisher import markdown
 
 ADDRESSES = {"contact", "address", "officer"}
 WORDS = [word.name for word in fields(Publisher) if word.name not in ADDRESSES]
@@ -55,6 +58,11 @@ def test_each_field_has_one_line_of_explanation() -> None:
         place = lines.index(f'{word.name} = ""')
         assert lines[place - 1].startswith(f"# {word.metadata['label']}")
         assert len(lines[place - 1]) < 100
+
+
+def test_the_documentation_shows_the_file() -> None:
+    page = (Path(__file__).parents[2] / "docs/report.md").read_text("utf-8")
+    assert indent(Publisher().text, "    ") in page
 
 
 @pytest.mark.parametrize(
@@ -103,6 +111,14 @@ def test_a_licence_is_an_identifier_an_address_or_words(
 ) -> None:
     publisher = Publisher(licence=licence)
     assert (publisher.licence, publisher.licence_address) == (written, address)
+
+
+@given(st.text(alphabet="a|<>[]*_`&~\\ /:.@", max_size=20))
+def test_no_words_are_markdown(text: str) -> None:
+    written = markdown(text)
+    if written != f"<{text}>":
+        assert re.sub(r"\\([\\`*_\[\]<>|&~])", r"\1", written) == text
+        assert not re.search(r"[`*_\[\]<>|&~]", re.sub(r"\\.", "", written))
 
 
 def test_an_email_address_can_be_followed() -> None:

@@ -56,7 +56,7 @@ def test_a_group_of_one_subject_is_found_by_the_holder(tmp_path: Path) -> None:
         found = trajanon.check(path, K, trajectories=learned).problems
         assert found == [
             "4 records stand behind each line, but not 4 people: 1 of "
-            f"{report['groups']} groups hold fewer than 4 different subjects"
+            f"{report['groups']} groups hold fewer than 4 different people"
         ]
     alone = trajanon.check(path, K)
     assert (alone.holds, alone.answered) == (True, "rows")

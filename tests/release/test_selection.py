@@ -22,8 +22,8 @@ from trajanon.common.arrays import Bools, Floats
 from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.release.originals import matched
+from trajanon.release.release_words import people_sentences
 from trajanon.release.report import checked, released_of
-from trajanon.release.verdict import followed
 from trajanon.trajectories.days import days_of
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -93,7 +93,7 @@ def test_one_line_each_puts_nobody_on_two_lines(
         "left_out": len(trips) - len(np.unique(trips.subject)),
     }
     assert trajanon.check(release, k, trajectories=trips).holds
-    assert "Nobody is on two lines" in followed(release.report)
+    assert "Nobody is on two lines" in people_sentences(release.report)
 
 
 def test_of_the_trips_of_a_person_the_one_beside_others_is_taken() -> None:

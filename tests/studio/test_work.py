@@ -36,7 +36,7 @@ class Quick(Work):
         if command == self.failing:
             self.trouble = "k is too large: lower -k"
             return False
-        verdict = {"kind": self.kind, "headline": "", "sentences": [], "remedies": []}
+        verdict = {"kind": self.kind, "headline": "", "sentences": [], "findings": []}
         self.results[command] = {
             "extract": {"columns": self.found},
             "check": {"holds": True},

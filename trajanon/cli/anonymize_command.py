@@ -7,7 +7,15 @@ from typing import Any
 import trajanon
 from trajanon.cli.exit_codes import INTERRUPTED
 from trajanon.cli.messages import say, say_written, show_json, tell
-from trajanon.cli.options import ANONYMIZED, RELEASE, TRAJECTORIES, method_of, options, seconds_of
+from trajanon.cli.options import (
+    ANONYMIZED,
+    RELEASE,
+    TRAJECTORIES,
+    method_of,
+    options,
+    seconds_of,
+    typed_options,
+)
 from trajanon.common.errors import BadInput
 from trajanon.common.settings import ReleaseSettings, Settings
 
@@ -71,6 +79,8 @@ def anonymize(
     **how: Any,
 ) -> None:
     """Replace each trajectory by the centroid of a group of at least k."""
+    run = typed_options(anonymize, locals() | how)
+
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
     from trajanon.cli.progress_bars import bars
     from trajanon.cli.report_tables import rows_of, show_path, show_release, without_lists
@@ -86,7 +96,7 @@ def anonymize(
     in_parts = "://" in trajectories or Path(trajectories).is_dir()
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)
-    how |= {"k": k, "subjects_exact": subjects_exact, "ledger": ledger}
+    how |= {"k": k, "subjects_exact": subjects_exact, "ledger": ledger, "run": run}
     if key is not None:
         for name, value in (("ledger", ledger), ("as_published", how.get("as_published"))):
             if value:  # before the file is made

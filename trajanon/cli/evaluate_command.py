@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import typer
 
 import trajanon
-from trajanon.cli.exit_codes import FINDS_FAULT
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, check_page, options
 from trajanon.common.errors import BadInput
 
 if TYPE_CHECKING:
+    from trajanon.evaluation.evidence import Evaluation
     from trajanon.release.snapping import RoadsToFollow
     from trajanon.trajectories.trajectories import Trajectories
 
@@ -49,12 +49,11 @@ def evaluate(
     subjects_exact: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Say what a release protects and what it costs: a page for the holder.
+    """Measure what a release protects and what it costs, and write a page for the holder.
 
     Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
     """
     from trajanon.cli.progress_bars import bars
-    from trajanon.cli.report_tables import show_verdict
     from trajanon.common.atomic_output import replacing
     from trajanon.evaluation.evaluation import evaluate as evaluated
     from trajanon.evaluation.processing_record import processing_record
@@ -111,17 +110,28 @@ def evaluate(
     if as_json:
         show_json(evaluation.account)
     else:
-        show_verdict(evaluation.verdict, evaluation.report)
-        if evaluation.curve is not None:
-            tell(evaluation.curve.words)
-        if evaluation.holdout is not None:
-            tell(evaluation.holdout.beside)
-        tell(
-            f"Wrote {_listed(private)}, for you alone, and {_listed(public)}, to stand beside the "
-            "release."
-        )
+        _show(evaluation, private, public)
     if not evaluation.holds:
-        raise typer.Exit(FINDS_FAULT)
+        raise typer.Exit(1)
+
+
+def _show(evaluation: "Evaluation", private: Sequence[Path], public: Sequence[Path]) -> None:
+    """Print the verdict, and what was written."""
+    from trajanon.cli.report_tables import show_verdict
+
+    show_verdict(evaluation.verdict)
+    for question, answer in evaluation.answers:
+        tell()
+        tell(question)
+        tell(answer)
+    tell()
+
+    if evaluation.curve is not None:
+        tell(evaluation.curve.words)
+    if evaluation.holdout is not None:
+        tell(evaluation.holdout.beside)
+    mine = _listed(private)
+    tell(f"Wrote {mine}, for you alone, and {_listed(public)}, to stand beside the release.")
 
 
 def _roads_around(trajectories: "Trajectories", roads: Path, mode: str) -> "RoadsToFollow":

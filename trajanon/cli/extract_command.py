@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trajanon.cli.messages import say_written, show_json
-from trajanon.cli.options import PARTS, TRAJECTORIES, options, seconds_of
+from trajanon.cli.options import PARTS, TRAJECTORIES, options, seconds_of, typed_options
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.extract.rules import Rules, SourceOptions
@@ -62,6 +62,8 @@ def extract(
     **how: Any,
 ) -> None:
     """Turn GPS traces into whole trips, or windows, of 30 points each."""
+    run = typed_options(extract, locals() | how)
+
     from trajanon.cli.progress_bars import bars
     from trajanon.cli.report_tables import show_extraction
     from trajanon.common.workers import connected
@@ -92,7 +94,7 @@ def extract(
         how["hidden"] = hidden(pbf, hide_near, _RADIUS, None if area is None else area.bounds)
     on_cluster = nullcontext() if cluster is None else connected(cluster)
     with bars() as progress, on_cluster as client:
-        how |= {"partition": partition, "client": client, "progress": progress}
+        how |= {"partition": partition, "client": client, "progress": progress, "run": run}
         provenance = extract_to(out, paths or OSM_API, where, windows=windows, **how)
     if as_json:
         show_json(provenance)

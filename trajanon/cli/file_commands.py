@@ -47,15 +47,15 @@ def check(
     if columns is not None:
         for name in filter(others.get, others):
             raise BadInput(f"--columns and --{name} are different checks: run one after the other")
-        account, said = _of_table(released, k, names_of(columns))
+        account, lines = _of_table(released, k, names_of(columns))
     else:
         beside = trajectories, against or [], certificate
-        account, said = _of_release(released, k, *beside, exact=subjects_exact)
+        account, lines = _of_release(released, k, *beside, exact=subjects_exact)
     problems = account["problems"] = list(map(with_flags, account["problems"]))
     if as_json:
         show_json(account)
     elif account["holds"]:
-        for line in said.split("\n"):
+        for line in lines:
             tell(line)
     else:
         tell(f"{released} must not be published:")
@@ -65,7 +65,7 @@ def check(
         raise typer.Exit(FINDS_FAULT)
 
 
-def _of_table(file: Path, k: int, columns: Sequence[str]) -> tuple[dict[str, Any], str]:
+def _of_table(file: Path, k: int, columns: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
     table = trajanon.check_table(file, k, columns=columns)
     account = {**asdict(table), "holds": table.holds, "answered": "rows", "problems": []}
     names = ", ".join(table.columns)
@@ -75,11 +75,11 @@ def _of_table(file: Path, k: int, columns: Sequence[str]) -> tuple[dict[str, Any
             f"times, the rarest {table.smallest}"
         ]
     others = f" Not looked at: {', '.join(table.others)}." * bool(table.others)
-    return account, (
+    return account, [
         f"{file} holds for rows: each of its {table.groups:,} different rows of {names} occurs at "
         f"least {k} times ({table.rows:,} in all).{others} How many people stand behind each "
         "cannot be seen in a table."
-    )
+    ]
 
 
 def _of_release(
@@ -90,7 +90,7 @@ def _of_release(
     certificate: Path | None,
     *,
     exact: bool,
-) -> tuple[dict[str, Any], str]:
+) -> tuple[dict[str, Any], list[str]]:
     from trajanon.release.release_check import report_of
     from trajanon.release.report import report_beside
     from trajanon.release.verdict import verdict
@@ -131,17 +131,18 @@ def _of_release(
         said += " Next: trajanon evaluate, then trajanon map"
     elif not is_folder:
         said += f" Next: trajanon map --view public {shlex.quote(str(released))}"
+    lines = [said]
     if certificate is not None:
-        said += f"\n{certificate} is of this file: bytes, rows, groups and k are those it says."
+        lines.append(f"{certificate} is of this file: bytes, rows, groups and k are those it says.")
     account = {**asdict(found), "holds": found.holds}
     report = report_of(released) if found.holds else report_beside(released)
     if report is not None:
         judged = verdict(report, list(map(with_flags, found.problems)))
         account |= {"holds": bool(judged), "verdict": judged.account}
         account["problems"] = [] if judged else list(judged.sentences)
-        if judged.sentences:
-            said += "\nSay beside it:" + "".join(f"\n- {one}" for one in judged.sentences)
-    return account, said
+        if judged.kind == "conditional":
+            lines += [judged.headline, *(f"- {sentence}" for sentence in judged.sentences)]
+    return account, lines
 
 
 @options(

@@ -82,9 +82,9 @@ def usage_error(error: Exception) -> str:
     return f"{error.format_message().rstrip('.')}{value}"
 
 
-def tell(line: str = "") -> None:
-    """Print a line of the results; names in it cannot steer the terminal."""
-    typer.echo(with_flags(printable(line)))  # noqa: TID251 -- escaped
+def tell(line: str = "", *, colour: str | None = None) -> None:
+    """Print a line of the results, on a terminal in a colour; names in it cannot steer it."""
+    typer.secho(with_flags(printable(line)), fg=colour, bold=bool(colour))
 
 
 def show_json(result: Mapping[str, Any]) -> None:

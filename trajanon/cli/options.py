@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.core import TyperCommand
 
+from trajanon.common.command_lines import Option, flag_of
 from trajanon.common.errors import BadInput
 from trajanon.common.settings import ReleaseSettings, Settings, names_in, parameters_of
 
@@ -73,6 +74,17 @@ def options(
     return declare
 
 
+def typed_options(command: Callable[..., None], values: Mapping[str, Any]) -> dict[str, Option]:
+    """Return the options of a command that are not as by default, as somebody would type them."""
+    typed: dict[str, Option] = {}
+    for name, parameter in signature(command).parameters.items():
+        value = values.get(name)
+        if name in _NAMES or value is None or value in (parameter.default, []):
+            continue
+        typed[name] = str(value) if isinstance(value, Path) else value
+    return typed
+
+
 def _as_text(parameter: Parameter) -> Parameter:
     default = parameter.default
     if default is None:
@@ -92,8 +104,8 @@ def _declared(parameter: Parameter, help: Help, group: str | None) -> Any:
     text, shown = help if isinstance(help, tuple) else (help, None)
     if parameter.kind is not Parameter.KEYWORD_ONLY:
         return typer.Argument(help=text, show_default=shown or True)
-    name = _NAMES.get(parameter.name, parameter.name).replace("_", "-")
-    flag = f"-{name}" if len(name) == 1 else f"--{name}"
+    name = _NAMES.get(parameter.name, parameter.name)
+    flag = flag_of(name)
     own_name = len(name) == 1 or parameter.name in _NAMES or parameter.default is False
     flags = [flag] * own_name
     if parameter.name in _ALSO:

@@ -7,12 +7,17 @@ from typing import Any
 from trajanon.cli.messages import tell
 from trajanon.common.columns_read import columns_read
 from trajanon.common.number_text import UNITS, number_of, percent, span
-from trajanon.release.verdict import Verdict, cost, knows_people, source, verdict
+from trajanon.release.release_words import cost, left_out, lines_sentence, people_sentences
+from trajanon.release.verdict import Colour, Verdict, verdict
+from trajanon.release.verdict_words import REMEDIES, sentence_of
 
 STOPPED = (
     "Stopped by Ctrl-C: these are the best groups so far. They keep what k promises; "
     "a longer search might lose less."
 )
+
+_SCREEN: Mapping[Colour, str] = {"green": "green", "amber": "yellow", "red": "red"}
+"""Colours of terminals."""
 
 _HEADERS = 5  # kinds of tables to list the columns of
 
@@ -55,23 +60,24 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
         tell(provenance["attribution"])
 
 
-def show_verdict(found: Verdict, report: Mapping[str, Any]) -> None:
-    """Print whether a release may be published, what it costs, and what is in it."""
-    tell(found.headline)
-    for sentence in found.sentences:
-        tell(f"- {sentence}")
-    for remedy in found.remedies:
-        tell(f"  {remedy.told}")
-    tell(cost(report))
-    tell(source(report))
+def show_verdict(judged: Verdict) -> None:
+    """Print whether a release may be published, and below each finding what helps."""
+    tell(judged.headline, colour=_SCREEN[judged.colour])
+    for finding in judged.findings:
+        tell(f"- {sentence_of(finding)}")
+        if finding.remedy is not None:
+            tell(f"  {REMEDIES[finding.remedy.kind]}: {finding.remedy.command_line}")
 
 
 def show_release(report: Mapping[str, Any]) -> None:
-    """Print the verdict on a release, and how its groups are."""
-    show_verdict(verdict(report), report)
-    k, members = report["k"], "subjects" if knows_people(report) else "recordings"
-    lines = number_of(report["lines"], "line stands", "lines stand")
-    tell(f"{lines} for at least {k} different {members} each.")
+    """Print the verdict on a release, what it costs, and how its groups are."""
+    show_verdict(verdict(report))
+    tell(lines_sentence(report))
+    if people := people_sentences(report):
+        tell(people)
+    tell(cost(report))
+    tell(left_out(report))
+
     if (times := report["times"]) is not None:
         off = times["departure_error"]
         tell(f"Departures are {span(off['mean'])} off on average (median {span(off['median'])}).")

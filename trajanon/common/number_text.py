@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 STAGES = {
-    "path": "a short path through all trajectories",
+    "path": "a short path through all {units}",
     "MHM": "the optimal cut of that path into groups (MHM)",
     "descent": "descent by moves of records and groups",
     "annealing": "annealing by random moves",

@@ -95,12 +95,6 @@ _BYTES = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 PAIR = 2
 """The k at which equal spacing reveals more."""
 
-OF_PAIRS = (
-    "With k = 2, each step of a line is the mean of two steps of known length, so both can "
-    "sometimes be computed: take a larger -k."
-)
-"""Said where k is chosen: |u| = |v| and u + v leave two vectors."""
-
 
 @dataclass(frozen=True)
 class Checked:

@@ -110,7 +110,8 @@ def evaluate(
     Examples
     --------
     Two people go along each of two roads. An adversary knows both ends of a target's trajectory.
-    Among the originals he finds it; in the release two rows are equally near, and he has to guess:
+    Among the originals it is found; in the release two rows are equally near, and the adversary has
+    to guess:
 
     >>> import numpy as np
     >>> import trajanon

@@ -10,7 +10,7 @@ import numpy as np
 
 import trajanon
 from trajanon.common.arrays import Ints
-from trajanon.common.number_text import STAGES, UNITS, page, roughly, shown, span, two_digits
+from trajanon.common.number_text import STAGES, UNITS, page, shown, span, two_digits
 from trajanon.common.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.evaluation import usefulness as measures
 from trajanon.evaluation.attacks.attack import QUESTIONS, Attack
@@ -19,14 +19,19 @@ from trajanon.evaluation.attacks.inference import Inferred
 from trajanon.evaluation.attacks.known_tracks import Guessed
 from trajanon.evaluation.attacks.verification import Verified
 from trajanon.evaluation.comparisons import Curve, Holdout
+from trajanon.evaluation.five_answers import Answer, Measured, five_answers
 from trajanon.evaluation.publisher import Publisher
+from trajanon.evaluation.risk_bars import risk_bars
 from trajanon.evaluation.templates import rendered
 from trajanon.evaluation.usefulness import DURATION_CLASS
+from trajanon.release.findings import Finding
 from trajanon.release.people_left import Left, counts_of, few_left
 from trajanon.release.perturbation import ToldApart
-from trajanon.release.public_figures import FEW, Crowd
+from trajanon.release.public_figures import EXACT, FEW, Crowd
+from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import Report, rows_in, width_in
-from trajanon.release.verdict import Verdict, cost, knows_people, source, too_few, verdict
+from trajanon.release.verdict import Verdict, groups_below_k, knows_people, verdict
+from trajanon.release.verdict_words import REMEDIES, sentence_of
 from trajanon.street_counts.streets import StreetUsefulness
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
@@ -112,7 +117,7 @@ class Evaluation:
     >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
     >>> evidence = trajanon.evaluate(trajectories, trajanon.anonymize(trajectories, k=2))
     >>> evidence.holds, evidence.verdict.kind, evidence.account["groups"]
-    (True, 'say', 2)
+    (True, 'conditional', 2)
     """
 
     file: str | None
@@ -184,36 +189,34 @@ class Evaluation:
     @property
     def verdict(self) -> Verdict:
         """Whether the release may be published, by its report and the faults found."""
-        few, people = self.violations["records"], self.violations["subjects"]
-        problems = [
-            too_few(self.k, len(self.sizes), records=few, people=people).replace(
-                "trajectories", self.units
-            )
-        ]
-        if self.counted == "subjects" and people is None:
-            problems = [f"the report promises different subjects, and these {self.units} name none"]
-        found = [problem for problem in problems if problem]
-        return verdict(self.report, [*found, *(self.problems or [])])
+        few = self.violations["records"] or 0
+        people = self.violations["subjects"]
+        found = [groups_below_k(self.report, len(self.sizes), trajectories=few, people=people)]
+        if not few and self.counted == "subjects" and people is None:
+            found.append(Finding("people_not_named", {"units": self.units}))
+        return verdict(self.report, self.problems or (), [one for one in found if one])
+
+    @property
+    def answers(self) -> list[Answer]:
+        """Five questions and their answers, for the holder."""
+        return self._answered(EXACT)
+
+    def _answered(self, crowd: Crowd) -> list[Answer]:
+        measured = Measured(
+            points=self.points,
+            attacks=self.attacks,
+            inferred=self.inferred,
+            verified=self.verification,
+            curve_distance=self.usefulness.curve_distance,
+            below_k=self.violations["subjects"] or self.violations["records"] or 0,
+        )
+        return five_answers(self.report, measured, crowd)
 
     @property
     def told_apart(self) -> ToldApart | None:
         """How well one is told from the same 100 m to the side; None of plain means."""
         width = width_in(self.report)
         return None if width is None else ToldApart.of(self.points, width)
-
-    @property
-    def facts(self) -> list[str]:
-        """The findings, a sentence each; none of them asks for a decision."""
-        tried = [one for one in self.attacks if one.against == "release" and len(one.targets)]
-        return rendered(
-            "facts.txt",
-            evidence=self,
-            tried=tried,
-            kept=self._flows,
-            smallest=measures.SMALLEST,
-            largest=measures.LARGEST,
-            few_left=few_left,
-        ).splitlines()
 
     @property
     def account(self) -> dict[str, Any]:
@@ -223,10 +226,10 @@ class Evaluation:
             "notice": NOTICE,
             "date": self.date.isoformat(),
             "verdict": self.verdict.account,
-            "cost": cost(self.report),
-            "published": self.published,
-            "source": source(self.report),
-            "facts": self.facts,
+            "answers": [answer._asdict() for answer in self.answers],
+            "cost": self._cost(EXACT),
+            "published": self._published,
+            "source": left_out(self.report),
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
             "area": list(self.area),
             "groups": len(self.sizes),
@@ -240,10 +243,10 @@ class Evaluation:
             "told_apart": None if self.told_apart is None else self.told_apart._asdict(),
             "attacks": [attack.account for attack in self.attacks],
             "verification": None if self.verification is None else self.verification.account,
-            **{name: found and found.account for name, found in self._guessed.items()},
+            **{name: guess and guess.account for name, guess in self._guessed.items()},
             "chains": counts_of(self.chained) or None,
             "persons": None if self.followed is None else self.followed.account,
-            "inferred": [one._asdict() for one in self.inferred],
+            "inferred": [answer._asdict() for answer in self.inferred],
             "curve": None if self.curve is None else self.curve.account,
             "holdout": None if self.holdout is None else self.holdout.account,
             "od_cell": self.od_cell,
@@ -255,14 +258,16 @@ class Evaluation:
     @property
     def html(self) -> str:
         """A page for the holder, which says so in its first line; it asks for no network."""
+        attacks = {question: self._tried(question) for question in QUESTIONS}
         return rendered(
             "page.html",
             notice=NOTICE,
             evaluation=self,
+            sentence_of=sentence_of,
+            remedies=REMEDIES,
+            bars=risk_bars(self.attacks, self.followed, self.inferred),
             median=float(np.median(self.sizes)),
-            cost=cost(self.report),
-            source=source(self.report),
-            attacks={question: self._tried(question) for question in QUESTIONS},
+            attacks=attacks,
             beside=_beside,
             few_left=few_left,
             measures=measures,
@@ -284,12 +289,15 @@ class Evaluation:
         """Of how many the errors are means, for publication; who has most counts as one."""
         return Crowd(self.trajectories / self.most_of_one)
 
+    def _cost(self, crowd: Crowd) -> str:
+        return cost(self.report, crowd, self.usefulness.curve_distance)
+
     @property
-    def published(self) -> dict[str, Any]:
+    def _published(self) -> dict[str, Any]:
         """What is published of the cost, rounded."""
         moved = self.usefulness.displacement
         return {
-            "cost": cost(self.report, self.crowd),
+            "cost": self._cost(self.crowd),
             "metres moved": {name: self.crowd.number(moved[name]) for name in ("mean", "median")},
             "information loss, percent": self.crowd.number(self.loss),
         }
@@ -314,15 +322,11 @@ class Evaluation:
         return rendered(
             "datasheet.md",
             evaluation=self,
-            steps=[step.replace("trajectories", self.units) for step in steps]
-            or ["microaggregation"],
+            steps=[step.format(units=self.units) for step in steps] or ["microaggregation"],
             version=trajanon.__version__,
-            read=roughly(
-                self.report["source"].get("recordings") if "source" in self.report else None
-            ),
+            answers=self._answered(self.crowd),
             width=width_in(self.report),
             for_comparison=FOR_COMPARISON,
-            cost=self.published["cost"],
             crowd=self.crowd,
             few=FEW,
             farthest=Crowd(self.crowd.people * BEYOND),
@@ -338,17 +342,17 @@ class Evaluation:
         )
 
     def __repr__(self) -> str:
-        return shown(type(self).__name__, [said for _, said in self._told])
+        judged = self.verdict
+        return shown(type(self).__name__, [judged.headline, *judged.sentences, self._cost(EXACT)])
 
     def _repr_html_(self) -> str:
-        return page(self._told, note=NOTICE)
+        return page(self._rows, note=NOTICE)
 
     @property
-    def _told(self) -> list[tuple[str, str]]:
-        """The verdict on the release, its cost and its content."""
-        found = self.verdict
-        judged = " ".join([found.headline, *found.sentences])
-        return [("Verdict", judged), ("Cost", cost(self.report)), ("Source", source(self.report))]
+    def _rows(self) -> list[tuple[str, str]]:
+        """The verdict and the five answers."""
+        judged = self.verdict
+        return [("Verdict", " ".join([judged.headline, *judged.sentences])), *self.answers]
 
 
 def _beside(counts: Sequence[Sequence[int]], most: int = 0) -> list[list[float]]:

@@ -67,7 +67,7 @@ def _description(evaluation: Evaluation) -> str:
     return (
         f"{rows.sum():,} rows on {len(rows):,} lines, each the {mean} mean of the "
         f"{evaluation.units} of at least {evaluation.k} different {evaluation.counted}. "
-        f"{evaluation.published['cost']}"
+        f"{evaluation.account['published']['cost']}"
     )
 
 

@@ -8,10 +8,11 @@ from trajanon.common.number_text import roughly, two_digits
 from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.bases import Basis
 from trajanon.evaluation.evidence import NOTICE, Evaluation
+from trajanon.evaluation.release_certificate import statement
 from trajanon.evaluation.templates import rendered
 from trajanon.release.people_left import few_left
 from trajanon.release.report import width_in
-from trajanon.release.verdict import cost, knows_people, source
+from trajanon.release.verdict import knows_people
 
 
 class Entry(NamedTuple):
@@ -73,23 +74,20 @@ def _processing(evaluation: Evaluation) -> Iterator[Entry]:
 def _impact(evaluation: Evaluation) -> Iterator[Entry]:
     """Answer what a data protection impact assessment holds."""
     words = evaluation.publisher
-    report = evaluation.report
-    yield Entry("(a) The operations", Basis.REPORT, [source(report), "Measures: see (g) above."])
+    account = evaluation.account
+    operations = [account["source"], "Measures: see (g) above."]
+    yield Entry("(a) The operations", Basis.REPORT, operations)
     yield _word("(a) Source of the tracks", words.source)
     yield _word("(a) Legal basis, legitimate interest", words.legal_basis)
 
     yield _word("(b) Necessity and proportionality")
-    yield Entry("(b) What is left of the data", Basis.MEASUREMENT, [cost(report)])
+    yield Entry("(b) What is left of the data", Basis.MEASUREMENT, [account["cost"]])
 
     yield _word("(c) Recipients as adversaries", words.context)
     yield Entry("(c) Measured attacks", Basis.MEASUREMENT, [*_attacks(evaluation)])
     if (told_apart := evaluation.told_apart) is not None:
-        statement = (
-            f"Whoever knows all other {evaluation.units} tells one from the same moved by "
-            f"{told_apart.metres:g} m rightly in at most {two_digits(told_apart.right)} of all "
-            "cases, at even odds (docs/proof.md)."
-        )
-        yield Entry("(c) Adversary with all other tracks", Basis.PROOF, [statement])
+        proven = [statement(told_apart, evaluation.unit), "The proof: docs/proof.md of trajanon."]
+        yield Entry("(c) Adversary with all other tracks", Basis.PROOF, proven)
 
     verdict = evaluation.verdict
     yield Entry("(d) Verdict", Basis.MEASUREMENT, [verdict.headline, *verdict.sentences])

@@ -17,25 +17,16 @@ from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 _EMAIL = re.compile(r"[\w.+'~-]+@[\w-]+(\.[\w-]+)+")
 _WEB_PAGE = re.compile(r"https?://[\w.-]+(:\d+)?([/?#][^\s<>\"{}|\\^`]*)?")
 
-_SPDX = {
-    name.lower(): name
-    for name in (
-        *(
-            "CC0-1.0",
-            "CC-BY-4.0",
-            "CC-BY-SA-4.0",
-            "CC-BY-NC-4.0",
-            "CC-BY-NC-SA-4.0",
-            "CC-BY-ND-4.0",
-        ),
-        *("CC-BY-NC-ND-4.0", "ODbL-1.0", "ODC-By-1.0", "PDDL-1.0", "CDLA-Permissive-2.0"),
-        *("CDLA-Sharing-1.0", "DL-DE-BY-2.0", "DL-DE-ZERO-2.0", "etalab-2.0", "OGL-UK-3.0"),
-    )
-}
+_IDENTIFIERS = """
+CC0-1.0 CC-BY-4.0 CC-BY-SA-4.0 CC-BY-NC-4.0 CC-BY-NC-SA-4.0 CC-BY-ND-4.0 CC-BY-NC-ND-4.0 ODbL-1.0
+ODC-By-1.0 PDDL-1.0 CDLA-Permissive-2.0 CDLA-Sharing-1.0 DL-DE-BY-2.0 DL-DE-ZERO-2.0 etalab-2.0
+OGL-UK-3.0
+"""
+_SPDX = {name.lower(): name for name in _IDENTIFIERS.split()}
 """Licences for data by their identifiers, as SPDX writes them; other licences are free words."""
 
 OSM_LICENCE = "ODbL-1.0"
-"""That of data made of OpenStreetMap's."""
+"""The licence of OpenStreetMap's data, and of what is made of them."""
 
 _HEAD = "# The publisher's words on a release: trajanon evaluate --publisher publisher.toml"
 _PUBLIC = "# Published in its datasheet and certificate."
@@ -59,7 +50,7 @@ class Publisher:
     title
         Title of the release.
     name
-        Name of the publisher, who answers for the data.
+        Name of the publisher, the controller of the data.
     contact
         E-mail address or web page of the publisher.
     address
@@ -104,15 +95,15 @@ class Publisher:
     """
 
     title: str = _word("Title")
-    name: str = _word("Publisher", "who answers for the data")
+    name: str = _word("Publisher", "the controller of the data")
     contact: str = _word("Contact", "an e-mail address or a web page")
     address: str = _word("Web address of the release")
-    licence: str = _word("Licence", "an identifier such as CC-BY-4.0, a web address, or free words")
+    licence: str = _word("Licence", "such as CC-BY-4.0, a web address, or free words")
     subject: str = _word("A subject is", "a person, a vehicle or an account")
-    source: str = _word("Recorded by", "who recorded the tracks, and what for")
+    source: str = _word("Recorded by", "who, and what for")
     recipients: str = _word("Recipients", "who may use the release")
-    context: str = _word("Adversaries", "what recipients may know of subjects, and gain by it")
-    before_release: str = _word("Approved by", "who approved the release, and when")
+    context: str = _word("Adversaries", "what they may know of subjects, and gain")
+    before_release: str = _word("Approved by", "who, and when")
     after_release: str = _word("Reviewed by", "who, when, and what follows an incident")
     officer: str = _word("Data protection officer", "an e-mail address or a web page", public=False)
     purpose: str = _word("Purpose", "of processing and of publication", public=False)
@@ -120,6 +111,7 @@ class Publisher:
     retention: str = _word("Retention", "how long tracks, report and key are kept", public=False)
 
     def __post_init__(self) -> None:
+        # Texts of strangers are printed, published, and written as TOML.
         for word in fields(self):
             text = getattr(self, word.name)
             if not isinstance(text, str):
@@ -166,7 +158,8 @@ class Publisher:
             for word in fields(self):
                 if word.metadata["public"] != public:
                     continue
-                label, hint = word.metadata["label"], word.metadata["hint"]
+                label = word.metadata["label"]
+                hint = word.metadata["hint"]
                 yield f"# {label}: {hint}" if hint else f"# {label}"
 
                 # Without control characters, a text of JSON is one of TOML.

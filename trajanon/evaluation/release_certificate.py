@@ -18,6 +18,7 @@ from trajanon.evaluation.bases import Basis, Json
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.mobility_metadata import metadata
 from trajanon.release.people_left import Left
+from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import Crowd
 from trajanon.release.release_check import Findings
 from trajanon.release.report import width_in
@@ -108,13 +109,15 @@ def certificate(evaluation: Evaluation, released: str | os.PathLike[str]) -> dic
         return {"certificate": "none: this release must not be published", "because": because}
 
     words = evaluation.publisher.published
+    published = evaluation.account["published"]
+    cost = {name: figure for name, figure in published.items() if name != "cost"}
     return {
         "certificate": "of what was assessed before publication; no promise beyond k-anonymity",
         "made": {"by": f"trajanon {trajanon.__version__}", "on": evaluation.date.isoformat()},
         "bases": {str(basis): meaning for basis, meaning in _BASES.items()},
         "release": _release(evaluation, Path(released)).account,
         "promise": _promise(evaluation).account,
-        "cost": _cost(evaluation).account,
+        "cost": Entry(Basis.MEASUREMENT, cost).account,
         "WP29 Opinion 05/2014": {
             question: [entry.account for entry in _answers(evaluation, question)]
             for question in QUESTIONS
@@ -206,13 +209,6 @@ def _promise(evaluation: Evaluation) -> Entry:
             "counts": evaluation.counted,
             "to be said beside it": [*evaluation.verdict.sentences],
         },
-    )
-
-
-def _cost(evaluation: Evaluation) -> Entry:
-    published = evaluation.published
-    return Entry(
-        Basis.MEASUREMENT, {name: value for name, value in published.items() if name != "cost"}
     )
 
 
@@ -339,18 +335,23 @@ def _told_apart(evaluation: Evaluation) -> Entry:
     told_apart = evaluation.told_apart
     if told_apart is None:
         return Entry(Basis.NOT_ASSESSED, {"attack": "a trajectory moved to the side"})
-    unit = evaluation.unit
-    metres = f"{told_apart.metres:g} m"
-    cases = ceil(100.0 * told_apart.right)
     return Entry(
         Basis.PROOF,
         {
             "public width, metres": width_in(evaluation.report),
-            f"mu, {metres} to the side": round_up(told_apart.mu),
-            "in words": f"Whoever knows every other {unit} tells this {unit} from the same {unit} "
-            f"{metres} to the side rightly in at most {cases} of 100 cases, at even odds, in every "
-            "group.",
+            f"mu, {told_apart.metres:g} m to the side": round_up(told_apart.mu),
+            "in words": statement(told_apart, evaluation.unit),
         },
+    )
+
+
+def statement(told_apart: ToldApart, unit: str) -> str:
+    """Write the statement that docs/proof.md proves."""
+    metres = f"{told_apart.metres:g} m"
+    cases = ceil(100.0 * told_apart.right)
+    return (
+        f"Whoever knows every other {unit} tells this {unit} from the same {unit} {metres} to the "
+        f"side rightly in at most {cases} of 100 cases, at even odds, in every group."
     )
 
 

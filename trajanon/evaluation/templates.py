@@ -1,10 +1,8 @@
 """Templates of this folder, and how they write numbers and names."""
 
-import re
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup, escape
 
 from trajanon.common.number_text import metres, percent, span
 from trajanon.evaluation.publisher import markdown
@@ -20,7 +18,7 @@ def rendered(template: str, **given: Any) -> str:
         undefined=StrictUndefined,
         keep_trailing_newline=template.endswith(".md"),
     )
-    environment.filters |= {"count": _count, "code": _code, "unbroken": _unbroken}
+    environment.filters |= {"count": _count, "code": _code}
     environment.filters |= {"markdown": markdown}
     environment.filters |= {"metres": metres, "percent": percent, "span": span, "tau": _tau}
     return environment.get_template(template).render(given)
@@ -38,9 +36,3 @@ def _code(name: str) -> str:
     """Quote a file name so that it cannot be anything but text in a table."""
     shown = "".join(c if c.isprintable() and c not in "`|" else "?" for c in name)
     return f"`{shown}`"
-
-
-def _unbroken(sentence: str) -> Markup:
-    """Let no line of a page end within the name of an option."""
-    spans = re.sub(r"--[a-z][a-z-]*", r'<span class="option">\g<0></span>', str(escape(sentence)))
-    return Markup(spans)

@@ -8,6 +8,7 @@ import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.trajectories.displacements import (
+    curve_distance,
     displacement,
     length_change,
     lengths,
@@ -54,6 +55,7 @@ class Usefulness:
     """What a release leaves of trajectories; distances in metres, summed up."""
 
     displacement: Mapping[str, float]  # how far points were moved
+    curve_distance: Mapping[str, float]  # from the nearest point of the original way
     length: float  # mean length of the originals, metres
     length_change: float  # mean share by which lines got longer; negative where they got shorter
     by_length: Both  # lines in each class of 500 m
@@ -71,9 +73,11 @@ def usefulness(
 ) -> Usefulness:
     """Measure the usefulness of trajectories as released; flows of those with true ends."""
     both = original, released
+    moving = until_rest(original)
     whole = np.ones(len(original), np.bool_) if true_ends is None else true_ends.all(axis=1)
     return Usefulness(
-        displacement=summary(displacement(original, released)[until_rest(original)]),
+        displacement=summary(displacement(original, released)[moving]),
+        curve_distance=summary(curve_distance(original, released)[moving]),
         length=float(lengths(original).mean()),
         length_change=float(length_change(original, released).mean()),
         by_length=[up_to_last((lengths(one) // LENGTH_CLASS).astype(np.int64)) for one in both],

@@ -28,7 +28,8 @@ from trajanon.release.report import (
     released_of,
     width_in,
 )
-from trajanon.release.verdict import too_few
+from trajanon.release.verdict import groups_below_k
+from trajanon.release.verdict_words import clause_of
 from trajanon.trajectories.times import Timing
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -111,10 +112,11 @@ def with_originals(
     held, problems = _held(path, release, trajectories), []
     lines = held.labels
     kept = lines >= 0
-    sizes = np.bincount(lines[kept])
     if people := broken_promises(lines[kept], subjects[kept], k):
-        records = int((sizes < k).sum())
-        problems.append(too_few(k, len(sizes), records=records, people=people))
+        sizes = np.bincount(lines[kept])
+        small = int((sizes < k).sum())
+        lack = groups_below_k({"k": k}, len(sizes), trajectories=small, people=people)
+        problems += [clause_of(lack)] if lack else []
     earlier = [_held(one, read_release(one), trajectories) for one in against]
     for place, other in zip(against, earlier, strict=True):
         problems += _moved_twice(held, other, place)

@@ -29,7 +29,7 @@ class Crowd(NamedTuple):
 
     def bounds(self, value: float) -> tuple[float, float]:
         """Return the rounded figure twice, or its range."""
-        if value <= 0.0 or self == EXACT:
+        if value <= 0.0 or self.people == inf:
             return value, value
         if self.people >= FEW:
             _, step = _steps_around((1.0 if self.shares else value) * _WIDE / self.people)
@@ -41,8 +41,15 @@ class Crowd(NamedTuple):
         return _steps_around(value)
 
     def text(self, value: float, write: Callable[[float], str]) -> str:
-        """Write the rounded figure, or its range."""
-        low, high = map(write, self.bounds(value))
+        """Write the rounded figure, or its range.
+
+        >>> Crowd(100, shares=True).text(0.02, "{:.0%}".format)
+        'less than 5%'
+        """
+        bounds = self.bounds(value)
+        if bounds[1] == 0.0 < value:
+            return f"less than {write(_steps_around(_WIDE / self.people)[1])}"
+        low, high = map(write, bounds)
         return low if low == high else f"{low} to {high}"
 
     def number(self, value: float) -> float | list[float]:
@@ -53,6 +60,18 @@ class Crowd(NamedTuple):
 
 EXACT = Crowd(inf)
 """Figures as they are, for the holder."""
+
+
+def rough_count(count: int) -> str:
+    """Write a count of recordings to two digits, and to tens below a hundred.
+
+    >>> rough_count(7), rough_count(34), rough_count(1_234)
+    ('fewer than 10', 'some 30', 'some 1,200')
+    """
+    if count < 10:
+        return "fewer than 10"
+    step = max(10, 10 ** (len(str(count)) - 2))
+    return f"some {round(count / step) * step:,}"
 
 
 def _steps_around(value: float) -> tuple[float, float]:

@@ -17,8 +17,9 @@ from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of, page, shown
 from trajanon.common.plain_text import escaped_json
 from trajanon.files.release_formats import RELEASE_FORMATS, check_release_format, write_release
+from trajanon.release.release_words import cost
 from trajanon.release.report import report_path
-from trajanon.release.verdict import Verdict, cost, verdict
+from trajanon.release.verdict import Verdict, verdict
 from trajanon.trajectories.trajectories import Trajectories
 
 if TYPE_CHECKING:

@@ -64,6 +64,9 @@ class _Source(TypedDict):
     per_recording: Whole | None  # windows of a recording, at most; None if not known
     possible_persons: NotRequired[list[_Column]]  # that may name subjects, where none does
     left_out: dict[str, Whole]  # the others, and why
+    trips: NotRequired[dict[str, Whole]]  # found, and left out, by reason
+    points: NotRequired[dict[str, Whole]]  # read, used, and left out, by reason
+    run: NotRequired[dict[str, Any]]  # options of extract, as they were typed
 
 
 class _Chains(TypedDict):
@@ -114,6 +117,7 @@ class Report(TypedDict):
     notice: str
     unit: NotRequired[Literal["trip", "day", "trajectory"]]
     n: Whole
+    points: NotRequired[Whole]  # of each line
     k: Whole
     counted: Literal["subjects", "records"]
     as_published: NotRequired[bool]
@@ -142,6 +146,7 @@ class Report(TypedDict):
     width: NotRequired[Finite | None]  # the public one, in metres; None: lines are plain means
     rows: _Rows
     search: NotRequired[dict[str, Any]]
+    run: NotRequired[dict[str, Any]]  # options of anonymize, as they were typed
     shards: NotRequired[Whole]
     roads: NotRequired[_Roads]
     line_keys: NotRequired[list[Whole]]  # of each group's line

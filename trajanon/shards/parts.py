@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from trajanon.anonymization import Request, Tally, finished, grouped, refuse_attribution, tallied
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.atomic_output import replacing, replacing_folder
+from trajanon.common.command_lines import Options
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.progress import Progress, silent
 from trajanon.common.remote_folder import Folder
@@ -66,6 +67,7 @@ def anonymize_parts(
     key: bytes | None = None,
     memory: str | float = "4GB",
     client: "Client | None" = None,
+    run: Options | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> dict[str, Any]:
@@ -87,7 +89,7 @@ def anonymize_parts(
         As in `trajanon.anonymize_file`.
     subjects_exact
         Whether names are taken as they are; otherwise spellings of one name are one subject's.
-    ledger
+    ledger, run
         As in `trajanon.anonymize_file`; only if all fits into memory at once, and the release is
         on a local disk.
     memory
@@ -167,6 +169,8 @@ def anonymize_parts(
                     _look(table, part)
                 raise
             result.report["shards"] = 1
+        if run is not None:
+            result.report["run"] = dict(run)
         for number, (rows, first) in enumerate(result.parts()):
             progress("Writing the release", number, None)
             with release.writing(part_name(number)) as written:

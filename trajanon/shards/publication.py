@@ -11,6 +11,7 @@ import numpy as np
 from trajanon.anonymization import Request, anonymized_table
 from trajanon.common.arrays import Hashes
 from trajanon.common.atomic_output import replacing
+from trajanon.common.command_lines import Options
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
@@ -38,6 +39,7 @@ def anonymize_file(
     roads: RoadsToFollow | None = None,
     public_places: Surroundings | None = None,
     key: bytes | None = None,
+    run: Options | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> dict[str, Any]:
@@ -56,6 +58,9 @@ def anonymize_file(
     ledger
         The holder's private list of releases, made if there is none. What it lists is not
         released again, and the release is entered in it.
+
+    run
+        Options as they were typed, which the report repeats: advice is then a whole command.
 
     Returns
     -------
@@ -96,6 +101,8 @@ def anonymize_file(
         recording = nullcontext() if book is None else book.recording(out)
         with recording as entry, replaced as drafts:
             result, entered = anonymized(source, asked, book, exact=subjects_exact)
+            if run is not None:
+                result.report["run"] = dict(run)
             write_release(drafts[0], result.rows(slice(None)))
             if entry is not None and entered is not None:
                 entry.announce(drafts[0], source, result.report, entered)

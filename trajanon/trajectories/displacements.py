@@ -8,7 +8,7 @@ import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints, Metres
 from trajanon.common.workers import in_parts
-from trajanon.trajectories.geodesy import metres_between
+from trajanon.trajectories.geodesy import metres_between, metres_of_degrees
 
 _AT_ONCE = 2_000  # trajectories that a thread measures
 
@@ -84,6 +84,44 @@ def moved_to(points: Floats, lines: Floats, labels: Ints) -> Metres:
 
     in_parts(measure, np.arange(len(points)), _AT_ONCE)
     return metres
+
+
+def curve_distance(original: Floats, released: Floats) -> Metres:
+    """Measure how far released points lie from the nearest point of the original way, (n, m).
+
+    Both are (n, m, 2), latitude and longitude in degrees, on a plane of their own for each way.
+
+    Examples
+    --------
+    A point halfway, 221 m to the south of a way to the east:
+
+    >>> way = np.array([[[0.0, 0.0], [0.0, 0.01]]])
+    >>> beside = np.array([[[-0.002, 0.005], [0.0, 0.01]]])
+    >>> curve_distance(way, beside).round().tolist()
+    [[221.0, 0.0]]
+    """
+    rows = np.arange(len(original))
+    parts = in_parts(lambda part, _: _to_curve(original[part], released[part]), rows, _AT_ONCE)
+    return np.concatenate(parts)
+
+
+def _to_curve(original: Floats, released: Floats) -> Metres:
+    scale = metres_of_degrees(original[..., 0].mean(axis=1))[:, None]
+    way = (original - original[:, :1]) * scale
+    points = (released - original[:, :1]) * scale
+    if way.shape[1] == 1:
+        nearest = ((points - way) ** 2).sum(axis=-1)
+        return np.asarray(np.sqrt(nearest), dtype=np.float32)
+
+    nearest = np.full(points.shape[:2], np.inf)
+    for begin, end in zip(np.moveaxis(way, 1, 0)[:-1], np.moveaxis(way, 1, 0)[1:], strict=True):
+        step = (end - begin)[:, None]
+        from_begin = points - begin[:, None]
+        squares = np.maximum((step**2).sum(axis=-1), 1e-12)
+        along = ((from_begin * step).sum(axis=-1) / squares).clip(0.0, 1.0)
+        beside = from_begin - along[..., None] * step
+        np.minimum(nearest, (beside**2).sum(axis=-1), out=nearest)
+    return np.asarray(np.sqrt(nearest), dtype=np.float32)
 
 
 def until_rest(points: Floats) -> Bools:

@@ -1,4 +1,4 @@
-"""What the nearest line tells is what slow twins find, and no more than it can."""
+"""What the nearest line shows is what slow twins find, and no more than it can."""
 
 import naive_holdout as naive
 import numpy as np
@@ -76,10 +76,10 @@ def test_the_hour_is_asked_for_where_times_are_released() -> None:
     assert "inference of the hour" in found.holdout.risks
     assert "departs within an hour" in found.holdout.beside
     assert [one["name"] for one in found.account["inferred"]] == [
-        "its end to 200 m",
-        "its departure to an hour",
+        "the end of a trip (to 200 m)",
+        "the hour of departure",
     ]
-    section = found.html.partition("<h3>What the nearest line tells</h3>")[2]
+    section = found.html.partition("<h3>What the nearest line shows</h3>")[2]
     assert section.partition("</table>")[0].count('<th scope="row">') == 2
     without = trajanon.anonymize(some, 3, effort="fast")
     assert "inference of the hour" not in hold_out(some, checked(without.report)).risks

@@ -16,8 +16,8 @@ import trajanon
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.grouping import loss
 from trajanon.maps.drawing import match, release_and_originals
+from trajanon.release.release_words import cost
 from trajanon.release.report import read_report
-from trajanon.release.verdict import cost
 from trajanon.trajectories.displacements import displacement
 
 pytestmark = pytest.mark.usefixtures("few_moves")

@@ -1,4 +1,4 @@
-"""What an adversary sees, and what his attack achieves beside what k-anonymity promises."""
+"""What an adversary sees, and what an attack achieves beside what k-anonymity promises."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -128,19 +128,21 @@ def nearest_of(originals: Floats, lines: Floats) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """How well an adversary finds his targets.
+    """How well an adversary finds the targets.
 
-    The adversary arrives at some published rows that he cannot tell apart, and picks one at random.
+    The adversary arrives at some published rows that look the same, and picks one at random.
     """
 
     name: str  # of the attack
     knows: str  # what the adversary knows, in words
-    published: Published  # what he sees: a release, or the originals as if they were published
+    published: (
+        Published  # what the adversary sees: a release, or the originals as if they were published
+    )
     targets: Ints  # the trajectories attacked, (t,)
     rates: Floats  # for each target, the chance that the row picked is of its subject, (t,)
     line_rates: Floats  # the chance that the row lies on the line of the target's group, (t,)
     worst: Floats  # the same as `rates`, for what betrays the target most, (t,)
-    sampled: bool = False  # whether only some targets, or some of what he may know, were tried
+    sampled: bool = False  # whether only some targets, or some of what may be known, were tried
     question: str = "singling out"  # which of the QUESTIONS this answers
 
     @property

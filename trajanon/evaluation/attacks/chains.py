@@ -21,7 +21,7 @@ KNOWN, LINE, CHANCE = "known", "line", "chance"
 
 _EARLY, _LATE = 10.0, 3.0  # metres that count as much as a minute too early, or later
 _SAME = 1e-6  # metres that are nothing but rounding
-_NEAR = 200  # lines that begin nearest, of which he chooses
+_NEAR = 200  # lines that begin nearest, of which the adversary chooses
 _AT_ONCE = 1_000  # steps that a thread tries
 
 PLACE = 200.0
@@ -57,7 +57,7 @@ class Followed:
     second: Place  # the busiest elsewhere, such as work
     steps: int = 0  # from line to line
     on_a_day: bool = False  # whether each leads to the next line of the same day
-    found: Mapping[str, Ranks] = field(default_factory=dict)  # by what he starts from
+    found: Mapping[str, Ranks] = field(default_factory=dict)  # by what the adversary starts from
 
     @property
     def account(self) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def next_line(published: Published, steps: Steps) -> Attack:
     """Go from a known trajectory to the line that best goes on, and pick one of its rows.
 
     The next one begins where the last one ended and, where times are released, later. The adversary
-    sets aside the line nearest to the one that he knows.
+    sets aside the line nearest to the known one.
     """
     _, step, line = _ranked(published, steps)
     n, here, there = len(steps.here), steps.here[step], steps.there[step]
@@ -150,7 +150,7 @@ def next_line(published: Published, steps: Steps) -> Attack:
     unit = published.unit
     return Attack(
         f"next {unit}",
-        f"a {unit} of the target's subject, and looks for one that begins where it ends",
+        f"a {unit} of the same person, and looks for one that begins where it ends",
         published,
         steps.there,
         own / picked,

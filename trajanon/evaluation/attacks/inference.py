@@ -109,8 +109,8 @@ NEAR_END = 200.0
 class Inferred(NamedTuple):
     """How often the nearest line tells something of a trajectory that the adversary asks for."""
 
-    name: str  # what he asks for
-    knows: str  # what he knows of the trajectory
+    name: str  # what the adversary asks for, as a noun
+    knows: str  # what the adversary knows of the trajectory
     told: float  # share of the trajectories for which the line answers right
     guess: float  # the same of the best answer for all
 
@@ -119,11 +119,13 @@ def inferred(published: Published) -> list[Inferred]:
     """Infer ends, and departures where times are released."""
     unit = published.unit
     ends = ends_told(published.points, published.lines)
-    asked = [(f"its end to {metres(NEAR_END)}", f"the first two thirds of a {unit}", ends)]
+    asked = [
+        (f"the end of a {unit} (to {metres(NEAR_END)})", f"the first two thirds of a {unit}", ends)
+    ]
     if published.times is not None and published.line_times is not None:
         both = published.times[:, 0], published.line_times[:, 0]
         hours = departures_told(published.points, published.lines, *both, published.cycle)
-        asked.append(("its departure to an hour", f"all places of a {unit}", hours))
+        asked.append(("the hour of departure", f"all places of a {unit}", hours))
     return [
         Inferred(name, knows, *(float(each.mean()) for each in found))
         for name, knows, found in asked

@@ -23,10 +23,10 @@ _TARGETS_AT_ONCE = 20  # targets of a part
 def nearest_record(published: Published) -> Attack:
     """Link each original to the released row nearest to it, as the papers do.
 
-    The adversary knows the whole of the target's trajectory. He takes the released rows at the
+    The adversary knows the whole of the target's trajectory, takes the released rows at the
     smallest Euclidean distance of the standardised records, and picks one.
     """
-    knows = f"the target's whole {published.unit}"
+    knows = f"a person's whole {published.unit}"
     return _picked("nearest record", knows, published, published.nearest)
 
 
@@ -34,14 +34,14 @@ def nearest_ends(published: Published) -> Attack:
     """Link each original to the released row with the two ends nearest to its own.
 
     The adversary knows where the target's trajectory begins and where it ends, however far the
-    lines begin and end from there. He takes the rows at the smallest sum of the two squared
+    lines begin and end from there, and takes the rows at the smallest sum of the two squared
     distances, through the Earth.
     """
     ends = (
         np.hstack([in_space(each[:, end]) for end in (0, -1)])
         for each in (published.points, published.lines)
     )
-    knows = f"both ends of the target's {published.unit}"
+    knows = f"both ends of a person's {published.unit}"
     return _picked("both ends, nearest", knows, published, nearest_of(*ends))
 
 
@@ -98,14 +98,12 @@ def known_points(
         return np.array([_pairs_tried(published, one, *passing(one)) for one in rows.tolist()])
 
     found = np.concatenate(in_parts(some, targets, _TARGETS_AT_ONCE))
-    name, knows = "2 known points", f"2 points of the target's {published.unit}"
+    name, knows = "2 known points", f"2 points of a person's {published.unit}"
     within = f"within {tolerance:g} m"
     if np.isfinite(hour):
         name, knows = f"{name} and their hours", f"{knows}, and when it was there"
         within += f" and {hour / 60.0:g} min"
     knows = f"{knows}, {within}"
-    if len(targets) < n:
-        knows += f"; tried on {len(targets):,} of {n:,}, drawn at random"
     rates, line_rates, worst = found.T
     return Attack(name, knows, published, targets, rates, line_rates, worst, len(targets) < n)
 
