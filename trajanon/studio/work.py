@@ -86,7 +86,8 @@ class Work:
         self.commands = commands
         self.files: list[str] = []  # as commands name them, from the folder on
         self.chosen: dict[str, Choice] = {one.name: one.default for one in FIELDS}
-        self.chosen["name"] = name_of_data(self.files)
+        self._name_of_data = name_of_data(self.files)
+        self.chosen["name"] = self._name_of_data
         self.publisher = Publisher()
         self.words = asdict(self.publisher)  # of the publisher, as they stand in the form
         self.problem: Problem | None = None
@@ -284,22 +285,23 @@ class Work:
 
     def _set_files(self, files: list[str]) -> None:
         """Name the release after its files, as long as nobody chose a name and there is none."""
-        if self.name == name_of_data(self.files) and "anonymize" not in self.results:
-            self.chosen["name"] = name_of_data(files)
         self.files = files
+        if self.name == self._name_of_data and not self.results:
+            self._name_of_data = name_of_data(files)
+            self.chosen["name"] = self._name_of_data
 
     def drop(self, name: str) -> None:
         """Leave a file out, and forget all results, which are partly its own.
 
         An uploaded copy is removed, a file opened by its path stays where it is.
         """
-        self._set_files([file for file in self.files if file != name])
         self.problem = None
         self._made = {}
         self._made_with = {}
         self.results.clear()
         self.messages.clear()
         self.releases.clear()
+        self._set_files([file for file in self.files if file != name])
         if not Path(name).is_absolute():
             (self.folder / name).unlink(missing_ok=True)
         if not self.files:  # the next ones have other columns
