@@ -98,6 +98,7 @@ def test_from_a_table_of_strange_columns_to_releases_side_by_side(
     page.set_viewport_size({"width": 1280, "height": 720})
     for tab in (other, page):  # nothing is lost by a reload, or in another tab
         tab.reload()
+        tab.wait_for_function("window.did_handshake")
         expect(tab.get_by_role("link", name="settings.toml")).to_be_visible()
         expect(tab.get_by_role("button", name="Remove rides.csv")).to_be_visible()
 
