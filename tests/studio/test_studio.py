@@ -101,6 +101,8 @@ def test_from_a_table_of_strange_columns_to_releases_side_by_side(
         tab.wait_for_function("window.did_handshake")
         expect(tab.get_by_role("link", name="settings.toml")).to_be_visible()
         expect(tab.get_by_role("button", name="Remove rides.csv")).to_be_visible()
+    other.close()
+    page.bring_to_front()  # what is not in front saves nothing
 
     # The same five answers on this page, on that of the evaluation, and asked in the datasheet.
     answers = page.locator(".answer").all_inner_texts()
