@@ -210,7 +210,7 @@ def test_windows_that_slide_take_their_hours_along() -> None:
     assert told is not None
     assert left.departure_error == pytest.approx(told["departure_error"])
     assert "2 known points and their hours" in [one.name for one in evaluation.attacks]
-    assert "Ends kept with their hour" in evaluation.html
+    assert "Counts from cell to cell and hour that are right" in evaluation.html
     assert "Trips by length" not in evaluation.html
     # Tracks without times have lost what the windows were when they were averaged.
     still = replace(windows, tracks=replace(tracks, times=None))

@@ -174,8 +174,8 @@ def test_map_evaluation_and_earlier_releases_know_days(run: Run) -> None:
     trajanon.write_trajectories("trajectories.parquet", trips)
     answer = run("anonymize", "-k", "3", "--days", "2", "--effort", "fast")
     assert answer.code == 0, answer.err
-    assert "Each line is a whole day: 2 trips, one after the other, or fewer" in answer.out
-    assert "days of more than 2 trips" in answer.out
+    assert "A line is a whole day of up to 2 trips; a shorter day ends with a stay." in answer.out
+    assert "days of too many trips" in answer.out
     assert "% of the days are left out" in answer.out
     assert run("check", "-k", "3", "--trajectories", "trajectories.parquet").code == 0
     assert run("map").code == 0

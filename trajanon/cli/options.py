@@ -75,14 +75,23 @@ def options(
 
 
 def typed_options(command: Callable[..., None], values: Mapping[str, Any]) -> dict[str, Option]:
-    """Return the options of a command that are not as by default, as somebody would type them."""
+    """Return the options of a command that are not as by default, as somebody would type them.
+
+    Nothing of a command with a name that cannot be printed: nobody could paste it.
+    """
     typed: dict[str, Option] = {}
     for name, parameter in signature(command).parameters.items():
         value = values.get(name)
         if name in _NAMES or value is None or value in (parameter.default, []):
             continue
         typed[name] = str(value) if isinstance(value, Path) else value
-    return typed
+
+    texts = [
+        text
+        for value in typed.values()
+        for text in (value if isinstance(value, list) else [str(value)])
+    ]
+    return typed if all(map(str.isprintable, texts)) else {}
 
 
 def _as_text(parameter: Parameter) -> Parameter:

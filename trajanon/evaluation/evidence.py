@@ -342,8 +342,8 @@ class Evaluation:
         )
 
     def __repr__(self) -> str:
-        judged = self.verdict
-        return shown(type(self).__name__, [judged.headline, *judged.sentences, self._cost(EXACT)])
+        judged = " ".join([self.verdict.headline, *self.verdict.sentences])
+        return shown(type(self).__name__, [judged, self._cost(EXACT)])
 
     def _repr_html_(self) -> str:
         return page(self._rows, note=NOTICE)
