@@ -153,6 +153,7 @@ def test_of_a_removed_file_nothing_is_left(tmp_path: Path) -> None:
     assert not work.releases
     assert not work.is_old(RELEASE)
     assert work.name == "others-anonymized"
+    assert not list(tmp_path.iterdir())
 
 
 def test_releases_are_compared_but_not_formats_of_one(tmp_path: Path) -> None:

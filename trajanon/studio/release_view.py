@@ -36,7 +36,6 @@ def show_answers(evaluation: Mapping[str, Any]) -> None:
     """Show the five answers, as page and datasheet have them."""
     for answer in evaluation["answers"]:
         with ui.column().classes("answer"):
-            ui.html("<h3></h3>", sanitize=False).clear()
             ui.label(answer["question"]).classes("font-bold")
             ui.label(answer["answer"])
     _link("The whole evaluation, for you alone", PAGE)

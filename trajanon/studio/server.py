@@ -24,7 +24,7 @@ from trajanon.cli.options import MAP
 from trajanon.common.atomic_output import drafting, replacing
 from trajanon.common.errors import FileProblem
 from trajanon.studio.studio_page import Page
-from trajanon.studio.work import PAGE, SETTINGS, Commands, Problem, Work
+from trajanon.studio.work import DOOR, PAGE, SETTINGS, Commands, Problem, Work
 
 MOST = 1_000_000_000  # bytes that come through the browser
 
@@ -64,7 +64,7 @@ def _serve(work: Work, *, browser: bool) -> None:
 
     # Other users of the machine read the browser's command line: it names a file that only its
     # owner can read, and this file sends the code.
-    door = work.folder / "open.html"
+    door = work.folder / DOOR
     door.touch(mode=0o600)
     send_it = "<script>document.forms[0].submit()</script>"
     door.write_text(_DOOR.substitute(address=address, code=code, script=send_it), encoding="utf-8")

@@ -18,6 +18,7 @@ from trajanon.studio.command_process import Answer, Spoken, lines_of, start
 from trajanon.studio.fields import BY_NAME, FIELDS, Choice, in_words_of_the_page, name_of_data
 from trajanon.studio.results import Columns, ReleaseFigures, Remedy, changes_of, release_figures
 
+DOOR = "open.html"  # the page by which the browser gets the code
 PAGE = "evaluation.html"
 PUBLIC = "map.public.html"
 RECORD = "evaluation.record.html"
@@ -291,10 +292,12 @@ class Work:
             self.chosen["name"] = self._name_of_data
 
     def drop(self, name: str) -> None:
-        """Leave a file out, and forget all results, which are partly its own.
+        """Leave a file out, and remove all results, which are partly its own.
 
         An uploaded copy is removed, a file opened by its path stays where it is.
         """
+        if self.busy:
+            return
         self.problem = None
         self._made = {}
         self._made_with = {}
@@ -302,6 +305,9 @@ class Work:
         self.messages.clear()
         self.releases.clear()
         self._set_files([file for file in self.files if file != name])
+        for path in self.folder.iterdir():
+            if path.is_file() and path.name != DOOR:
+                path.unlink()
         if not Path(name).is_absolute():
             (self.folder / name).unlink(missing_ok=True)
         if not self.files:  # the next ones have other columns
