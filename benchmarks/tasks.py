@@ -136,7 +136,7 @@ def ways(originals: Trajectories, roads: RoadsToFollow | None) -> Iterator[Way]:
     for epsilon in (1.0, 4.0):
         new = synthesised(originals.points, seconds, epsilon)
         when = evenly(new.departure, new.duration, seconds.shape[1])
-        lines = ReleasedLines(new.points, before.people, when, clock)
+        lines = ReleasedLines(new.points, before.trips, when, clock)
         wrong = errors(before, lines, places, clock)
         yield Way(f"synthesiser, ε = {epsilon:g}", wrong, [None] * (len(ATTACKS) + 1))
 
@@ -206,49 +206,49 @@ def errors(
 ) -> list[float | None]:
     """Errors of each task, as shares of what the originals give."""
     (here, long), (there, long_after) = (places(one) for one in (before, after))
-    wrong = wasserstein_distance(long, long_after, before.people, after.people) / long.mean()
-    here = here.nlargest(PLACES if places is in_cells else BUSIEST, "people")
+    wrong = wasserstein_distance(long, long_after, before.trips, after.trips) / long.mean()
+    here = here.nlargest(PLACES if places is in_cells else BUSIEST, "trips")
     off = (there.reindex(here.index) / here - 1.0).abs()
-    trips, trips_after = (np.repeat(one.points, one.people, axis=0) for one in (before, after))
+    trips, trips_after = (np.repeat(one.points, one.trips, axis=0) for one in (before, after))
     od = [1.0 - flow_similarity(flows(trips, m), flows(trips_after, m)) for m in (1_000.0, 2_000.0)]
     speeds = starts = None
     if clock is not None and after.times is not None:
         speeds = float(off.speed[here.speed.notna()].fillna(1.0).median())
         starts = 1.0 - flow_similarity(*(departures(one, clock) for one in (before, after)))
-    return [float(wrong), float(off.people.fillna(1.0).median()), speeds, *od, starts]
+    return [float(wrong), float(off.trips.fillna(1.0).median()), speeds, *od, starts]
 
 
 def on_streets(lines: ReleasedLines, roads: RoadsToFollow) -> tuple[pd.DataFrame, Floats]:
-    """People and their speed on each street in each direction; metres of each line on streets."""
+    """Trips and their speed on each street in each direction; metres of each line on streets."""
     counts, ways = count_on_streets(lines, roads.network), traced(lines.points, roads.network)
-    table = pd.DataFrame({"people": counts.people, "speed": counts.speed}, dtype=float)
+    table = pd.DataFrame({"trips": counts.trips, "speed": counts.speed}, dtype=float)
     return table, np.bincount(ways.line, ways.metres, len(lines.points))
 
 
 def in_cells(lines: ReleasedLines) -> tuple[pd.DataFrame, Floats]:
-    """People and their speed in each cell (by whole lines if by a clock); metres of each line."""
+    """Trips and their speed in each cell (by whole lines if by a clock); metres of each line."""
     metres = displacement(lines.points[:, :-1], lines.points[:, 1:])
-    people = np.repeat(lines.people, metres.shape[1])
-    hops = pd.DataFrame({"cell": cells(lines.points[:, :-1], CELL).ravel(), "people": people})
+    trips = np.repeat(lines.trips, metres.shape[1])
+    hops = pd.DataFrame({"cell": cells(lines.points[:, :-1], CELL).ravel(), "trips": trips})
     hops["line"] = np.repeat(np.arange(len(metres)), metres.shape[1])
-    once = hops.drop_duplicates(["cell", "line"]).groupby("cell").people.sum().astype(float)
+    once = hops.drop_duplicates(["cell", "line"]).groupby("cell").trips.sum().astype(float)
     speed: Any = np.nan
     if lines.times is not None:
         seconds = np.diff(lines.times, axis=1)
         if lines.clock is not None:
             pace = seconds.sum(axis=1) / np.maximum(metres.sum(axis=1), 1e-9)
             seconds = metres * pace[:, None]
-        hops["metres"], hops["seconds"] = metres.ravel() * people, seconds.ravel() * people
+        hops["metres"], hops["seconds"] = metres.ravel() * trips, seconds.ravel() * trips
         sums = hops.groupby("cell")[["metres", "seconds"]].sum()
         speed = sums.metres / sums.seconds.where(sums.seconds > 0.0)
-    return pd.DataFrame({"people": once, "speed": speed}), metres.sum(axis=1)
+    return pd.DataFrame({"trips": once, "speed": speed}), metres.sum(axis=1)
 
 
 def departures(lines: ReleasedLines, clock: Clock) -> Ints:
     """The cell of 1 km, and the hour, where each trip begins, (n, 2)."""
     assert lines.times is not None
     starts = np.column_stack([cells(lines.points[:, 0], 1_000.0), clock.hour(lines.times[:, 0])])
-    return np.repeat(starts, lines.people, axis=0)
+    return np.repeat(starts, lines.trips, axis=0)
 
 
 def percents(values: list[float | None]) -> list[str]:

@@ -75,21 +75,23 @@ class Cutter:
     def batches(self, traces: Iterator[Trace]) -> Iterator[list[Trace]]:
         """Gather traces to batches of any size; the limits are found from the first traces."""
         if "auto" in (self.rules.max_gap, self.rules.max_pause):
-            some, traces = head(traces)
-            if some:
-                cleaned = Cutter(self.rules)._cleaned(batch(some))
-                self.rules, self._limits = with_limits(self.rules, cleaned)
-        some, size = [], 0
+            first, traces = head(traces)
+            if first:
+                cleaned = Cutter(self.rules)._cleaned(batch(first))
+                self.rules, self._limits = with_limits(self.rules, drop_zero_hops(cleaned))
+
+        gathered: list[Trace] = []
+        size = 0
         for trace in traces:
-            some.append(trace)
+            gathered.append(trace)
             size += 1 + len(trace)
             if self.rules.spacing is not None:  # of a trip there are few places
                 size += self._most_places(trace, self.rules.spacing) // _PLACES
             if size >= BATCH:
-                yield some
-                some, size = [], 0
-        if some:
-            yield some
+                yield gathered
+                gathered, size = [], 0
+        if gathered:
+            yield gathered
 
     def _most_places(self, trace: Trace, spacing: float) -> int:
         """Estimate from above how many places a spacing apart lie on a recording."""
@@ -98,36 +100,50 @@ class Cutter:
         hops = DEGREE * np.where(hops < 720.0, hops, 0.0)
         return int(np.minimum(hops, 1.5 * self.rules.longest_hop).sum() / spacing)
 
-    def cut(self, some: Sequence[Trace]) -> Trajectories:
+    def cut(self, traces: Sequence[Trace]) -> Trajectories:
         """Cut a batch of traces.
 
         Numbers of subjects are not final: two of them may turn out to be one person's.
         """
-        points, counts = batch(some), self.counts
-        entered = self.recordings.enter(some, points)
+        points = batch(traces)
+        if "max_gap" not in self._limits.get("limits", ()):  # a limit that was asked for holds
+            points = replace(points, without_fix={})
+
+        entered = self.recordings.enter(traces, points)
         repeated = entered.repeated[points.trace]
-        counts["recordings read"] += int(entered.new.sum())
-        counts["points read"] += len(points)
-        counts["recordings repeated"] += int(entered.repeated.sum())
-        counts["points of repeated recordings"] += int(repeated.sum())
-        became = np.where(entered.repeated, 0, _ONE_PLACE)
+        self.counts["recordings read"] += int(entered.new.sum())
+        self.counts["points read"] += len(points)
+        self.counts["recordings repeated"] += int(entered.repeated.sum())
+        self.counts["points of repeated recordings"] += int(repeated.sum())
+
         given = points.take(~repeated)
         cleaned = self._cleaned(given)
         self.recordings.place(cleaned, given, entered)
-        found, true_ends = self._windows_or_trips(cleaned, some, became)
-        new = max(int(entered.trace.max(initial=-1)) + 1 - len(self._became), 0)
-        self._became = np.append(self._became, np.zeros(new, np.int8))
-        np.maximum.at(self._became, entered.trace, became.astype(np.int8))
-        subject, trace = entered.subject[found.trace], entered.trace[found.trace]
+        moving = self._kept("points repeated in place", cleaned, drop_zero_hops(cleaned))
+
+        became = np.where(entered.repeated, 0, _ONE_PLACE)
+        find = self._trips if self.rules.trips else self._windows
+        found, true_ends = find(moving, traces, became)
+        self._count(found)
+        became[found.trace] = _TAKEN
+        self._note(entered.trace, became)
+
+        bounded = self.area is not None or bool(self.boxes)
         return Trajectories(
             found.points,
-            subject,
-            trace,
+            entered.subject[found.trace],
+            entered.trace[found.trace],
             tracks=found.tracks,
             times=found.times,
             marks=np.column_stack([entered.mark[found.trace], found.hops]),
-            true_ends=None if self.area is None and not self.boxes else true_ends,
+            true_ends=true_ends if bounded else None,
         )
+
+    def _note(self, recording: Ints, became: Ints) -> None:
+        """Note what became of recordings: the last of `_BECAME` that holds for any part of it."""
+        new = max(int(recording.max(initial=-1)) + 1 - len(self._became), 0)
+        self._became = np.append(self._became, np.zeros(new, np.int8))
+        np.maximum.at(self._became, recording, became.astype(np.int8))
 
     def _cleaned(self, points: Points) -> Points:
         kept = self._kept
@@ -138,51 +154,61 @@ class Cutter:
         apart, spread = spread_minutes(points)
         self.counts["points spread over their minute"] += spread
         points = kept("points merged (equal times)", points, average_equal_times(apart))
-        points = kept("stray points", points, drop_strays(points, self.rules))
-        return kept("points repeated in place", points, drop_zero_hops(points))
+        return kept("stray points", points, drop_strays(points, self.rules))
 
-    def _windows_or_trips(
-        self, points: Points, some: Sequence[Trace], became: Ints
+    def _trips(
+        self, points: Points, traces: Sequence[Trace], became: Ints
     ) -> tuple[WindowBatch, Bools]:
-        """Find windows or trips, and which ends are true; mark what became of the recordings."""
-        rules, counts, area = self.rules, self.counts, self.area
-        if rules.trips:
-            last_read = np.array([one.last_read for one in some])
-            trips = Trips(points, rules, counts, last_read=last_read)
-            points, true_ends = trips.longest_inside(self._shown(trips.points), area, self.boxes)
-            why = np.where(trips.why < 0, _SHORT, _HIDDEN + trips.why)
-            np.maximum.at(became, trips.trace, why)
-            found = whole_trips(points, rules)
-            true_ends = true_ends[found.trace]
-            found = replace(found, trace=trips.trace[found.trace])
-        else:
-            became[points.trace] = _HIDDEN
-            points = self._shown(split_at_gaps(points, rules, counts))
-            became[points.trace] = _OUTSIDE
-            if area is not None:
-                points = self._kept("points outside the area", points, clip(points, area))
-            became[points.trace] = _SHORT
-            found = windows(points, rules)
-            true_ends = np.ones((len(found.trace), 2), dtype=np.bool_)
-        counts["points used"] += len(points)
-        first, several = points.pieces
-        lasted = points.time[first + several - 1] - points.time[first]
-        counts["seconds of track"] += int(np.rint(np.nan_to_num(lasted)).sum())
-        # Whole metres of each piece: a sum of fractions would depend on the batches.
-        counts["metres of track"] += int(np.rint(found.track_length).sum())
-        if rules.trips:
-            counts[SHORT] += int((found.track_length < rules.length).sum())
-        held = found.track_length >= (1.0 - 1e-6) * rules.length
-        counts["metres used"] += int(np.rint(found.track_length[held]).sum())
-        counts[UNTIMED] += int(np.isnan(found.times[:, 0]).sum())
-        became[found.trace] = _TAKEN
-        return found, true_ends
+        """Find whole trips, and which ends are true; note what becomes of the recordings."""
+        last_read = np.array([trace.last_read for trace in traces])
+        trips = Trips(points, self.rules, self.counts, last_read=last_read)
+        shown = self._shown(trips.points)
+        inside, true_ends = trips.longest_inside(shown, self.area, self.boxes)
+        why = np.where(trips.why < 0, _SHORT, _HIDDEN + trips.why)
+        np.maximum.at(became, trips.trace, why)
+
+        self._count_track(inside)
+        found = whole_trips(inside, self.rules)
+        self.counts[SHORT] += int((found.track_length < self.rules.length).sum())
+        trip = found.trace
+        return replace(found, trace=trips.trace[trip]), true_ends[trip]
+
+    def _windows(
+        self, points: Points, traces: Sequence[Trace], became: Ints
+    ) -> tuple[WindowBatch, Bools]:
+        """Find windows, which have no true ends; note what becomes of the recordings."""
+        became[points.trace] = _HIDDEN
+        points = self._shown(split_at_gaps(points, self.rules, self.counts))
+        became[points.trace] = _OUTSIDE
+        if self.area is not None:
+            points = self._kept("points outside the area", points, clip(points, self.area))
+        became[points.trace] = _SHORT
+
+        self._count_track(points)
+        found = windows(points, self.rules)
+        return found, np.ones((len(found.trace), 2), dtype=np.bool_)
+
+    def _count_track(self, points: Points) -> None:
+        """Count the points that are used, and for how long they last."""
+        first, size = points.pieces
+        seconds = points.time[first + size - 1] - points.time[first]
+        self.counts["points used"] += len(points)
+        self.counts["seconds of track"] += int(np.rint(np.nan_to_num(seconds)).sum())
+
+    def _count(self, found: WindowBatch) -> None:
+        """Count whole metres of each piece: a sum of fractions would depend on the batches."""
+        metres = found.track_length
+        long = metres >= (1.0 - 1e-6) * self.rules.length
+        self.counts["metres of track"] += int(np.rint(metres).sum())
+        self.counts["metres used"] += int(np.rint(metres[long]).sum())
+        self.counts[UNTIMED] += int(np.isnan(found.times[:, 0]).sum())
 
     def _shown(self, points: Points) -> Points:
         """Cut out the surroundings of ends and of hidden places."""
         if self.rules.trim_ends:
             trimmed = trim(points, self.rules, self.anchors)
             points = self._kept("points near the ends of a trace", points, trimmed)
+
         if self.hidden is not None:
             inside = self.hidden.contains(points.lat, points.lon)
             shown = keep(points, ~inside, self.hidden.meets)
@@ -190,7 +216,7 @@ class Cutter:
         return points
 
     def _kept(self, what: str, before: Points, after: Points) -> Points:
-        """Count the points that a step dropped, and give the others."""
+        """Count the points that a step dropped, and return the others."""
         self.counts[what] += len(before) - len(after)
         return after
 
@@ -201,43 +227,53 @@ class Cutter:
         if not len(subject):
             what = "trips" if self.rules.trips else "trajectories"
             raise NoTrajectories(f"no {what}: {why_nothing(self.provenance())}")
+
         persons = self.recordings.persons(nameless_differ=self.nameless_differ)
         people = persons.number
         self.counts["subjects read"] = len(np.unique(people))
-        beside = {**persons.merged.counts, AT_TWO_PLACES: persons.at_two_places}
-        self.counts.update(persons.nameless.counts)
-        self.counts.update({what: count for what, count in beside.items() if count})
         self.counts["subjects of trajectories"] = len(np.unique(people[subject]))
         self.counts["trajectories"] = len(subject)
+
+        self.counts.update(persons.nameless.counts)
+        beside = {**persons.merged.counts, AT_TWO_PLACES: persons.at_two_places}
+        self.counts.update({what: count for what, count in beside.items() if count})
         return self._numbered(parts, dense(people[subject]), trace)
 
     def _numbered(
         self, parts: Iterable[Trajectories], person: Ints, trace: Ints
     ) -> Iterator[Trajectories]:
-        begin, timed = 0, self.counts[UNTIMED] < len(person)
-        for part in parts:
-            # A part that is read from disk counts subjects and traces from 0.
-            rows = slice(begin, begin := begin + len(part))
-            if len(part) and not timed:
+        """Number people and traces anew; a part that is read from disk counts them from 0."""
+        any_timed = self.counts[UNTIMED] < len(person)
+        begin = 0
+        for part in filter(len, parts):
+            rows = slice(begin, begin + len(part))
+            begin = rows.stop
+            if not any_timed:
                 tracks = None if part.tracks is None else replace(part.tracks, times=None)
                 part = replace(part, tracks=tracks, times=None)
-            if len(part):
-                yield replace(part, subject=person[rows], trace=trace[rows])
+            yield replace(part, subject=person[rows], trace=trace[rows])
 
     def provenance(self) -> dict[str, Any]:
         """Describe how the trajectories were made, ready for JSON."""
-        area, counts = self.area, Counter({**self.unread, **self.counts})
         became = np.bincount(self._became, minlength=len(_BECAME)).tolist()
-        out = {why: many for why, many in zip(_BECAME[:_TAKEN], became, strict=False) if many}
+        left_out = {
+            why: recordings
+            for why, recordings in zip(_BECAME[:_TAKEN], became, strict=False)
+            if recordings
+        }
         return {
-            "area": None if area is None else str(area),
-            "box": None if area is None else list(area.bounds.sides),
+            "area": None if self.area is None else str(self.area),
+            "box": None if self.area is None else list(self.area.bounds.sides),
             **asdict(self.rules),
             "trips": self.rules.trips,
             "found": self._limits,
             **self.tables.account,
-            "counts": counts,
-            "recordings": {"read": sum(became), "with a trajectory": became[-1], "left out": out},
+            "counts": Counter({**self.unread, **self.counts}),
+            "recordings": {
+                "read": sum(became),
+                "with a trajectory": became[-1],
+                "left out": left_out,
+            },
         }
 
 
@@ -248,7 +284,7 @@ def cut(
     area: Area | None = None,
     nameless_differ: bool = False,
 ) -> Trajectories:
-    """Turn recordings into trajectories of equally spaced points.
+    """Cut recordings to trajectories of equally spaced points.
 
     Parameters
     ----------
@@ -287,13 +323,14 @@ def cut(
     [[41.0054 41.0063 41.0072 41.0081 41.009  41.0099]]
     """
     cutter = Cutter(rules, area=area, nameless_differ=nameless_differ)
-    whole = joined_pieces(traces, cutter.unread)
-    return finished_cut([cutter.cut(some) for some in cutter.batches(whole)], cutter)
+    recordings = joined_pieces(traces, cutter.unread)
+    parts = [cutter.cut(gathered) for gathered in cutter.batches(recordings)]
+    return finished_cut(parts, cutter)
 
 
 def finished_cut(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:
     """Join the trajectories of all batches, once all recordings are known."""
     numbers = [np.array([part.subject, part.trace]) for part in parts if len(part)]
     subject, trace = np.concatenate([np.empty((2, 0), np.int64), *numbers], axis=1)
-    whole = joined_trajectories(list(cutter.numbered(parts, subject, trace)))
-    return replace(whole, provenance=cutter.provenance())
+    trajectories = joined_trajectories(list(cutter.numbered(parts, subject, trace)))
+    return replace(trajectories, provenance=cutter.provenance())

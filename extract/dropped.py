@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from trajanon.common.columns_read import columns_read
 from trajanon.common.errors import printable
 from trajanon.common.number_text import metres, number_of, percent, span
-from trajanon.extract.trips import FOUND, LEFT_OUT
+from trajanon.extract.trips import FOUND, LEFT_OUT, SHORT
 from trajanon.trajectories.subjects import Merged, Nameless, merged_sentences
 
 AT_TWO_PLACES = "subjects at two places at one time"
@@ -33,8 +33,8 @@ _WAYS_OUT = {  # of what is dropped, by its counter
     "points sorted by place, not along a track": _BY_PLACE,
     "points without time": _BY_PLACE,
     "rows marked as not valid": (
-        "what they leave is a gap, which a larger `max_gap` or `max_pause` bridges; if the marks "
-        "are wrong, remove their column"
+        "trips go on over them within `max_pause`, and within `max_gap` if it is given; if the "
+        "marks are wrong, remove their column"
     ),
     "rows that could not be read": "of a table a warning names the first",
     "times that could not be read": "look at the column of times",
@@ -63,72 +63,100 @@ _READ = {  # counters of what was read; others count what readers left out
 
 
 def why_nothing(provenance: Mapping[str, Any]) -> str:
-    """Say in one sentence what took most, and what to change."""
-    causes = [one.removeprefix("Left out: ").removesuffix(".") for one in sentences(provenance)[:2]]
-    if not causes and not provenance["counts"]["points read"]:
+    """Name in one sentence what took most, and what to change."""
+    largest = sorted(_causes(provenance), key=lambda cause: -cause.share)[:2]
+    causes = [cause.text for cause in largest if cause.share > _FEW]
+    if causes:
+        return "; ".join(causes)
+    if not provenance["counts"]["points read"]:
         return "the source holds no track points" + " in this area" * bool(provenance["area"])
-    no_piece = "no recording holds one" if provenance["trips"] else f"pieces are short: {_WINDOWS}"
-    return "; ".join(causes) or no_piece
+    return "no recording holds one" if provenance["trips"] else f"pieces are short: {_WINDOWS}"
 
 
 def sentences(provenance: Mapping[str, Any]) -> list[str]:
-    """Say what was dropped by more than a tenth of all, most first, and what to do about it."""
-    causes = sorted(_causes(provenance), key=lambda one: -one[0])
-    return [sentence for share, sentence in causes[:_MOST] if share > _FEW]
+    """Name what was dropped by more than a tenth of all, most first, and what to do about it."""
+    causes = sorted(_causes(provenance), key=lambda cause: -cause.share)
+    return [
+        f"{'Left out: ' * cause.is_counter}{cause.text}."
+        for cause in causes[:_MOST]
+        if cause.share > _FEW
+    ]
 
 
-def _causes(provenance: Mapping[str, Any]) -> Iterator[tuple[float, str]]:
-    """Give each cause, with the share that it took."""
+class _Cause(NamedTuple):
+    """Why something was dropped."""
+
+    share: float  # of all that could be
+    text: str  # a sentence without its beginning and its end
+    is_counter: bool = False  # whether it is one counter, of what was left out
+
+
+def _causes(provenance: Mapping[str, Any]) -> Iterator[_Cause]:
+    """Find what was dropped, by counters, by trips, and by the way in pieces that are too short."""
     counts = Counter(provenance["counts"])
     for name, count in counts.items():
         unit = name.split()[0]
         if not count or name in _KEPT or unit not in _UNITS:
             continue
-        whole = counts["points read" if unit in _OF_POINTS else "recordings read"]
-        whole += 0 if name in _READ else count
+        total = counts["points read" if unit in _OF_POINTS else "recordings read"]
+        total += 0 if name in _READ else count
         way_out = f"; {_WAYS_OUT[name]}" if name in _WAYS_OUT else ""
-        of = f"{percent(count / whole)} ({count:,} of {whole:,})"
-        yield count / whole, f"Left out: {name}, {of}{way_out}."
-    out = {why: counts[why] for why in LEFT_OUT if counts[why]}
-    if out:
-        many = sum(out.values())
-        said = ", ".join(f"{many:,} {why.partition(' ')[2]}" for why, many in out.items())
-        said = said.replace("too short", f"shorter than {provenance['min_length']:,.0f} m")
-        way_out = LEFT_OUT[max(out, key=lambda why: out[why])]
-        of = f"{percent(many / counts[FOUND])} of the trips ({many:,} of {counts[FOUND]:,})"
-        yield many / counts[FOUND], f"{of} are left out: {said}; {way_out}."
+        text = f"{name}, {percent(count / total)} ({count:,} of {total:,}){way_out}"
+        yield _Cause(count / total, text, is_counter=True)
+
+    trips = {why: counts[why] for why in LEFT_OUT if counts[why]}
+    if trips:
+        yield _trips_left_out(trips, counts[FOUND], provenance["min_length"])
+
     if not provenance["trips"] and counts["metres of track"]:
         share = 1.0 - counts["metres used"] / counts["metres of track"]
-        of = f"{percent(share)} of the way is in pieces too short for a window of"
         length = provenance["spacing"] * (provenance["points"] - 1)
-        yield share, f"{of} {length:,.0f} m: {_WINDOWS}."
+        too_short = f"in pieces too short for a window of {length:,.0f} m: {_WINDOWS}"
+        yield _Cause(share, f"{percent(share)} of the way is {too_short}")
+
+
+def _trips_left_out(trips: Mapping[str, int], found: int, min_length: float) -> _Cause:
+    """List the reasons why trips are left out, with the way out for the first of most of them."""
+    reasons = {why: why.partition(" ")[2] for why in trips}
+    reasons[SHORT] = f"shorter than {min_length:,.0f} m"
+    listed = ", ".join(f"{count:,} {reasons[why]}" for why, count in trips.items())
+    way_out = LEFT_OUT[max(trips, key=lambda why: trips[why])]
+
+    total = sum(trips.values())
+    share = total / found
+    of_all = f"{percent(share)} of the trips ({total:,} of {found:,})"
+    return _Cause(share, f"{of_all} are left out: {listed}; {way_out}")
 
 
 def people_sentences(provenance: Mapping[str, Any]) -> list[str]:
-    """Say whom k counts: who has no name, who is one person, and who can be none."""
+    """List whom k counts: who has no name, who is one person, and who can be none."""
     counts = Counter(provenance["counts"])
-    nameless, said = Nameless.counted_in(provenance), list[str]()
+    nameless, texts = Nameless.counted_in(provenance), list[str]()
     if nameless.recordings:
-        said.append(_nameless_sentence(nameless, named=counts["subjects read"] > nameless.subjects))
-    said += merged_sentences(Merged.counted_in(provenance))
+        texts.append(
+            _nameless_sentence(nameless, named=counts["subjects read"] > nameless.subjects)
+        )
+    texts += merged_sentences(Merged.counted_in(provenance))
     several = counts[AT_TWO_PLACES]
     if several and not counts[OVERLAPS]:  # which are said as what they are
         verb = "is" if several == 1 else "are"
         roles = [use.roles for use in columns_read(provenance)]
-        columns = dict.fromkeys(own["subject"] for own in roles if "subject" in own)
+        columns = dict.fromkeys(
+            column_of["subject"] for column_of in roles if "subject" in column_of
+        )
         of = " in " * bool(columns) + " or ".join(repr(printable(name)) for name in columns)
-        said.append(
+        texts.append(
             f"{number_of(several, 'subject')}{of} {verb} again and again at two places more than "
             "1 km apart at one time, as if several people had one name: say `columns` "
             "subject=..., or subject=none."
         )
     if pieces := counts[OVERLAPS]:
         tracks = number_of(pieces, "track overlaps", "tracks overlap")
-        said.append(
+        texts.append(
             f"{tracks} in time with others of one recording, counted as one person's: if each is "
             "another person's, say `columns` subject=track."
         )
-    return said
+    return texts
 
 
 def _nameless_sentence(nameless: Nameless, *, named: bool) -> str:
@@ -143,17 +171,17 @@ def _nameless_sentence(nameless: Nameless, *, named: bool) -> str:
 
 
 def recordings_sentence(provenance: Mapping[str, Any]) -> str:
-    """Say how many recordings have a trajectory, and why others have none."""
+    """Count the recordings with a trajectory, and list why others have none."""
     became = provenance["recordings"]
-    out = ", ".join(f"{many:,} {why}" for why, many in became["left out"].items())
+    out = ", ".join(f"{recordings:,} {why}" for why, recordings in became["left out"].items())
     read = number_of(became["read"], "recording")
-    said = f"{read} read, {became['with a trajectory']:,} with a trajectory"
-    return said + (f"; left out: {out}." if out else ".")
+    text = f"{read} read, {became['with a trajectory']:,} with a trajectory"
+    return text + (f"; left out: {out}." if out else ".")
 
 
 def limits_sentence(provenance: Mapping[str, Any]) -> str:
-    """Say in one sentence which limits were found; nothing if none was."""
-    found, words = provenance.get("found") or {}, {"max_gap": metres, "max_pause": span}
-    said = [f"`{name}` is {words[name](provenance[name])}" for name in found.get("limits", ())]
-    of = number_of(found["recordings"], "recording") if said else ""
-    return f"Found from the hops of {of}: {' and '.join(said)}." if said else ""
+    """Name in one sentence the limits that were found; nothing if none was."""
+    account, words = provenance.get("found") or {}, {"max_gap": metres, "max_pause": span}
+    limits = [f"`{name}` is {words[name](provenance[name])}" for name in account.get("limits", ())]
+    of = number_of(account["recordings"], "recording") if limits else ""
+    return f"Found from the hops of {of}: {' and '.join(limits)}." if limits else ""

@@ -4,13 +4,15 @@ People upload a recording twice: with an account and without, from two programs,
 Where a recording was is kept at times that all recordings share: once a minute, more often of a
 short one. One index of these places finds recordings that were near each other at one time, or
 whole hours apart, as clocks of other zones are; these are compared over all the time they share.
-Of recordings without times, those with as many points are compared, at some of these.
+Of recordings with seldom fixes, between which their ways are not known, the fixes themselves are
+kept and compared in the same way. Of recordings without times, those with as many points are
+compared, at some of these.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +35,9 @@ _SELDOM = FEW * _MINUTE
 _STEPS = ((240.0, 1), (720.0, 2))
 _LONGEST_HOP = 600.0  # seconds; where a recording was between two fixes farther apart is not known
 _LATEST = 2e10  # seconds since 1970
+_SPARSE = 20.0  # seconds from fix to fix, on average, of recordings whose fixes are kept
+_SECONDS = 3_600  # slots of an hour, of fixes
+_LATEST_SECOND = 2.0**31 - 1.0  # seconds since 1970, of a fix that is kept
 
 _DIGITS = 1e7  # of a degree
 _SIGNS = 4  # points by which recordings without times are compared, with the first and the last
@@ -55,6 +60,7 @@ class Remembered:
     points: Ints  # of each recording, as they were read, (n,)
     signs: Ints  # some of these in 1e-7 degrees, (n, _SIGNS, 2)
     subject: Ints  # who made each recording, (n,)
+    hour: int = _HOUR  # slots of an hour
 
     @cached_property
     def start(self) -> Ints:
@@ -77,68 +83,112 @@ class Remembered:
         return (recording << 33) + slot + (1 << 31)
 
 
+def _joined(batches: list[Remembered]) -> Remembered:
+    """Put batches together, in their place, for the memory."""
+    names = [column.name for column in fields(Remembered) if column.name != "hour"]
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(batch, name) for batch in batches]) for name in names
+    }
+    batches[:] = [replace(batches[0], **columns)]
+    return batches[0]
+
+
 class Places:
     """Where recordings were, and which of them are copies of each other."""
 
     def __init__(self) -> None:
         self._batches: list[Remembered] = []
+        self._sparse: list[Remembered] = []  # the fixes of recordings that have few
 
     def add(self, cleaned: Points, given: Points, subject: Ints) -> None:
         """Remember where recordings were, by their points cleaned, and as they were given."""
-        n, time = len(subject), cleaned.time
-        lasts = np.full(n, np.nan)
-        first, size = cleaned.pieces
-        lasts[cleaned.trace[first]] = time[first + size - 1] - time[first]
-        step = np.select(
-            [lasts < seconds for seconds, _ in _STEPS], [s for _, s in _STEPS], _MINUTE
-        )
-
-        # Each hop has the slots from its first fix on, up to its second.
-        hop = np.flatnonzero(cleaned.follows & (np.abs(time) < _LATEST))
-        lasts = time[hop] - time[hop - 1]
-        hop = hop[(lasts > 0.0) & (lasts <= _LONGEST_HOP)]
-        every = step[cleaned.trace[hop]]
-        first, behind = (
-            np.ceil(time[i] / (every * _SLOT)).astype(np.int64) for i in (hop - 1, hop)
-        )
-        many = behind - first
-        rank = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
-        slot = (np.repeat(first, many) + rank) * np.repeat(every, many)
-
-        # There, between the two fixes.
-        hop = np.repeat(hop, many)
-        lasts = time[hop] - time[hop - 1]
-        part = (slot * _SLOT - time[hop - 1]) / lasts
-        where = np.column_stack([cleaned.lat, cleaned.lon])
-        off = _degrees_off(where[hop - 1], where[hop])
-        there = where[hop - 1] + off * part[:, None]
-        points, signs = _signs_of(given, n)
-        self._batches.append(
-            Remembered(
-                slot=slot.astype(np.int32),
-                where=_in_digits(there),
-                speed=(_metres(where[hop - 1], where[hop]) / lasts[:, None]).astype(np.float32),
-                places=np.bincount(cleaned.trace[hop], minlength=n),
-                step=step,
-                fixes=np.bincount(cleaned.trace[np.isfinite(time)], minlength=n),
-                points=points,
-                signs=signs,
-                subject=subject,
-            )
-        )
+        places = _at_slots(cleaned, given, subject)
+        self._batches.append(places)
+        self._sparse.append(_sparse_fixes(cleaned, places))
 
     def all(self) -> Remembered:
-        """Put all batches together."""
-        names = [column.name for column in fields(Remembered)]
-        columns = [[getattr(batch, name) for batch in self._batches] for name in names]
-        return Remembered(*map(np.concatenate, columns))
+        """Return where recordings were at the times that all share."""
+        return _joined(self._batches)
+
+    def copies(self) -> Ints:
+        """Return pairs of subjects that have copies of one recording, (m, 2)."""
+        known = self.all()
+        pairs = [_alike_without_times(known)]
+        for places in (known, _joined(self._sparse)):
+            near = _near_in_time(places)
+            pairs.append(near[_agree(places, near)][:, :2])
+        return np.asarray(known.subject[np.concatenate(pairs)])
 
 
-def copies(known: Remembered) -> Ints:
-    """Return pairs of subjects that have copies of one recording, (m, 2)."""
-    near = _near_in_time(known)
-    timed = near[_agree(known, near)][:, :2]
-    return np.asarray(known.subject[np.append(timed, _alike_without_times(known), axis=0)])
+def _at_slots(cleaned: Points, given: Points, subject: Ints) -> Remembered:
+    """Find where recordings were at the times that all share, between their fixes."""
+    n = len(subject)
+    time = cleaned.time
+
+    # Short recordings have places more often.
+    duration = np.full(n, np.nan)
+    first, size = cleaned.pieces
+    duration[cleaned.trace[first]] = time[first + size - 1] - time[first]
+    shorter_than = [duration < seconds for seconds, _ in _STEPS]
+    step = np.select(shorter_than, [slots for _, slots in _STEPS], _MINUTE)
+
+    # Each hop has the slots from its first fix on, up to its second.
+    hop = np.flatnonzero(cleaned.follows & (np.abs(time) < _LATEST))
+    seconds = time[hop] - time[hop - 1]
+    hop = hop[(seconds > 0.0) & (seconds <= _LONGEST_HOP)]
+    slots = step[cleaned.trace[hop]]
+    begin = np.ceil(time[hop - 1] / (slots * _SLOT)).astype(np.int64)
+    end = np.ceil(time[hop] / (slots * _SLOT)).astype(np.int64)
+    count = end - begin
+    rank = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    slot = (np.repeat(begin, count) + rank) * np.repeat(slots, count)
+
+    # Where it was then, on the straight way between the two fixes.
+    hop = np.repeat(hop, count)
+    seconds = time[hop] - time[hop - 1]
+    share = (slot * _SLOT - time[hop - 1]) / seconds
+    fixes = np.column_stack([cleaned.lat, cleaned.lon])
+    where = fixes[hop - 1] + _degrees_off(fixes[hop - 1], fixes[hop]) * share[:, None]
+
+    points, signs = _signs_of(given, n)
+    return Remembered(
+        slot=slot.astype(np.int32),
+        where=_in_digits(where),
+        speed=(_metres(fixes[hop - 1], fixes[hop]) / seconds[:, None]).astype(np.float32),
+        places=np.bincount(cleaned.trace[hop], minlength=n),
+        step=step,
+        fixes=np.bincount(cleaned.trace[np.isfinite(time)], minlength=n),
+        points=points,
+        signs=signs,
+        subject=subject,
+    )
+
+
+def _sparse_fixes(cleaned: Points, known: Remembered) -> Remembered:
+    """Keep the fixes, by the second, of recordings that have seldom one."""
+    n = len(known.subject)
+    time = cleaned.time
+    first, size = cleaned.pieces
+    duration = np.zeros(n)
+    np.add.at(duration, cleaned.trace[first], time[first + size - 1] - time[first])
+    is_sparse = duration > _SPARSE * known.fixes
+    fix = np.flatnonzero(is_sparse[cleaned.trace] & (np.abs(time) < _LATEST_SECOND))
+
+    # Of a second the first one.
+    slot = np.rint(time[fix]).astype(np.int64)
+    same = (np.diff(slot) == 0) & (np.diff(cleaned.trace[fix]) == 0)
+    once = np.append(True, ~same)[: len(fix)]
+    fix, slot = fix[once], slot[once]
+
+    return replace(
+        known,
+        slot=slot.astype(np.int32),
+        where=_in_digits(np.column_stack([cleaned.lat[fix], cleaned.lon[fix]])),
+        speed=np.zeros((len(fix), 2), np.float32),  # a late clock moves no fix
+        places=np.bincount(cleaned.trace[fix], minlength=n),
+        step=np.ones(n, np.int64),
+        hour=_SECONDS,
+    )
 
 
 def at_two_places(known: Remembered) -> Ints:
@@ -161,38 +211,50 @@ def _near_in_time(known: Remembered) -> Ints:
 
     Each is looked for where the fewest others are, a long one in each of its halves.
     """
-    recording, slot = known.recording, known.slot
-    seldom = slot % _SELDOM == 0  # one of these is among any that are enough for copies
-    has_seldom = np.bincount(recording, seldom, len(known.places)) > 0.0
-    of_grid = np.flatnonzero(seldom | ~has_seldom[recording])
-    recording, slot = recording[of_grid], slot[of_grid].astype(np.int64)
-    where, speed = known.where[of_grid] / _DIGITS, known.speed[of_grid]
+    hour = known.hour
+    every = _SELDOM if hour == _HOUR else 1
+    seldom = known.slot % every == 0  # one of these is among any that are enough for copies
+    has_seldom = np.bincount(known.recording, seldom, len(known.places)) > 0.0
+    of_grid = np.flatnonzero(seldom | ~has_seldom[known.recording])
+    recording = known.recording[of_grid]
+    slot = known.slot[of_grid].astype(np.int64)
+    where = known.where[of_grid] / _DIGITS
+    speed = known.speed[of_grid]
     pace = np.hypot(*speed.T)
 
-    grid = _Grid(where, slot % _HOUR, (slot - slot.min(initial=0)) / (_HOUR * 2 * CLOCKS))
+    # The places to look at: of those in squares with few others, one in each half.
+    grid = _Grid(where, slot % hour, (slot - slot.min(initial=0)) / (hour * 2 * CLOCKS))
     half = 2 * (of_grid - known.start[recording]) // known.places[recording]
     half[known.step[recording] < _MINUTE] = 0
     sought = greatest_of(2 * recording + half, -grid.neighbours, pace <= _FASTEST)
-    one, other = grid.near(sought[_moves(known)[recording[sought]]])
+    sought = sought[_moves(known)[recording[sought]]]
 
-    apart = slot[other] - slot[one]
-    possible = known.subject[recording[one]] != known.subject[recording[other]]
-    possible &= np.abs(apart) <= CLOCKS * _HOUR
-    one, other, apart = one[possible], other[possible], apart[possible]
-    metres = np.hypot(*_metres(where[one], where[other]).T)
-    faster = np.hypot(*(speed[other] - speed[one]).T)
-    near = (metres <= WIDE + LATE * pace[one]) & (faster <= _UNLIKE + pace[one] / 2.0)
-    one, other, apart = recording[one[near]], recording[other[near]], apart[near]
-    turned = one > other
-    one, other = np.where(turned, other, one), np.where(turned, one, other)
+    # The places of fixes do not change with a clock that is late, but their seconds do.
+    late = range(-int(LATE), int(LATE) + 1) if hour == _SECONDS else (0,)
+    pairs = [grid.near(sought, (slot + seconds) % hour) for seconds in late]
+    place, near_place = (np.concatenate(side) for side in zip(*pairs, strict=True))
+
+    # Of these, the pairs of two subjects that can be one, at a pace that is alike.
+    apart = slot[near_place] - slot[place]
+    most_apart = CLOCKS * hour + int(LATE)
+    metres = np.hypot(*_metres(where[place], where[near_place]).T)
+    faster = np.hypot(*(speed[near_place] - speed[place]).T)
+    near = known.subject[recording[place]] != known.subject[recording[near_place]]
+    near &= np.abs(apart) <= most_apart
+    near &= (metres <= WIDE + LATE * pace[place]) & (faster <= _UNLIKE + pace[place] / 2.0)
+    first, second, apart = recording[place[near]], recording[near_place[near]], apart[near]
+
+    # Each pair once, the recording that came first before the other.
+    turned = first > second
+    first, second = np.where(turned, second, first), np.where(turned, first, second)
     apart = np.where(turned, -apart, apart)
-    pair = (one * len(known.places) + other) * (2 * CLOCKS + 1) + apart // _HOUR + CLOCKS
+    pair = (first * len(known.places) + second) * (2 * most_apart + 1) + apart + most_apart
     once = np.unique(pair, return_index=True)[1]
-    return np.column_stack([one, other, apart])[once]
+    return np.column_stack([first, second, apart])[once]
 
 
 def _moves(known: Remembered) -> Bools:
-    """Tell which recordings reach far enough to be told from others there, (n,)."""
+    """Mark the recordings that reach far enough to be told from others there, (n,)."""
     moves = known.places > 0
     start, where = known.start[moves], known.where
     south_west, north_east = np.minimum.reduceat(where, start), np.maximum.reduceat(where, start)
@@ -204,11 +266,11 @@ def _moves(known: Remembered) -> Bools:
 class _Grid:
     """Places of several kinds by squares, and by blocks of time."""
 
-    def __init__(self, where: Floats, kind: Ints, block: Floats) -> None:
+    def __init__(self, where: Floats, kinds: Ints, block: Floats) -> None:
         row = where[:, 0] * (DEGREE / _SQUARE)
         self._cells = np.stack([row, self._column(where, np.floor(row)), block])
-        self._where, self._kind = where, kind
-        keys = self._keys(np.floor(self._cells), slice(None))
+        self._where = where
+        keys = self._keys(np.floor(self._cells), kinds)
         self._order = np.argsort(keys)
         keys = keys[self._order]
         self._start = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
@@ -222,30 +284,31 @@ class _Grid:
         """Return how many squares of a row lie west of places."""
         return where[:, 1] * (DEGREE / _SQUARE) * np.cos(np.radians(row * (_SQUARE / DEGREE)))
 
-    def _keys(self, cells: Floats, which: Ints | slice) -> Ints:
+    @staticmethod
+    def _keys(cells: Floats, kind: Ints) -> Ints:
         row, column, block = cells.astype(np.int64)
         cell = (row * 1_000_003 + column) * 1_000_003 + block  # one in a million may be two
-        return np.asarray(cell * 1_000_003 + self._kind[which])
+        return np.asarray(cell * 1_000_003 + kind)
 
-    def near(self, sought: Ints) -> tuple[Ints, Ints]:
-        """Find of some places those of their kind within half a square, and some beyond."""
-        found = []
-        sought = sought[np.argsort(self._keys(np.floor(self._cells[:, sought]), sought))]
+    def near(self, sought: Ints, kind: Ints) -> tuple[Ints, Ints]:
+        """Find of some places those of a kind within half a square, and some beyond."""
+        pairs_found = []
+        sought = sought[np.argsort(self._keys(np.floor(self._cells[:, sought]), kind[sought]))]
         row, _, block = self._cells[:, sought]
         last = np.floor(self._cells[2]).max(initial=0.0)
         block = np.minimum(np.rint(block), last)
         for aside in product((0, 1), (0, 1), (0, 1) if last else (0,)):
             rows = np.rint(row) - aside[0]
             columns = np.rint(self._column(self._where[sought], rows)) - aside[1]
-            keys = self._keys(np.stack([rows, columns, block - aside[2]]), sought)
+            keys = self._keys(np.stack([rows, columns, block - aside[2]]), kind[sought])
             square = np.searchsorted(self._different, keys)
             square = np.minimum(square, len(self._different) - 1)
-            many = np.where(self._different[square] == keys, self._sizes[square], 0)
-            rank = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
-            place = self._order[np.repeat(self._start[square], many) + rank]
-            found.append((np.repeat(sought, many), place))
-        one, other = (np.concatenate(side) for side in zip(*found, strict=True))
-        return one, other
+            count = np.where(self._different[square] == keys, self._sizes[square], 0)
+            rank = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+            place = self._order[np.repeat(self._start[square], count) + rank]
+            pairs_found.append((np.repeat(sought, count), place))
+        places, near_places = (np.concatenate(side) for side in zip(*pairs_found, strict=True))
+        return places, near_places
 
 
 def _degrees_off(here: Floats, there: Floats) -> Floats:
@@ -262,7 +325,7 @@ def _metres(here: Floats, there: Floats) -> Floats:
 
 
 def _agree(known: Remembered, pairs: Ints) -> Bools:
-    """Tell which pairs of recordings are copies, over all the time they have in common."""
+    """Mark the pairs of recordings that are copies, over all the time they have in common."""
     longer = known.places[pairs[:, 0]] > known.places[pairs[:, 1]]
     pairs = np.where(longer[:, None], pairs[:, [1, 0, 2]] * [1, 1, -1], pairs)
     costs = np.cumsum(known.places[pairs[:, 0]])
@@ -283,9 +346,9 @@ class _Common(NamedTuple):
 def _in_common(known: Remembered, pairs: Ints) -> _Common:
     """Find the places that recordings have in common; the first of each pair has fewer."""
     shorter, longer, apart = pairs.T
-    n, many = len(pairs), known.places[shorter]
-    pair = np.repeat(np.arange(n), many)
-    rank = np.arange(len(pair)) - np.repeat(np.cumsum(many) - many, many)
+    n, count = len(pairs), known.places[shorter]
+    pair = np.repeat(np.arange(n), count)
+    rank = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count)
     place = known.start[shorter][pair] + rank
     slot = known.slot[place] + apart[pair]
 
@@ -300,35 +363,45 @@ def _in_common(known: Remembered, pairs: Ints) -> _Common:
         pair=pair[common],
         of_shorter=place[common],
         of_longer=at[common],
-        share=np.bincount(pair, inside, n) / many,
+        share=np.bincount(pair, inside, n) / count,
         missing=np.bincount(pair[expected & ~common], minlength=n),
     )
 
 
 def _are_copies(known: Remembered, pairs: Ints) -> Bools:
-    """Tell which of some pairs are copies; the first of each has fewer places."""
-    common, n = _in_common(known, pairs), len(pairs)
-    here, there = common.of_shorter, common.of_longer
-    off = _metres(known.where[here] / _DIGITS, known.where[there] / _DIGITS)
-    pace = (known.speed[here] + known.speed[there]) / 2.0
+    """Mark the pairs that are copies; the first of each has fewer places."""
+    common = _in_common(known, pairs)
+    of_shorter, of_longer = common.of_shorter, common.of_longer
+    off = _metres(known.where[of_shorter] / _DIGITS, known.where[of_longer] / _DIGITS)
+    pace = (known.speed[of_shorter] + known.speed[of_longer]) / 2.0
 
     def total(values: Floats | Bools) -> Floats:
-        return np.bincount(common.pair, values, n).astype(np.float64, copy=False)
+        return np.bincount(common.pair, values, len(pairs)).astype(np.float64, copy=False)
 
     # One clock is late by as much everywhere, and that is all that may be between them.
     late = total((off * pace).sum(axis=1)) / np.maximum(total((pace**2).sum(axis=1)), 1e-9)
     late = np.clip(late, -LATE, LATE)[common.pair, None]
     metres = np.hypot(*(off - late * pace).T)
-    shared, wide, narrow = total(metres >= 0.0), total(metres <= WIDE), total(metres <= NARROW)
+    shared = total(metres >= 0.0)
+    wide = total(metres <= WIDE)
+    narrow = total(metres <= NARROW)
 
     shorter, longer, apart = pairs.T
     fixes = np.minimum(known.fixes[shorter] * common.share, known.fixes[longer])
     copies = (wide >= SHARE * shared) & (np.minimum(wide, fixes) >= MANY)
+
     # From station to station many go in as many minutes, at some hour.
-    few = (known.fixes[shorter] >= FEW) | (apart == 0)
-    copies |= (narrow >= SHARE * shared) & (narrow >= FEW) & few
-    whole = (common.share >= 0.5) & (common.missing * SHARE <= shared * (1.0 - SHARE))
-    return np.asarray(copies & whole)
+    enough = (known.fixes[shorter] >= FEW) | (apart == 0)
+    copies |= (narrow >= SHARE * shared) & (narrow >= FEW) & enough
+    if known.hour == _SECONDS:
+        # Few fixes suffice if they tell seconds, and are not those of buses to the minute.
+        exact = total((metres <= WIDE) & (known.slot[of_shorter] % 60 != 0))
+        copies |= (wide >= SHARE * shared) & (exact >= FEW)
+
+    # And that over half of the shorter one, nowhere without the longer one.
+    copies &= common.share >= 0.5
+    copies &= common.missing * SHARE <= shared * (1.0 - SHARE)
+    return np.asarray(copies)
 
 
 def _alike_without_times(known: Remembered) -> Ints:
@@ -338,14 +411,15 @@ def _alike_without_times(known: Remembered) -> Ints:
         return np.empty((0, 2), np.int64)
     signs = known.signs / _DIGITS
     grid = _Grid(signs[:, 1:-1].mean(axis=1), known.points, np.zeros(len(signs)))
-    one, other = grid.near(sought)
-    different = known.subject[one] != known.subject[other]
-    one, other = one[different], other[different]
-    same = np.zeros(len(one), dtype=np.bool_)
+    untimed, candidate = grid.near(sought, known.points)
+    different = known.subject[untimed] != known.subject[candidate]
+    untimed, candidate = untimed[different], candidate[different]
+
+    is_same = np.zeros(len(untimed), dtype=np.bool_)
     for direction in (1, -1):
-        off = _metres(signs[one], signs[other][:, ::direction])
-        same |= (np.hypot(off[..., 0], off[..., 1]) <= NARROW).all(axis=1)
-    return np.column_stack([one, other])[same]
+        off = _metres(signs[untimed], signs[candidate][:, ::direction])
+        is_same |= (np.hypot(off[..., 0], off[..., 1]) <= NARROW).all(axis=1)
+    return np.column_stack([untimed, candidate])[is_same]
 
 
 def _signs_of(given: Points, n: int) -> tuple[Ints, Ints]:

@@ -2,13 +2,13 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -52,7 +52,7 @@ def extract(
     progress: Progress = silent,
     **options: Any,
 ) -> Trajectories:
-    """Turn the GPS traces of a source into trajectories, in memory.
+    """Read the GPS traces of a source and cut them to trajectories, in memory.
 
     Parameters
     ----------
@@ -107,9 +107,12 @@ def extract(
     >>> trajectories.provenance["counts"]["points read"]
     11
     """
-    cutter, batches, origin, _ = _planned(source, area, windows, hidden, client, progress, options)
-    whole = finished_cut([cutter.cut(some) for some in batches], cutter)
-    return replace(whole, provenance={**origin, **whole.provenance})
+    plan = _planned(source, area, windows, hidden, client, progress, options)
+
+    parts = [plan.cutter.cut(traces) for traces in plan.batches]
+    trajectories = finished_cut(parts, plan.cutter)
+
+    return replace(trajectories, provenance={**plan.origin, **trajectories.provenance})
 
 
 @takes_settings(Rules, SourceOptions)
@@ -126,7 +129,7 @@ def extract_to(
     progress: Progress = silent,
     **options: Any,
 ) -> Mapping[str, Any]:
-    """Turn the GPS traces of a source into a file of trajectories, or a folder of parts.
+    """Read the GPS traces of a source and write trajectories to a file, or a folder of parts.
 
     Memory is that of some recordings and some thousand trajectories, whatever the size of the
     source.
@@ -162,23 +165,35 @@ def extract_to(
     out = Path(out)
     if partition is not None and partition < 1:
         raise BadInput(f"`partition` must be at least 1 (got {partition})")
-    planned = _planned(source, area, windows, hidden, client, progress, options)
-    cutter, batches, origin, inputs = planned
+    plan = _planned(source, area, windows, hidden, client, progress, options)
+
     with ExitStack() as stack:
         if partition is None:
-            (draft,) = stack.enter_context(replacing(out, inputs=inputs))
+            (draft,) = stack.enter_context(replacing(out, inputs=plan.inputs))
         else:
-            draft = stack.enter_context(replacing_folder(out, is_part, inputs))
+            draft = stack.enter_context(replacing_folder(out, is_part, plan.inputs))
+
         folder = Path(stack.enter_context(TemporaryDirectory(dir=draft.parent)))
-        parts = _cut_all(cutter, batches, folder)
-        provenance = {**origin, **cutter.provenance()}
+        parts = _cut_all(plan, folder)
+
+        provenance = {**plan.origin, **plan.cutter.provenance()}
         if run is not None:
             provenance["run"] = dict(run)
+
         if partition is None:
             write_parts(draft, parts, provenance)
         else:
             write_partition(draft, parts, provenance, partition)
     return provenance
+
+
+class _Plan(NamedTuple):
+    """What an extraction is going to do; nothing is read yet."""
+
+    cutter: Cutter
+    batches: Iterator[list[Trace]]
+    origin: Mapping[str, str | None]  # source and attribution, for the provenance
+    inputs: list[Path]
 
 
 def _planned(
@@ -189,43 +204,58 @@ def _planned(
     client: "Client | None",
     progress: Progress,
     options: dict[str, Any],
-) -> tuple[Cutter, Iterator[list[Trace]], dict[str, Any], list[Path]]:
-    """Check what is asked for; give the cutter, batches that are read later, origin and inputs."""
-    where, of_the_city = area_of(area)
+) -> _Plan:
+    """Check what is asked for, and plan how to read and cut it."""
+    region, city_spacing = area_of(area)
     if windows and options.get("spacing") is None:
-        if of_the_city is None:
+        if city_spacing is None:
             raise BadInput("windows need a spacing, and only cities have one: say `spacing=100`")
-        options["spacing"] = of_the_city
+        options["spacing"] = city_spacing
+
     rules = Rules(**fields_in(options, Rules))
-    how = SourceOptions(**fields_in(options, SourceOptions))
-    if how.jobs > 1 and client is not None:
-        raise BadInput(f"`jobs={how.jobs}` and a cluster both read files: give one of them")
-    reading = _reading(how, rules.subjects_exact)
+    source_options = SourceOptions(**fields_in(options, SourceOptions))
+    if source_options.jobs > 1 and client is not None:
+        jobs = source_options.jobs
+        raise BadInput(f"`jobs={jobs}` and a cluster both read files: give one of them")
+
+    reading = _reading(source_options, rules.subjects_exact)
+    source_files = _listed_files(source, reading)
     boxes: Sequence[Box] = ()
-    if found := _listed_files(source, reading):
+    if source_files:
         numbered = files.traces_of_files(
-            found, reading, jobs=how.jobs, client=client, progress=progress
+            source_files, reading, jobs=source_options.jobs, client=client, progress=progress
         )
-    elif where is None:
+    elif region is None:
         raise BadInput(f"say where: `area` {KNOWN}, or four degrees W,S,E,N")
     else:
-        boxes = osm_api.boxes_of(where)
+        boxes = osm_api.boxes_of(region)
         numbered = osm_api.traces_of_boxes(
-            boxes, reading.counts, url=how.api_url, max_pages=how.max_pages, progress=progress
+            boxes,
+            reading.counts,
+            url=source_options.api_url,
+            max_pages=source_options.max_pages,
+            progress=progress,
         )
+
     cutter = Cutter(
         rules,
-        area=where,
+        area=region,
         boxes=boxes,
         hidden=hidden,
         unread=reading.counts,
         tables=reading.tables,
         nameless_differ="nameless" in reading.columns,  # its only word, as is checked
     )
-    traces = ordered(joined(numbered, reading.counts), how.untimed, cutter.counts)
+    traces = ordered(joined(numbered, reading.counts), source_options.untimed, cutter.counts)
     if reading.columns.get("subject") == NOBODY:
         traces = (replace(trace, subject=None, spellings=()) for trace in traces)
-    return cutter, cutter.batches(traces), _origin(found, how), [one.path for one in found]
+
+    return _Plan(
+        cutter=cutter,
+        batches=cutter.batches(traces),
+        origin=_origin(source_files, source_options),
+        inputs=[file.path for file in source_files],
+    )
 
 
 def _listed_files(source: From, reading: Reading) -> list[SourceFile]:
@@ -233,43 +263,54 @@ def _listed_files(source: From, reading: Reading) -> list[SourceFile]:
     names = [source] if isinstance(source, str | os.PathLike) else list(source)
     if not all(map(os.fspath, names)) or not names:
         raise BadInput(f"no source is given: name files or folders, or {OSM_API}")
+
     if OSM_API not in map(str, names):
         paths = [Path(name) for name in names]
         for path in filter(files.is_release, paths):
             why = "as what stands beside it says: name its recordings, or move it away"
             raise BadInput(f"{path} is a release, or counts of one, and no traces, {why}")
         return files.find(paths, reading)
+
     if len(names) > 1:
         raise BadInput(f"{OSM_API} and files cannot be one source: extract them one by one")
     return []
 
 
-def _origin(found: Sequence[SourceFile], how: SourceOptions) -> dict[str, Any]:
-    if not found:
-        parts = urlsplit(how.api_url)
-        name = f"OSM API, {parts.scheme}://{parts.netloc.rpartition('@')[2]}"  # no password
-        return {"source": name, "attribution": OSM_ATTRIBUTION}
-    names = [os.fsencode(file.path.name).decode("utf-8", "replace") for file in found]
-    name = ", ".join(names[:3])
-    name += f" and {number_of(len(names) - 3, 'more file')}" if len(names) > 3 else ""
-    return {"source": name, "attribution": files.attribution(found)}
+def _origin(source_files: Sequence[SourceFile], options: SourceOptions) -> Mapping[str, str | None]:
+    """Name the source, without a password, and whom to attribute it to."""
+    if not source_files:
+        parts = urlsplit(options.api_url)
+        host = parts.netloc.rpartition("@")[2]
+        return {"source": f"OSM API, {parts.scheme}://{host}", "attribution": OSM_ATTRIBUTION}
+
+    names = [os.fsencode(file.path.name).decode("utf-8", "replace") for file in source_files]
+    source = ", ".join(names[:3])
+    if len(names) > 3:
+        source += f" and {number_of(len(names) - 3, 'more file')}"
+    return {"source": source, "attribution": files.attribution(source_files)}
 
 
-def _cut_all(cutter: Cutter, some: Iterable[list[Trace]], folder: Path) -> Iterator[Trajectories]:
-    """Cut all batches and give the trajectories taken; many are on disk until all are known."""
-    written, held = list[Path](), list[Trajectories]()
-    numbers = [np.empty((2, 0), np.int64)]  # subject and trace of each
-    for traces in some:
-        if not len(part := cutter.cut(traces)):
+def _cut_all(plan: _Plan, folder: Path) -> Iterator[Trajectories]:
+    """Cut all batches and yield the trajectories; many are on disk until all are known."""
+    written = list[Path]()
+    held = list[Trajectories]()
+    numbers = [np.empty((2, 0), np.int64)]  # subject and trace of each trajectory
+
+    for traces in plan.batches:
+        part = plan.cutter.cut(traces)
+        if not len(part):
             continue
         held.append(part)
         numbers.append(np.array((part.subject, part.trace), np.int64))
+
         if sum(map(len, held)) >= HELD:
             written.append(folder / f"{len(written)}.parquet")
             write_parts(written[-1], [joined_trajectories(held)], {})
             held = []
+
     parts = chain(map(read_trajectories, written), held)
-    return cutter.numbered(parts, *np.concatenate(numbers, axis=1))
+    subject, trace = np.concatenate(numbers, axis=1)
+    return plan.cutter.numbered(parts, subject, trace)
 
 
 def traces(
@@ -304,14 +345,19 @@ def traces(
     a Ada [41.0, 41.1]
     b Ada [41.2]
     """
-    how = _reading(SourceOptions(columns=columns, untimed=untimed), subjects_exact)
-    how = how if counts is None else replace(how, counts=counts)
-    if not (found := _listed_files(source, how)):
+    reading = _reading(SourceOptions(columns=columns, untimed=untimed), subjects_exact)
+    if counts is not None:
+        reading = replace(reading, counts=counts)
+
+    source_files = _listed_files(source, reading)
+    if not source_files:
         raise BadInput(f"traces reads files and folders; of {OSM_API} take extract")
-    numbered = files.traces_of_files(found, how, jobs=jobs, progress=progress)
-    return ordered((trace for _, trace in numbered), untimed, how.counts)
+
+    numbered = files.traces_of_files(source_files, reading, jobs=jobs, progress=progress)
+    return ordered((trace for _, trace in numbered), untimed, reading.counts)
 
 
 def _reading(options: SourceOptions, subjects_exact: bool) -> Reading:
+    """Put together what readers are to know."""
     timed = options.untimed == "reject"
     return Reading(columns=options.columns or {}, subjects_exact=subjects_exact, timed=timed)

@@ -83,34 +83,34 @@ def from_frame(
         raise BadInput(
             "`columns` nameless=different is for extract: cut takes nameless_differ=True"
         )
-    how = Reading(columns=wanted, subjects_exact=subjects_exact)
+    reading = Reading(columns=wanted, subjects_exact=subjects_exact)
     if geometry is None:
         if not len(frame):
             raise BadInput(f"{_WHAT} has no rows")
         yield from traces_of_table(
             list(attributes), attributes[:FIRST], lambda names: iter([attributes[list(names)]]),
-            _WHAT, "frame", how,
+            _WHAT, "frame", reading,
         )  # fmt: skip
     else:
         yield from traces_of_features(
-            geometry.to_numpy(), attributes, geometry.crs, _WHAT, "frame", how
+            geometry.to_numpy(), attributes, geometry.crs, _WHAT, "frame", reading
         )
-    how.tell_rest()
-    for what, count in how.counts.items():
+    reading.tell_rest()
+    for what, count in reading.counts.items():
         logger.warning("left out of the frame, %s: %s", what, f"{count:,}")
 
 
 def holds_lines(frame: pd.DataFrame) -> bool:
-    """Whether the first geometry of a frame is a line."""
+    """Return whether the first geometry of a frame is a line."""
     geometry = _geometry_of(frame)
     if geometry is None:
         return False
-    there = geometry[~(geometry.isna() | geometry.is_empty)]
-    return len(there) > 0 and bool(shapely.get_dimensions(there.iloc[0]) == 1)
+    geometries = geometry[~(geometry.isna() | geometry.is_empty)]
+    return len(geometries) > 0 and bool(shapely.get_dimensions(geometries.iloc[0]) == 1)
 
 
 def _geometry_of(frame: pd.DataFrame) -> "GeoSeries | None":
-    """Take the geometries of a frame; None of a frame without."""
+    """Return the geometries of a frame; None of a frame without."""
     if not isinstance(frame, pd.DataFrame):
         raise BadInput(f"a DataFrame or a GeoDataFrame is taken, not {type(frame).__name__}")
     return None if getattr(frame, "active_geometry_name", None) is None else frame.geometry
@@ -143,20 +143,20 @@ def from_collection(collection: Any) -> Iterator[Trace]:
     ([41.0, 41.2], [2.0, 2.1], [0.0, 60.0])
     """
     trajectories = getattr(collection, "trajectories", [collection])
-    if not all(hasattr(one, "to_point_gdf") for one in trajectories):
+    if not all(hasattr(trajectory, "to_point_gdf") for trajectory in trajectories):
         what = f"a collection of movingpandas is taken, not {type(collection).__name__}"
         raise BadInput(what)
     parts = []
-    for number, one in enumerate(trajectories):
+    for number, trajectory in enumerate(trajectories):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The inplace keyword", DeprecationWarning)
-            points = one.to_point_gdf()[[one.get_geom_col()]]
+            points = trajectory.to_point_gdf()[[trajectory.get_geom_col()]]
         # An hour that came twice has no time.
         local = points.index.tz_localize(
-            one.df_orig_tz or "UTC", ambiguous="NaT", nonexistent="shift_forward"
+            trajectory.df_orig_tz or "UTC", ambiguous="NaT", nonexistent="shift_forward"
         )
-        name = f"collection#{number + 1}" if one.id is None else one.id
+        name = f"collection#{number + 1}" if trajectory.id is None else trajectory.id
         points = points.set_index(local.tz_convert("UTC"))
-        parts.append(points.assign(id=name, subject=one.obj_id))
+        parts.append(points.assign(id=name, subject=trajectory.obj_id))
     if parts:
         yield from from_frame(pd.concat(parts))

@@ -1,17 +1,19 @@
-"""Persons: recordings and their makers get numbers; names and copies that are one person's, one."""
+"""Recordings and the persons who made them, numbered; copies and spellings are one person's."""
 
 import hashlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from trajanon.common.arrays import Bools, Hashes, Ints
 from trajanon.common.hashing import bits_mixed, hashes_of
-from trajanon.extract.duplicate_recordings import Places, at_two_places, copies
+from trajanon.extract.duplicate_recordings import Places, at_two_places
 from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.subjects import Merged, Nameless, key_of
+
+Name = TypeVar("Name", bound=tuple[str | None, ...])
 
 
 class Entered(NamedTuple):
@@ -34,7 +36,7 @@ class Persons(NamedTuple):
 
 
 class Recordings:
-    """Gives pseudonyms, and finds out which recordings are one person's."""
+    """Numbers recordings and subjects, and finds out which are one person's."""
 
     def __init__(self, *, subjects_exact: bool = False) -> None:
         self._exact = subjects_exact
@@ -49,23 +51,20 @@ class Recordings:
     def enter(self, traces: Sequence[Trace], points: Points) -> Entered:
         """Number recordings and their subjects; find those that came before."""
         keys = [self._key(trace) for trace in traces]
+        names = [trace.name for trace in traces]
+        makers = [(key,) if key else (None, name) for key, name in zip(keys, names, strict=True)]
+
         known = len(self._traces)
-        named = [
-            self._traces.setdefault((key, trace.name), len(self._traces))
-            for key, trace in zip(keys, traces, strict=True)
-        ]
-        makers = [
-            (key,) if key else (None, trace.name) for key, trace in zip(keys, traces, strict=True)
-        ]
-        subject = np.array(
-            [self._subjects.setdefault(maker, len(self._subjects)) for maker in makers], np.int64
+        trace = _numbers_of(list(zip(keys, names, strict=True)), self._traces)
+        subject = _numbers_of(makers, self._subjects)
+        return Entered(
+            trace=trace,
+            subject=subject,
+            mark=np.array([_hash(*maker) for maker in makers], np.uint64),
+            # Numbers rise where, and only where, a name is new.
+            new=trace > np.maximum.accumulate(np.append(known - 1, trace))[:-1],
+            repeated=self._repeated(points, subject),
         )
-        trace = np.array(named, np.int64)
-        # Numbers rise where, and only where, a name is new.
-        new = trace > np.maximum.accumulate(np.append(known - 1, trace))[:-1]
-        repeated = self._repeated(points, subject)
-        mark = np.array([_hash(*maker) for maker in makers], np.uint64)
-        return Entered(trace, subject, mark, new, repeated)
 
     def _key(self, trace: Trace) -> str:
         """Return the one form of a subject's names; empty if there is none."""
@@ -77,15 +76,19 @@ class Recordings:
         return self._key_of_names[names]
 
     def _repeated(self, points: Points, subject: Ints) -> Bools:
-        """Tell which recordings have just the points of one before, in any order."""
-        hashes, n = hashes_of(points.lat, points.lon, points.time), len(subject)
+        """Mark the recordings that have just the points of one before, in any order."""
+        n = len(subject)
+        hashes = hashes_of(points.lat, points.lon, points.time)
         order = np.lexsort((hashes, points.trace))
         trace, hashes = points.trace[order], hashes[order]
         once = np.append(True, (np.diff(trace) != 0) | (np.diff(hashes) != 0))[: len(order)]
         trace, hashes = trace[once], hashes[once]
+
+        # The sum of the hashes of a recording's points.
         content = np.zeros(n, dtype=np.uint64)
         np.add.at(content, trace, bits_mixed(hashes))
         size = np.bincount(trace, minlength=n)
+
         repeated = np.zeros(n, dtype=np.bool_)
         for i in np.flatnonzero(size >= 2).tolist():  # one point many people may have recorded
             repeated[i] = content[i] in self._subject_of_content
@@ -104,9 +107,9 @@ class Recordings:
         All subjects without a name are one person, unless they are said to differ, or none has one.
         """
         n = len(self._subjects)
-        person, places = np.arange(n), self._places.all()
-        for one, other in [*self._same, *copies(places).tolist()]:
-            _join(person, one, other)
+        person = np.arange(n)
+        for subject, same in [*self._same, *self._places.copies().tolist()]:
+            _join(person, subject, same)
         while not np.array_equal(person, person[person]):
             person = person[person]
 
@@ -115,14 +118,21 @@ class Recordings:
         merged = Merged(len(self._names) - int(named.sum()), n - len(np.unique(person)))
         if named.any() and without.any() and not nameless_differ:
             person[without] = person[without].min()
+
         nameless = Nameless(int(without.sum()), len(np.unique(person[without])))
-        return Persons(person, nameless, merged, len(at_two_places(places)))
+        two_places = len(at_two_places(self._places.all()))
+        return Persons(person, nameless, merged, two_places)
 
 
-def _join(person: Ints, one: int, other: int) -> None:
+def _numbers_of(names: Sequence[Name], numbers: dict[Name, int]) -> Ints:
+    """Return the numbers of names; new ones are numbered in the order of appearance."""
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
+
+
+def _join(person: Ints, subject: int, same: int) -> None:
     """Note that two subjects are one person, by the lower number of the two."""
     ends = []
-    for end in (one, other):
+    for end in (subject, same):
         while person[end] != end:
             person[end] = person[person[end]]
             end = int(person[end])

@@ -1,7 +1,7 @@
 """Points of many traces in common arrays, and seven steps that clean them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,16 +26,23 @@ class Points:
     time: Floats  # seconds since 1970-01-01 UTC, shape (n,); NaN where unknown
     trace: Ints  # which trace of the batch a point belongs to, shape (n,), rising
     piece: Ints  # number of the unbroken track that a point belongs to, shape (n,), rising
+    # By trace: the times, rising, of rows without a position between its points.
+    without_fix: Mapping[int, Floats] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.lat)
 
-    def take(self, which: Bools | Ints) -> "Points":
+    def take(self, marked: Bools | Ints) -> "Points":
         """Keep some of the points, by mask or in a new order."""
-        if which.dtype == np.bool_ and which.all():
+        if marked.dtype == np.bool_ and marked.all():
             return self
         return Points(
-            self.lat[which], self.lon[which], self.time[which], self.trace[which], self.piece[which]
+            lat=self.lat[marked],
+            lon=self.lon[marked],
+            time=self.time[marked],
+            trace=self.trace[marked],
+            piece=self.piece[marked],
+            without_fix=self.without_fix,
         )
 
     def cut(self, before: Bools) -> "Points":
@@ -46,7 +53,7 @@ class Points:
 
     @property
     def follows(self) -> Bools:
-        """Whether a point has a predecessor in its own piece, shape (n,)."""
+        """Return whether a point has a predecessor in its own piece, shape (n,)."""
         follows = np.zeros(len(self), dtype=np.bool_)
         follows[1:] = self.piece[1:] == self.piece[:-1]
         return follows
@@ -66,7 +73,7 @@ class Points:
 
 
 def greatest_of(owner: Ints, *keys: Floats | Ints | Bools) -> Ints:
-    """Give the row of each owner with the greatest keys, the last first; of equals the first."""
+    """Return the row of each owner with the greatest keys, the last first; of equals the first."""
     order = np.lexsort((-np.arange(len(owner)), *keys, owner))
     return np.asarray(order[np.append(np.diff(owner[order]) != 0, True)[: len(order)]])
 
@@ -81,14 +88,17 @@ def batch(traces: Sequence[Trace]) -> Points:
         time=np.concatenate([trace.time for trace in traces]),
         trace=number,
         piece=number,
+        without_fix={
+            i: np.sort(trace.without_fix) for i, trace in enumerate(traces) if trace.without_fix
+        },
     )
 
 
-def too_fast(metres: Floats, seconds: Floats, most: float | None) -> Bools:
-    """Tell which hops would need more than the highest speed; without times, none."""
+def too_fast(metres: Floats, seconds: Floats, max_speed: float | None) -> Bools:
+    """Mark which hops would need more than the highest speed; without times, none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         speed = metres / seconds
-    return np.asarray((metres > JITTER) & (speed > (most or np.inf)))
+    return np.asarray((metres > JITTER) & (speed > (max_speed or np.inf)))
 
 
 def drop_impossible(points: Points) -> Points:
@@ -125,21 +135,21 @@ def spread_minutes(points: Points) -> tuple[Points, int]:
     minute is dropped. Times to five minutes are spread over five. A piece with a single time, or
     with times to the hour, is too coarse to spread.
     """
-    same = _shares_time(points)
-    if not same.any():
+    shares = _shares_time(points)
+    if not shares.any():
         return points, 0
     first, size = points.pieces
-    goes_on = points.follows & ~same
+    goes_on = points.follows & ~shares
     away = np.full(len(points), np.inf)  # seconds from the time before
     away[goes_on] = np.diff(points.time, prepend=np.nan)[goes_on]
     step = np.minimum.reduceat(away, first)
     coarse = np.logical_and.reduceat(points.time % _MINUTE == 0.0, first) & (step < _HOUR)
-    some = np.flatnonzero(np.repeat(coarse, size))
-    columns = {name: getattr(points, name)[some] for name in ("piece", "time", "lat", "lon")}
+    of_coarse = np.flatnonzero(np.repeat(coarse, size))
+    columns = {name: getattr(points, name)[of_coarse] for name in ("piece", "time", "lat", "lon")}
     repeats = np.zeros(len(points), dtype=np.bool_)
-    repeats[some] = pd.DataFrame(columns).duplicated()
+    repeats[of_coarse] = pd.DataFrame(columns).duplicated()
     different = np.add.reduceat(~repeats, first, dtype=np.int64)
-    shared = different - np.add.reduceat(~same, first, dtype=np.int64)
+    shared = different - np.add.reduceat(~shares, first, dtype=np.int64)
     spread = np.repeat(coarse & (shared > _FEW * different), size)
     kept = ~(repeats & spread)
     points, spread, step = points.take(kept), spread[kept], np.repeat(step, size)[kept]
@@ -153,17 +163,17 @@ def spread_minutes(points: Points) -> tuple[Points, int]:
 
 def _shares_time(points: Points) -> Bools:
     """Mark the points that have the time of the point before them."""
-    same = points.follows
-    same[1:] &= points.time[1:] == points.time[:-1]
-    return same
+    shares = points.follows
+    shares[1:] &= points.time[1:] == points.time[:-1]
+    return shares
 
 
 def average_equal_times(points: Points) -> Points:
     """Replace points of one time by their mean: their order is chance, and would be a detour."""
-    same = _shares_time(points)
-    if not same.any():
+    shares = _shares_time(points)
+    if not shares.any():
         return points
-    first = np.flatnonzero(~same)
+    first = np.flatnonzero(~shares)
     size = np.diff(first, append=len(points))
 
     def mean(values: Floats) -> Floats:

@@ -33,21 +33,28 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
     """Walk along each piece, cut consecutive windows, and keep the runs with room for one."""
     assert rules.spacing is not None
     ways = _Ways(points)
+
+    # How many windows have room on each piece, and places a step apart on those that have any.
     spacings = ways.total / rules.spacing + _FORGIVEN
     count = (np.floor(spacings).astype(np.int64) + 1) // rules.points
     size = np.floor(STEPS * spacings).astype(np.int64) + 1
     size[count == 0] = 0
     places, times = ways.walk(size, rules.spacing / STEPS)
-    # A run of the places on each piece that has a window.
-    first, many = np.append(0, np.cumsum(size[count > 0])), count[count > 0]
-    recording = points.trace[ways.first[count > 0]]
-    run = np.repeat(np.arange(len(many)), many)
-    number = np.arange(len(run)) - np.repeat(np.cumsum(many) - many, many)
-    taken = np.ones(len(run), dtype=np.bool_)
+
+    # The places of a piece with room are a run.
+    with_room = count > 0
+    size, count = size[with_room], count[with_room]
+    first = np.append(0, np.cumsum(size))
+    recording = points.trace[ways.first[with_room]]
+
+    run = np.repeat(np.arange(len(count)), count)
+    number = np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count)
     if rules.per_recording == 1:
-        longest = greatest_of(recording, size[count > 0])
-        taken = np.isin(run, longest) & (number == many[run] // 2)  # in its middle
-    run, start = run[taken], number[taken] * (STEPS * rules.points)
+        longest = greatest_of(recording, size)
+        in_middle = np.isin(run, longest) & (number == count[run] // 2)
+        run, number = run[in_middle], number[in_middle]
+
+    start = number * (STEPS * rules.points)
     tracks = Tracks(
         points=TrackPoints.of(places),
         first=first,
@@ -56,12 +63,12 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
         times=times,
         recording=recording if rules.per_recording == 1 else None,
     )
+
     window = (first[run] + start)[:, None] + STEPS * np.arange(rules.points)
-    times = times[window]
     return WindowBatch(
         points=tracks.points[window.ravel()].reshape(-1, rules.points, 2),
         trace=recording[run],
-        times=times.reshape(-1, rules.points),
+        times=times[window].reshape(-1, rules.points),
         tracks=tracks,
         hops=ways.least_hashes(points.trace, recording[run]),
         track_length=ways.total,
@@ -69,26 +76,29 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
 
 
 def whole_trips(points: Points, rules: Rules) -> WindowBatch:
-    """Take each long piece as a trip: points at equal shares of its way, fixes at both ends."""
+    """Lay points at equal shares of the way of each long piece, with its fixes at both ends."""
     ways = _Ways(points)
-    kept = ways.total >= rules.length
-    size = np.where(kept, rules.points, 0)
+    long = ways.total >= rules.length
+    size = np.where(long, rules.points, 0)
+
     # Who moved by less than a grain went no way at all.
     step = np.maximum(ways.total, _GRAIN) / (rules.points - 1)
     places, times = ways.walk(size, step)
     places = places.reshape(-1, rules.points, 2)
     times = times.reshape(-1, rules.points)
-    for place, fix in ((0, ways.first[kept]), (-1, ways.last[kept])):
+
+    for place, fix in ((0, ways.first[long]), (-1, ways.last[long])):
         places[:, place] = np.stack([points.lat[fix], points.lon[fix]], axis=1)
         times[:, place] = ways.time[fix]
+
     # To a centimetre, as tracks are: where all trips lead along one meridian, their longitudes
     # would differ by what rounding adds, and by nothing else.
     return WindowBatch(
         points=np.round(places, 7),
-        trace=points.trace[ways.first[kept]],
+        trace=points.trace[ways.first[long]],
         times=times,
         tracks=None,
-        hops=ways.least_hashes(points.piece, points.piece[ways.first[kept]]),
+        hops=ways.least_hashes(points.piece, points.piece[ways.first[long]]),
         track_length=ways.total,
     )
 
@@ -102,46 +112,55 @@ class _Ways:
         self.start = np.flatnonzero(follows) - 1  # the fix that each hop begins at
         self.first, self.size = points.pieces
         self.last = self.first + self.size - 1
+
         grains = np.zeros(len(points), dtype=np.int64)
         grains[follows] = np.rint(points.hops / _GRAIN)
         grains = np.cumsum(grains)
         grains -= np.repeat(grains[self.first], self.size)
         self.walked = grains * _GRAIN  # metres from the beginning of its piece to each fix
         self.total = self.walked[self.last]  # metres of each piece
+
         known = np.minimum.reduceat(np.abs(points.time) < _CALENDAR, self.first)
         self.time = np.where(np.repeat(known, self.size), points.time, np.nan)
 
     def least_hashes(self, owner: Ints, wanted: Ints) -> Hashes:
-        """Give the least hashes of hops, (wanted, HOPS); `owner` is that of each point."""
-        points, begin = self._points, self.start
-        columns = (points.lat, points.lon, points.time)
-        hashes = hashes_of(*(one[fix] for fix in (begin, begin + 1) for one in columns))
-        each, place = np.unique(wanted, return_inverse=True)
-        held = np.isin(owner[begin], each)
-        owners = np.searchsorted(each, owner[begin[held]])
-        return least_hashes(owners, hashes[held], len(each), HOPS)[place]
+        """Return the least hashes of the hops of owners, (wanted, HOPS); each point has one."""
+        lat, lon, time = self._points.lat, self._points.lon, self._points.time
+        begin = self.start
+        end = begin + 1
+        hashes = hashes_of(lat[begin], lon[begin], time[begin], lat[end], lon[end], time[end])
+
+        owners, place = np.unique(wanted, return_inverse=True)
+        is_wanted = np.isin(owner[begin], owners)
+        number = np.searchsorted(owners, owner[begin[is_wanted]])
+        return least_hashes(number, hashes[is_wanted], len(owners), HOPS)[place]
 
     def walk(self, size: Ints, step: Floats | float) -> tuple[Floats, Floats]:
-        """Give the places at every step, in metres, and their times; size is of each piece."""
+        """Return the places at every step, in metres, and their times; size is of each piece."""
         step = np.repeat(np.broadcast_to(step, self.size.shape), self.size)
+
         # The number of places on a piece that lie before each fix; before the last fix, all.
         before = np.ceil(self.walked / step)
         before = np.minimum(before, np.repeat(size, self.size))
         before[self.last] = size
-        start, step = self.walked[self.start], step[self.start]
-        left, reached = self.time[self.start], self.time[self.start + 1]
-        late = reached - left
+
+        # On which hop each place lies, and its number on its piece.
         done = before[self.start]
         count = (before[self.start + 1] - done).astype(np.int64)
-        end = np.cumsum(count)
-        skipped = end - count - done  # places on other pieces
         hop = np.repeat(np.arange(len(count)), count)
-        number = np.arange(len(hop)) - skipped[hop]  # of the place, on its piece
-        length, fix = self._points.hops[hop], self.start[hop]
-        metres = np.minimum(number * step[hop] - start[hop], length)
+        on_other_pieces = np.cumsum(count) - count - done
+        number = np.arange(len(hop)) - on_other_pieces[hop]
+
+        # How far along its hop.
+        fix = self.start[hop]
+        length = self._points.hops[hop]
+        metres = np.minimum(number * step[fix] - self.walked[fix], length)
         share = metres / np.maximum(length, 1e-9)  # a hop may have no length
+
         lat, lon = self._points.lat, self._points.lon
         north = lat[fix] + share * (lat[fix + 1] - lat[fix])
         east = wrapped(lon[fix] + share * wrapped(lon[fix + 1] - lon[fix]))
-        times = np.minimum(left[hop] + share * late[hop], reached[hop])
+
+        left, reached = self.time[fix], self.time[fix + 1]
+        times = np.minimum(left + share * (reached - left), reached)
         return np.stack([north, east], axis=1), times

@@ -82,21 +82,21 @@ class Rules:
 
     def __post_init__(self) -> None:
         if self.spacing is None and self.per_recording != 1:
-            said = f"`per_recording={self.per_recording or 'all'}`"
-            raise BadInput(f"{said} is for windows: add `windows`, or leave it out")
+            option_said = f"`per_recording={self.per_recording or 'all'}`"
+            raise BadInput(f"{option_said} is for windows: add `windows`, or leave it out")
         if self.spacing is not None and self.min_length is not None:
-            said = f"`min_length={self.min_length:g}` is for whole trips"
-            raise BadInput(f"{said}: leave out `min_length`, or `spacing`")
+            option_said = f"`min_length={self.min_length:g}` is for whole trips"
+            raise BadInput(f"{option_said}: leave out `min_length`, or `spacing`")
         if self.trips and self.min_length is None:
             object.__setattr__(self, "min_length", _LENGTH_OF_TRIPS)
-        for one in fields(self):
-            value, allowed = getattr(self, one.name), one.metadata
+        for rule_field in fields(self):
+            value, allowed = getattr(self, rule_field.name), rule_field.metadata
             if "unit" in allowed:
                 if value == math.inf:
                     value = None
-                    object.__setattr__(self, one.name, None)
+                    object.__setattr__(self, rule_field.name, None)
                 holds = value is None or (not isinstance(value, str) and value > 0.0)
-                holds |= value == "auto" and one.default == "auto"
+                holds |= value == "auto" and rule_field.default == "auto"
                 rule = f"a positive number of {allowed['unit']}"
             elif "least" in allowed:
                 holds = value is None or allowed["least"] <= value < allowed.get("below", math.inf)
@@ -104,11 +104,11 @@ class Rules:
             else:
                 continue
             if not holds:
-                raise BadInput(f"`{one.name}` must be {rule} (got {value!r})")
+                raise BadInput(f"`{rule_field.name}` must be {rule} (got {value!r})")
 
     @property
     def trips(self) -> bool:
-        """Whether trajectories are whole trips, and no windows."""
+        """Return whether trajectories are whole trips, and no windows."""
         return self.spacing is None
 
     @property
@@ -177,5 +177,7 @@ class SourceOptions:
 
 
 def fields_in(given: Mapping[str, Any], kind: type) -> dict[str, Any]:
-    """Take the fields of a class out of what is given by their names."""
-    return {one.name: given[one.name] for one in fields(kind) if one.name in given}
+    """Return the fields of a class that are given by their names."""
+    return {
+        field_of.name: given[field_of.name] for field_of in fields(kind) if field_of.name in given
+    }

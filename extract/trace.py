@@ -27,6 +27,9 @@ class Trace:
         How the source writes the subject, if in several ways or not as above.
     cut_off
         Whether the source broke off, so that the recording may go on.
+    without_fix
+        Seconds since 1970-01-01 UTC of rows that are left out, as the source says that they have no
+        valid position.
 
     Examples
     --------
@@ -45,6 +48,7 @@ class Trace:
     time: Floats
     spellings: tuple[str, ...] = ()
     cut_off: bool = False
+    without_fix: tuple[float, ...] = ()
 
     def __len__(self) -> int:
         return len(self.lat)

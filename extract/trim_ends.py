@@ -33,7 +33,7 @@ class Anchors:
         self._cells: dict[tuple[int, ...], list[tuple[int, list[float]]]] = {}  # number, where
 
     def of(self, lat: Floats, lon: Floats) -> tuple[Floats, Floats]:
-        """Give the centre of each place's circle, in degrees, shape (n,)."""
+        """Return the centre of each place's circle, in degrees, shape (n,)."""
         places, numbers = np.column_stack([lat, lon]), []
         space = in_space(places, EQUATOR)  # a chord is as good as the way
         cells = (space // (0.5 * self.metres)).astype(np.int64)
@@ -41,9 +41,9 @@ class Anchors:
         for place, at, cell in rows:
             near = [
                 number
-                for each in product(*((side - 1, side, side + 1) for side in cell))
-                for number, other in self._cells.get(each, ())
-                if dist(at, other) <= 0.5 * self.metres
+                for near_cell in product(*((side - 1, side, side + 1) for side in cell))
+                for number, known_place in self._cells.get(near_cell, ())
+                if dist(at, known_place) <= 0.5 * self.metres
             ]
             numbers.append(min(near, default=len(self.places)))
             if not near:
@@ -51,8 +51,8 @@ class Anchors:
                 self.places.append(place)
         lat, lon = np.array(self.places)[numbers].T
         # Azimuth and length of the way to the centre, evenly spread over the circle.
-        one = bits_mixed(hashes_of(lat, lon) ^ np.uint64(self.key))
-        azimuth, share = one / 2.0**64, bits_mixed(one) / 2.0**64
+        direction_bits = bits_mixed(hashes_of(lat, lon) ^ np.uint64(self.key))
+        azimuth, share = direction_bits / 2.0**64, bits_mixed(direction_bits) / 2.0**64
         way = self.metres * np.sqrt(share) * np.exp(2j * np.pi * azimuth)
         north, east = radii(np.radians(lat))
         return lat + np.degrees(way.real / north), lon + np.degrees(way.imag / east)
@@ -81,7 +81,7 @@ def trim(points: Points, rules: Rules, anchors: Anchors) -> Points:
         return np.asarray(x * east[:, part] + 1j * (y * north[:, part]))
 
     def meets(lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Tell which ways come into a circle, or lead from one part to the next, past a stop."""
+        """Mark which ways come into a circle, or lead from one part to the next, past a stop."""
         here = plane(lat[start], lon[start], part[start])
         way = plane(lat[start + 1], lon[start + 1], part[start]) - here
         length = np.abs(way)

@@ -21,14 +21,14 @@ from trajanon.trajectories.trajectories import Trajectories
 # Ito's colours without yellow and black, with Tol's indigo and wine.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#332288", "#E69F00", "#56B4E9", "#882255")
 
-_HOURS = 24
-_WORST = 10  # groups
-_POINTS = 300_000  # of the originals drawn: 10,000 trajectories of 30 points
-_STEP = 1e-6  # degrees: 0.1 m, finer than any screen
-_BEND = 3e-5  # degrees: a track is drawn to some 3 m
-_ACROSS = 60  # cells from one side of the map to the other
-_LEAST = 10.0  # metres of a cell
-_MOST = 1 << 30  # more than there are cells from the corner of the map to anywhere
+_HOURS_PER_DAY = 24
+_WORST_GROUPS = 10
+_POINTS_DRAWN = 300_000  # of the originals: 10,000 trajectories of 30 points
+_DEGREES_PER_STEP = 1e-6  # 0.1 m, finer than any screen
+_DEGREES_OF_A_BEND = 3e-5  # a track is drawn to some 3 m
+_CELLS_ACROSS = 60  # from one side of the map to the other
+_SMALLEST_CELL = 10.0  # metres
+_CELLS_AWAY = 1 << 30  # more than there are cells from the corner of the map to anywhere
 
 
 class Drawing(NamedTuple):
@@ -42,144 +42,174 @@ class Drawing(NamedTuple):
 def match(
     trajectories: Trajectories, release: Trajectories, report: Mapping[str, Any]
 ) -> tuple[Matched, Report]:
-    """Find the released line of each group; give it with the report, checked."""
-    typed = checked(report)
-    originals = released_of(trajectories, typed)
+    """Find the released line of each group; return it with the report, checked."""
+    reported = checked(report)
+    originals = released_of(trajectories, reported)
     if len(originals) == 0:
         raise BadInput("there are no trajectories to draw: extract a larger area")
     try:
-        return matched(originals, release, typed), typed
+        return matched(originals, release, reported), reported
     except BadInput as error:  # labels that are no groups are those of another report, too
         raise BadInput(NOT_TOGETHER) from error
 
 
 def released_alone(release: Trajectories) -> Drawing:
-    """Draw what is in a release, and nothing else; equal trajectories are a group."""
+    """Draw what is in a release, and nothing else; equal trajectories are one line."""
     times = release.times
     clock = Clock.parsed(release.provenance.get("times"))
     records = release.records if times is None else np.hstack([release.records, times])
-    _, example, sizes = np.unique(records, axis=0, return_index=True, return_counts=True)
+    _, example, rows = np.unique(records, axis=0, return_index=True, return_counts=True)
     lines = release.points[example]
-    bounds = corners(lines)
-    most = max(1, _POINTS // lines.shape[1])
-    drawn = np.sort(np.random.default_rng(0).permutation(len(sizes))[:most])
+
+    most = max(1, _POINTS_DRAWN // lines.shape[1])
+    drawn = np.sort(np.random.default_rng(0).permutation(len(rows))[:most])
+    fewest = int(rows.min())
     about = {
         "headline": "the release",
         "sentences": [],
+        "noun": "line",
         "units": "rows",
+        "reading": f"Each line stands for {fewest:,} or more rows of the release; the thicker, the "
+        "more. Colours only tell lines apart.",
         "facts": [
-            ["Rows, n", f"{len(release):,}"],
-            ["Groups", f"{len(lines):,}"],
-            ["Smallest group", f"{sizes.min():,}"],
+            ["Lines", f"{len(lines):,}"],
+            ["Rows", f"{len(release):,}"],
+            ["Fewest rows of a line", f"{fewest:,}"],
         ],
-        "drawn": _sample_note(len(drawn), len(sizes)),
-        "groups": _groups(drawn, sizes),
+        "drawn": _sample_note(len(drawn), len(rows), "line"),
+        "groups": _groups(drawn, rows),
         "total": {"groups": len(lines)},
         "worst": [],
     }
     if clock is not None and times is not None:
-        _add_departures(about, clock, drawn, times[example], sizes)
-    density = Cells(bounds)
-    density.add(lines, sizes)
-    return Drawing(about, {"released": steps(lines[drawn]), **density.layer("released")}, bounds)
+        _add_departures(about, clock, drawn, times[example], rows)
+
+    density = Cells(corners(lines))
+    density.add(lines, rows)
+    layers = {"released": steps(lines[drawn]), **density.layer("released")}
+    return Drawing(about, layers, density.bounds)
 
 
-def release_and_originals(found: Matched, report: Report) -> Drawing:
+def release_and_originals(groups: Matched, report: Report) -> Drawing:
     """Draw a release and its originals: all groups, or some at random, and counts of all."""
-    whole, clock, sizes = found, clock_in(report), np.bincount(found.labels)
-    density, released = (Cells(corners(whole.slid.points)) for _ in range(2))
-    density.add(whole.slid.points)
-    released.add(whole.lines, sizes)
-    far = displacement(whole.slid.points, whole.lines[whole.labels])
-    stays = whole.slid.unit == "day"  # the end of a shorter day
-    far = np.average(far, axis=1, weights=until_rest(whole.slid.points) if stays else None)
-    moved = np.bincount(whole.labels, far) / sizes
-    worst = np.argsort(-moved, kind="stable")[:_WORST]
-    order = np.random.default_rng(0).permutation(len(sizes))
-    order = np.append(worst, order[~np.isin(order, worst)])
-    chosen = np.cumsum(sizes[order]) - sizes[order] < max(1, _POINTS // whole.lines.shape[1])
-    chosen[: len(worst)] = True
-    number = np.sort(order[chosen])
-    rows = np.isin(whole.labels, number)
+    sizes = np.bincount(groups.labels)
+    moved = _mean_displacements(groups, sizes)
+    worst = np.argsort(-moved, kind="stable")[:_WORST_GROUPS]
+    number = _groups_drawn(sizes, worst, max(1, _POINTS_DRAWN // groups.lines.shape[1]))
+    is_drawn = np.isin(groups.labels, number)
+    drawn = groups
     if len(number) < len(sizes):
-        slid, labels = whole.slid.take(rows), dense(whole.labels[rows])
-        found = found._replace(labels=labels, lines=whole.lines[number], slid=slid)
-    ends = np.cumsum(np.bincount(found.labels))[:-1]
-    members = np.split(np.argsort(found.labels, kind="stable"), ends)
+        drawn = groups._replace(
+            labels=dense(groups.labels[is_drawn]),
+            lines=groups.lines[number],
+            slid=groups.slid.take(is_drawn),
+        )
+
     about = {
         **_panel(report, sizes),
-        "drawn": _sample_note(len(number), len(sizes), (len(found.labels), len(whole.labels))),
+        "drawn": _sample_note(
+            len(number), len(sizes), "group", (len(drawn.labels), len(groups.labels))
+        ),
         "slid": report.get("alignment") is not None,
         "groups": _groups(number, sizes) | {"moved": np.round(moved[number], 1).tolist()},
-        "total": {"groups": len(sizes), "originals": len(whole.labels)},
+        "total": {"groups": len(sizes), "originals": len(groups.labels)},
         "worst": np.searchsorted(number, worst).tolist(),
     }
+
+    # Cells count all, whether it is drawn or not.
+    density = Cells(corners(groups.slid.points))
+    density.add(groups.slid.points)
+    released = Cells(density.bounds)
+    released.add(groups.lines, sizes)
+    ends = np.cumsum(np.bincount(drawn.labels))[:-1]
+    members = np.split(np.argsort(drawn.labels, kind="stable"), ends)
     layers = {
-        "originals": steps(found.slid.points),
-        "members": [each.tolist() for each in members],
-        "released": steps(found.lines),
+        "originals": steps(drawn.slid.points),
+        "members": [rows.tolist() for rows in members],
+        "released": steps(drawn.lines),
         **density.layer("originals"),
         **released.layer("released"),
     }
-    if clock is not None and whole.slid.times is not None and whole.times is not None:
-        hours = hours_of(clock, clock.of(whole.slid.times))
-        _add_departures(about, clock, number, whole.times, sizes)
+
+    clock = clock_in(report)
+    if clock is not None and groups.slid.times is not None and groups.times is not None:
+        hours = hours_of(clock, clock.of(groups.slid.times))
+        _add_departures(about, clock, number, groups.times, sizes)
         about["departures"]["originals"] = counts_by_hour(clock, hours).tolist()
-        layers["hours-originals"] = hours[rows].tolist()
-    tracks = found.slid.tracks
+        layers["hours-originals"] = hours[is_drawn].tolist()
+    tracks = drawn.slid.tracks
     if about["slid"] and tracks is not None:
         runs, run = np.unique(tracks.run, return_inverse=True)
         layers["tracks"] = bends(
             tracks.points[begin:end]
             for begin, end in zip(tracks.first[runs], tracks.first[runs + 1], strict=True)
         )
-        layers["runs"] = [np.unique(run[each]).tolist() for each in members]
+        layers["runs"] = [np.unique(run[rows]).tolist() for rows in members]
     return Drawing(about, layers, density.bounds)
+
+
+def _mean_displacements(groups: Matched, sizes: Ints) -> Floats:
+    """Compute the mean displacement of each group in metres, (g,)."""
+    originals = groups.slid
+    metres = displacement(originals.points, groups.lines[groups.labels])
+    # A shorter day stays at its end, which counts once.
+    weights = until_rest(originals.points) if originals.unit == "day" else None
+    return np.bincount(groups.labels, np.average(metres, axis=1, weights=weights)) / sizes
+
+
+def _groups_drawn(sizes: Ints, worst: Ints, most: int) -> Ints:
+    """Choose groups of so many originals at most, rising: the worst of all, others at random."""
+    order = np.random.default_rng(0).permutation(len(sizes))
+    order = np.append(worst, order[~np.isin(order, worst)])
+    fits = np.cumsum(sizes[order]) - sizes[order] < most
+    fits[: len(worst)] = True
+    return np.sort(order[fits])
 
 
 def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
     """Return what a holder wants to know first: headline, verdict and facts."""
-    said, units, moved = (
-        verdict(report),
-        UNITS[report.get("unit", "trajectory")],
-        report["displacement"],
-    )
-    counted = "subjects" if report["counted"] == "subjects" else units
+    judged = verdict(report)
+    units = UNITS[report.get("unit", "trajectory")]
+    counted = "people" if report["counted"] == "subjects" else units
     lost = "Information loss, of places" if report.get("times") else "Information loss"
     facts = [
         [f"{units.capitalize()}, n", f"{int(sizes.sum()):,}"],
         ["Groups", f"{len(sizes):,}"],
         [f"{counted.capitalize()} in each group", f"at least {report['k']}"],
         [lost, percent(report["information_loss"] / 100.0)],
-        ["95 % of points moved at most", metres(moved["p95"])],
+        ["95 % of points moved at most", metres(report["displacement"]["p95"])],
     ]
-    if few := sum(number < report["k"] for number in report.get("subjects_per_group") or []):
-        facts.append([f"Groups of fewer than {report['k']} subjects", f"{few:,}"])
+    people_in_groups = report.get("subjects_per_group") or []
+    if too_few := sum(people < report["k"] for people in people_in_groups):
+        facts.append([f"Groups of fewer than {report['k']} people", f"{too_few:,}"])
     if times := report.get("times"):
         facts.append(["Departure off by, mean", span(times["departure_error"]["mean"])])
+
     return {
         "headline": f"k = {report['k']} {counted}",
-        "sentences": [said.headline, *said.sentences, cost(report), left_out(report)],
+        "sentences": [judged.headline, *judged.sentences, cost(report), left_out(report)],
+        "noun": "group",
         "units": units,
+        "reading": f"A thick line is released in place of the thin {units} of its group, which "
+        "have its colour. Other groups may have the same.",
         "facts": facts,
     }
 
 
 def _sample_note(
-    groups: int, of_groups: int, originals: tuple[int, int] | None = None
+    drawn: int, all_of_them: int, noun: str, originals: tuple[int, int] | None = None
 ) -> str | None:
     """Say how many groups are drawn, and how many of all originals; None if all."""
-    if groups == of_groups:
+    if drawn == all_of_them:
         return None
-    sample = f"{groups:,} of {number_of(of_groups, 'group')}"
+    sample = f"{drawn:,} of {number_of(all_of_them, noun)}"
     if originals is not None:
-        drawn, of_originals = originals
-        sample += f", with {drawn:,} of {number_of(of_originals, 'original')}"
+        sample += f", with {originals[0]:,} of {number_of(originals[1], 'original')}"
     return f"Drawn at random: {sample}. All numbers count everything."
 
 
 def _groups(drawn: Ints, sizes: Ints) -> dict[str, list[Any]]:
-    """Number, size, width in pixels and colour of each group; neighbours have near numbers."""
+    """List number, size, width in pixels and colour of groups; neighbours have near numbers."""
     return {
         "number": drawn.tolist(),
         "size": sizes[drawn].tolist(),
@@ -191,14 +221,16 @@ def _groups(drawn: Ints, sizes: Ints) -> dict[str, list[Any]]:
 def _add_departures(
     about: dict[str, Any], clock: Clock, drawn: Ints, times: Floats, sizes: Ints
 ) -> None:
-    """Say when groups depart, and how many in which hour; ``drawn`` are some of them."""
+    """Add when the groups drawn depart, and how many of all do in which hour."""
     hours = hours_of(clock, times)
-    departure, arrival = times[drawn][:, [0, -1]].T
-    when = [
-        f"{clock.text(begin)}, {span(lasts)}"
-        for begin, lasts in zip(departure.tolist(), (arrival - departure).tolist(), strict=True)
+    departures = times[drawn, 0].tolist()
+    durations = (times[drawn, -1] - times[drawn, 0]).tolist()
+    about["groups"]["hour"] = hours[drawn].tolist()
+    about["groups"]["when"] = [
+        f"{clock.text(departure)}, {span(duration)}"
+        for departure, duration in zip(departures, durations, strict=True)
     ]
-    about["groups"] |= {"hour": hours[drawn].tolist(), "when": when}
+
     name = {
         "of-day": "Hours of the day",
         "of-week": "Hours of the week",
@@ -217,21 +249,21 @@ def hours_of(clock: Clock, times: Floats) -> Ints:
     departure = times[:, 0]
     hour = clock.hour(departure)
     if clock.times == "of-week":
-        hour += _HOURS * (departure // DAY % 7).astype(np.int64)
+        hour += _HOURS_PER_DAY * (departure // DAY % 7).astype(np.int64)
     return hour
 
 
 def counts_by_hour(clock: Clock, hours: Ints, sizes: Ints | None = None) -> Ints:
     """Count departures in each hour; a line counts for all originals, or rows, of its group."""
-    slots = _HOURS * (7 if clock.times == "of-week" else 1)
+    slots = _HOURS_PER_DAY * (7 if clock.times == "of-week" else 1)
     return np.bincount(hours, sizes, slots).astype(np.int64)
 
 
 def steps(lines: Floats) -> list[list[int]]:
     """Write lines of equally many points as whole numbers of millionths of a degree."""
-    places = np.rint(lines / _STEP).astype(np.int64)
-    first = np.zeros_like(places[:, :1])
-    return np.diff(places, axis=1, prepend=first).reshape(len(lines), -1).tolist()
+    places = np.rint(lines / _DEGREES_PER_STEP).astype(np.int64)
+    origin = np.zeros_like(places[:, :1])
+    return np.diff(places, axis=1, prepend=origin).reshape(len(lines), -1).tolist()
 
 
 def bends(lines: Iterable[Floats]) -> list[list[int]]:
@@ -239,43 +271,50 @@ def bends(lines: Iterable[Floats]) -> list[list[int]]:
     import shapely
 
     # By Douglas and Peucker: the way that preserves topology does not end on some tiny hops.
-    drawn = [shapely.LineString(line).simplify(_BEND, preserve_topology=False) for line in lines]
-    return [steps(shapely.get_coordinates(one)[None])[0] for one in drawn]
+    simplified = (
+        shapely.LineString(line).simplify(_DEGREES_OF_A_BEND, preserve_topology=False)
+        for line in lines
+    )
+    return [steps(shapely.get_coordinates(line)[None])[0] for line in simplified]
 
 
 def corners(points: Floats) -> list[list[float]]:
-    """South-west and north-east corner of all points, as lat, lon."""
+    """Return the south-west and north-east corner of all points, as lat, lon."""
     places = points.reshape(-1, 2)
     return [places.min(axis=0).tolist(), places.max(axis=0).tolist()]
 
 
 class Cells:
-    """Square cells on the ground, in which points are counted some at a time."""
+    """Square cells on the ground, in which points are counted, batch by batch."""
 
     def __init__(self, bounds: list[list[float]]) -> None:
         self.bounds = bounds
         (south, west), (north, east) = bounds
         squeeze = float(np.cos(np.radians((south + north) / 2)))
         extent = max(north - south, (east - west) * squeeze) * DEGREE
-        wide = max(extent / _ACROSS, _LEAST)
-        power = 10.0 ** np.floor(np.log10(wide))
-        self._wide = float(next(n * power for n in (1, 2, 5, 10) if n * power >= wide))
-        self._degrees = self._wide / DEGREE / np.array([1.0, squeeze])  # of a cell
-        self._keys, self._counts = np.empty((2, 0), np.int64)  # of each cell with points
+
+        # The next of 1, 2, 5, 10, 20, ... metres.
+        least = max(extent / _CELLS_ACROSS, _SMALLEST_CELL)
+        power = 10.0 ** np.floor(np.log10(least))
+        self._metres = float(next(n * power for n in (1, 2, 5, 10) if n * power >= least))
+        self._degrees = self._metres / DEGREE / np.array([1.0, squeeze])  # of a cell
+        self._keys = np.empty(0, np.int64)  # of each cell with points
+        self._counts = np.empty(0, np.int64)
 
     def add(self, lines: Floats, copies: Ints | None = None) -> None:
         """Count the points of lines, with copies of each."""
-        cells = np.floor((lines - self.bounds[0]) / self._degrees).astype(np.int64) + _MOST
+        cells = np.floor((lines - self.bounds[0]) / self._degrees).astype(np.int64) + _CELLS_AWAY
+        keys = cells[..., 0].ravel() * (2 * _CELLS_AWAY) + cells[..., 1].ravel()
         times = np.ones(len(lines), np.int64) if copies is None else copies
-        keys = np.append(self._keys, cells[..., 0].ravel() * (2 * _MOST) + cells[..., 1].ravel())
+
         counts = np.append(self._counts, np.repeat(times, lines.shape[1]))
-        self._keys, cell = np.unique(keys, return_inverse=True)
+        self._keys, cell = np.unique(np.append(self._keys, keys), return_inverse=True)
         self._counts = np.bincount(cell, counts).astype(np.int64)
 
     def layer(self, name: str) -> dict[str, Any]:
-        """The cells with points, and how many each has, ready for JSON."""
-        places = np.column_stack(np.divmod(self._keys, 2 * _MOST)) - _MOST
-        corner = np.rint((self.bounds[0] + places * self._degrees) / _STEP)
+        """List the cells with points, and how many each has, ready for JSON."""
+        places = np.column_stack(np.divmod(self._keys, 2 * _CELLS_AWAY)) - _CELLS_AWAY
+        corner = np.rint((self.bounds[0] + places * self._degrees) / _DEGREES_PER_STEP)
         cells = np.column_stack([corner.astype(np.int64), self._counts])
-        size = np.rint(self._degrees / _STEP).astype(np.int64).tolist()
-        return {f"density-{name}": {"metres": self._wide, "size": size, "cells": cells.tolist()}}
+        size = np.rint(self._degrees / _DEGREES_PER_STEP).astype(np.int64).tolist()
+        return {f"density-{name}": {"metres": self._metres, "size": size, "cells": cells.tolist()}}

@@ -24,11 +24,12 @@ const trajanonHours = (() => {
   const clock = (hour) => `${String(hour).padStart(2, "0")}:00`;
 
   // A button for each hour and day; ``change`` is called when others are chosen.
-  const bars = ({ departures, units }, chosen, change) => {
+  const bars = ({ departures, units, noun }, chosen, change) => {
     const weekly = departures.released.length > HOURS;
     if (!weekly) chosen.days.clear();
     const kinds = ["originals", "released"].filter((kind) => departures[kind]);
     const said = node("p", { role: "status" });
+    const unit = node("p", { className: "unit" });
 
     const button = (act, ...inside) => {
       const made = node("button", { type: "button" }, ...inside);
@@ -48,13 +49,15 @@ const trajanonHours = (() => {
 
     // Beside originals, a line counts for those of its group; in a release alone, for its rows.
     const what = departures.originals
-      ? { originals: "originals", released: "by released times" } : { released: `released ${units}` };
+      ? { originals: `${units} as recorded`, released: "as released" } : { released: units };
+    const names = { originals: "as recorded", released: "as released" };
     const told = (counted) => kinds.map((kind) => `${number(counted(kind))} ${what[kind]}`).join(", ");
 
     const update = () => {
       const counts = hours.map((_, hour) => Object.fromEntries(kinds.map((kind) => [kind,
         sum(departures[kind], (slot) => slot % HOURS === hour && chosen.onDay(slot))])));
       const most = Math.max(1, ...counts.flatMap(Object.values));
+      unit.textContent = `Highest bar: ${number(most)} ${units} in an hour`;
       hours.forEach((made, hour) => {
         made.ariaPressed = chosen.hours.has(hour);
         made.title = `${clock(hour)}–${clock(hour + 1)}: ${told((kind) => counts[hour][kind])}`;
@@ -66,17 +69,17 @@ const trajanonHours = (() => {
       days.forEach((made, day) => { made.ariaPressed = chosen.days.has(day); });
       every.disabled = !chosen.any();
       const depart = told((kind) => sum(departures[kind], chosen.has));
-      const groups = count(sum(departures.groups, chosen.has), "group");
-      said.textContent = `${chosen.any() ? "Hours chosen" : "All hours"}: ${depart}, ${groups}.`;
+      const lines = count(sum(departures.groups, chosen.has), noun);
+      said.textContent = `${chosen.any() ? "Hours chosen" : "All hours"}: ${depart}, ${lines}.`;
     };
     update();
     return node("fieldset", { className: "hours" },
       node("legend", {}, heading("Departures by hour")),
       node("div", { className: "week" }, ...days),
-      node("div", { className: "day" }, ...hours),
-      node("p", { className: "key" }, ...kinds.flatMap((kind) => [node("i", { className: kind }), kind]),
-        every),
-      said, node("p", {}, departures.clock));
+      unit, node("div", { className: "day" }, ...hours),
+      node("p", { className: "key" },
+        ...kinds.flatMap((kind) => [node("i", { className: kind }), names[kind]]), every),
+      said, node("p", {}, "Choose hours to see only the lines that depart in them. ", departures.clock));
   };
 
   return { choice, sum, bars };

@@ -100,7 +100,8 @@ const trajanonPage = (map) => {
       },
       {
         name: "released", side: right, height: 416, on: true,
-        label: `Released (${released} ${total.groups === 1 ? "group" : "groups"}), thick`,
+        label: alone ? `Lines (${released})`
+          : `Released (${released} ${total.groups === 1 ? "group" : "groups"}), thick`,
       },
       {
         name: "tracks", side: map, height: 412, hidden: !slid,
@@ -293,8 +294,8 @@ const trajanonPage = (map) => {
     if (group >= 0) return visit(group);
     choose(null);
     said.textContent = wanted < total.groups
-      ? `Group ${number(wanted)} is not among those drawn.`
-      : `There is no group ${number(wanted)}: the last is ${number(total.groups - 1)}.`;
+      ? `Not among those drawn: ${page.noun} ${number(wanted)}.`
+      : `There is no ${page.noun} ${number(wanted)}: the last is ${number(total.groups - 1)}.`;
   };
 
   const open = () => {

@@ -27,10 +27,12 @@ const trajanonPanel = (() => {
     return built;
   };
 
+  const capital = (word) => word[0].toUpperCase() + word.slice(1);
+
   const about = (release, at) => {
-    const { groups, units } = release;
+    const { groups, noun, units } = release;
     const when = groups.when ? ` · ${groups.when[at]}` : "";
-    const said = `Group ${groups.number[at]} · ${number(groups.size[at])} ${units}${when}`;
+    const said = `${capital(noun)} ${groups.number[at]} · ${number(groups.size[at])} ${units}${when}`;
     return groups.moved ? `${said} · mean displacement ${metres(groups.moved[at])}` : said;
   };
 
@@ -43,7 +45,7 @@ const trajanonPanel = (() => {
   };
 
   // Each layer is a line of the legend, with a sample of how it is drawn.
-  const legend = (layers, toggle, densest) => {
+  const legend = (layers, toggle, densest, reading) => {
     const shades = scale(densest);
     const shade = () =>
       shades.hidden = !layers.some(({ name, on }) => on && name.startsWith("density"));
@@ -59,15 +61,15 @@ const trajanonPanel = (() => {
         layer.words = node("span", {}, layer.label);
         return node("label", {}, box, node("i", { className: `sample ${layer.name}` }), layer.words);
       }), shades,
-      node("p", {}, "Each group has one colour."));
+      node("p", { className: "reading" }, reading));
   };
 
-  const search = (last, find, said) => {
+  const search = (noun, last, find, said) => {
     const input = node("input", {
       type: "number", min: 0, step: 1, name: "group", placeholder: `0 to ${last}`, required: true,
     });
     const form = node("form", { className: "search" },
-      node("label", {}, "Group ", input), node("button", {}, "Show"), said);
+      node("label", {}, `${capital(noun)} `, input), node("button", {}, "Show"), said);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       find(Number(input.value));
@@ -93,10 +95,10 @@ const trajanonPanel = (() => {
   const fill = (body, page, layers, acts) => {
     body.append(...page.sentences.map((text) => node("p", { className: "sentence" }, text)));
     // Above the legend, whose lines grow with the hours chosen: bars stay under the mouse.
-    body.append(acts.bars, legend(layers, acts.toggle, acts.densest));
+    body.append(acts.bars, legend(layers, acts.toggle, acts.densest, page.reading));
     if (page.drawn) body.append(node("p", { className: "drawn" }, page.drawn));
     const last = page.total.groups - 1;
-    body.append(search(last, acts.find, acts.said), table(page.facts, "The release"));
+    body.append(search(page.noun, last, acts.find, acts.said), table(page.facts, "The release"));
     if (page.worst.length) body.append(worst(page, acts.show));
   };
 

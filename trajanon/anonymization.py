@@ -213,13 +213,13 @@ def _grouped_and_slid(
     if weights is not None:
         partition = regrouped(partition, trajectories.records, partition.labels)
     if slides and not partition.stopped:
+        moves = EFFORTS[search.effort].moves_per_record if search.refine == "anneal" else 0
         trajectories, partition = slide_to_groups(
             trajectories,
             partition,
             asked.k,
             subjects=subjects,
-            regroup=search.refine != "none",
-            moves_per_record=EFFORTS[search.effort].moves_per_record * (search.refine == "anneal"),
+            moves_per_record=None if search.refine == "none" else moves,
             seed=search.seed,
             timing=timing,
             progress=asked.progress,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-_OTHERS = (
+_OTHER_COLUMNS = (
     "For other columns or limits, give the Trajectories that trajanon.extract.cut makes of "
     "trajanon.extract.from_frame"
 )
@@ -120,20 +120,21 @@ def anonymize(
     """
     roles = {"subject": subject, "time": time, "recording": recording}
     named = {role: name for role, name in roles.items() if name is not None}
-    how: dict[str, Any] = {"roads": roads, "public_places": public_places}
-    how |= {"key": key, "progress": progress}
+    options |= {"roads": roads, "public_places": public_places, "key": key, "progress": progress}
     if isinstance(trajectories, Trajectories):
         for name in named:
             raise BadInput(f"`{name}` names a column of a data frame, and Trajectories have none")
-        return anonymize_trajectories(trajectories, k, **how, **options)
+        return anonymize_trajectories(trajectories, k, **options)
+
     for role, name in named.items():
         if not isinstance(name, str):
             kind = type(name).__name__
             raise BadInput(f"`{role}` must be the name of a column, a text (got a {kind})")
     if recording is not None:
         named["id"] = named.pop("recording")
+
     trips = _trips_of(trajectories, named)
-    release = anonymize_trajectories(trips, k, **how, **options)
+    release = anonymize_trajectories(trips, k, **options)
     counts = trips.provenance["counts"]
     release.report["extraction"] = {what: count for what, count in counts.items() if count}
     return release
@@ -152,10 +153,11 @@ def _trips_of(frame: "DataFrame", columns: dict[str, str]) -> Trajectories:
     try:
         trips = cut(from_frame(frame, columns=columns), rules)
     except BadInput as error:
-        said = str(error).replace("`columns` id=", "`recording`=")  # as the parameter is called
+        # As the parameters are called here.
+        message = str(error).replace("`columns` id=", "`recording`=")
         for name in ("subject", "time"):
-            said = said.replace(f"`columns` {name}=", f"`{name}`=")
-        raise type(error)(f"{said}. {_OTHERS}") from error
+            message = message.replace(f"`columns` {name}=", f"`{name}`=")
+        raise type(error)(f"{message}. {_OTHER_COLUMNS}") from error
     if notes := sentences(trips.provenance):
-        _LOG.warning("%s", " ".join([*notes, f"{_OTHERS}."]))
+        _LOG.warning("%s", " ".join([*notes, f"{_OTHER_COLUMNS}."]))
     return trips

@@ -80,7 +80,7 @@ class Box:
         return self
 
     def contains(self, lat: Floats, lon: Floats) -> Bools:
-        """Tell which points lie inside or on the border."""
+        """Mark which points lie inside or on the border."""
         return (lat >= self.south) & (lat <= self.north) & (lon >= self.west) & (lon <= self.east)
 
     def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
@@ -144,18 +144,18 @@ class Region:
         return Box(west, south, east, north)
 
     def contains(self, lat: Floats, lon: Floats) -> Bools:
-        """Tell which points lie inside or on the border."""
+        """Mark which points lie inside or on the border."""
         shapely.prepare(self.shape)  # quick if done before; another process loses it
         return np.asarray(shapely.intersects_xy(self.shape, lon, lat))
 
     def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Tell which ways to the next point touch the border, or the antimeridian, or leave."""
+        """Mark which ways to the next point touch the border, or the antimeridian, or leave."""
         lines, across = _straight(lat, lon, start)
         shapely.prepare(self.shape)
         return np.asarray(across | ~shapely.contains_properly(self.shape, lines))
 
     def meets(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Tell which ways from a point at start to the next come into it, or may."""
+        """Mark which ways from a point at start to the next come into it, or may."""
         lines, across = _straight(lat, lon, start)
         shapely.prepare(self.shape)
         return np.asarray(across | shapely.intersects(self.shape, lines))
@@ -270,7 +270,7 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
 
 
 def _geometries(path: Path) -> "GeoSeries":
-    """The geometries of a file, in its own reference system."""
+    """Read the geometries of a file, in its own reference system."""
     import geopandas
     import pyogrio
 

@@ -46,14 +46,16 @@ def objects(
             processor.with_areas(areas)
         for each in filters:
             processor.with_filter(each)
-        yield from processor
+        for thing in processor:
+            dict(thing.tags)  # here fails what is no UTF-8, not where a tag is read
+            yield thing
     except (RuntimeError, ValueError, osmium.InvalidLocationError) as error:
         what = f"{pbf} as OpenStreetMap data (.osm.pbf)"
         raise FileProblem(f"cannot read {what}: {str(error).rstrip('.')}") from error
 
 
 def polygons(area: osm.Area) -> BaseGeometry | None:
-    """The polygons of an area; None if its lines do not close."""
+    """Return the polygons of an area; None if its lines do not close."""
     try:
         return shapely.from_wkb(WKBFactory().create_multipolygon(area))
     except RuntimeError:
@@ -228,7 +230,7 @@ def hidden(
 
 
 def _places(pbf: str | os.PathLike[str], tags: str) -> NDArray[np.object_]:
-    """The points and polygons of a file that have the tags, each once."""
+    """Return the points and polygons of a file that have the tags, each once."""
     found: dict[tuple[str, int], BaseGeometry] = {}
     lost: set[tuple[str, int]] = set()  # also ways and relations that are areas, too
     for passing in _filters(tags):

@@ -145,7 +145,7 @@ def _comes_into(way: osm.Way, bbox: Box) -> bool:
 
 
 def _directions(tags: osm.TagList, mode: str) -> tuple[bool, bool]:
-    """Whether a mode may go along a way, and back."""
+    """Return whether a mode may go along a way, and back."""
     kind = tags.get("highway")
     if kind not in MODES[mode] or tags.get("area") == "yes":
         return False, False

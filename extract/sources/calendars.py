@@ -70,7 +70,7 @@ def _joined(pieces: Sequence[Trace]) -> Floats:
 
 
 def _are_usual(first: float, last: float) -> bool:
-    """Say whether times are of GPS, and too near to one another for a change of the era."""
+    """Return whether times are of GPS, and too near to one another for a change of the era."""
     return bool(first >= EARLIEST and last < LATEST and last - first < _ERA - _PAUSE)
 
 
@@ -92,9 +92,9 @@ def _in_one_era(time: Floats) -> tuple[Floats, Bools]:
     known = np.isfinite(time)
     hops = np.diff(time[known])
     eras = np.round(hops / _ERA)
-    rest = np.abs(hops - eras * _ERA)
+    beyond_eras = np.abs(hops - eras * _ERA)
     early = np.zeros(len(time), dtype=np.bool_)
-    if not eras.any() or (rest[eras != 0.0] > _PAUSE).any():
+    if not eras.any() or (beyond_eras[eras != 0.0] > _PAUSE).any():
         return time, early
     era = np.concatenate([[0.0], np.cumsum(eras)])
     moved = time.copy()

@@ -20,7 +20,7 @@ from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, TABLE_CUT
 from trajanon.extract.sources.timestamps import UNREAD_TIMES, TimeColumn
 from trajanon.extract.sources.trace_pieces import EMPTY
 from trajanon.extract.trace import Trace
-from trajanon.files.arrow import reading
+from trajanon.files.arrow import reading as read_errors
 from trajanon.trajectories.subjects import spelled
 
 PRIVATE = "rows inside a privacy area"
@@ -39,32 +39,32 @@ _POLYLINE = msgspec.json.Decoder(list[tuple[float, float]])  # longitudes and la
 _STEP = 15.0  # seconds from point to point in Porto
 
 
-def _whole(path: Path, layout: TableLayout, names: Sequence[str], how: Reading) -> pd.DataFrame:
+def _whole(path: Path, layout: TableLayout, names: Sequence[str], reading: Reading) -> pd.DataFrame:
     """Read columns of a text, as texts."""
     none = pd.DataFrame(columns=list(names))
-    return pd.concat([none, *read_columns(path, layout, names, how)], ignore_index=True)
+    return pd.concat([none, *read_columns(path, layout, names, reading)], ignore_index=True)
 
 
-def read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_geolife(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read a `.plt` file, one trace; its subject is the folder around the folder Trajectory."""
-    before = how.counts[TABLE_CUT_OFF]
-    points = _whole(path, _GEOLIFE, ("lat", "lon", "date", "time"), how)
+    before = reading.counts[TABLE_CUT_OFF]
+    points = _whole(path, _GEOLIFE, ("lat", "lon", "date", "time"), reading)
     if len(points) == 0:
         return
     folder = path.absolute().parent
     subject = folder.parent.name if folder.name == "Trajectory" else None
     points = points.fillna({"date": "", "time": ""})  # each point has a time
-    time = TimeColumn(points, str(path), how).seconds(points, how)
+    time = TimeColumn(points, str(path), reading).seconds(points, reading)
     lat, lon = numbers(points["lat"]), numbers(points["lon"])
-    cut_off = how.counts[TABLE_CUT_OFF] > before
+    cut_off = reading.counts[TABLE_CUT_OFF] > before
     yield Trace(label, subject, lat, lon, time, cut_off=cut_off)
 
 
-def read_cabspotting(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_cabspotting(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read `new_NAME.txt`, the file of a cab: a trip ends whenever the cab is taken or left."""
-    rows = _whole(path, _CABSPOTTING, _CABSPOTTING.names, how).apply(numbers)
+    rows = _whole(path, _CABSPOTTING, _CABSPOTTING.names, reading).apply(numbers)
     placed = rows["time"].notna() & rows["occupied"].notna()  # others belong to no trip
-    how.counts[source_tables.UNREAD] += int((~placed).sum())
+    reading.counts[source_tables.UNREAD] += int((~placed).sum())
     # The file has the newest first: of two points of one second, the later is above.
     rows = rows[placed][::-1].sort_values("time", kind="stable")
     if len(rows) == 0:
@@ -78,48 +78,48 @@ def read_cabspotting(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         yield Trace(f"{label}#{trip}", subject, lat[points], lon[points], time[points])
 
 
-def read_tdrive(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_tdrive(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read `ID.txt`, the file of a taxi: one trace with all its points."""
-    yield from traces_of_points(read_columns(path, _TDRIVE, _TDRIVE.names, how), label, how)
+    yield from traces_of_points(read_columns(path, _TDRIVE, _TDRIVE.names, reading), label, reading)
 
 
 def looks_like_porto(name: str, head: bytes) -> bool:
-    """Tell the trips of Porto by the names of their columns."""
+    """Recognise the trips of Porto by the names of their columns."""
     return any("POLYLINE" in fields for fields in source_tables.fields_below(head)[:1])
 
 
-def read_porto(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_porto(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read the trips of taxis, a point every 15 s; those with missing points are left out."""
     layout, _ = source_tables.layout_of(path)
     _check_names(path, _PORTO, layout.names, "tables of Porto's taxis")
-    for trips in read_columns(path, layout, _PORTO, how):
+    for trips in read_columns(path, layout, _PORTO, reading):
         lines = trips["POLYLINE"].fillna("")
         pointless = lines.str.strip("[] \t") == ""
         gaps = ~pointless & (trips["MISSING_DATA"].str.strip().str.lower() == "true")
-        how.counts["rows without points"] += int(pointless.sum())
-        how.counts["trips with missing points"] += int(gaps.sum())
-        yield from _trips(trips.assign(POLYLINE=lines)[~pointless & ~gaps], how)
+        reading.counts["rows without points"] += int(pointless.sum())
+        reading.counts["trips with missing points"] += int(gaps.sum())
+        yield from _trips(trips.assign(POLYLINE=lines)[~pointless & ~gaps], reading)
 
 
-def read_openbikesensor(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_openbikesensor(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read a ride, a row a second; rows inside the privacy areas of its rider are left out.
 
     The subject is the user that the first line names, or else the device.
     """
-    about, table, cut_off = _ride_of_sensor(path, how)
+    about, table, cut_off = _ride_of_sensor(path, reading)
     private = ~table[_PRIVATE].isin(["", "0", "false"])
     placed = (table["latitude"] != "") & (table["longitude"] != "")
-    how.counts[PRIVATE] += int(private.sum())
-    how.counts[WITHOUT_FIX] += int((~private & ~placed).sum())
+    reading.counts[PRIVATE] += int(private.sum())
+    reading.counts[WITHOUT_FIX] += int((~private & ~placed).sum())
     table = table[placed & ~private]
     if not len(table):
-        how.counts[EMPTY] += 1
+        reading.counts[EMPTY] += 1
         return
 
     texts = table["date"] + " " + table["time"]
     times = pd.to_datetime(texts, format="%d.%m.%Y %H:%M:%S", utc=True, errors="coerce")
     time = (times - pd.Timestamp(0, tz="UTC")).dt.total_seconds().to_numpy(np.float64)
-    how.counts[UNREAD_TIMES] += int(np.isnan(time).sum())
+    reading.counts[UNREAD_TIMES] += int(np.isnan(time).sum())
     if about.get("timezone") == "GPS":
         time = time - _LEAP_SECONDS
 
@@ -128,26 +128,26 @@ def read_openbikesensor(path: Path, label: str, how: Reading) -> Iterator[Trace]
     yield Trace(label, spelled(person) or None, lat, lon, time, cut_off=cut_off)
 
 
-def _ride_of_sensor(path: Path, how: Reading) -> tuple[dict[str, str], pd.DataFrame, bool]:
+def _ride_of_sensor(path: Path, reading: Reading) -> tuple[dict[str, str], pd.DataFrame, bool]:
     """Read what the first line says, the columns as texts, and whether the last row is cut off.
 
     Rows have no fixed number of fields, as measurements of distance follow.
     """
-    with reading(path, source_tables.POINTS, *DAMAGED), how.unpacked(path) as stream:
+    with read_errors(path, source_tables.POINTS, *DAMAGED), reading.unpacked(path) as stream:
         lines = stream.read().removeprefix(BYTE_ORDER_MARK).decode().splitlines()
     about: dict[str, str] = {}
     if lines and "OBSDataFormat" in lines[0]:
         about = {name.casefold(): value for name, value in parse_qsl(lines.pop(0))}
-    header, *rest = lines or [""]
+    header, *lines = lines or [""]
     names = [name.strip().casefold() for name in fields_of(header, ";")]
     _check_names(path, _SENSOR, names, "files of OpenBikeSensor")
 
     wanted = [*_SENSOR, *([_PRIVATE] if _PRIVATE in names else [])]
     places = [names.index(name) for name in wanted]
-    rows = [fields_of(line, ";") for line in rest if line.strip()]
-    whole = [row for row in rows if len(row) > max(places)]
-    how.counts[source_tables.UNREAD] += len(rows) - len(whole)
-    texts = [[row[place].strip() for place in places] for row in whole]
+    rows = [fields_of(line, ";") for line in lines if line.strip()]
+    long_rows = [row for row in rows if len(row) > max(places)]
+    reading.counts[source_tables.UNREAD] += len(rows) - len(long_rows)
+    texts = [[row[place].strip() for place in places] for row in long_rows]
     table = pd.DataFrame(texts, columns=wanted, dtype=str)
     if _PRIVATE not in table:
         table[_PRIVATE] = "0"
@@ -163,13 +163,13 @@ def _check_names(path: Path, wanted: Sequence[str], names: Sequence[str], kind: 
         raise BadInput(f"{path} has no column {' and '.join(missing)}, {has}")
 
 
-def read_simra(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_simra(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read a ride, which stands below its incidents; between two places are rows without any.
 
     No person is named, so it is unknown which rides are of one person.
     """
     above, header = 0, ""
-    with reading(path, source_tables.POINTS, *DAMAGED), Reading().unpacked(path) as stream:
+    with read_errors(path, source_tables.POINTS, *DAMAGED), Reading().unpacked(path) as stream:
         for line in stream:
             above += 1
             if line.startswith(b"====="):
@@ -178,23 +178,23 @@ def read_simra(path: Path, label: str, how: Reading) -> Iterator[Trace]:
                 break
     layout = TableLayout(names=header.split(","), above=above + 2)
     _check_names(path, _SIMRA, layout.names, "rides of SimRa below their incidents")
-    before = how.counts[TABLE_CUT_OFF]
-    rows = _whole(path, layout, _SIMRA, how)
+    before = reading.counts[TABLE_CUT_OFF]
+    rows = _whole(path, layout, _SIMRA, reading)
     rows = rows[rows["lat"].notna() & rows["lon"].notna()]
     if not len(rows):
-        how.counts[EMPTY] += 1
+        reading.counts[EMPTY] += 1
         return
     lat, lon, time = (numbers(rows[name]) for name in _SIMRA)
-    yield Trace(label, None, lat, lon, time / 1e3, cut_off=how.counts[TABLE_CUT_OFF] > before)
+    yield Trace(label, None, lat, lon, time / 1e3, cut_off=reading.counts[TABLE_CUT_OFF] > before)
 
 
-def _trips(trips: pd.DataFrame, how: Reading) -> Iterator[Trace]:
+def _trips(trips: pd.DataFrame, reading: Reading) -> Iterator[Trace]:
     starts = pd.to_numeric(trips["TIMESTAMP"], errors="coerce").to_numpy(np.float64)
     lines = map(_line, trips["POLYLINE"])
     names, taxis = (trips[c].astype(object).where(trips[c].notna(), None) for c in _PORTO[:2])
     for name, taxi, start, line in zip(names, taxis, starts, lines, strict=True):
         if line is None or name is None or np.isnan(start):
-            how.counts[source_tables.UNREAD] += 1
+            reading.counts[source_tables.UNREAD] += 1
             continue
         time = start + _STEP * np.arange(len(line))
         yield Trace(name, taxi, line[:, 1].copy(), line[:, 0].copy(), time)

@@ -50,7 +50,7 @@ class Column:
 
     @cached_property
     def is_key(self) -> bool:
-        """Whether it is unique in each row, and there are enough rows to say so."""
+        """Return whether it is unique in each row, and there are enough rows to say so."""
         if len(self.values) < _FEW or len(set(self.values.head(_BEGIN))) < min(
             len(self.values), _BEGIN
         ):
@@ -69,19 +69,19 @@ class Column:
 
     @cached_property
     def describes(self) -> bool:
-        """Whether it measures a point, by its name, or holds fractions."""
+        """Return whether it measures a point, by its name, or holds fractions."""
         return _MEASURES.search(self.name) is not None or self.describes_numbers
 
     @cached_property
     def describes_numbers(self) -> bool:
-        """Whether it holds fractions, or numbers that measure a point, by its name."""
+        """Return whether it holds fractions, or numbers that measure a point, by its name."""
         begin = numbers(self.values.head(_BEGIN))
         named = np.isfinite(begin).any() and _MEASURES.search(self.name) is not None
         return bool(named or (begin % 1.0 > 0.0).any())
 
     @cached_property
     def holds_lists(self) -> bool:
-        """Whether a row holds a list, not a value."""
+        """Return whether a row holds a list, not a value."""
         return is_object_dtype(self.values) and bool(self.values.map(is_list_like).any())
 
 
@@ -96,7 +96,7 @@ class TableHead:
         self._owners: Sequence[str] = ()
 
     def tell_recordings(self, *names: str) -> None:
-        """Tell recordings apart by the values of some columns; by none, all rows are one."""
+        """Number recordings by the values of some columns; without any, all rows are one."""
         self._owners = names
         self.__dict__.pop("recording", None)
 
@@ -113,13 +113,13 @@ class TableHead:
         return code
 
     def is_constant(self, name: str) -> bool:
-        """Whether a column has one value in each recording, or none."""
+        """Return whether a column has one value in each recording, or none."""
         column = self.columns[name]
         begin = Column(name, column.values.head(_BEGIN))
         return _constant(begin, self.recording) and _constant(column, self.recording)
 
     def divides(self, name: str, owner: Column) -> bool:
-        """Whether a column tells several parts of what owners made apart, each of one owner."""
+        """Return whether a column tells parts of what owners made apart, each of one owner."""
         coded = self.columns[name].coded
         several = len(owner.coded.values) < len(coded.values) <= self.rows // _FEW
         return several and bool((coded.code >= 0).all()) and _constant(owner, coded.code)
@@ -131,7 +131,7 @@ class TableHead:
         return len(pd.unique(pair[coded.code >= 0]))
 
     def numbers_points(self, name: str, *, gapless: bool) -> bool:
-        """Whether a column numbers the points of each recording; perhaps without any gap."""
+        """Return whether a column numbers the points of each recording; perhaps without any gap."""
         if self.rows < 2 or self.columns[name].holds_lists:
             return False
         values = self.columns[name].numbers
@@ -150,7 +150,7 @@ class TableHead:
 
 
 def _constant(column: Column, recording: Ints) -> bool:
-    """Whether a column has one value in each recording, or none."""
+    """Return whether a column has one value in each recording, or none."""
     code = column.coded.code
     recording = recording[: len(code)]
     known = (code >= 0) & (recording >= 0)
@@ -162,9 +162,9 @@ def _constant(column: Column, recording: Ints) -> bool:
 def as_given(values: pd.Series) -> list[str | None]:
     """Read names as they are written; None where there is none. Whole floats are no fractions."""
     if pd.api.types.is_float_dtype(values):
-        whole = (values % 1 == 0) & (values.abs() < _EXACT)
+        is_integer = (values % 1 == 0) & (values.abs() < _EXACT)
         texts = values.astype("string")
-        texts[whole] = values[whole].astype("Int64").astype("string")
+        texts[is_integer] = values[is_integer].astype("Int64").astype("string")
         values = texts
-    given = (None if pd.isna(one) else str(one) for one in values.tolist())
-    return [one if one and spelled(one) else None for one in given]
+    texts_or_none = (None if pd.isna(value) else str(value) for value in values.tolist())
+    return [value if value and spelled(value) else None for value in texts_or_none]

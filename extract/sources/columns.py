@@ -71,24 +71,28 @@ def _names_owners(head: TableHead, name: str) -> bool:
 
 
 def _is_time(head: TableHead, name: str) -> bool:
-    """Whether a column holds whole times, or times of day with a day beside them."""
+    """Return whether a column holds whole times, or times of day with a day beside them."""
     held = head.columns[name].times
     if held is None:
-        days = [one for one in head.columns if one != name and plain(one) in _USUAL["date"]]
+        days = [
+            other_name
+            for other_name in head.columns
+            if other_name != name and plain(other_name) in _USUAL["date"]
+        ]
         return bool(days) and are_of_day(head.columns[name].values)
     return not held.days and not _on_two_clocks(head, name)
 
 
 def _on_two_clocks(head: TableHead, name: str) -> bool:
-    """Whether numbers may count from 1970 or from 1980, as GPS does."""
+    """Return whether numbers may count from 1970 or from 1980, as GPS does."""
     return "gps" in plain(name) and may_be_gps_seconds(head.columns[name].numbers)
 
 
 def _is_other_time(head: TableHead, name: str) -> bool:
-    """Whether texts are times of points, whatever the column is called."""
-    held = head.columns[name].times
-    whole = held is not None and not held.days and not held.numbers
-    return whole and not head.is_constant(name)
+    """Return whether texts are times of points, whatever the column is called."""
+    times = head.columns[name].times
+    has_whole_times = times is not None and not times.days and not times.numbers
+    return has_whole_times and not head.is_constant(name)
 
 
 def _is_letters(letters: set[str]) -> Test:
@@ -205,7 +209,7 @@ MARKS = {"visible": False, "valid": False} | dict.fromkeys(
 
 
 def is_word(role: str, name: str) -> bool:
-    """Say whether what is said for a role is a word, and no column."""
+    """Return whether what is said for a role is a word, and no column."""
     return name in WORDS.get(role, ())
 
 
@@ -236,22 +240,26 @@ def _check_wanted(wanted: Mapping[str, str]) -> None:
             raise BadInput(f"`columns` nameless={name} is not known: say nameless={DIFFERENT}")
         if role not in ROLES and role not in WORDS:
             raise BadInput(f"columns have no role {role!r}: choose from {', '.join(ROLES)}")
-        others = [other for other in wanted if other != role and wanted[other] == name]
-        if others and role in ("lat", "lon"):
-            raise BadInput(f"`columns` {role}={name},{others[0]}={name} names one column twice")
+        same_column = [
+            other_role for other_role in wanted if other_role != role and wanted[other_role] == name
+        ]
+        if same_column and role in ("lat", "lon"):
+            raise BadInput(
+                f"`columns` {role}={name},{same_column[0]}={name} names one column twice"
+            )
 
 
 def used_columns(
     names: Sequence[str],
     first: pd.DataFrame,
     what: str,
-    how: Reading,
+    reading: Reading,
     *,
     geometry: bool = False,
     nested: bool = False,
 ) -> dict[str, str]:
     """Find which column of a table of points plays which role, by its first rows; record this."""
-    choice = _Choice(names, first, what, how, geometry=geometry, nested=nested)
+    choice = _Choice(names, first, what, reading, geometry=geometry, nested=nested)
     choice.take_coordinates()
     if "place" not in choice.roles:
         choice.take_owners()
@@ -279,22 +287,22 @@ def named_columns(
 
 
 def columns_of_lines(
-    columns: pd.DataFrame, times: Sequence[str], what: str, how: Reading
+    columns: pd.DataFrame, times: Sequence[str], what: str, reading: Reading
 ) -> dict[str, str]:
     """Find which attribute of lines plays which role, by their names; record this."""
-    found = named_columns(list(columns), how.columns, what, geometry=True)
+    column_of = named_columns(list(columns), reading.columns, what, geometry=True)
     # A line has no rows that could be marked or ordered.
-    found = {role: found[role] for role in ("id", "subject", "time") if role in found}
-    for role in found.keys() - {"time"}:
-        refuse_list(Column(found[role], columns[found[role]]), what)
-    choice = _Choice(list(columns), columns, what, how, geometry=True)
-    by_role = {"time": times[0], **found} if times else found
+    column_of = {role: column_of[role] for role in ("id", "subject", "time") if role in column_of}
+    for role in column_of.keys() - {"time"}:
+        refuse_list(Column(column_of[role], columns[column_of[role]]), what)
+    choice = _Choice(list(columns), columns, what, reading, geometry=True)
+    by_role = {"time": times[0], **column_of} if times else column_of
     choice.roles = {role: ColumnRole(name, role, "name") for role, name in by_role.items()}
     choice.head.recording = np.arange(len(columns))
-    if "id" in found:
-        choice.head.tell_recordings(found["id"])
+    if "id" in column_of:
+        choice.head.tell_recordings(column_of["id"])
     choice.record()
-    return found
+    return column_of
 
 
 class _Choice:
@@ -305,24 +313,28 @@ class _Choice:
         names: Sequence[str],
         first: pd.DataFrame | None,
         what: str,
-        how: Reading,
+        reading: Reading,
         *,
         geometry: bool,
         nested: bool = False,
     ) -> None:
-        self.names, self.what, self.how = names, what, how
+        self.names = names
+        self.what = what
+        self.reading = reading
         self.geometry = geometry
         self.nested = nested
-        self.roles: dict[str, ColumnRole] = {}
-        self.head = TableHead(pd.DataFrame() if first is None else first)
         self.by_names_alone = first is None
+        self.head = TableHead(pd.DataFrame() if first is None else first)
+        self.roles: dict[str, ColumnRole] = {}
         self.keys: list[str] = []  # usual names of owners that count rows
-        _check_wanted(how.columns)
+
+        _check_wanted(reading.columns)
         self.said = {
             role: self._said(role, name)
-            for role, name in how.columns.items()
+            for role, name in reading.columns.items()
             if not self._is_word(role, name) and not (geometry and role in _OF_COORDINATES)
         }
+
         self.by_name: dict[str, list[str]] = {}
         for name in names:
             self.by_name.setdefault(plain(name), []).append(name)
@@ -344,50 +356,66 @@ class _Choice:
 
     def _said(self, role: str, name: str) -> str:
         """Find the column that is said for a role; of nested names the end may be said."""
-        ends = [one for one in self.names if self.nested and one.rpartition(".")[2] == name]
-        if name in self.names or len(ends) != 1:
+        ending_so = [
+            name_there
+            for name_there in self.names
+            if self.nested and name_there.rpartition(".")[2] == name
+        ]
+        if name in self.names or len(ending_so) != 1:
             return name
-        return ends[0]
+        return ending_so[0]
 
     def _free(self, role: str) -> list[str]:
         """List the columns of usual names that have no other role, best first."""
-        taken = {one.column for one in self.roles.values()} | set(self.said.values())
-        named = (name for usual in _USUAL[role] for name in self.by_name.get(usual, ()))
-        return list(dict.fromkeys(name for name in named if name not in taken))
+        usual_names = (name for usual in _USUAL[role] for name in self.by_name.get(usual, ()))
+        return list(dict.fromkeys(name for name in usual_names if name not in self._taken))
+
+    @property
+    def _taken(self) -> set[str]:
+        """The columns that have a role, or were said for one."""
+        return {column_role.column for column_role in self.roles.values()} | {*self.said.values()}
 
     def ranked(self, role: str) -> list[tuple[str, Why]]:
         """Rank the columns that may play a role, best first: by their names, then what they hold.
 
         This is the one place where a column is chosen that nobody named.
         """
-        rule, named = ROLES[role], self._free(role)
-        head = self.head
+        rule = ROLES[role]
+        usual_names = self._free(role)
         if self.by_names_alone:
-            return [(name, "name") for name in named]
-        readable = [name for name in named if name in head.columns]
-        fits = [name for name in readable if rule.fits(head, name)]
-        ranked: list[tuple[str, Why]] = [(name, "name") for name in fits]
-        if (not ranked or rule.finest) and (named or not rule.finest):
-            taken = {one.column for one in self.roles.values()} | set(self.said.values())
-            others = [one for one in head.columns if one not in taken and one not in named]
-            ranked += [(name, "values") for name in others if rule.unnamed(head, name)]
+            return [(name, "name") for name in usual_names]
+
+        head = self.head
+        readable = [name for name in usual_names if name in head.columns]
+        ranked: list[tuple[str, Why]] = [
+            (name, "name") for name in readable if rule.fits(head, name)
+        ]
+
+        # Columns of other names play a role if none of the usual names does, or if they are finer.
+        if (not ranked or rule.finest) and (usual_names or not rule.finest):
+            taken = self._taken.union(usual_names)
+            unnamed = [name for name in head.columns if name not in taken]
+            ranked += [(name, "values") for name in unnamed if rule.unnamed(head, name)]
+
         if rule.finest and len(ranked) > 1:
             ranked = _finest(head, ranked)
         if not ranked and rule.kept:
-            ranked = [(name, "name") for name in named[:1]]
+            ranked = [(name, "name") for name in usual_names[:1]]
         return ranked
 
     def take(self, role: str) -> str | None:
-        """Give a role to the column that was said, or else to the best; None if there is none."""
-        if self.how.columns.get(role) in WORDS.get(role, ()):
+        """Return a role to the column that was said, or else to the best; None if there is none."""
+        if self.reading.columns.get(role) in WORDS.get(role, ()):
             return None
-        if (said := self.said.get(role)) is not None:
-            self._check_there(role, said)
-            self.roles[role] = ColumnRole(said, role, "said")
+
+        if (column_said := self.said.get(role)) is not None:
+            self._check_there(role, column_said)
+            self.roles[role] = ColumnRole(column_said, role, "said")
         elif ranked := self.ranked(role):
             self.roles[role] = ColumnRole(ranked[0][0], role, ranked[0][1])
         if role not in self.roles:
             return None
+
         name = self.roles[role].column
         if self.names.count(name) > 1:
             raise BadInput(f"the column {name!r} appears twice in {self.what}: rename one of them")
@@ -440,29 +468,32 @@ class _Choice:
                 usual = (name for name in self._free(role) if name in head.columns)
                 self.keys += [name for name in usual if head.columns[name].is_key]
             self.take(role)
+
         if "part" in self.said or plain(self.columns.get("id", "")) == "trackfid":
             self.take("part")
+
         owners = [role for role in ("id", "subject", "part") if role in self.roles]
         head.tell_recordings(*(self.columns[role] for role in owners))
 
     def check_owners(self) -> None:
-        """Take a table for one recording if nothing tells several apart; tell what counts rows."""
-        one = f"each subject ({self.columns.get('subject')})"
+        """Check that recordings can be told apart, or are one a file; warn of what counts rows."""
+        recording_of = f"each subject ({self.columns.get('subject')})"
         if {"id", "subject"}.isdisjoint(self.roles):
-            one = "a file"
-            if self.how.columns.get("id") != FILE:
+            recording_of = "a file"
+            if self.reading.columns.get("id") != FILE:
                 self._refuse_several()
-            self.how.counts[ONE_A_FILE] += 1
+            self.reading.counts[ONE_A_FILE] += 1
+
         for name in self.keys:
             role = "id" if plain(name) in _USUAL["id"] else "subject"
             if role in self.roles or name in self.columns.values():
                 continue
             msg = f"the column {name!r} of {self.what} counts rows: "
             if role == "id":
-                msg += f"{one} is taken for one recording; if another tells them apart, "
+                msg += f"{recording_of} is taken for one recording; if another tells them apart, "
             else:
                 msg += "it names no persons; if another does, "
-            self.how.warn(f"counts rows {name}", f"{msg}say `columns` {role}=...")
+            self.reading.warn(f"counts rows {name}", f"{msg}say `columns` {role}=...")
 
     def _refuse_several(self) -> None:
         """Refuse a table if a column may tell recordings apart, or if it has no times."""
@@ -474,24 +505,25 @@ class _Choice:
             raise self._unclear(f"{self.what} has no column known as id", way_out, "id")
 
     def _may_tell_apart(self, name: str) -> bool:
-        """Say whether a column may name recordings or people: a few texts or whole numbers."""
+        """Return whether a column may name recordings or people: a few texts or whole numbers."""
         column = self.head.columns[name]
         if column.is_key or column.describes:
             return False
-        there = int((column.coded.code >= 0).sum())
-        return 1 < len(column.coded.values) < there and column.times is None
+        values_given = int((column.coded.code >= 0).sum())
+        return 1 < len(column.coded.values) < values_given and column.times is None
 
     def _unused(self) -> list[str]:
         """List the columns without a role that hold a value a row."""
         used = set(self.columns.values())
         columns = self.head.columns.items()
-        return [name for name, one in columns if name not in used and not one.holds_lists]
+        return [name for name, column in columns if name not in used and not column.holds_lists]
 
     def take_times(self) -> None:
         """Find the times of points: those of the finest column, with its day or zone."""
         head = self.head
         if self.take("gps_week") is None or self.take("gps_seconds") is None:
             self._drop_weeks()
+
         if "gps_seconds" in self.roles or self.take("time") is None:
             return
         name = self.columns["time"]
@@ -504,7 +536,9 @@ class _Choice:
             if head.columns[name].times is None and self._is_second_of_minute(name):
                 del self.roles["time"]
                 msg = f"the column {name!r} of {self.what} holds seconds of the minute, no times"
-                self.how.warn("seconds of the minute", f"{msg}: name another, `columns` time=...")
+                self.reading.warn(
+                    "seconds of the minute", f"{msg}: name another, `columns` time=..."
+                )
                 return
         column = head.columns[name]
         if column.times is None or "date" in self.said:
@@ -514,7 +548,7 @@ class _Choice:
             self.take("zone")
 
     def _drop_weeks(self) -> None:
-        """Take seconds of GPS without a week if they count from 1980, or if they were said."""
+        """Use seconds of GPS without a week if they count from 1980, or if they were said."""
         week = self.roles.pop("gps_week", None)
         name = self.take("gps_seconds")
         if name is None or self.roles["gps_seconds"].why == "said":
@@ -523,7 +557,7 @@ class _Choice:
             del self.roles["gps_seconds"]
 
     def _is_second_of_minute(self, name: str) -> bool:
-        """Whether small whole numbers come again and again within a recording."""
+        """Return whether small whole numbers come again and again within a recording."""
         head = self.head
         values = head.columns[name].numbers
         known = values[np.isfinite(values)]
@@ -545,15 +579,16 @@ class _Choice:
         used = set(self.columns.values())
         unused = [ColumnRole(name) for name in self.names if name not in used]
         by_role = (self.roles[role] for role in ROLES if role in self.roles)
-        self.how.tables.uses[(*by_role, *unused)] += 1
+        self.reading.tables.uses[(*by_role, *unused)] += 1
+
         if not {"time", "gps_seconds"} & self.roles.keys():
             self._tell_times()
         if "subject" in self.roles and "id" not in self.roles:
             self._tell_recordings()
-        if "subject" not in self.roles and "subject" not in self.how.columns:
+        if "subject" not in self.roles and "subject" not in self.reading.columns:
             for name in self._unused():
                 if (held := self._names_held(name)) is not None:
-                    self.how.tables.names.setdefault(name, NamesHeld()).add(held)
+                    self.reading.tables.names.setdefault(name, NamesHeld()).add(held)
 
     def _tell_times(self) -> None:
         head = self.head
@@ -563,10 +598,10 @@ class _Choice:
                 continue
             msg = f"{self.what}: no column is used as time, but {name!r} holds times"
             way_out = f"say `columns` time={name}"
-            if self.how.timed:
+            if self.reading.timed:
                 raise ColumnsUnclear(msg, way_out, ["time"], self.names)
             without = "without, points are taken in their order"
-            self.how.warn("times", f"{msg}: {way_out}; {without}", name)
+            self.reading.warn("times", f"{msg}: {way_out}; {without}", name)
 
     def _tell_recordings(self) -> None:
         """Warn of a column that may divide what a subject made into recordings."""
@@ -575,7 +610,7 @@ class _Choice:
         for name in self._unused():
             if self._may_tell_apart(name) and head.divides(name, owner):
                 msg = f"the column {name!r} of {self.what} may hold the recordings of each subject"
-                self.how.warn("recordings", f"{msg}: if it does, say `columns` id={name}", name)
+                self.reading.warn("recordings", f"{msg}: if it does, say `columns` id={name}", name)
 
     def _names_held(self, name: str) -> NamesHeld | None:
         """Find which names of persons a column may hold; None if it is of another kind."""
@@ -585,14 +620,16 @@ class _Choice:
             return None
         if not head.is_constant(name):
             return NamesHeld(varies=True)
-        held = column.times
-        if held is not None and (not held.numbers or _SAYS_TIME.search(name)):
+
+        times = column.times
+        if times is not None and (not times.numbers or _SAYS_TIME.search(name)):
             return None
         names = {key_of(text) for text in head.names_in(name)}
         if names <= _FLAGS:
             return None
-        there = head.recording[column.coded.code >= 0]
-        return NamesHeld(len(np.unique(there[there >= 0])), names)
+
+        recordings = head.recording[column.coded.code >= 0]
+        return NamesHeld(len(np.unique(recordings[recordings >= 0])), names)
 
 
 def _finest(head: TableHead, ranked: list[tuple[str, Why]]) -> list[tuple[str, Why]]:
@@ -617,5 +654,5 @@ def refuse_list(column: Column, what: str) -> None:
 
 
 def is_row(fields: Sequence[str]) -> bool:
-    """Say whether fields are values rather than names of columns: two are numbers."""
+    """Return whether fields are values rather than names of columns: two are numbers."""
     return sum(_NUMBER.fullmatch(field) is not None for field in fields) >= 2

@@ -37,20 +37,20 @@ def to_degrees(xy: Floats, system: Any, what: str) -> tuple[Floats, Floats]:
     return lat, lon
 
 
-def from_0_to_360(lon: Floats, what: str, how: Reading) -> bool:
-    """Say whether longitudes go from 0 to 360, and not from -180 to 180; warn of it."""
+def from_0_to_360(lon: Floats, what: str, reading: Reading) -> bool:
+    """Return whether longitudes go from 0 to 360, and not from -180 to 180; warn of it."""
     known = lon[np.isfinite(lon)]
     beyond = (known > 180.0) & (known <= 360.0)
     west = (known < 0.0) & (known >= -180.0)
     turns = bool(100 * beyond.sum() > max(len(known), 100 * 100 * west.sum()))
     if turns:
         msg = f"{what} has longitudes from 0 to 360, such as {known[beyond][0]:g}: read as such"
-        how.warn("longitudes to 360", msg)
+        reading.warn("longitudes to 360", msg)
     return turns
 
 
 def to_the_west(lon: Floats) -> Floats:
-    """Give longitudes beyond 180 as those from -180 to 0 that they are."""
+    """Return longitudes beyond 180 as those from -180 to 0 that they are."""
     return np.where(lon > 180.0, lon - 360.0, lon)
 
 
@@ -58,8 +58,8 @@ def check_degrees(
     lat: Floats, lon: Floats, what: str, way_out: str = OF_GEOMETRIES, *, known: bool = True
 ) -> None:
     """Refuse what is not on Earth: most points, or any in an unknown system; others are cleaned."""
-    both = np.isfinite(lat) & np.isfinite(lon)
-    lat, lon = lat[both], lon[both]
+    are_known = np.isfinite(lat) & np.isfinite(lon)
+    lat, lon = lat[are_known], lon[are_known]
     north, east = np.abs(lat), np.abs(lon)
     off = (north > 90.0) | (east > 180.0)
     if not (_most(off) if known else off.any()):
@@ -75,12 +75,12 @@ def check_degrees(
     raise BadInput(f"{what}{problem}, with {' and '.join(ranges)}; {way_out}")
 
 
-def _most(which: Bools) -> bool:
-    return 2 * int(which.sum()) > len(which)
+def _most(marked: Bools) -> bool:
+    return 2 * int(marked.sum()) > len(marked)
 
 
 def reader_of_degrees(
-    first: pd.DataFrame, what: str, how: Reading
+    first: pd.DataFrame, what: str, reading: Reading
 ) -> Callable[[pd.DataFrame], tuple[Floats, Floats]]:
     """Find by the first rows of a table how latitude and longitude are read of any of its rows."""
     turns = False  # whether longitudes go to 360
@@ -90,29 +90,31 @@ def reader_of_degrees(
         return lat, to_the_west(lon) if turns else lon
 
     lat, lon = read(first)
-    for role, found in (("lat", lat), ("lon", lon)):
-        given = first[role].dropna()
-        if len(given) and not np.isfinite(found).any():
-            example = f"such as {str(given.iloc[0])[:40]!r}: write it as 48.2 or 48.2N"
+    for role, values in (("lat", lat), ("lon", lon)):
+        texts = first[role].dropna()
+        if len(texts) and not np.isfinite(values).any():
+            example = f"such as {str(texts.iloc[0])[:40]!r}: write it as 48.2 or 48.2N"
             raise BadInput(f"{what} has no {role} that can be read, {example}")
-    turns = from_0_to_360(lon, what, how)
+    turns = from_0_to_360(lon, what, reading)
     check_degrees(lat, to_the_west(lon) if turns else lon, what, OF_COLUMNS)
     return read
 
 
 def _of_role(rows: pd.DataFrame, role: str) -> Floats:
     """Read degrees, their signs as letters glued on or in a column beside; others become NaN."""
-    found, letters = numbers(rows[role]), LETTERS[role]
-    if not pd.api.types.is_numeric_dtype(rows[role]) and np.isnan(found).any():
+    values, letters = numbers(rows[role]), LETTERS[role]
+    if not pd.api.types.is_numeric_dtype(rows[role]) and np.isnan(values).any():
         texts = rows[role].astype("string").str.upper().str.replace(",", ".")
         letter = f"[{letters}]"
         parts = texts.str.extract(
             rf"^\s*(?P<before>{letter})?\s*(?P<size>\d+(?:\.\d+)?)\s*°?\s*(?P<after>{letter})?\s*$"
         )
         sign_of = parts["before"].fillna(parts["after"])
-        found = np.where(sign_of.notna(), _signed(numbers(parts["size"]), sign_of, letters), found)
+        values = np.where(
+            sign_of.notna(), _signed(numbers(parts["size"]), sign_of, letters), values
+        )
     sign = f"{role}_sign"
-    return _signed(found, rows[sign], letters) if sign in rows else found
+    return _signed(values, rows[sign], letters) if sign in rows else values
 
 
 def numbers(values: pd.Series) -> Floats:
@@ -127,7 +129,7 @@ def numbers(values: pd.Series) -> Floats:
 
 
 def _signed(sizes: Floats, signs: pd.Series, letters: str) -> Floats:
-    """Give coordinates the signs of their letters; NaN where these cannot hold."""
+    """Return coordinates the signs of their letters; NaN where these cannot hold."""
     first = signs.astype("string").str.strip().str[:1].str.upper().astype(object)
     positive, negative = ((first == letter).to_numpy(bool) for letter in letters)
     holds: Bools = negative | (positive & (sizes >= 0.0))

@@ -36,14 +36,14 @@ _SENTENCE = re.compile(rb"\$[A-Z]{2}RMC,[^\r\n]*")
 _LONGEST = 1 << 12  # bytes of a line
 
 
-def read_fit(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_fit(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read a FIT file as one recording; of several that are chained, each is a piece."""
-    with how.unpacked(path) as stream:
-        yield from traces_of_fixes(_decoded(stream, path, how), label, how)
+    with reading.unpacked(path) as stream:
+        yield from traces_of_fixes(_decoded(stream, path, reading), label, reading)
 
 
-def _decoded(stream: Stream, path: Path, how: Reading) -> Iterator[Fix | None]:
-    """Give the places of the records, up to the first bytes that make no sense."""
+def _decoded(stream: Stream, path: Path, reading: Reading) -> Iterator[Fix | None]:
+    """Return the places of the records, up to the first bytes that make no sense."""
     course = False
     try:
         if not stream.peek(1):
@@ -62,7 +62,7 @@ def _decoded(stream: Stream, path: Path, how: Reading) -> Iterator[Fix | None]:
             elif frame.name == "file_id":
                 course = frame.get_raw_value("type", fallback=None) == _COURSE
             elif frame.name == "record" and course:
-                _leave_out_planned(path, how)
+                _leave_out_planned(path, reading)
             elif frame.name == "record" and (fix := _fix(frame)):
                 yield fix
     except (*DAMAGED, *_BROKEN) as error:
@@ -82,24 +82,24 @@ def _fix(record: fitdecode.FitDataMessage) -> Fix | None:
     return lat / _SEMICIRCLES, lon / _SEMICIRCLES, float(time + _EPOCH) if dated else nan
 
 
-def _leave_out_planned(path: object, how: Reading) -> None:
-    how.counts[PLANNED] += 1
-    how.warn(PLANNED, f"{path} holds courses, which are planned and not recorded: left out")
+def _leave_out_planned(path: object, reading: Reading) -> None:
+    reading.counts[PLANNED] += 1
+    reading.warn(PLANNED, f"{path} holds courses, which are planned and not recorded: left out")
 
 
-def read_nmea(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_nmea(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read a log as one recording: its RMC sentences, which alone have a date."""
-    yield from traces_of_fixes(_of_sentences(path, how), label, how)
+    yield from traces_of_fixes(_of_sentences(path, reading), label, reading)
 
 
-def _of_sentences(path: Path, how: Reading) -> Iterator[Fix]:
+def _of_sentences(path: Path, reading: Reading) -> Iterator[Fix]:
     dated = False
     try:
-        with how.unpacked(path) as stream:
+        with reading.unpacked(path) as stream:
             while line := stream.readline(_LONGEST):  # a logger may write something before
                 if found := _SENTENCE.search(line):
                     dated = True
-                    if fix := _of_sentence(found[0].decode(errors="replace"), how):
+                    if fix := _of_sentence(found[0].decode(errors="replace"), reading):
                         yield fix
     except DAMAGED as error:
         raise FileProblem(f"cannot read {path} to its end ({error}): copy it again") from error
@@ -108,11 +108,11 @@ def _of_sentences(path: Path, how: Reading) -> Iterator[Fix]:
         raise FileProblem(f"{path} has no RMC sentences, which have the date: {way_out}")
 
 
-def _of_sentence(line: str, how: Reading) -> Fix | None:
+def _of_sentence(line: str, reading: Reading) -> Fix | None:
     try:
         sentence = pynmea2.parse(line)
         if sentence.status != "A":
-            how.counts[VOID] += 1
+            reading.counts[VOID] += 1
             return None
         time = float(sentence.datetime.timestamp())
         complete = sentence.lat and sentence.lat_dir in ("N", "S")
@@ -120,31 +120,31 @@ def _of_sentence(line: str, how: Reading) -> Fix | None:
             raise ValueError(line)
         return sentence.latitude, sentence.longitude, time
     except (TypeError, ValueError):
-        how.counts[UNREAD] += 1
+        reading.counts[UNREAD] += 1
         return None
 
 
-def read_kml(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_kml(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read a KML file, or all those of a KMZ, as one recording."""
     with Reading().open(path) as stream:
         is_kmz = stream.peek(4).startswith(ZIP)
     if not is_kmz:
-        with how.unpacked(path) as stream:
-            yield from _traces_of_kml(_tree(stream, path, "kml"), label, how)
+        with reading.unpacked(path) as stream:
+            yield from _traces_of_kml(_tree(stream, path, "kml"), label, reading)
         return
-    documents = _documents(path, how)
-    if how.columns.get("subject") == TRACK:
+    documents = _documents(path, reading)
+    if reading.columns.get("subject") == TRACK:
         for name, root in documents:
-            yield from _traces_of_kml(root, f"{label}/{name}", how)
+            yield from _traces_of_kml(root, f"{label}/{name}", reading)
         return
-    pieces = ([*_of_placemarks(root, how), None] for _, root in documents)
-    yield from traces_of_fixes(chain.from_iterable(pieces), label, how)
+    pieces = ([*_of_placemarks(root, reading), None] for _, root in documents)
+    yield from traces_of_fixes(chain.from_iterable(pieces), label, reading)
 
 
-def _documents(path: Path, how: Reading) -> Iterator[tuple[str, ElementTree.Element]]:
+def _documents(path: Path, reading: Reading) -> Iterator[tuple[str, ElementTree.Element]]:
     """Read each document of a KMZ; one that cannot be read ends the reading."""
     read = False
-    for name, opened in members(path, how):
+    for name, opened in members(path, reading):
         if opened and name.lower().endswith(".kml"):
             yield name, _tree(opened(), f"{path}/{name}", "kml")
             read = True
@@ -152,28 +152,28 @@ def _documents(path: Path, how: Reading) -> Iterator[tuple[str, ElementTree.Elem
         raise FileProblem(f"{path} holds no .kml file: name another one")
 
 
-def _traces_of_kml(root: ElementTree.Element, label: str, how: Reading) -> Iterator[Trace]:
+def _traces_of_kml(root: ElementTree.Element, label: str, reading: Reading) -> Iterator[Trace]:
     """Read a document as one recording; by track, each Placemark with a line is a person's."""
-    by_track = how.columns.get("subject") == TRACK
+    by_track = reading.columns.get("subject") == TRACK
     placemarks = list(root.iterfind(".//{*}Placemark")) if by_track else []
-    lines = [(placemark, _of_placemarks(placemark, how)) for placemark in placemarks]
+    lines = [(placemark, _of_placemarks(placemark, reading)) for placemark in placemarks]
     if not any(fixes for _, fixes in lines):
-        yield from traces_of_fixes(_of_placemarks(root, how), label, how)
+        yield from traces_of_fixes(_of_placemarks(root, reading), label, reading)
         return
     for number_of_line, (placemark, fixes) in enumerate(lines, start=1):
         name = f"{label}/track {number_of_line}"
         if fixes:
             subject = (placemark.findtext("{*}name") or "").strip() or name
-            yield from traces_of_fixes(fixes, name, how, subject)
+            yield from traces_of_fixes(fixes, name, reading, subject)
 
 
-def read_tcx(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_tcx(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read a TCX file: each activity, with all its laps, is a piece of one recording."""
-    with how.unpacked(path) as stream:
+    with reading.unpacked(path) as stream:
         root = _tree(stream, path, "TrainingCenterDatabase")
     if root.find(".//{*}Course") is not None:
-        _leave_out_planned(path, how)
-    yield from traces_of_fixes(_of_activities(root), label, how)
+        _leave_out_planned(path, reading)
+    yield from traces_of_fixes(_of_activities(root), label, reading)
 
 
 def _tree(stream: Stream, name: object, root: str) -> ElementTree.Element:
@@ -190,14 +190,14 @@ def _tree(stream: Stream, name: object, root: str) -> ElementTree.Element:
     return found
 
 
-def _of_placemarks(root: ElementTree.Element, how: Reading) -> list[Fix | None]:
+def _of_placemarks(root: ElementTree.Element, reading: Reading) -> list[Fix | None]:
     """Read the tracks, else the points, else the lines: programs write all three in one file."""
     tracks, lines = list[Fix | None](), list[Fix | None]()
     for track in root.iterfind(".//{*}Track"):
         whens = [when.text for when in track.iterfind("{*}when")]
         coords = [(coord.text or "").split() for coord in track.iterfind("{*}coord")]
         if len(whens) < len(coords):  # which one is missing is not known
-            how.counts[OTHER_TIMES] += 1
+            reading.counts[OTHER_TIMES] += 1
             whens = [None] * len(coords)
         tracks += [_place(coord, moment(when)) for coord, when in zip(coords, whens, strict=False)]
         tracks.append(None)
@@ -209,17 +209,17 @@ def _of_placemarks(root: ElementTree.Element, how: Reading) -> list[Fix | None]:
 
 def _of_points(element: ElementTree.Element) -> list[Fix | None]:
     """Read the points that have a time; each folder is a piece."""
-    found = list[Fix | None]()
+    fixes = list[Fix | None]()
     for child in element:
         name = child.tag.rpartition("}")[2]
         if name in ("Folder", "Document"):
-            found += [None, *_of_points(child), None]
+            fixes += [None, *_of_points(child), None]
         elif name == "Placemark":
             place = child.findtext(".//{*}Point/{*}coordinates")
             when = child.findtext("{*}TimeStamp/{*}when")
             if place and when:
-                found.append(_place(place.split(","), moment(when)))
-    return found if any(found) else []
+                fixes.append(_place(place.split(","), moment(when)))
+    return fixes if any(fixes) else []
 
 
 def _place(written: list[str], time: float) -> Fix:

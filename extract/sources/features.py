@@ -11,7 +11,7 @@ import pandas as pd
 import shapely
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Bools, Floats
+from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.columns import columns_of_lines, known_as, used_columns
@@ -45,72 +45,121 @@ def traces_of_features(
     system: Any,
     what: str,
     label: str,
-    how: Reading,
+    reading: Reading,
     *,
     sorted_by_place: bool = False,
 ) -> Iterator[Trace]:
     """Read features, geometries or None and their attributes; a system is what pyproj takes."""
+    if not columns.columns.is_unique:
+        twice = columns.columns[columns.columns.duplicated()][0]
+        raise BadInput(f"the column {twice!r} appears twice in {what}: rename one of them")
+
     columns = columns.set_axis(pd.RangeIndex(1, len(columns) + 1))
-    there = ~(shapely.is_missing(geometry) | shapely.is_empty(geometry))
-    geometry, columns = _only(geometry, columns, there, NO_GEOMETRY, how)
+    has_geometry = ~(shapely.is_missing(geometry) | shapely.is_empty(geometry))
+    geometry, columns = _only(geometry, columns, has_geometry, NO_GEOMETRY, reading)
     if not len(geometry):
         raise BadInput(f"{what} holds no points or lines")
-    kind, kinds = shapely.get_type_id(geometry), shapely.GeometryType
-    known = (kinds.POINT, kinds.LINESTRING, kinds.MULTIPOINT, kinds.MULTILINESTRING)
-    clouds = (kind == kinds.MULTIPOINT) & (shapely.get_num_geometries(geometry) > 1)
-    if (others := clouds | ~np.isin(kind, known)).any():
-        name = geometry[others][0].geom_type
-        raise BadInput(f"{what} holds a {name}; traces are lines, or points one by one")
+    _refuse_other_geometries(geometry, what)
+
     is_point = shapely.get_dimensions(geometry) == 0
     points = bool(is_point[0])
     beside = LINES_BESIDE if points else POINTS_BESIDE
-    geometry, columns = _only(geometry, columns, is_point == points, beside, how)
+    geometry, columns = _only(geometry, columns, is_point == points, beside, reading)
+    lines, line = geometry, np.arange(0)
     if not points:
-        geometry, line = shapely.get_parts(geometry, return_index=True)
-    lat, lon = to_degrees(shapely.get_coordinates(geometry), system, what)
-    lon = to_the_west(lon) if from_0_to_360(lon, what, how) else lon
+        lines, line = shapely.get_parts(geometry, return_index=True)
+
+    lat, lon = to_degrees(shapely.get_coordinates(lines), system, what)
+    if from_0_to_360(lon, what, reading):
+        lon = to_the_west(lon)
     if not points:
-        lon = _across_180(lon, geometry, what, how)
+        lon = _across_180(lon, lines, what, reading)
     check_degrees(lat, lon, what, known=system is not None)
-    measures = _times_of_measures(geometry)
+
+    measures = _times_of_measures(lines)
     if points:
-        if measures is not None and not _are_timed(columns):
-            columns = columns.assign(**{MEASURE: measures})
-            how = how.with_columns(time=MEASURE)
-        column_of = used_columns(list(columns), columns[:FIRST], what, how, geometry=True)
-        if sorted_by_place and "time" not in column_of:
-            way_out = "say `columns` time=..., or write it without an index (SPATIAL_INDEX=NO)"
-            raise BadInput(f"{what} is sorted by place, with no column known as time; {way_out}")
-        values = {role: columns[name] for role, name in column_of.items()}
-        rows = pd.DataFrame({"lat": lat, "lon": lon}, columns.index).assign(**values)
-        yield from traces_of_points([rows], label, how, column_of)
-        return
-    _, part = shapely.get_coordinates(geometry, return_index=True)
+        rows = pd.DataFrame({"lat": lat, "lon": lon}, columns.index)
+        yield from _of_points(rows, columns, measures, what, label, reading, sorted_by_place)
+    else:
+        _, part = shapely.get_coordinates(lines, return_index=True)
+        yield from _of_lines(lat, lon, (line, part), columns, measures, what, label, reading)
+
+
+def _refuse_other_geometries(geometry: NDArray[Any], what: str) -> None:
+    """Refuse polygons and the like, and several points in one."""
+    type_id = shapely.get_type_id(geometry)
+    kinds = shapely.GeometryType
+    known = (kinds.POINT, kinds.LINESTRING, kinds.MULTIPOINT, kinds.MULTILINESTRING)
+    clouds = (type_id == kinds.MULTIPOINT) & (shapely.get_num_geometries(geometry) > 1)
+    is_other = clouds | ~np.isin(type_id, known)
+    if is_other.any():
+        name = geometry[is_other][0].geom_type
+        raise BadInput(f"{what} holds a {name}; traces are lines, or points one by one")
+
+
+def _of_points(
+    rows: pd.DataFrame,
+    columns: pd.DataFrame,
+    measures: Floats | None,
+    what: str,
+    label: str,
+    reading: Reading,
+    sorted_by_place: bool,
+) -> Iterator[Trace]:
+    """Read points, their coordinates in rows, as a table of points."""
+    if measures is not None and not _are_timed(columns):
+        columns = columns.assign(**{MEASURE: measures})
+        reading = reading.with_columns(time=MEASURE)
+
+    column_of = used_columns(list(columns), columns[:FIRST], what, reading, geometry=True)
+    if sorted_by_place and "time" not in column_of:
+        way_out = "say `columns` time=..., or write it without an index (SPATIAL_INDEX=NO)"
+        raise BadInput(f"{what} is sorted by place, with no column known as time; {way_out}")
+
+    values = {role: columns[name] for role, name in column_of.items()}
+    yield from traces_of_points([rows.assign(**values)], label, reading, column_of)
+
+
+def _of_lines(
+    lat: Floats,
+    lon: Floats,
+    numbers: tuple[Ints, Ints],
+    columns: pd.DataFrame,
+    measures: Floats | None,
+    what: str,
+    label: str,
+    reading: Reading,
+) -> Iterator[Trace]:
+    """Read the parts of lines, given the line of each part and the part of each point."""
+    line, part = numbers
     timed = [name for name in TIMES_OF_POINTS if name in columns]
     if measures is not None and not timed and not _are_timed(columns):
         sizes = np.bincount(line[part], minlength=len(columns))
         lists = np.split(measures, np.cumsum(sizes)[:-1])
         columns = columns.assign(**{MEASURE: pd.Series(lists, columns.index, dtype=object)})
         timed = [MEASURE]
-    column_of = columns_of_lines(columns, timed, what, how)
-    time = _times(columns, column_of, timed, line[part], what, how)
+
+    column_of = columns_of_lines(columns, timed, what, reading)
+    time = _times(columns, column_of, timed, line[part], what, reading)
     names, subjects = _names(columns, column_of, label)
-    ends = np.cumsum(np.bincount(part, minlength=len(geometry))).tolist()
-    for start, end, of in zip([0, *ends], ends, line.tolist(), strict=False):
-        some = slice(start, end)
-        yield Trace(names[of], subjects[of], lat[some], lon[some], time[some])
+
+    ends = np.cumsum(np.bincount(part, minlength=len(line))).tolist()
+    for start, end, number in zip([0, *ends], ends, line.tolist(), strict=False):
+        yield Trace(
+            names[number], subjects[number], lat[start:end], lon[start:end], time[start:end]
+        )
 
 
 def _only(
-    geometry: NDArray[Any], columns: pd.DataFrame, wanted: Bools, rest: str, how: Reading
+    geometry: NDArray[Any], columns: pd.DataFrame, wanted: Bools, reason: str, reading: Reading
 ) -> tuple[NDArray[Any], pd.DataFrame]:
     if wanted.all():
         return geometry, columns
-    how.counts[rest] += int((~wanted).sum())
+    reading.counts[reason] += int((~wanted).sum())
     return geometry[wanted], columns[wanted]
 
 
-def _across_180(lon: Floats, lines: NDArray[Any], what: str, how: Reading) -> Floats:
+def _across_180(lon: Floats, lines: NDArray[Any], what: str, reading: Reading) -> Floats:
     """Bring lines that go on beyond 180 degrees east or west back to the map."""
     beyond = (np.abs(lon) > 180.0) & (np.abs(lon) <= 360.0)
     if not beyond.any():
@@ -120,7 +169,7 @@ def _across_180(lon: Floats, lines: NDArray[Any], what: str, how: Reading) -> Fl
     beyond &= (east - west <= _WIDEST)[line]
     if beyond.any():
         msg = f"{what} has lines beyond 180 degrees, such as {lon[beyond][0]:g}: they go on"
-        how.warn("beyond 180 degrees", f"{msg} on the other side", what)
+        reading.warn("beyond 180 degrees", f"{msg} on the other side", what)
     return np.where(beyond, lon - 360.0 * np.sign(lon), lon)
 
 
@@ -142,7 +191,7 @@ def _times_of_measures(geometry: NDArray[Any]) -> Floats | None:
 
 
 def _are_timed(columns: pd.DataFrame) -> bool:
-    """Say whether a column is known to hold times, or has the name that measures get."""
+    """Return whether a column is known to hold times, or has the name that measures get."""
     return MEASURE in columns or any("time" in known_as(str(name)) for name in columns)
 
 
@@ -152,7 +201,7 @@ def _times(
     timed: Sequence[str],
     line: Any,
     what: str,
-    how: Reading,
+    reading: Reading,
 ) -> Floats:
     """Read the times of points, each of the line with the given number."""
     if "time" in column_of:
@@ -164,13 +213,13 @@ def _times(
             cells = map(_times_in, columns[name])
             lists = [old if new is None else new for old, new in zip(lists, cells, strict=True)]
     odd = [times is not None and len(times) != n for times, n in zip(lists, size, strict=True)]
-    how.counts.update({OTHER_TIMES: sum(odd)} if any(odd) else {})
+    reading.counts.update({OTHER_TIMES: sum(odd)} if any(odd) else {})
     known = np.array([times is not None for times in lists], bool) & ~np.array(odd, bool)
     time = np.full(len(line), np.nan)
-    found = list(chain.from_iterable(times or () for times in compress(lists, known)))
-    if found:
-        rows = pd.DataFrame({"time": pd.Series(found)})
-        time[known[line]] = TimeColumn(rows, what, how).seconds(rows, how)
+    known_times = list(chain.from_iterable(times or () for times in compress(lists, known)))
+    if known_times:
+        rows = pd.DataFrame({"time": pd.Series(known_times)})
+        time[known[line]] = TimeColumn(rows, what, reading).seconds(rows, reading)
     return time
 
 

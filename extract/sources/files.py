@@ -53,14 +53,14 @@ class _Kept(Notices):
         self.given[kind, message, about] = None
 
 
-def find(paths: Sequence[Path], how: Reading) -> list[SourceFile]:
+def find(paths: Sequence[Path], reading: Reading) -> list[SourceFile]:
     """List the files that can be read; folders are searched to their depths."""
     found: list[SourceFile] = []
     for path in paths:
         if path.is_dir():
-            files = _of_folder(path, how)
+            files = _of_folder(path, reading)
             found += [replace(one, folder=_person(one.path, path, paths)) for one in files]
-        elif file := _file(path, how):
+        elif file := _file(path, reading):
             found.append(file)
         else:
             kinds = f"those known are {', '.join(FORMATS)}"
@@ -69,11 +69,11 @@ def find(paths: Sequence[Path], how: Reading) -> list[SourceFile]:
     depth, different = 1, len({file.path for file in found})
     while len({file.labelled(depth).label for file in found}) < different:
         depth += 1
-    how.warned.tell_others()
+    reading.warned.tell_others()
     return [file.labelled(depth) for file in found]
 
 
-def _file(path: Path, how: Reading) -> SourceFile | None:
+def _file(path: Path, reading: Reading) -> SourceFile | None:
     """Look at a file; refuse what can only be read once, if at all. None is of no known kind."""
     try:
         size = path.stat().st_size
@@ -81,7 +81,7 @@ def _file(path: Path, how: Reading) -> SourceFile | None:
         raise FileProblem(f"there is no file or folder {path}; name one, or osm-api") from error
     except OSError as error:
         raise FileProblem(f"cannot read {path}: {error.strerror}") from error
-    kind = format_of(regular(path), how)
+    kind = format_of(regular(path), reading)
     folder = path.absolute().parent.name
     return SourceFile(path, path.name, kind, size, folder) if kind else None
 
@@ -92,22 +92,22 @@ def _person(file: Path, source: Path, sources: Sequence[Path]) -> str:
     return inner[0] if inner and len(sources) == 1 else source.absolute().name
 
 
-def _of_folder(folder: Path, how: Reading) -> list[SourceFile]:
+def _of_folder(folder: Path, reading: Reading) -> list[SourceFile]:
     found: list[SourceFile] = []
     problem = None
-    for path in _files_below(folder, how):
+    for path in _files_below(folder, reading):
         try:
-            file = _file(path, how)
+            file = _file(path, reading)
         except (BadInput, FileProblem) as error:
-            how.leave_out(error, 0)
+            reading.leave_out(error, 0)
             problem = problem or error
             continue
         if file is None:
             suffix = path.suffix.lower()
             named = suffix if re.fullmatch(r"\.[a-z0-9]{1,8}", suffix) else "others"
-            how.counts[f"files of no known kind ({named})"] += 1
+            reading.counts[f"files of no known kind ({named})"] += 1
         elif is_release(path) or is_release(path.parent):
-            how.counts["releases and their counts, which are no traces"] += 1
+            reading.counts["releases and their counts, which are no traces"] += 1
         elif b"trajanon" not in footer_of(path):
             found.append(file)
     if not found:
@@ -117,15 +117,15 @@ def _of_folder(folder: Path, how: Reading) -> list[SourceFile]:
 
 
 def is_release(path: Path) -> bool:
-    """Whether a file or folder is a release, or counts of one, as what stands beside it says."""
+    """Return whether a file or folder is a release, or counts of one, by what is beside it."""
     return path.exists() and (report_path(path).exists() or datasheet_path(path).exists())
 
 
-def _files_below(folder: Path, how: Reading) -> list[Path]:
+def _files_below(folder: Path, reading: Reading) -> list[Path]:
     """List the files of a folder and of those below it, but not hidden ones."""
 
     def refused(error: OSError) -> None:
-        how.leave_out(FileProblem(f"cannot read {error.filename}: {error.strerror}"), 0)
+        reading.leave_out(FileProblem(f"cannot read {error.filename}: {error.strerror}"), 0)
 
     files = []
     for where, folders, names in os.walk(folder, onerror=refused):
@@ -133,7 +133,7 @@ def _files_below(folder: Path, how: Reading) -> list[Path]:
         for link in (Path(where, name) for name in folders):
             if link.is_symlink():
                 msg = f"{link} is a link to a folder: name the folder as a source, too"
-                how.leave_out(FileProblem(msg), 0, "links to folders")
+                reading.leave_out(FileProblem(msg), 0, "links to folders")
         files += [Path(where, name) for name in names if not name.startswith(".")]
     return sorted(files, key=_by_number)
 
@@ -145,7 +145,7 @@ def _by_number(path: Path) -> list[tuple[int, str]]:
 
 def traces_of_files(
     files: Sequence[SourceFile],
-    how: Reading,
+    reading: Reading,
     *,
     jobs: int = 1,
     client: "Client | None" = None,
@@ -153,24 +153,24 @@ def traces_of_files(
 ) -> Iterator[tuple[int, Trace]]:
     """Read traces, each with the number of its file, of pages that of the first."""
     title = f"Reading {files[0].label if len(files) == 1 else f'{len(files):,} files'}"
-    how = replace(how, read=meter(title, sum(file.size for file in files), progress))
-    contents: Iterable[Iterator[Item]] = (read_file(file, how) for file in files)
+    reading = replace(reading, read=meter(title, sum(file.size for file in files), progress))
+    contents: Iterable[Iterator[Item]] = (read_file(file, reading) for file in files)
     if jobs > 1 or client is not None:
-        contents = prefetched(files, how, jobs, client)
-    items = _items(contents, how, len(files))
+        contents = prefetched(files, reading, jobs, client)
+    items = _items(contents, reading, len(files))
     for is_page, some in groupby(items, lambda item: isinstance(item[1], list)):
         if is_page:
             number, page = next(some)
             pages = (one for _, one in chain([(number, page)], some) if isinstance(one, list))
             where = f"{files[number].label}: "
-            for trace in joined_traces(pages, how.counts, where, saved=True):
+            for trace in joined_traces(pages, reading.counts, where, saved=True):
                 yield number, trace
         else:
             yield from ((n, trace) for n, trace in some if isinstance(trace, Trace))
 
 
 def _items(
-    contents: Iterable[Iterator[Item]], how: Reading, files: int
+    contents: Iterable[Iterator[Item]], reading: Reading, files: int
 ) -> Iterator[tuple[int, Item]]:
     """Number what the files hold; of a damaged one that is what comes before its damage.
 
@@ -189,19 +189,23 @@ def _items(
         except (BadInput, FileProblem) as error:
             if files == 1 and not (used and isinstance(error, FileProblem)):
                 raise
-            how.leave_out(error, used)
+            reading.leave_out(error, used)
             problem = problem or error
-    how.tell_rest()
+    reading.tell_rest()
     if problem is not None and not readable:
         raise problem
 
 
 def prefetched(
-    files: Sequence[SourceFile], how: Reading, jobs: int, client: "Client | None" = None
+    files: Sequence[SourceFile], reading: Reading, jobs: int, client: "Client | None" = None
 ) -> Iterator[Iterator[Item]]:
-    """Give the contents of each file; others are read meanwhile by processes or workers."""
+    """Return the contents of each file; others are read meanwhile by processes or workers."""
     there = [file for file in files if not _is_large(file)]
-    options = {"columns": how.columns, "subjects_exact": how.subjects_exact, "timed": how.timed}
+    options = {
+        "columns": reading.columns,
+        "subjects_exact": reading.subjects_exact,
+        "timed": reading.timed,
+    }
     task = partial(_read_whole, options=options, on_worker=client is not None)
     with ExitStack() as ending:
         if client is None:
@@ -218,7 +222,7 @@ def prefetched(
         for file in files:
             try:
                 here = _is_large(file)
-                yield read_file(file, how) if here else _given(next(results), file, how)
+                yield read_file(file, reading) if here else _given(next(results), file, reading)
             except BrokenProcessPool as error:
                 why = "a reading process was ended: if memory ran out, lower `jobs`"
                 raise FileProblem(why) from error
@@ -228,13 +232,13 @@ def _is_large(file: SourceFile) -> bool:
     return file.size > LARGE or file.format == "gpx-archive"
 
 
-def _given(whole: _Whole, file: SourceFile, how: Reading) -> Iterator[Item]:
+def _given(whole: _Whole, file: SourceFile, reading: Reading) -> Iterator[Item]:
     items, counts, tables, warnings, problem = whole
-    how.counts.update(counts)
-    how.tables.update(tables)
-    how.read(file.size)
+    reading.counts.update(counts)
+    reading.tables.update(tables)
+    reading.read(file.size)
     for warning in warnings:
-        how.warn(*warning)
+        reading.warn(*warning)
     yield from items
     if problem is not None:
         raise problem
@@ -247,16 +251,16 @@ def _read_whole(file: SourceFile, options: dict[str, Any], *, on_worker: bool) -
         why = "all workers must see the files under the same names"
         raise FileProblem(f"a worker cannot read {file.path} as it was found here: {why}")
     warned, items, problem = _Kept(), list[Item](), None
-    how = Reading(**options, warned=warned)
+    reading = Reading(**options, warned=warned)
     try:
-        items.extend(read_file(file, how))
+        items.extend(read_file(file, reading))
     except (BadInput, FileProblem) as error:
         problem = error
-    return items, how.counts, how.tables, list(warned.given), problem
+    return items, reading.counts, reading.tables, list(warned.given), problem
 
 
 def attribution(files: Iterable[SourceFile]) -> str | None:
-    """Give the line that must go with these files, if one came from OpenStreetMap."""
+    """Return the line that must go with these files, if one came from OpenStreetMap."""
     asked = {"gpx": gpx_document.from_osm, "gpx-archive": gpx_document.archive_is_from_osm}
     found = any(asked[file.format](file.path) for file in files if file.format in asked)
     return OSM_ATTRIBUTION if found else None

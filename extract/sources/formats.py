@@ -36,7 +36,7 @@ class Format(NamedTuple):
     is_one: Callable[[str, bytes], bool] = lambda name, head: False
 
     def looks_like(self, name: str, head: bytes) -> bool:
-        """Say whether a file is of the kind, by its name in lower case or its first bytes."""
+        """Return whether a file is of the kind, by its name in lower case or its first bytes."""
         if name.endswith(self.suffixes) or self.is_one(name, head):
             return True
         begins = re.match(self.begins, head, re.DOTALL)
@@ -119,30 +119,30 @@ class SourceFile:
         return replace(self, label="/".join(self.path.parts[-depth:]))
 
 
-def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | ApiPage]:
+def read_file(file: SourceFile, reading: Reading) -> Iterator[Trace | ApiPage]:
     """Read one file by the reader of its format; perhaps its folder is the subject."""
-    by_folder = how.columns.get("subject") == FOLDER
-    for found in _recordings(FORMATS[file.format].read(file.path, file.label, how)):
+    by_folder = reading.columns.get("subject") == FOLDER
+    for found in _recordings(FORMATS[file.format].read(file.path, file.label, reading)):
         if isinstance(found, list):
             yield found
             continue
-        for trace in with_true_years(found, file.label, how.counts, how.warn):
+        for trace in with_true_years(found, file.label, reading.counts, reading.warn):
             yield _of_its_folder(trace, file) if by_folder else trace
-    if how.columns.get("subject") == TRACK and file.format not in _BY_TRACK:
+    if reading.columns.get("subject") == TRACK and file.format not in _BY_TRACK:
         msg = f"{file.label} has no tracks with names ({file.format}): subject=track is not used"
-        how.warn(f"no tracks {file.format}", f"{msg} for it")
-    asked = [f"{role}={name}" for role, name in how.columns.items() if not is_word(role, name)]
-    if asked and not how.tables.uses:
+        reading.warn(f"no tracks {file.format}", f"{msg} for it")
+    asked = [f"{role}={name}" for role, name in reading.columns.items() if not is_word(role, name)]
+    if asked and not reading.tables.uses:
         msg = f"{file.label} has no columns ({file.format}): `columns` {','.join(asked)} is not "
         way_out = "used for it; subject=folder takes each folder for a person"
-        how.warn(f"no columns {file.format}", msg + way_out)
+        reading.warn(f"no columns {file.format}", msg + way_out)
 
 
-def _recordings(found: Iterable[Trace | ApiPage]) -> Iterator[tuple[Trace, ...] | ApiPage]:
+def _recordings(traces: Iterable[Trace | ApiPage]) -> Iterator[tuple[Trace, ...] | ApiPage]:
     """Gather the pieces of each recording, also of one in which the reading ends."""
     pieces = list[Trace]()
     try:
-        for read in found:
+        for read in traces:
             if isinstance(read, list):
                 yield read
                 continue
@@ -157,7 +157,7 @@ def _recordings(found: Iterable[Trace | ApiPage]) -> Iterator[tuple[Trace, ...] 
 
 
 def _of_its_folder(trace: Trace, file: SourceFile) -> Trace:
-    """Take the folder around a file for the person; in an archive the outermost one in it."""
+    """Make the folder around a file its person; in an archive the outermost one in it."""
     name = file.folder
     if file.format == "gpx-archive":
         inside = trace.name.removeprefix(f"{file.label}/").rpartition("/")[0]
@@ -165,28 +165,28 @@ def _of_its_folder(trace: Trace, file: SourceFile) -> Trace:
     return replace(trace, subject=spelled(name) or None, spellings=())
 
 
-def _head_of(path: Path, size: int, how: Reading) -> bytes:
+def _head_of(path: Path, size: int, reading: Reading) -> bytes:
     """Read the first bytes of a file; nothing if it is damaged, which its reader says."""
-    with how.unpacked(path) as stream:
+    with reading.unpacked(path) as stream:
         try:
             return stream.read(size)
         except DAMAGED:
             return b""
 
 
-def format_of(path: Path, how: Reading) -> str | None:
+def format_of(path: Path, reading: Reading) -> str | None:
     """Name the format of a file by looking at it; None if none fits."""
     name = path.name.lower()
     for suffix in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(suffix)
-    head = _head_of(path, _HEAD, how)
+    head = _head_of(path, _HEAD, reading)
     found = next((one for one, kind in FORMATS.items() if kind.looks_like(name, head)), None)
     if found == "geo" and phones.wraps_features(head):
         return "json"
     if found is None and name.endswith(".json"):  # other lists may come before that of points
-        looks = phones.looks_like_points(name, _head_of(path, _HEAD_OF_JSON, how))
+        looks = phones.looks_like_points(name, _head_of(path, _HEAD_OF_JSON, reading))
         return "json" if looks else None
-    asked = {"lat", "place"} & how.columns.keys()
+    asked = {"lat", "place"} & reading.columns.keys()
     if found == "table" and not asked and b"geo" in geo_files.footer_of(path):
         return "geo"  # what a Parquet file is stands at its end
     return found

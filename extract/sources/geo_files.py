@@ -34,7 +34,8 @@ from trajanon.extract.sources.streams import (
 )
 from trajanon.extract.sources.trace_pieces import number
 from trajanon.extract.trace import Trace
-from trajanon.files.arrow import frame, geometries_of, opened_parquet, reading
+from trajanon.files.arrow import frame, geometries_of, opened_parquet
+from trajanon.files.arrow import reading as read_errors
 from trajanon.files.geoparquet import described
 
 NO_FEATURE = "lines that are no features"
@@ -45,6 +46,7 @@ WITHOUT_ROUTE = "trips without a route"
 
 _SQLITE = b"SQLite format 3\x00"
 _SHAPEFILE = b"\x00\x00\x27\x0a"
+_FLAT_GEOBUF = b"fgb\x03"
 _HEAD = 1 << 20  # bytes, in which the first position of a GeoJSON stands
 _NUMBER = rb"\s*(?:-?\d[-+.\deE]*|null)\s*"
 _FOURTH_NUMBER = re.compile(
@@ -61,53 +63,63 @@ _WGS_84 = "OGC:CRS84"
 _KINDS = ("MovingPoint", "MovingGeomPoint", "MovingGeogPoint")  # the last two are MobilityDB's
 
 
-def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read the traces of a file of points or lines; coordinates are those of the geometries."""
     with Reading().open(path) as stream:
         packed = unpacked(stream) is not stream
     if not packed:
-        how.read(path.stat().st_size)
-        yield from _of_file(path, str(path), label, how)
+        reading.read(path.stat().st_size)
+        yield from _of_file(path, str(path), label, reading)
         return
     with tempfile.TemporaryDirectory(prefix="trajanon-") as folder:
         plain = Path(folder, path.stem)
         try:
-            with how.unpacked(path) as stream, plain.open("wb") as file:
+            with reading.unpacked(path) as stream, plain.open("wb") as file:
                 for piece in stream.pieces():
                     file.write(piece)
         except DAMAGED as error:
             raise FileProblem(f"cannot unpack {path}: {error}") from error
-        yield from _of_file(plain, str(path), label, how)
+        yield from _of_file(plain, str(path), label, reading)
 
 
-def _of_file(path: Path, what: str, label: str, how: Reading) -> Iterator[Trace]:
-    """Read the layers of a file that hold traces; others are left out with a warning."""
+def _of_file(path: Path, what: str, label: str, reading: Reading) -> Iterator[Trace]:
+    """Read a file that is not packed, by how it begins."""
     with path.open("rb") as file:
         head = file.read(_HEAD)
+
+    names: list[str | None] = [None]
     if head.startswith(PARQUET):
-        yield from _of_parquet(path, what, label, how)
+        yield from _of_parquet(path, what, label, reading)
         return
-    if head.startswith(_SHAPEFILE):
+    if head.startswith(_SQLITE):
+        names = _layers_of(path, what, reading)
+    elif head.startswith(_SHAPEFILE):
         _refuse_part_of_shapefile(path, head, what)
-    elif not head.startswith((_SQLITE, b"fgb\x03")):
+    elif not head.startswith(_FLAT_GEOBUF):
         _refuse_other_text(head, what)
         if _FOURTH_NUMBER.search(head):  # which GDAL ignores
-            yield from _of_moving(path, what, label, how)
+            yield from _of_moving(path, what, label, reading)
             return
-    names: list[str | None] = [None]
-    if head.startswith(_SQLITE):
-        names = _layers_of(path, what, how)
+
+    yield from _of_layers(path, names, what, label, reading)
+
+
+def _of_layers(
+    path: Path, names: Sequence[str | None], what: str, label: str, reading: Reading
+) -> Iterator[Trace]:
+    """Read the layers that hold traces; others are left out with a warning."""
     refused: list[str] = []
     for name in names:
         within = (f"{what}, layer {name!r}", f"{label}:{name}") if len(names) > 1 else (what, label)
         try:
-            yield from _of_layer(path, name, *within, how)
+            yield from _of_layer(path, name, *within, reading)
         except BadInput as error:
             refused.append(str(error))
+
     if len(refused) == len(names):
         raise BadInput(refused[0] if refused else f"{what} holds no layer")
     for reason in refused:
-        how.warn("layers", f"{reason}; this layer is left out", reason)
+        reading.warn("layers", f"{reason}; this layer is left out", reason)
 
 
 def _refuse_other_text(head: bytes, what: str) -> None:
@@ -124,12 +136,14 @@ def _refuse_part_of_shapefile(path: Path, head: bytes, what: str) -> None:
     beside = {file.suffix.lower() for file in path.parent.glob(f"{path.stem}.*")}
     if not {".shx", ".dbf"} <= beside:
         raise FileProblem(f"{what} needs the .shx and .dbf of its Shapefile beside it")
-    size, said = path.stat().st_size, 2 * int.from_bytes(head[24:28], "big")
-    if size < said:
-        raise FileProblem(f"{what} is damaged or cut off: it has {size:,} of {said:,} bytes")
+    size, size_in_header = path.stat().st_size, 2 * int.from_bytes(head[24:28], "big")
+    if size < size_in_header:
+        raise FileProblem(
+            f"{what} is damaged or cut off: it has {size:,} of {size_in_header:,} bytes"
+        )
 
 
-def _layers_of(path: Path, what: str, how: Reading) -> list[str | None]:
+def _layers_of(path: Path, what: str, reading: Reading) -> list[str | None]:
     """List the layers of a GeoPackage; of one made of GPX those that hold its recordings."""
     import pyogrio
 
@@ -139,11 +153,13 @@ def _layers_of(path: Path, what: str, how: Reading) -> list[str | None]:
     kept = [name for name in names if name in recorded[:1] or name not in _OF_GPX]
     if not recorded:
         return list(names)
-    how.counts.update([BESIDE_TRACKS] * (len(names) - len(kept)))
+    reading.counts.update([BESIDE_TRACKS] * (len(names) - len(kept)))
     return list(kept)
 
 
-def _of_layer(path: Path, name: str | None, what: str, label: str, how: Reading) -> Iterator[Trace]:
+def _of_layer(
+    path: Path, name: str | None, what: str, label: str, reading: Reading
+) -> Iterator[Trace]:
     import pyogrio
 
     with _by_gdal(what):
@@ -159,20 +175,22 @@ def _of_layer(path: Path, name: str | None, what: str, label: str, how: Reading)
         why = f"which GDAL reads in no {info['driver']}; leave them out, or save it as GeoPackage"
         raise FileProblem(f"{what} has features without geometry, {why}") from error
     if info["driver"] == "FlatGeobuf" and table.num_rows < info["features"]:
-        there = f"{table.num_rows:,} of {number_of(info['features'], 'feature')}"
-        raise FileProblem(f"{what} is damaged or cut off: it has {there}")
+        read_of_all = f"{table.num_rows:,} of {number_of(info['features'], 'feature')}"
+        raise FileProblem(f"{what} is damaged or cut off: it has {read_of_all}")
     if info["driver"] == "GeoJSONSeq":
         with path.open("rb") as file:
             separated = file.read(1) == b"\x1e"
             file.seek(0)
             lines = sum(x.count(b"\x1e") if separated else not x.isspace() for x in file)
-        how.counts.update({NO_FEATURE: lines - table.num_rows} if lines > table.num_rows else {})
+        reading.counts.update(
+            {NO_FEATURE: lines - table.num_rows} if lines > table.num_rows else {}
+        )
     yield from traces_of_features(
         *_features(table, column, what),
         info["crs"],
         what,
         label,
-        how,
+        reading,
         # Without an index, a FlatGeobuf has its features as they were written.
         sorted_by_place=(
             info["driver"] == "FlatGeobuf" and info["capabilities"]["fast_spatial_filter"]
@@ -182,9 +200,9 @@ def _of_layer(path: Path, name: str | None, what: str, label: str, how: Reading)
 
 @contextmanager
 def _by_gdal(what: str) -> Iterator[None]:
-    """Say in one sentence what GDAL cannot read; its warnings do not help here."""
+    """Report in one sentence what GDAL cannot read; its warnings do not help here."""
     errors = (RuntimeError, ValueError, LookupError, TypeError)
-    with reading(what, "points or lines", *errors), warnings.catch_warnings(action="ignore"):
+    with read_errors(what, "points or lines", *errors), warnings.catch_warnings(action="ignore"):
         yield
 
 
@@ -193,16 +211,16 @@ def _features(
 ) -> tuple[NDArray[Any], pd.DataFrame]:
     """Read geometries and attributes; geometries that are unreadable become None."""
     column = table[geometry].combine_chunks()
-    others = frame(table.drop_columns([geometry]), what, integer_object_nulls=True)
+    attributes = frame(table.drop_columns([geometry]), what, integer_object_nulls=True)
     try:
         if encoding == "WKB":
-            return geometries_of(column, "ignore"), others
+            return geometries_of(column, "ignore"), attributes
         import geopandas
 
         meant = {"ARROW:extension:name": f"geoarrow.{encoding}"}
         field = pa.field("geometry", column.type, metadata=meant)
         only = pa.record_batch([column], schema=pa.schema([field]))
-        return geopandas.GeoDataFrame.from_arrow(only).geometry.to_numpy(), others
+        return geopandas.GeoDataFrame.from_arrow(only).geometry.to_numpy(), attributes
     except (TypeError, ValueError, LookupError, AttributeError, pa.ArrowException) as error:
         why = f"no geometries in the encoding {encoding!r}, but {column.type}; write them as WKB"
         raise FileProblem(f"{what} has {why}") from error
@@ -219,8 +237,8 @@ def footer_of(path: Path) -> dict[bytes, bytes]:
         return {}  # its reader names the fault
 
 
-def _of_parquet(path: Path, what: str, label: str, how: Reading) -> Iterator[Trace]:
-    with reading(what, "GeoParquet"):
+def _of_parquet(path: Path, what: str, label: str, reading: Reading) -> Iterator[Trace]:
+    with read_errors(what, "GeoParquet"):
         file = pq.ParquetFile(opened_parquet(path))
         check_ratio(POINT * file.metadata.num_rows, path.stat().st_size)
         table = file.read(use_threads=False)
@@ -229,7 +247,7 @@ def _of_parquet(path: Path, what: str, label: str, how: Reading) -> Iterator[Tra
     geo = described(table.schema, what)
     column = geo["columns"][geo["primary_column"]]
     features = _features(table, geo["primary_column"], what, column.get("encoding", "WKB"))
-    yield from traces_of_features(*features, column.get("crs", _WGS_84), what, label, how)
+    yield from traces_of_features(*features, column.get("crs", _WGS_84), what, label, reading)
 
 
 class _Moving(NamedTuple):
@@ -238,40 +256,47 @@ class _Moving(NamedTuple):
     system: str = _WGS_84  # the reference system of x and y
 
 
-def read_mf_json(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_mf_json(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read a file: each part of a moving point is a trace; heights are left out."""
-    yield from _of_moving(path, str(path), label, how)
+    yield from _of_moving(path, str(path), label, reading)
 
 
-def _of_moving(path: Path, what: str, label: str, how: Reading) -> Iterator[Trace]:
+def _of_moving(path: Path, what: str, label: str, reading: Reading) -> Iterator[Trace]:
     """Read moving points, and lines of GeoJSON whose places have times as their fourth number."""
-    with how.unpacked(path) as stream:
-        whole = json_of(stream, what, lines=True)
-    features = whole.get("features", [whole]) if isinstance(whole, Mapping) else whole
-    crs = whole.get("crs") if isinstance(whole, Mapping) else None
-    found = [_moving(one, crs) for one in features] if isinstance(features, list) else []
-    yield from _traces_of_moving(found, what, label, how)
+    with reading.unpacked(path) as stream:
+        document = json_of(stream, what, lines=True)
+    features = document.get("features", [document]) if isinstance(document, Mapping) else document
+    crs = document.get("crs") if isinstance(document, Mapping) else None
+    moving_points = (
+        [_moving(feature, crs) for feature in features] if isinstance(features, list) else []
+    )
+    yield from _traces_of_moving(moving_points, what, label, reading)
 
 
 def _traces_of_moving(
-    found: Sequence[_Moving | str], what: str, label: str, how: Reading
+    found: Sequence[_Moving | str], what: str, label: str, reading: Reading
 ) -> Iterator[Trace]:
     """Read moving points as lines with lists of times; a word is what one is counted as."""
-    how.counts.update(one for one in found if isinstance(one, str))
-    moving = [one for one in found if isinstance(one, _Moving)]
+    reading.counts.update(moving_point for moving_point in found if isinstance(moving_point, str))
+    moving = [moving_point for moving_point in found if isinstance(moving_point, _Moving)]
     if not moving:
         return
-    systems = list(dict.fromkeys(one.system for one in moving))
+    systems = list(dict.fromkeys(moving_point.system for moving_point in moving))
     if len(systems) > 1:
         named = f"several reference systems, such as {systems[0]} and {systems[1]}"
         raise BadInput(f"{what} names {named}; transform it to EPSG:4326 first")
     with np.errstate(invalid="ignore"):  # NaN is for the cleaning
-        parts = ([shapely.linestrings(part) for part in one.parts] for one in moving)
-        lines = np.array([shapely.multilinestrings(some) for some in parts])
-    names = dict.fromkeys(name for one in moving for name in one.columns)
-    columns = {name: [plain_value(one.columns.get(name)) for one in moving] for name in names}
+        parts = (
+            [shapely.linestrings(part) for part in moving_point.parts] for moving_point in moving
+        )
+        lines = np.array([shapely.multilinestrings(parts_of_point) for parts_of_point in parts])
+    names = dict.fromkeys(name for moving_point in moving for name in moving_point.columns)
+    columns = {
+        name: [plain_value(moving_point.columns.get(name)) for moving_point in moving]
+        for name in names
+    }
     frame = pd.DataFrame(columns, dtype=object)
-    yield from traces_of_features(lines, frame, systems[0], what, label, how)
+    yield from traces_of_features(lines, frame, systems[0], what, label, reading)
 
 
 def _places(coordinates: Any) -> Floats | None:
@@ -304,8 +329,8 @@ def _moving(feature: Any, crs: Any) -> _Moving | str:
     if "id" in feature:
         columns = {"id": feature["id"], **columns}
     times = [piece.get("datetimes") for piece in compress(pieces, long)]
-    whole = all(isinstance(some, list) for some in times)
-    columns["datetimes"] = list(chain.from_iterable(times)) if whole else None
+    are_lists = all(isinstance(part_times, list) for part_times in times)
+    columns["datetimes"] = list(chain.from_iterable(times)) if are_lists else None
     crs = feature.get("crs") or moving.get("crs") or crs
     return _Moving(list(compress(known, long)), columns, _system(crs))
 
@@ -342,23 +367,25 @@ def _timed_line(coordinates: Any) -> dict[str, Any]:
 
 def _system(crs: Any) -> str:
     """Name a reference system; without one it is WGS 84, longitude first."""
-    said = crs.get("properties") if isinstance(crs, Mapping) else crs
-    if isinstance(said, Mapping):
-        said = said.get("name") or said.get("href") or said.get("link")
-    return _WGS_84 if crs is None else str(said)
+    name = crs.get("properties") if isinstance(crs, Mapping) else crs
+    if isinstance(name, Mapping):
+        name = name.get("name") or name.get("href") or name.get("link")
+    return _WGS_84 if crs is None else str(name)
 
 
-def read_mds(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_mds(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read a file: a trip with a route is a trace of its vehicle; MDS 2.0 has none."""
-    with how.unpacked(path) as stream:
-        whole = json_of(stream, str(path), dict[str, Any])
-    data = whole.get("data", whole)
+    with reading.unpacked(path) as stream:
+        document = json_of(stream, str(path), dict[str, Any])
+    data = document.get("data", document)
     trips = data.get("trips") if isinstance(data, Mapping) else None
-    found = [_trip(trip) for trip in trips or []] if isinstance(trips, list) else []
-    if WITHOUT_ROUTE in found:
+    trips_read = [_trip(trip) for trip in trips or []] if isinstance(trips, list) else []
+    if WITHOUT_ROUTE in trips_read:
         msg = "leaves out trips without a route: MDS 2.0 has points in /telemetry, read as a table"
-        how.warn(WITHOUT_ROUTE, f"{path} {msg}")
-    yield from _traces_of_moving(found, str(path), label, how.with_columns(subject="device_id"))
+        reading.warn(WITHOUT_ROUTE, f"{path} {msg}")
+    yield from _traces_of_moving(
+        trips_read, str(path), label, reading.with_columns(subject="device_id")
+    )
 
 
 def _trip(trip: Any) -> _Moving | str:

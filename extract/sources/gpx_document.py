@@ -67,7 +67,7 @@ class XmlStream:
         self._parser.EndElementHandler = self._end
 
     def __iter__(self) -> Iterator[Any]:
-        """Give what stands in the document, in its order, up to what ends the reading; once."""
+        """Return what stands in the document, in its order, up to what ends the reading; once."""
         problem, last = None, False
         while not (problem or last):
             try:
@@ -114,13 +114,13 @@ class XmlStream:
         return last
 
     def _break_off(self) -> None:
-        """Take note of what is whole of the element in which the document breaks off."""
+        """Note what is whole of the element in which the document breaks off."""
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Take note of an element that begins."""
+        """Note an element that begins."""
 
     def _end(self, tag: str) -> None:
-        """Take note of an element that ends, and of what it brings."""
+        """Note an element that ends, and of what it brings."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,9 +134,9 @@ class Segment:
     time: Floats  # seconds since 1970-01-01 UTC, shape (points,); NaN where there is none
     track_name: str | None = None  # the <name> of its <trk>
 
-    def take(self, which: Bools) -> "Segment":
-        """Give some of its points."""
-        lat, lon, time = self.lat[which], self.lon[which], self.time[which]
+    def take(self, marked: Bools) -> "Segment":
+        """Return some of its points."""
+        lat, lon, time = self.lat[marked], self.lon[marked], self.time[marked]
         return replace(self, lat=lat, lon=lon, time=time)
 
 
@@ -146,7 +146,7 @@ ApiPage = list[Segment]
 
 def points_of(read: Trace | ApiPage) -> int:
     """Count the points of what a reader gives."""
-    return len(read) if isinstance(read, Trace) else sum(len(one.time) for one in read)
+    return len(read) if isinstance(read, Trace) else sum(len(segment.time) for segment in read)
 
 
 class GpxStream(XmlStream):
@@ -168,17 +168,17 @@ class GpxStream(XmlStream):
 
     @property
     def is_api_answer(self) -> bool:
-        """Whether this is a page of the API's trackpoints, perhaps saved to a file."""
+        """Return whether this is a page of the API's trackpoints, perhaps saved to a file."""
         return self.creator == API and self.version == "1.0"
 
     @property
     def is_empty(self) -> bool:
-        """Whether it was read to its end without a point, and is no page of the API."""
+        """Return whether it was read to its end without a point, and is no page of the API."""
         return not self.points and not self.is_api_answer
 
     @property
     def is_from_osm(self) -> bool:
-        """Whether OpenStreetMap must be named with the document."""
+        """Return whether OpenStreetMap must be named with the document."""
         return self.creator in (API, _PLANET) and not self.synthetic
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -207,7 +207,7 @@ class GpxStream(XmlStream):
             self.version = attributes.get("version", "")
 
     def _listen(self) -> None:
-        """Take the text of the element at hand."""
+        """Collect the text of the element at hand."""
         self._text = []
         self._parser.CharacterDataHandler = self._text.append
 
@@ -249,12 +249,12 @@ class GpxStream(XmlStream):
 
 
 def degrees(texts: Sequence[str | None]) -> Floats:
-    """Give the numbers that are written; NaN where there is none."""
+    """Return the numbers that are written; NaN where there is none."""
     return _all_at_once(texts, lambda column: column.cast(pa.float64()), number)
 
 
 def seconds(texts: Sequence[str | None]) -> Floats:
-    """Give seconds since 1970 of ISO 8601 times, as `moment` does."""
+    """Return seconds since 1970 of ISO 8601 times, as `moment` does."""
 
     def moments(column: pa.Array) -> pa.Array:
         times = column.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
@@ -282,32 +282,32 @@ def read_document(source: bytes, name: str) -> ApiPage:
 
 
 def looks_like(name: str, head: bytes) -> bool:
-    """Say whether the first element of a file is that of GPX."""
+    """Return whether the first element of a file is that of GPX."""
     return GpxStream(io.BytesIO(head).read, "").read_beginning().is_gpx
 
 
-def read(path: Path, label: str, how: Reading) -> Iterator[Trace | ApiPage]:
+def read(path: Path, label: str, reading: Reading) -> Iterator[Trace | ApiPage]:
     """Read a GPX file: one recording of one person, or a saved answer of the OSM API, of many."""
-    with how.unpacked(path) as stream:
+    with reading.unpacked(path) as stream:
         # Where packed bytes are damaged, `read` would lose what comes before.
         document = GpxStream(stream.read1, str(path))
-        by_track = how.columns.get("subject") == TRACK
+        by_track = reading.columns.get("subject") == TRACK
         yield from traces_of_document(document, label, by_track=by_track)
-    _count_times(document, str(path), how)
+    _count_times(document, str(path), reading)
     if document.is_empty:
         msg = f"{path} holds no track points: routes and waypoints are no recordings"
-        how.warn("no points", msg, str(path))
+        reading.warn("no points", msg, str(path))
 
 
-def _count_times(document: GpxStream, name: str, how: Reading) -> None:
+def _count_times(document: GpxStream, name: str, reading: Reading) -> None:
     if unread := document.unread_times:
-        how.counts[UNREAD_TIMES] += unread
+        reading.counts[UNREAD_TIMES] += unread
         msg = f"{name} has times that cannot be read, {unread:,} in all: write them as"
-        how.warn(UNREAD_TIMES, f"{msg} 2020-09-13T12:26:40Z", name)
+        reading.warn(UNREAD_TIMES, f"{msg} 2020-09-13T12:26:40Z", name)
 
 
 def from_osm(path: Path) -> bool:
-    """Say whether a GPX file came from OpenStreetMap, by its first lines alone."""
+    """Return whether a GPX file came from OpenStreetMap, by its first lines alone."""
     with suppress(FileProblem), Reading().unpacked(path) as stream:
         return GpxStream(stream.read, "").read_beginning().is_from_osm
     return False
@@ -344,23 +344,23 @@ def traces_of_document(
     )
 
 
-def _clock_of(one: Segment) -> Floats:
-    """Give the times of a segment, or none if its clock stood still."""
-    stands = len(one.time) > _STANDING and np.ptp(one.time) < 1.0
-    return np.full_like(one.time, np.nan) if stands else one.time
+def _clock_of(segment: Segment) -> Floats:
+    """Return the times of a segment, or none if its clock stood still."""
+    stands = len(segment.time) > _STANDING and np.ptp(segment.time) < 1.0
+    return np.full_like(segment.time, np.nan) if stands else segment.time
 
 
-def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | ApiPage]:
+def read_archive(path: Path, label: str, reading: Reading) -> Iterator[Trace | ApiPage]:
     """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
     accounts: dict[int, int] | None = None
     read, nameless, problem = False, 0, ""
     used = 0  # points of the member at hand
-    by_track = how.columns.get("subject") == TRACK
+    by_track = reading.columns.get("subject") == TRACK
     try:
-        for name, opened in members(path, how):
+        for name, opened in members(path, reading):
             kind = _kind_of(name)
             if not kind or opened is None:
-                how.counts[NOT_GPX] += 1
+                reading.counts[NOT_GPX] += 1
                 continue
             try:
                 if kind == "metadata":
@@ -369,42 +369,44 @@ def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | ApiPa
                     list(metadata)
                     continue
                 upload, subject = name, None
-                if found := _DUMPED.fullmatch(name):
-                    upload = str(int(found[2]))
-                    if found[1] != "trackable":  # which name no account
+                if dump_name := _DUMPED.fullmatch(name):
+                    upload = str(int(dump_name[2]))
+                    if dump_name[1] != "trackable":  # which name no account
                         nameless += accounts is None
-                        account = (accounts or {}).get(int(found[2]))
+                        account = (accounts or {}).get(int(dump_name[2]))
                         subject = None if account is None else f"osm:uid:{account}"
                 document = GpxStream(opened().read1, f"{path}/{name}")
                 used = 0
-                whole = f"{label}/{upload}"
-                for one in traces_of_document(document, whole, subject, by_track=by_track):
+                recording_name = f"{label}/{upload}"
+                for trace_or_page in traces_of_document(
+                    document, recording_name, subject, by_track=by_track
+                ):
                     read = True
-                    used += points_of(one)
-                    yield one
+                    used += points_of(trace_or_page)
+                    yield trace_or_page
                 read = True
-                _count_times(document, f"{label}/{upload}", how)
-                how.counts.update([EMPTY] * document.is_empty)
+                _count_times(document, f"{label}/{upload}", reading)
+                reading.counts.update([EMPTY] * document.is_empty)
             except FileProblem as error:
                 problem = problem or f"no GPX file in {path} can be read: {error}"
-                how.leave_out(error, used, "members")
+                reading.leave_out(error, used, "members")
                 used = 0
     except CutOff as error:
         problem = f"{path} is damaged or cut off ({error}): download it again"
         if read:
-            how.counts[CUT_OFF_FILES] += 1
-            how.warn(CUT_OFF_FILES, f"{problem}; what comes before is used", problem)
+            reading.counts[CUT_OFF_FILES] += 1
+            reading.warn(CUT_OFF_FILES, f"{problem}; what comes before is used", problem)
     if not read:
         nothing = f"{path} holds no {', '.join(_GPX)} file: unpack others, and name the folder"
         raise FileProblem(problem or nothing)
     if nameless:
-        how.counts[WITHOUT_ACCOUNT] += nameless
+        reading.counts[WITHOUT_ACCOUNT] += nameless
         msg = f"{path} has no metadata.xml before its recordings: {nameless:,} have no account"
-        how.warn("accounts", f"{msg}; pack metadata.xml first", str(path))
+        reading.warn("accounts", f"{msg}; pack metadata.xml first", str(path))
 
 
 def archive_is_from_osm(path: Path) -> bool:
-    """Say whether an archive came from OpenStreetMap, by the first file of it."""
+    """Return whether an archive came from OpenStreetMap, by the first file of it."""
     with suppress(CutOff, *DAMAGED):
         for name, opened in members(path, Reading()):
             kind = _kind_of(name)

@@ -111,7 +111,7 @@ class NumberedPages:
         self._folder = root / re.sub(r"[^\w.-]", "_", "_".join(str(one) for one in names if one))
 
     def __iter__(self) -> Iterator[ApiPage]:
-        """Give the pages, from the cache where it has them."""
+        """Return the pages, from the cache where it has them."""
         import requests
 
         with suppress(OSError):  # then it cannot be written, which is said
@@ -187,7 +187,7 @@ class NumberedPages:
         return 0
 
     def _way_on(self) -> str:
-        """Say what is kept, and how to go on after a failure."""
+        """Report what is kept, and how to go on after a failure."""
         kept = f"the pages downloaded so far ({self._kept()}) are kept, " * (self._kept() > 0)
         return f"{kept}run the same command again to go on"
 
@@ -251,11 +251,11 @@ def traces_of_boxes(
 
 
 def boxes_of(area: Area) -> list[Box]:
-    """Give the boxes to ask for: one for all, if the server takes it, or one a part."""
-    whole = area.bounds
-    if _square_degrees(whole) > MAX_AREA and isinstance(area, Region):
+    """Return the boxes to ask for: one for all, if the server takes it, or one a part."""
+    bounds = area.bounds
+    if _square_degrees(bounds) > MAX_AREA and isinstance(area, Region):
         return [Box(*part.bounds) for part in get_parts(area.shape)]
-    return [whole]  # which is refused, with the numbers, if it is too large
+    return [bounds]  # which is refused, with the numbers, if it is too large
 
 
 def _square_degrees(box: Box) -> float:
@@ -313,15 +313,17 @@ def joined_traces(
 def _new_parts(
     page: ApiPage, number: int, first_pages: dict[int, int], dropped: Counter[str]
 ) -> list[Segment]:
-    """Give what each segment has left of timed points no earlier page had."""
-    timed = [one.take(np.isfinite(one.time)) for one in page]
-    hashes = [hashes_of(one.lat, one.lon, one.time) for one in timed]
-    found = np.concatenate([*hashes, np.empty(0, dtype=np.uint64)])
+    """Return what each segment has left of timed points no earlier page had."""
+    timed = [segment.take(np.isfinite(segment.time)) for segment in page]
+    hashes = [hashes_of(segment.lat, segment.lon, segment.time) for segment in timed]
+    all_hashes = np.concatenate([*hashes, np.empty(0, dtype=np.uint64)])
     # Inside a page, a receiver that stood still may repeat itself.
-    new = np.array([first_pages.setdefault(one, number) == number for one in found.tolist()], bool)
-    dropped[WITHOUT_TIME] += sum(len(one.time) for one in page) - len(new)
+    new = np.array(
+        [first_pages.setdefault(segment, number) == number for segment in all_hashes.tolist()], bool
+    )
+    dropped[WITHOUT_TIME] += sum(len(segment.time) for segment in page) - len(new)
     dropped[REPEATED] += len(new) - int(new.sum())
-    ends = np.cumsum([len(one.time) for one in timed])
+    ends = np.cumsum([len(segment.time) for segment in timed])
     parts = map(Segment.take, timed, np.split(new, ends[:-1]))
     return [part for part in parts if len(part.time)]
 

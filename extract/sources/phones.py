@@ -32,7 +32,7 @@ from trajanon.extract.sources.streams import (
 )
 from trajanon.extract.sources.trace_pieces import Fix, moment, number, traces_of_fixes
 from trajanon.extract.trace import Trace
-from trajanon.files.arrow import reading
+from trajanon.files.arrow import reading as read_errors
 
 VAGUE = "positions that may be more than 500 m off"
 UNREAD_POSITIONS = "positions that could not be read"
@@ -61,7 +61,7 @@ _OF_FEATURES = ("type", "geometry", "properties")
 _OF_GEOJSON = {b"type", b"features", b"geometry", b"geometries", b"coordinates"}
 
 
-def read_google(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_google(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read a file as one recording; the person of records and months is the folder around both."""
     folders = path.absolute().parts
     person = None
@@ -69,7 +69,7 @@ def read_google(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         person = "/".join(folders[-4:-1])
     elif _MONTH.fullmatch("/".join(path.parts[-2:])):
         person = "/".join(folders[-6:-3])
-    yield from traces_of_fixes(_fixes(path, how), label, how, person)
+    yield from traces_of_fixes(_fixes(path, reading), label, reading, person)
 
 
 class _Google(msgspec.Struct):
@@ -79,38 +79,38 @@ class _Google(msgspec.Struct):
     rawSignals: list[Raw] = []  # noqa: N815
 
 
-def _fixes(path: Path, how: Reading) -> Iterator[Fix | None]:
-    with how.unpacked(path) as stream:
-        whole = json_of(stream, str(path), _Google | list[Raw])
-    if isinstance(whole, list):  # an iPhone's Timeline
-        whole = _Google(semanticSegments=whole)
-    found = chain.from_iterable(
+def _fixes(path: Path, reading: Reading) -> Iterator[Fix | None]:
+    with reading.unpacked(path) as stream:
+        document = json_of(stream, str(path), _Google | list[Raw])
+    if isinstance(document, list):  # an iPhone's Timeline
+        document = _Google(semanticSegments=document)
+    pieces_found = chain.from_iterable(
         read_it(decoded(raw, str(path)))
         for read_it, entries in (
-            (_record, whole.locations),
-            (_activity, whole.timelineObjects),
-            (_segment, whole.semanticSegments),
-            (_signal, whole.rawSignals),
+            (_record, document.locations),
+            (_activity, document.timelineObjects),
+            (_segment, document.semanticSegments),
+            (_signal, document.rawSignals),
         )
         for raw in entries
     )
     pieces: defaultdict[object, array[float]] = defaultdict(lambda: array("d"))
-    for piece, fix, off in found:
+    for piece, fix, off in pieces_found:
         if isnan(fix[0]) or isnan(fix[1]):
-            how.counts[UNREAD_POSITIONS] += 1
+            reading.counts[UNREAD_POSITIONS] += 1
         elif off > _VAGUE:
-            how.counts[VAGUE] += 1
+            reading.counts[VAGUE] += 1
         else:
             pieces[piece].extend(fix)
     of_each = {piece: np.array(values).reshape(-1, 3) for piece, values in pieces.items()}
     if _SIGNALS in of_each and _TIMELINE in of_each:
-        of_each[_TIMELINE] = _with_signals(of_each[_TIMELINE], of_each.pop(_SIGNALS), how)
+        of_each[_TIMELINE] = _with_signals(of_each[_TIMELINE], of_each.pop(_SIGNALS), reading)
     for points in of_each.values():
         yield from map(tuple, points.tolist())
         yield None
 
 
-def _with_signals(timeline: Floats, signals: Floats, how: Reading) -> Floats:
+def _with_signals(timeline: Floats, signals: Floats, reading: Reading) -> Floats:
     """Put the raw signals in place of the timeline's points, which are made of them."""
     known = np.sort(signals[np.isfinite(signals[:, 2]), 2])
     bounds = np.concatenate([[-np.inf], known, [np.inf]])
@@ -118,9 +118,9 @@ def _with_signals(timeline: Floats, signals: Floats, how: Reading) -> Floats:
     place = np.searchsorted(known, time)
     before, after = bounds[place], bounds[place + 1]
     replaced = (after - before <= _FOLLOWS) | (np.minimum(time - before, after - time) < _SAME)
-    how.counts[REPLACED] += int(replaced.sum())
-    both = np.concatenate([timeline[~replaced], signals])
-    return both[np.argsort(both[:, 2], kind="stable")]
+    reading.counts[REPLACED] += int(replaced.sum())
+    joined_fixes = np.concatenate([timeline[~replaced], signals])
+    return joined_fixes[np.argsort(joined_fixes[:, 2], kind="stable")]
 
 
 def _record(entry: Any) -> _Found:
@@ -197,19 +197,19 @@ def _e7(place: Mapping[str, Any], time: float) -> Fix:
 def _latlng(value: object, time: float) -> Fix:
     """Read degrees as Timeline writes them: 41.1°, 2.1° or geo:41.1,2.1."""
     text = value.get("latLng") if isinstance(value, Mapping) else value
-    found = _LATLNG.fullmatch(text) if isinstance(text, str) else None
-    return (number(found[1]), number(found[2]), time) if found else (nan, nan, time)
+    match = _LATLNG.fullmatch(text) if isinstance(text, str) else None
+    return (number(match[1]), number(match[2]), time) if match else (nan, nan, time)
 
 
 def looks_like_points(name: str, head: bytes) -> bool:
-    """Tell whether a file is JSON that names lat and lon, as columns of tables are named."""
-    names = (found.decode(errors="replace") for found in _NAME.findall(head))
+    """Return whether a file is JSON that names lat and lon, as columns of tables are named."""
+    names = (match.decode(errors="replace") for match in _NAME.findall(head))
     is_json = _HEAD.match(head.removeprefix(BYTE_ORDER_MARK)) is not None
     return is_json and {"lat", "lon"} <= {role for name in names for role in known_as(name)}
 
 
 def wraps_features(head: bytes) -> bool:
-    """Tell whether a file is JSON with features in a list of its own, which is no GeoJSON."""
+    """Return whether a file is JSON with features in a list of its own, which is no GeoJSON."""
     depth, outer = 0, set[bytes]()
     for token in _TOKENS.finditer(head):
         if token["text"] is None:
@@ -220,56 +220,56 @@ def wraps_features(head: bytes) -> bool:
     return is_object and bool(outer) and not outer & _OF_GEOJSON and b'"Feature"' in head
 
 
-def read_points(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_points(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read points as rows of a table; without ids and subjects, a file is one recording."""
     what = str(path)
-    with how.unpacked(path) as stream:
-        values = _values(stream, what, how)
-    rows = pd.DataFrame([row for value in values if (row := _row(value, how))], dtype=object)
+    with reading.unpacked(path) as stream:
+        values = _values(stream, what, reading)
+    rows = pd.DataFrame([row for value in values if (row := _row(value, reading))], dtype=object)
     if not len(rows):
         raise FileProblem(f"{what} holds no JSON object with a point, in a line or in a list")
 
     def chunks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         yield rows[list(columns)]
 
-    yield from traces_of_table(list(rows), rows[:FIRST], chunks, what, label, how, nested=True)
+    yield from traces_of_table(list(rows), rows[:FIRST], chunks, what, label, reading, nested=True)
 
 
-def _values(stream: Stream, what: str, how: Reading) -> list[Any]:
+def _values(stream: Stream, what: str, reading: Reading) -> list[Any]:
     """List the points: of a document those of the list in it, else what stands in each line."""
-    with reading(what, POINTS, *DAMAGED):
+    with read_errors(what, POINTS, *DAMAGED):
         content = stream.read().removeprefix(BYTE_ORDER_MARK)
     try:
         document = msgspec.json.decode(content)
     except (ValueError, RecursionError):
         document = None
     if document is not None:
-        return _points_within(document, what, how)
+        return _points_within(document, what, reading)
     lines = [line for line in content.splitlines() if line.strip()]
-    found = list[Any]()
+    values = list[Any]()
     for line in lines:
         with suppress(ValueError, RecursionError):
-            found.append(msgspec.json.decode(line[max(line.find(b"{"), 0) :]))
-    if content.lstrip().startswith(b"[") or not found:
-        return _points_within(json_of(io.BytesIO(content), what), what, how)
-    if len(found) < len(lines):
-        how.counts[UNREAD] += len(lines) - len(found)
-    return found
+            values.append(msgspec.json.decode(line[max(line.find(b"{"), 0) :]))
+    if content.lstrip().startswith(b"[") or not values:
+        return _points_within(json_of(io.BytesIO(content), what), what, reading)
+    if len(values) < len(lines):
+        reading.counts[UNREAD] += len(lines) - len(values)
+    return values
 
 
-def _points_within(document: Any, what: str, how: Reading) -> list[Any]:
+def _points_within(document: Any, what: str, reading: Reading) -> list[Any]:
     """Find the list of points in a document; all lists that stand at one path are one."""
     lists: defaultdict[str, list[Any]] = defaultdict(list)
     _gather(document, "", lists, _DEEPEST_LIST)
     if not lists:
         return document if isinstance(document, list) else [document]
-    longest, *others = sorted(lists, key=lambda path: -len(lists[path]))
-    for path in others:
+    longest, *shorter_lists = sorted(lists, key=lambda path: -len(lists[path]))
+    for path in shorter_lists:
         known = f"points stand in {longest} ({len(lists[longest]):,}) and {path}"
         if _OF_THE_LONGEST * len(lists[path]) > len(lists[longest]):
             raise BadInput(f"{what}: {known} ({len(lists[path]):,}): save one of these lists alone")
-        how.warn("lists of points", f"{what}: {known}: the latter are left out", what)
-        how.counts[BESIDE] += len(lists[path])
+        reading.warn("lists of points", f"{what}: {known}: the latter are left out", what)
+        reading.counts[BESIDE] += len(lists[path])
     return [_point_of(point) for point in lists[longest]]
 
 
@@ -290,7 +290,7 @@ def _gather(value: Any, path: str, lists: defaultdict[str, list[Any]], levels: i
 
 
 def _holds_lists(points: list[Any], path: str, levels: int) -> bool:
-    """Say whether there are lists of points within points, as the route of a trip with a start."""
+    """Return whether lists of points stand within points, as the route of a trip with a start."""
     lists: defaultdict[str, list[Any]] = defaultdict(list)
     for point in points:
         _gather(point, path, lists, levels - 1)
@@ -298,7 +298,7 @@ def _holds_lists(points: list[Any], path: str, levels: int) -> bool:
 
 
 def _is_point(value: Any) -> bool:
-    """Say whether an object has both coordinates, or is a feature at one place."""
+    """Return whether an object has both coordinates, or is a feature at one place."""
     if not isinstance(value, dict):
         return False
     row: dict[str, Any] = {}
@@ -316,22 +316,22 @@ def _point_of(value: Any) -> Any:
     if not isinstance(place, list) or len(place) < 2:
         return value
     about = value.get("properties")
-    others = {n: member for n, member in value.items() if n not in _OF_FEATURES}
-    others |= about if isinstance(about, dict) else {}
-    return {"lat": place[1], "lon": place[0], **others}
+    members = {n: member for n, member in value.items() if n not in _OF_FEATURES}
+    members |= about if isinstance(about, dict) else {}
+    return {"lat": place[1], "lon": place[0], **members}
 
 
-def _row(value: Any, how: Reading) -> dict[str, Any] | None:
-    """Give what an object says in plain values; None if it is no point."""
+def _row(value: Any, reading: Reading) -> dict[str, Any] | None:
+    """Return what an object says in plain values; None if it is no point."""
     if not isinstance(value, dict):
-        how.counts[UNREAD] += 1
+        reading.counts[UNREAD] += 1
         return None
     row: dict[str, Any] = {}
     _add_to(row, value, _DEEPEST)
     if "_type" not in row:
         return row
     if row["_type"] != "location":
-        how.counts[OTHERS] += 1
+        reading.counts[OTHERS] += 1
         return None
     _, user, device, *_ = [*str(row.get("topic", "")).split("/"), "", "", ""]
     names = {"user": user or row.get("tid"), "trace_id": f"{user}/{device}" if device else ""}

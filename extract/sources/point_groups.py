@@ -24,6 +24,8 @@ from trajanon.trajectories.subjects import key_of, spelled
 
 FIRST = 100_000  # rows at the beginning of a table by which it is judged
 
+_MARKED = np.inf  # latitude of a row that is marked as not valid: its time alone is used
+
 NOT_VALID = "rows marked as not valid"
 WITHOUT_ID = "points without an id"
 SEVERAL = "recordings of points that several people must have made"
@@ -52,7 +54,7 @@ class _Rows(NamedTuple):
 def traces_of_points(
     chunks: Iterable[pd.DataFrame],
     label: str,
-    how: Reading,
+    reading: Reading,
     column_of: Mapping[str, str] | None = None,
 ) -> Iterator[Trace]:
     """Gather the rows of each subject and id, or either, or all; columns are named by roles.
@@ -60,32 +62,36 @@ def traces_of_points(
     If the table was cut off, the trace of its last row may be incomplete. The columns of the table,
     by role, are for messages.
     """
-    coming, cut_off = iter(chunks), how.counts[TABLE_CUT_OFF]
+    coming = iter(chunks)
+    already_cut_off = reading.counts[TABLE_CUT_OFF]
     first = next((rows for rows in coming if len(rows)), None)
     if first is None:
         return
-    degrees = reader_of_degrees(first[:FIRST], label, how)
-    times = TimeColumn(first[:FIRST], label, how)
-    single = {"id", "subject"}.isdisjoint(first)
-    # Equal ids of two files differ.
-    prefix = label if single else "" if "subject" in first else f"{label}#"
-    held: list[_Rows] = []
+
+    degrees = reader_of_degrees(first[:FIRST], label, reading)
+    times = TimeColumn(first[:FIRST], label, reading)
+    parts: list[_Rows] = []
     for chunk in chain([first], coming):
-        values = [*degrees(chunk), times.seconds(chunk, how)]
+        values = [*degrees(chunk), times.seconds(chunk, reading)]
         if "order" in first:
             values.append(numbers(chunk["order"]))
-        held.append(_rows_of(chunk, np.stack(values), label, how))
-    rows = _joined(held)
-    last = rows.owners[rows.owner[-1]][0] if len(rows.owner) else ""
-    last = prefix + last if how.counts[TABLE_CUT_OFF] > cut_off else ""
-    traces = list(_traces(rows, prefix, how))
-    if single and "id" not in how.columns:
-        _check_one_recording(traces, label, how.tables.columns)
-    for trace in _checked(traces, label, column_of or {}, how):
-        yield replace(trace, cut_off=True) if last and trace.name == last else trace
+        parts.append(_rows_of(chunk, np.stack(values), label, reading))
+    rows = _joined(parts)
+
+    # Equal ids of two files differ.
+    single = {"id", "subject"}.isdisjoint(first)
+    prefix = label if single else "" if "subject" in first else f"{label}#"
+    traces = list(_traces(rows, prefix, reading))
+    if single and "id" not in reading.columns:
+        _check_one_recording(traces, label, reading.tables.columns)
+
+    cut_off = reading.counts[TABLE_CUT_OFF] > already_cut_off and len(rows.owner) > 0
+    last = prefix + rows.owners[rows.owner[-1]][0] if cut_off else None
+    for trace in _checked(traces, label, column_of or {}, reading):
+        yield replace(trace, cut_off=True) if trace.name == last else trace
 
 
-def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, how: Reading) -> _Rows:
+def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, reading: Reading) -> _Rows:
     """Name the owners in a part of a table; rows without an id are left out."""
     subject, subjects = np.full(len(chunk), -1), list[str | None]()
     if "subject" in chunk:
@@ -94,20 +100,25 @@ def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, how: Reading) -> _
         trace, traces = _coded(_with_part(chunk) if "part" in chunk else chunk["id"])
         traces = [name and spelled(name) for name in traces]
     elif "subject" in chunk:
-        exact = how.subjects_exact
+        exact = reading.subjects_exact
         trace, traces = subject, [name and key_of(name, exact=exact) for name in subjects]
     else:
         trace, traces = np.zeros_like(subject), [""]
-    valid = _valid(chunk, label, how)
-    used = valid & (trace >= 0)
-    if not used.all():
-        left_out = {NOT_VALID: ~valid, WITHOUT_ID: valid & ~used}
-        how.counts.update({why: int(rows.sum()) for why, rows in left_out.items() if rows.any()})
-        if left_out[WITHOUT_ID].any():
-            role = "id" if "id" in chunk else "subject"
-            msg = f"{label} has rows without {role}: they are left out and counted"
-            how.warn(WITHOUT_ID, msg + "; name another column with `columns` id=...", label)
-        trace, subject, values = trace[used], subject[used], values[:, used]
+
+    valid = _valid(chunk, label, reading)
+    owned = trace >= 0
+    if not valid.all():
+        reading.counts[NOT_VALID] += int((~valid).sum())
+        values[0, ~valid] = _MARKED
+    if not owned[valid].all():
+        reading.counts[WITHOUT_ID] += int((valid & ~owned).sum())
+        role = "id" if "id" in chunk else "subject"
+        msg = f"{label} has rows without {role}: they are left out and counted"
+        reading.warn(WITHOUT_ID, msg + "; name another column with `columns` id=...", label)
+    if not owned.all():
+        trace, subject, values = trace[owned], subject[owned], values[:, owned]
+
+    # An owner is a pair of an id and a subject, or none.
     owner, pairs = pd.factorize(trace * (len(subjects) + 1) + subject + 1)
     trace, subject = np.divmod(pairs, len(subjects) + 1)
     owners = [
@@ -117,7 +128,7 @@ def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, how: Reading) -> _
     return _Rows(owner.astype(np.int32), owners, values)
 
 
-def _valid(chunk: pd.DataFrame, label: str, how: Reading) -> Bools:
+def _valid(chunk: pd.DataFrame, label: str, reading: Reading) -> Bools:
     """Mark the rows that no column says to be wrong, as Movebank and loggers do."""
     valid = np.ones(len(chunk), dtype=np.bool_)
     for role, wrong in MARKS.items():
@@ -132,71 +143,97 @@ def _valid(chunk: pd.DataFrame, label: str, how: Reading) -> Bools:
         ]
         for word in unknown[:1]:
             msg = f"{label} has rows with {role} {word!r}, which is no known word: they are used"
-            how.warn("words of validity", f"{msg}; remove them if they are wrong", label)
+            reading.warn("words of validity", f"{msg}; remove them if they are wrong", label)
     return valid
 
 
 def _coded(values: pd.Series) -> tuple[Ints, list[str | None]]:
     """Read each name once: the place of the name of each row, or -1, and all names."""
-    code, found = pd.factorize(values)
-    given = as_given(pd.Series(found))
-    place = [-1 if name is None else i for i, name in enumerate(given)]
-    return np.array([*place, -1])[code], given
+    code, names = pd.factorize(values)
+    texts = as_given(pd.Series(names))
+    place = [-1 if name is None else i for i, name in enumerate(texts)]
+    return np.array([*place, -1])[code], texts
 
 
 def _with_part(chunk: pd.DataFrame) -> pd.Series:
     """Join ids and parts to names; a row without its part has no name."""
     trace, part = (
-        pd.array([*(name and spelled(name) for name in given), None], "string").take(code)
-        for code, given in (_coded(chunk[role]) for role in ("id", "part"))
+        pd.array([*(name and spelled(name) for name in names), None], "string").take(code)
+        for code, names in (_coded(chunk[role]) for role in ("id", "part"))
     )
     return pd.Series(trace + "/" + part)
 
 
-def _joined(held: list[_Rows]) -> _Rows:
+def _joined(parts: list[_Rows]) -> _Rows:
     """Put rows one behind the other; empties the list, for the memory."""
-    first = np.cumsum([0, *(len(rows.owners) for rows in held)]).tolist()
-    owner = np.concatenate([rows.owner + start for rows, start in zip(held, first, strict=False)])
-    owners = [pair for rows in held for pair in rows.owners]
-    values, end = np.empty((len(held[0].values), len(owner))), len(owner)
-    while held:
-        part = held.pop().values
+    first = np.cumsum([0, *(len(rows.owners) for rows in parts)]).tolist()
+    owner = np.concatenate([rows.owner + start for rows, start in zip(parts, first, strict=False)])
+    owners = [pair for rows in parts for pair in rows.owners]
+
+    values = np.empty((len(parts[0].values), len(owner)))
+    end = len(owner)
+    while parts:
+        part = parts.pop().values
         values[:, end - part.shape[1] : end] = part
         end -= part.shape[1]
     return _Rows(owner, owners, values)
 
 
-def _traces(rows: _Rows, prefix: str, how: Reading) -> Iterator[Trace]:
+def _traces(rows: _Rows, prefix: str, reading: Reading) -> Iterator[Trace]:
+    """Sort rows by their traces, and yield these; rows that are marked leave their times."""
+    spellings, numbers_of_owners, names = _persons(rows, reading)
+
+    # Codes of few bytes are sorted much faster.
+    code = np.array(numbers_of_owners, np.min_scalar_type(len(names)))[rows.owner]
+    values = rows.values
+    if len(values) > 3:
+        order = np.lexsort((values[3], code))
+        values = values[:3]
+    else:
+        order = np.argsort(code, kind="stable")
+    for column in values:  # one after the other, for the memory
+        column[:] = column[order]
+    del order
+
+    any_marked = bool((values[0] == _MARKED).any())
+    ends = np.cumsum(np.bincount(code)).tolist()
+    for (name, key), start, end in zip(names, [0, *ends], ends, strict=False):
+        lat, lon, time = values[:, start:end]
+        without_fix: tuple[float, ...] = ()
+        if any_marked:
+            valid = lat != _MARKED
+            without_fix = tuple(time[~valid].tolist())
+            lat, lon, time = lat[valid], lon[valid], time[valid]
+        if len(lat):
+            spelled_as = tuple(spellings[key])
+            subject = spelled(spelled_as[0]) if spelled_as else None
+            name = prefix + name
+            yield Trace(name, subject, lat, lon, time, spelled_as, without_fix=without_fix)
+
+
+def _persons(
+    rows: _Rows, reading: Reading
+) -> tuple[Mapping[str | None, list[str]], list[int], list[tuple[str, str | None]]]:
+    """Find the spellings of each person, and number the traces: of each owner, and their names."""
     written = dict.fromkeys(subject for _, subject in rows.owners)
-    keys = {name: name and key_of(name, exact=how.subjects_exact) for name in written}
+    keys = {name: name and key_of(name, exact=reading.subjects_exact) for name in written}
     spellings: defaultdict[str | None, list[str]] = defaultdict(list)
     for name, key in keys.items():
         if name is not None:
             spellings[key].append(name)
-    only: dict[str, str | None] = {}  # subject of an id, if it has but one
+
+    # Rows without a subject are of the subject of their id, if it has but one.
+    only: dict[str, str | None] = {}
     for name, subject in rows.owners if None in keys else ():
         if (key := keys[subject]) is not None:
             only[name] = key if only.get(name, key) == key else None
-    number: dict[tuple[str, str | None], int] = {}  # of each trace, by id and subject
-    numbers = [
+
+    number: dict[tuple[str, str | None], int] = {}
+    numbers_of_owners = [
         number.setdefault((name, keys[subject] or only.get(name)), len(number))
         for name, subject in rows.owners
     ]
-    # Codes of few bytes are sorted much faster.
-    code = np.array(numbers, np.min_scalar_type(len(number)))[rows.owner]
-    values = rows.values
-    order = np.argsort(code, kind="stable")
-    if len(values) > 3:
-        order = np.lexsort((values[3], code))
-        values = values[:3]
-    for column in values:  # one after the other, for the memory
-        column[:] = column[order]
-    del order
-    ends = np.cumsum(np.bincount(code)).tolist()
-    for (name, key), start, end in zip(number, [0, *ends], ends, strict=False):
-        subject = None if key is None else spelled(spellings[key][0])
-        lat, lon, time = values[:, start:end]
-        yield Trace(prefix + name, subject, lat, lon, time, tuple(spellings[key]))
+    return spellings, numbers_of_owners, list(number)
 
 
 def _check_one_recording(traces: Sequence[Trace], what: str, columns: Sequence[str]) -> None:
@@ -212,14 +249,14 @@ def _check_one_recording(traces: Sequence[Trace], what: str, columns: Sequence[s
 
 
 def _checked(
-    traces: Sequence[Trace], what: str, column_of: Mapping[str, str], how: Reading
+    traces: Sequence[Trace], what: str, column_of: Mapping[str, str], reading: Reading
 ) -> list[Trace]:
     """Leave out recordings of several people; refuse tables of these alone, or in no order."""
-    if "order" not in how.columns and without_order(traces):
+    if "order" not in reading.columns and without_order(traces):
         way_out = "say `columns` time=..., or order=... if a column numbers them"
         problem = f"the points of {what} lie in no order"
-        raise ColumnsUnclear(problem, way_out, ["time", "order"], how.tables.columns)
-    said_one = how.columns.get("id") == FILE
+        raise ColumnsUnclear(problem, way_out, ["time", "order"], reading.tables.columns)
+    said_one = reading.columns.get("id") == FILE
     several = set() if said_one else {trace.name for trace in of_several(traces)}
     if several:
         owner = column_of.get("id") or column_of.get("subject") or "id"
@@ -228,8 +265,8 @@ def _checked(
         msg += "lie far apart, again and again"
         if 2 * len(several) > len(traces):
             way_out = "name the column that tells recordings apart, `columns` id=..."
-            raise ColumnsUnclear(msg, way_out, ["id"], how.tables.columns)
-        how.counts[SEVERAL] += len(several)
-        how.warn(SEVERAL, f"{msg}; they are left out", what)
+            raise ColumnsUnclear(msg, way_out, ["id"], reading.tables.columns)
+        reading.counts[SEVERAL] += len(several)
+        reading.warn(SEVERAL, f"{msg}; they are left out", what)
         traces = [trace for trace in traces if trace.name not in several]
     return list(traces)

@@ -41,13 +41,13 @@ def of_several(traces: Sequence[Trace]) -> list[Trace]:
     number = np.repeat(np.arange(len(traces)), [len(trace) for trace in traces])
     time = np.concatenate([trace.time for trace in traces])
     time = time[np.lexsort((time, number))]
-    same = (time[1:] == time[:-1]) & (number[1:] == number[:-1])
-    with_equal_times = np.unique(number[1:][same]).tolist()
+    has_equal_time = (time[1:] == time[:-1]) & (number[1:] == number[:-1])
+    with_equal_times = np.unique(number[1:][has_equal_time]).tolist()
     return [traces[i] for i in with_equal_times if _holds_several(traces[i])]
 
 
 def _holds_several(trace: Trace) -> bool:
-    """Say whether points of one time lie far apart, again and again, as of several people."""
+    """Return whether points of one time lie far apart, again and again, as of several people."""
     known = np.isfinite(trace.time + trace.lat + trace.lon)
     order = np.argsort(trace.time[known], kind="stable")
     lat, lon, time = (values[known][order] for values in (trace.lat, trace.lon, trace.time))
@@ -69,7 +69,7 @@ def _holds_several(trace: Trace) -> bool:
 
 
 def without_order(traces: Sequence[Trace]) -> bool:
-    """Say whether most hops of untimed recordings are as long as those in a random order."""
+    """Return whether most hops of untimed recordings are as long as those in a random order."""
     draw = np.random.default_rng(0)
     hops, random_hops = list[Floats](), list[Floats]()
     for trace in traces:
@@ -84,5 +84,8 @@ def without_order(traces: Sequence[Trace]) -> bool:
         random_hops.append(np.mean([_metres(lat[order], lon[order]) for order in orders], axis=0))
     if not hops:
         return False
-    lengths = np.array([own.sum() for own in hops]), np.array([any_.sum() for any_ in random_hops])
+    lengths = (
+        np.array([hops_of_trace.sum() for hops_of_trace in hops]),
+        np.array([any_.sum() for any_ in random_hops]),
+    )
     return bool(2 * (lengths[0] > _AT_RANDOM * lengths[1]).sum() > len(hops))

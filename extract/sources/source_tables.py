@@ -40,7 +40,8 @@ from trajanon.extract.sources.streams import (
     check_ratio,
 )
 from trajanon.extract.trace import Trace
-from trajanon.files.arrow import frame, reading
+from trajanon.files.arrow import frame
+from trajanon.files.arrow import reading as read_errors
 
 PARQUET = b"PAR1"
 _NAMES_OF_PARQUET = (".parquet", ".geoparquet")
@@ -70,7 +71,7 @@ Chunks = Callable[[Sequence[str]], Iterator[pd.DataFrame]]  # reads columns, som
 
 
 def looks_like(name: str, head: bytes) -> bool:
-    """Say whether a file is Parquet, or a text that is named as a table or names lat and lon."""
+    """Return whether a file is Parquet, or a text that is named as a table or names lat and lon."""
     if head.startswith(PARQUET) or name.endswith((*_NAMES_OF_PARQUET, ".csv", ".tsv")):
         return True
     fields = next(iter(fields_below(head)), [])
@@ -78,19 +79,19 @@ def looks_like(name: str, head: bytes) -> bool:
 
 
 def fields_below(head: bytes) -> list[list[str]]:
-    """Give the fields of the first two lines below all comments."""
+    """Return the fields of the first two lines below all comments."""
     lines = head.removeprefix(BYTE_ORDER_MARK).decode(errors="replace").splitlines()
     lines = [line for line in lines if line.strip()]
     rows = [line for line in lines if not line.encode().startswith(_ABOVE)][:2] or lines[-1:]
     return [fields_of(row, separator_of(rows[0])) for row in rows]
 
 
-def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read the traces of a table."""
     named = path.name.lower().endswith(_NAMES_OF_PARQUET)
     with Reading().open(regular(path)) as stream:
         is_parquet = named or stream.peek().startswith(PARQUET)
-    yield from (_of_parquet if is_parquet else _of_text)(path, label, how)
+    yield from (_of_parquet if is_parquet else _of_text)(path, label, reading)
 
 
 def traces_of_table(
@@ -99,7 +100,7 @@ def traces_of_table(
     chunks: Chunks,
     what: str,
     label: str,
-    how: Reading,
+    reading: Reading,
     *,
     nested: bool = False,
 ) -> Iterator[Trace]:
@@ -107,57 +108,60 @@ def traces_of_table(
 
     Names may be nested: those of objects, with dots between them.
     """
-    known = {role for name in names for role in known_as(name)} | set(how.columns)
+    known = {role for name in names for role in known_as(name)} | set(reading.columns)
     if not {"lat", "lon", "place"} & known:
         wkt = [name for name in first if _WKT.match(str(next(iter(first[name].dropna()), "")))]
-        how = how.with_columns(place=wkt[0]) if wkt else how
-    column_of = used_columns(names, first, what, how, nested=nested)
+        reading = reading.with_columns(place=wkt[0]) if wkt else reading
+
+    column_of = used_columns(names, first, what, reading, nested=nested)
     if "place" not in column_of:
         parts = chunks(list(dict.fromkeys(column_of.values())))
         points = (
             pd.DataFrame({role: part[name] for role, name in column_of.items()}, copy=False)
             for part in parts
         )
-        yield from traces_of_points(points, label, how, column_of)
+        yield from traces_of_points(points, label, reading, column_of)
         return
-    whole = pd.concat([first[:0], *chunks(list(first))], ignore_index=True)
+    rows = pd.concat([first[:0], *chunks(list(first))], ignore_index=True)
     place = column_of["place"]
-    geometry, system = _geometries(whole[place], place, what)
-    yield from traces_of_features(geometry, whole.drop(columns=place), system, what, label, how)
+    geometry, system = _geometries(rows[place], place, what)
+    yield from traces_of_features(geometry, rows.drop(columns=place), system, what, label, reading)
 
 
-def _of_parquet(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def _of_parquet(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     what = str(path)
-    with how.open(path) as stream:
-        with reading(path, POINTS):
+    with reading.open(path) as stream:
+        with read_errors(path, POINTS):
             file = pq.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False)
             check_ratio(POINT * file.metadata.num_rows, path.stat().st_size)
             schema, names = file.schema_arrow, file.schema_arrow.names
+
         flat = [
             field.name
             for field in schema
             if not pa.types.is_nested(field.type) and names.count(field.name) == 1
         ]
+        column_of = named_columns(names, reading.columns, what)
+        for name in column_of.values():
+            if name not in flat:
+                why_not = f"{schema.field(name).type}, not a value a row; name another in `columns`"
+                raise BadInput(f"the column {name!r} of {path} holds {why_not}")
+
+        place = column_of.get("place")
+        if place and pa.types.is_binary(schema.field(place).type):
+            with read_errors(path, POINTS):
+                table = file.read(columns=flat, use_threads=False)
+            geometry = shapely.from_wkb(table[place].to_numpy(), on_invalid="ignore")
+            attributes = frame(table.drop_columns([place]), path, integer_object_nulls=True)
+            yield from traces_of_features(geometry, attributes, None, what, label, reading)
+            return
 
         def chunks(columns: Sequence[str], size: int = _CHUNK) -> Iterator[pd.DataFrame]:
-            with reading(path, POINTS):
+            with read_errors(path, POINTS):
                 for part in file.iter_batches(size, columns=list(columns), use_threads=False):
                     # As floats, long ids would become one.
                     yield frame(part, path, date_as_object=False, integer_object_nulls=True)
 
-        column_of = named_columns(names, how.columns, what)
-        for name in column_of.values():
-            if name not in flat:
-                kind = f"{schema.field(name).type}, not a value a row; name another in `columns`"
-                raise BadInput(f"the column {name!r} of {path} holds {kind}")
-        place = column_of.get("place")
-        if place and pa.types.is_binary(schema.field(place).type):
-            with reading(path, POINTS):
-                table = file.read(columns=flat, use_threads=False)
-            geometry = shapely.from_wkb(table[place].to_numpy(), on_invalid="ignore")
-            others = frame(table.drop_columns([place]), path, integer_object_nulls=True)
-            yield from traces_of_features(geometry, others, None, what, label, how)
-            return
         begin: dict[str, pd.Series] = {}
         for name in flat:
             try:
@@ -165,7 +169,7 @@ def _of_parquet(path: Path, label: str, how: Reading) -> Iterator[Trace]:
             except FileProblem:
                 if name in column_of.values():  # or it does not matter that it is damaged
                     raise
-        yield from traces_of_table(names, pd.DataFrame(begin), chunks, what, label, how)
+        yield from traces_of_table(names, pd.DataFrame(begin), chunks, what, label, reading)
 
 
 class TableLayout(NamedTuple):
@@ -177,27 +181,28 @@ class TableLayout(NamedTuple):
     decimal: str = "."  # what stands before the fraction of a number
 
 
-def _of_text(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def _of_text(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     layout, head = layout_of(path)
     begun = _parsed(path, head, layout, list(dict.fromkeys(layout.names)))
 
-    def chunks(some: Sequence[str]) -> Iterator[pd.DataFrame]:
-        return read_columns(path, layout, some, how, begun)
+    def chunks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+        return read_columns(path, layout, columns, reading, begun)
 
-    yield from traces_of_table(layout.names, begun.rows, chunks, str(path), label, how)
+    yield from traces_of_table(layout.names, begun.rows, chunks, str(path), label, reading)
 
 
 def _unreadable(path: Path, reason: str) -> FileProblem:
-    """Say in one sentence why a file is no table, as `reading` does."""
+    """Return the error of a file that is no table, as `read_errors` words it."""
     return FileProblem(f"cannot read {path} as {POINTS}: {reason}")
 
 
 def layout_of(path: Path) -> tuple[TableLayout, bytes]:
     """Find the layout of a text, and its first rows; the last comment may have the names."""
-    with reading(path, POINTS, *DAMAGED), Reading().unpacked(path) as stream:
+    with read_errors(path, POINTS, *DAMAGED), Reading().unpacked(path) as stream:
         head = stream.read(_HEAD)
         if len(head) == _HEAD:
             head = head[: head.rfind(b"\n") + 1]
+
     lines = head.removeprefix(BYTE_ORDER_MARK).splitlines(keepends=True)
     written = [i for i, line in enumerate(lines) if line.strip()]
     _check_text(path, head, written)
@@ -206,7 +211,8 @@ def layout_of(path: Path) -> tuple[TableLayout, bytes]:
     header = _header_of(path, lines[below])
     separator = separator_line(lines[written[0]].decode(errors="replace").strip())
     separator = separator or separator_of(header)
-    names, above = fields_of(header, separator), below + 1
+    names = fields_of(header, separator)
+    above = below + 1
     comments = [lines[i].decode(errors="replace") for i in written if i < below]
     commented = fields_of(comments[-1].lstrip("# "), separator) if comments else []
     if is_row(names) and len(commented) == len(names):
@@ -257,31 +263,35 @@ def read_columns(
     path: Path,
     layout: TableLayout,
     names: Sequence[str],
-    how: Reading,
+    reading: Reading,
     begun: _Parsed | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Read columns, as texts; broken rows are left out. A small file is not parsed again."""
-    rows, broken, fault, end = 0, 0, "", ""
-    with reading(path, POINTS, *DAMAGED), how.unpacked(path) as stream:
+    rows = broken = 0
+    fault = end = ""
+    with read_errors(path, POINTS, *DAMAGED), reading.unpacked(path) as stream:
         for _ in range(layout.above):
             stream.readline()
         while last := stream.read(_BLOCK):
             last = _with_whole_row(last + stream.readline(), stream)
-            last = _without_headers(path, last, layout, how)
-            again = begun is not None and begun.text == last
-            part = begun if begun and again else _parsed(path, last, layout, names)
-            rows, broken, fault = rows + len(part.rows), broken + part.wrong, fault or part.fault
+            last = _without_headers(path, last, layout, reading)
+            is_known = begun is not None and begun.text == last
+            part = begun if begun and is_known else _parsed(path, last, layout, names)
+            rows += len(part.rows)
+            broken += part.wrong
+            fault = fault or part.fault
             end = last.rpartition(b"\n")[2].decode()  # a line that nothing ends
             stream.check_values(rows)
             yield part.rows[list(names)]
+
     if broken and not rows:
         raise _unreadable(path, f"none of its rows, {broken:,} in all, can be read: {fault}")
     if end.strip() and len(fields_of(end, layout.separator)) != len(layout.names):
-        how.counts[TABLE_CUT_OFF] += 1
+        reading.counts[TABLE_CUT_OFF] += 1
     if broken:
-        how.counts[UNREAD] += broken
+        reading.counts[UNREAD] += broken
         msg = f"{number_of(broken, 'row')} of {path} cannot be read and left out: {fault}"
-        how.warn(UNREAD, msg, str(path))
+        reading.warn(UNREAD, msg, str(path))
 
 
 def _with_whole_row(text: bytes, stream: Stream) -> bytes:
@@ -298,7 +308,7 @@ def _with_whole_row(text: bytes, stream: Stream) -> bytes:
     return b"".join(lines)
 
 
-def _without_headers(path: Path, text: bytes, layout: TableLayout, how: Reading) -> bytes:
+def _without_headers(path: Path, text: bytes, layout: TableLayout, reading: Reading) -> bytes:
     """Leave out lines that repeat the names of columns; refuse those with another order."""
     name = max(layout.names, key=len).encode()
     if len(layout.names) < 2 or name not in text:
@@ -308,7 +318,9 @@ def _without_headers(path: Path, text: bytes, layout: TableLayout, how: Reading)
     for number, line in enumerate(lines):
         if name not in line:
             continue
-        fields = [one.strip() for one in fields_of(line.decode(errors="replace"), layout.separator)]
+        fields = [
+            field.strip() for field in fields_of(line.decode(errors="replace"), layout.separator)
+        ]
         if sorted(fields) != sorted(layout.names):
             continue
         if fields != list(layout.names):
@@ -317,27 +329,29 @@ def _without_headers(path: Path, text: bytes, layout: TableLayout, how: Reading)
         headers.append(number)
     if not headers:
         return text
-    how.counts[HEADERS] += len(headers)
+    reading.counts[HEADERS] += len(headers)
     return b"".join(line for number, line in enumerate(lines) if number not in set(headers))
 
 
 def _parsed(path: Path, text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:
     """Parse lines; those with too many or too few fields are counted, and the first is shown."""
-    wrong, fault = 0, ""
+    wrong = 0
+    fault = ""
 
     def leave_out(row: pa_csv.InvalidRow) -> str:
         nonlocal wrong, fault
         if row.text.strip():
             wrong += 1 + row.text.count("\n")  # of a quote that is never closed
-            found = number_of(row.actual_columns, "field")
+            rows = number_of(row.actual_columns, "field")
             shown = repr(row.text.strip()[:40])
-            fault = fault or f"{shown} has {found} where {row.expected_columns} are expected"
+            fault = fault or f"{shown} has {rows} where {row.expected_columns} are expected"
         return "skip"
 
     try:
         _ = text.isascii() or text.decode()
     except UnicodeDecodeError as error:
         raise _unreadable(path, f"it {other_encoding(text)}") from error
+
     # Columns go by their places, as names may be equal.
     place = {name: str(layout.names.index(name)) for name in names}
     try:
@@ -360,56 +374,73 @@ def _parsed(path: Path, text: bytes, layout: TableLayout, names: Sequence[str]) 
         raise _unreadable(path, "it cannot be divided into rows") from error
     if b'"' in text and _swallows(text, layout, table.num_rows + wrong):
         raise _unreadable(path, "it has a quote that is never closed")
-    found = table.rename_columns(list(place)).to_pandas(use_threads=False)
-    for name in found if layout.decimal == "," else ():
-        found[name] = found[name].str.replace(r"^(\s*[-+]?\d+),(\d+)", r"\1.\2", regex=True)
-    return _Parsed(text, found, wrong, fault)
+
+    rows = table.rename_columns(list(place)).to_pandas(use_threads=False)
+    for name in rows if layout.decimal == "," else ():
+        rows[name] = rows[name].str.replace(r"^(\s*[-+]?\d+),(\d+)", r"\1.\2", regex=True)
+    return _Parsed(text, rows, wrong, fault)
 
 
 def _swallows(text: bytes, layout: TableLayout, rows: int) -> bool:
-    """Say whether a row seems to stand within quotes, as there are more lines than rows."""
+    """Return whether a row seems to stand within quotes, as there are more lines than rows."""
     if sum(not line.isspace() for line in text.splitlines()) <= rows:
         return False
     separator = layout.separator.encode()
-    within = (found.split(b"\n")[1:] for found in re.findall(rb'"[^"]*(?:"|\Z)', text))
-    return any(line.count(separator) == len(layout.names) - 1 for some in within for line in some)
+    within = (quoted.split(b"\n")[1:] for quoted in re.findall(rb'"[^"]*(?:"|\Z)', text))
+    return any(
+        line.count(separator) == len(layout.names) - 1
+        for lines_within in within
+        for line in lines_within
+    )
 
 
 def _only_system(systems: set[str], name: str, what: str) -> str:
     if len(systems) > 1:
-        several = " and ".join(f"EPSG:{one}" for one in sorted(systems)[:2])
+        several = " and ".join(f"EPSG:{code}" for code in sorted(systems)[:2])
         raise BadInput(f"{what} has places in {several}, in {name!r}: write all in EPSG:4326")
     return f"EPSG:{max(systems, default='4326')}"
 
 
 def _geometries(values: pd.Series, name: str, what: str) -> tuple[NDArray[Any], str]:
     """Read places as the first is written, and their system; unreadable ones become None."""
-    given = values.dropna()
-    text = str(given.iloc[0]).strip() if len(given) else ""
+    texts_given = values.dropna()
+    text = str(texts_given.iloc[0]).strip() if len(texts_given) else ""
     texts = np.asarray(values.astype(object).where(values.notna(), None), dtype=object)
     if _WKT.match(text):
-        systems = {found[1] for one in given if (found := _SYSTEM.match(str(one).strip()))}
-        texts = np.array([one and _SYSTEM.sub("", str(one)) for one in texts], dtype=object)
+        systems = {
+            match[1]
+            for text_or_code in texts_given
+            if (match := _SYSTEM.match(str(text_or_code).strip()))
+        }
+        texts = np.array(
+            [text_or_code and _SYSTEM.sub("", str(text_or_code)) for text_or_code in texts],
+            dtype=object,
+        )
         geometry = shapely.from_wkt(texts, on_invalid="ignore")
         return geometry, _only_system(systems, name, what)
     if _HEX.fullmatch(text):
         geometry = shapely.from_wkb(texts, on_invalid="ignore")
-        systems = {str(one) for one in shapely.get_srid(geometry) if one > 0}
+        systems = {
+            str(text_or_code) for text_or_code in shapely.get_srid(geometry) if text_or_code > 0
+        }
         return geometry, _only_system(systems, name, what)
     if text.startswith("{"):
         return shapely.from_geojson(texts, on_invalid="ignore"), "EPSG:4326"
+
     pairs = values.astype("string").str.extract(f"^{_PAIR}$")
     xy = np.column_stack([numbers(pairs[column]) for column in pairs])
     known = np.isfinite(xy).all(axis=1)
-    spelled_out = plain(name)
     if not known.any():
         holds = f"holds no places such as POINT (16.37 48.2) or 48.2,16.37 (but {text[:40]!r})"
         raise BadInput(f"{what} has no column known as lat or lon, and {name!r} {holds}")
-    lat, lon = spelled_out.find("lat"), max(spelled_out.find("lon"), spelled_out.find("lng"))
+
+    spelled_out = plain(name)
+    lat = spelled_out.find("lat")
+    lon = max(spelled_out.find("lon"), spelled_out.find("lng"))
     if lat < 0 or lon < 0:
         why = "which does not say their order: name the column lat,lon or lon,lat"
         raise BadInput(f"{what} has places such as {text} in {name!r}, {why}")
-    lat_first = lat < lon
+
     points = np.full(len(xy), None, dtype=object)
-    points[known] = shapely.points(xy[known][:, ::-1] if lat_first else xy[known])
+    points[known] = shapely.points(xy[known][:, ::-1] if lat < lon else xy[known])
     return points, "EPSG:4326"

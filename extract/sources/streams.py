@@ -74,7 +74,7 @@ class Reading:
     warned: Notices = field(default_factory=Notices)
 
     def with_columns(self, **columns: str) -> "Reading":
-        """Give the same with roles of columns, unless these are said."""
+        """Return the same with roles of columns, unless these are said."""
         return replace(self, columns={**columns, **self.columns})
 
     def warn(self, kind: str, message: str, about: str = "") -> None:
@@ -220,7 +220,7 @@ class _Metered(io.FileIO):
 
 
 def meter(task: str, total: int, progress: Progress) -> Callable[[int], None]:
-    """Give what adds up the bytes that are read, and reports the progress."""
+    """Return what adds up the bytes that are read, and reports the progress."""
     done = 0
 
     def read(size: int) -> None:
@@ -239,9 +239,9 @@ class CutOff(Exception):
     """An archive cannot be read any further."""
 
 
-def members(path: Path, how: Reading) -> Iterator[Member]:
-    """Give the members of a zip or tar archive in their order, folders left out."""
-    with how.open(path) as stream:
+def members(path: Path, reading: Reading) -> Iterator[Member]:
+    """Return the members of a zip or tar archive in their order, folders left out."""
+    with reading.open(path) as stream:
         find = _in_zip if stream.peek(4).startswith(ZIP) else _in_tar
         for name, opened in find(stream, path):
             # A name may hold ends of lines and broken characters.
@@ -360,7 +360,7 @@ def decoded(data: Any, what: str, kind: Any = Any) -> Any:
 
 
 def plain_value(value: Any) -> Any:
-    """Give a value of JSON as one that a column of texts or numbers can hold."""
+    """Return a value of JSON as one that a column of texts or numbers can hold."""
     if isinstance(value, str):
         return value.encode(errors="replace").decode()  # JSON may name half a character
     if isinstance(value, list):

@@ -73,66 +73,80 @@ _SHIFT, _STEP = 10_000.0, 0.02  # seconds: the latest beginning, and the shortes
 class TimeColumn:
     """Reads the times of one table, part by part, as seconds since 1970 UTC."""
 
-    def __init__(self, first: pd.DataFrame, what: str, how: Reading) -> None:
-        self._what, self._how = what, how
+    def __init__(self, first: pd.DataFrame, what: str, reading: Reading) -> None:
+        self._what = what
+        self._reading = reading
         self._judged = False
         self._role = "gps_seconds" if "gps_seconds" in first else "time"
         self._read = self._reader(first) if self._role in first else None
 
-    def seconds(self, rows: pd.DataFrame, how: Reading) -> Floats:
+    def seconds(self, rows: pd.DataFrame, reading: Reading) -> Floats:
         """Read the times of the next part of the table; NaN where there is none."""
         if self._read is None:
             return np.full(len(rows), np.nan)
-        seconds, given = self._read(rows), rows[self._role].notna().to_numpy()
+
+        seconds = self._read(rows)
+        is_given = rows[self._role].notna().to_numpy()
         if "zone" in rows:
             seconds = seconds - seconds_east(seconds, rows["zone"])
         if not self._judged:
-            self._judge(seconds, rows[self._role][given])
-        if unread := int((np.isnan(seconds) & given).sum()):
-            how.counts[UNREAD_TIMES] += unread
+            self._judge(seconds, rows[self._role][is_given])
+
+        if unread := int((np.isnan(seconds) & is_given).sum()):
+            reading.counts[UNREAD_TIMES] += unread
         return np.full(len(rows), np.nan) if self._read is None else seconds
 
-    def _judge(self, seconds: Floats, given: pd.Series) -> None:
+    def _judge(self, seconds: Floats, texts: pd.Series) -> None:
         """Refuse times of which none is one; days alone tell no order."""
-        self._judged, known = True, seconds[np.isfinite(seconds)]
-        if len(given) and not len(known):
+        self._judged = True
+        known = seconds[np.isfinite(seconds)]
+        if len(texts) and not len(known):
             way_out = f"{_WAY_OUT}, or name another column with `columns` time=..."
-            what = f"{self._what} can be read, such as {given.iloc[0]!r}"
+            what = f"{self._what} can be read, such as {texts.iloc[0]!r}"
             raise BadInput(f"none of the times of {what}: {way_out}")
+
         if len(seconds) > 1 and len(known) and not (known % _DAY).any():
             msg = f"{self._what} has days but no times of day: it is untimed"
-            self._how.warn("days", msg, self._what)
+            self._reading.warn("days", msg, self._what)
             self._read = None
 
     def _reader(self, first: pd.DataFrame) -> _Reader | None:
+        """Find by its first rows how the column of times is read; None if it is empty."""
         if self._role == "gps_seconds":
             return _of_gps
+
         values = first["time"]
-        given = values.dropna()
+        known_values = values.dropna()
         if pd.api.types.is_timedelta64_dtype(values):
             if "date" in first:
                 return self._of_texts(first, _with_durations)
-            if len(given):
-                self._say(str(given.iloc[0]), "seconds from an unknown beginning")
+            if len(known_values):
+                self._say(str(known_values.iloc[0]), "seconds from an unknown beginning")
             return lambda rows: rows["time"].dt.total_seconds().to_numpy(np.float64)
         if pd.api.types.is_datetime64_any_dtype(values):
             return lambda rows: _seconds(rows["time"])
-        if not len(given):
+        if not len(known_values):
             return None
-        some = [text.strip() for text in _texts(given.head(_JUDGED)).tolist()]
-        if any(_MINUTES_AND_SECONDS.fullmatch(text) for text in some):
-            why = f"such as {some[0]}, have minutes and seconds but no hours, as spreadsheets do"
-            raise BadInput(f"the times of {self._what}, {why}: {_WAY_OUT}")
+        return self._reader_of_values(first, known_values)
+
+    def _reader_of_values(self, first: pd.DataFrame, known_values: pd.Series) -> _Reader:
+        """Find how texts and numbers are read."""
+        examples = [text.strip() for text in _texts(known_values.head(_JUDGED)).tolist()]
+        if any(_MINUTES_AND_SECONDS.fullmatch(text) for text in examples):
+            why = "have minutes and seconds but no hours, as spreadsheets do"
+            raise BadInput(f"the times of {self._what}, such as {examples[0]}, {why}: {_WAY_OUT}")
+
         dated = "date" in first
-        if _are_of_day(some, dated=dated):
+        if _are_of_day(examples, dated=dated):
             if not dated:
                 way_out = (
                     "name a column with day and time, `columns` time=..., or the day, date=..."
                 )
-                raise BadInput(f"{self._what} holds times of day ({some[0]}) alone: {way_out}")
+                raise BadInput(f"{self._what} holds times of day ({examples[0]}) alone: {way_out}")
             return self._of_texts(first, _with_dates)
-        if 2 * int(np.isfinite(numbers(given.head(_JUDGED))).sum()) > len(some):
-            return self._of_numbers(numbers(given), some[0], dated=dated)
+
+        if 2 * int(np.isfinite(numbers(known_values.head(_JUDGED))).sum()) > len(examples):
+            return self._of_numbers(numbers(known_values), examples[0], dated=dated)
         return self._of_texts(first, lambda rows: _texts(rows["time"]))
 
     def _of_numbers(self, values: Floats, example: str, *, dated: bool) -> _Reader:
@@ -145,9 +159,11 @@ class TimeColumn:
                 if not _USUAL[0] <= middle < _USUAL[1]:
                     self._say(example, f"{unit} since 1970, {np.datetime64(int(middle), 's')}Z")
                 return lambda rows: _only_within(numbers(rows["time"]) / per_second)
+
         if _are_stamps(values):
             self._say(example, "YYYYMMDDhhmmss")
             return lambda rows: _only_within(_of_stamps(numbers(rows["time"])))
+
         steps = np.abs(np.diff(values))
         usual = np.median(steps[steps > 0.0]) if (steps > 0.0).any() else 1.0
         if dated or not (0.0 <= np.nanmin(values) < _SHIFT) or usual < _STEP:
@@ -165,39 +181,43 @@ class TimeColumn:
             return self._of_texts(first, lambda rows: _as_usual(texts_of(rows)))
         if 2 * int(np.isfinite(_iso_8601(begun)).sum()) >= len(begun):
             return lambda rows: _iso_8601(texts_of(rows))
+
         texts = texts_of(first).dropna()
         if not len(texts):  # they are refused
             return lambda rows: np.full(len(rows), np.nan)
+
         example = max(texts.head(_JUDGED).str.strip(), key=len)  # spreadsheets leave out midnight
-        ways = list[tuple[Floats, str, dict[str, Any]]]()  # the times, what comes first, how
+        readings = list[tuple[Floats, str, dict[str, Any]]]()  # the times, what comes first, how
         for order in _orders(example):
             with warnings.catch_warnings(action="ignore"):  # of what pandas has to guess
                 form = None if order == "year" else guess(example, dayfirst=order == "day")
             first_is = {} if form or order == "month" else {f"{order}first": True}
-            how = {"format": form or "mixed", **first_is}
-            read = _seconds(texts, **how)
-            ways.append((read[np.isfinite(read)], order, how))
+            form_options = {"format": form or "mixed", **first_is}
+            seconds = _seconds(texts, **form_options)
+            readings.append((seconds[np.isfinite(seconds)], order, form_options))
+
         # The most times, in the shortest span; of equal ones the first.
-        known, order, how = min(
-            ways, key=lambda way: (-len(way[0]), np.ptp(way[0]) if len(way[0]) else 0.0)
+        known, order, form_options = min(
+            readings, key=lambda way: (-len(way[0]), np.ptp(way[0]) if len(way[0]) else 0.0)
         )
-        if any(len(one) == len(known) and (one[:1] != known[:1]).any() for one, _, _ in ways):
+        others = (values for values, _, _ in readings if len(values) == len(known))
+        if any((values[:1] != known[:1]).any() for values in others):
             self._say(example, f"{order} first; if that is wrong, {_WAY_OUT}")
-        return lambda rows: _seconds(texts_of(rows), **how)
+        return lambda rows: _seconds(texts_of(rows), **form_options)
 
     def _say(self, example: str, read_as: str) -> None:
         """Warn of what is read in a way that is not the usual one, once for all files."""
         msg = f"{self._what} has times such as {example}: read as {read_as}"
-        self._how.warn(f"times as {read_as}", msg)
+        self._reading.warn(f"times as {read_as}", msg)
 
 
 def within(seconds: Floats, limits: tuple[float, float] = (EARLIEST, LATEST)) -> Bools:
-    """Tell which times lie between 1980 and 2100, or other limits."""
+    """Mark which times lie between 1980 and 2100, or other limits."""
     return np.asarray((seconds >= limits[0]) & (seconds < limits[1]))
 
 
 def _are_stamps(values: Floats) -> bool:
-    """Say whether most numbers are YYYYMMDDhhmmss."""
+    """Return whether most numbers are YYYYMMDDhhmmss."""
     return 2 * int(within(values, _STAMPS).sum()) > len(values)
 
 
@@ -237,7 +257,7 @@ def _are_days(seconds: Floats) -> bool:
 
 
 def are_of_day(values: pd.Series) -> bool:
-    """Say whether a column holds times of day, which need a day beside them."""
+    """Return whether a column holds times of day, which need a day beside them."""
     begin = values.dropna().head(_JUDGED)
     if pd.api.types.is_timedelta64_dtype(values):
         return True
@@ -248,7 +268,7 @@ def are_of_day(values: pd.Series) -> bool:
 
 
 def may_be_gps_seconds(values: Floats) -> bool:
-    """Say whether numbers may be seconds since 1980 as well as since 1970: neither is to come."""
+    """Return whether numbers may be seconds since 1980 as well as since 1970, and past."""
     known = values[np.isfinite(values)]
     now = time.time()
     return bool(len(known) and (known > _USUAL[0] - _GPS).all() and (known < now - _GPS).all())
@@ -286,7 +306,7 @@ def seconds_east(local: Floats, zones: pd.Series) -> Floats:
 
 
 def are_zones(values: pd.Series) -> bool:
-    """Say whether all values of a column are zones: names, offsets, or numbers of one unit."""
+    """Return whether all values of a column are zones: names, offsets, or numbers of one unit."""
     written = values.dropna().unique()[:_JUDGED]
     unit = _unit_of_zones(pd.Series(written))
     return len(written) > 0 and all(zone_of(str(text), unit) is not None for text in written)
@@ -295,9 +315,9 @@ def are_zones(values: pd.Series) -> bool:
 def _unit_of_zones(written: pd.Series) -> float:
     """Find in which unit numbers of zones are: hours, minutes, seconds or milliseconds."""
     sizes = np.abs(numbers(written))
-    most = np.nanmax(sizes) if np.isfinite(sizes).any() else 0.0
+    largest = np.nanmax(sizes) if np.isfinite(sizes).any() else 0.0
     units = (3_600.0, 60.0, 1.0, 1e-3)
-    return next((unit for unit in units if most * unit <= _EASTMOST * 3_600.0), 0.0)
+    return next((unit for unit in units if largest * unit <= _EASTMOST * 3_600.0), 0.0)
 
 
 def zone_of(text: str, unit: float) -> ZoneInfo | timedelta | None:
@@ -305,10 +325,10 @@ def zone_of(text: str, unit: float) -> ZoneInfo | timedelta | None:
     text = text.strip()
     if text.casefold() in _ZULU:
         return timedelta(0)
-    found = _OFFSET.fullmatch(text)
-    if found and float(found[2]) <= _EASTMOST and int(found[3] or 0) % 15 == 0:
-        size = timedelta(hours=int(found[2]), minutes=int(found[3] or 0))
-        return -size if found[1] == "-" else size
+    match = _OFFSET.fullmatch(text)
+    if match and float(match[2]) <= _EASTMOST and int(match[3] or 0) % 15 == 0:
+        size = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
+        return -size if match[1] == "-" else size
     with suppress(ValueError):
         seconds = unit * float(text)
         return timedelta(seconds=seconds) if unit and seconds % 900.0 == 0.0 else None
@@ -324,12 +344,14 @@ def _only_within(seconds: Floats) -> Floats:
 def _texts(values: pd.Series) -> pd.Series:
     if isinstance(values.dtype, pd.StringDtype):
         return values
-    whole = pd.api.types.is_float_dtype(values) and bool((values.dropna() % 1.0 == 0.0).all())
-    return (values.astype("Int64") if whole else values).astype("string")
+    are_integers = pd.api.types.is_float_dtype(values) and bool(
+        (values.dropna() % 1.0 == 0.0).all()
+    )
+    return (values.astype("Int64") if are_integers else values).astype("string")
 
 
 def _are_of_day(texts: list[str], *, dated: bool) -> bool:
-    """Say whether most texts are times of day; or all digits such as 080000, 080020, 080100."""
+    """Return whether most texts are times of day; or all digits such as 080000, 080020, 080100."""
     if 2 * sum(_OF_DAY.fullmatch(text) is not None for text in texts) > len(texts):
         return True
     valid = all(_DIGITS_OF_DAY.fullmatch(text) for text in texts)
@@ -376,19 +398,19 @@ def _of_stamps(values: Floats) -> Floats:
 
 def _iso_8601(texts: pd.Series) -> Floats:
     """Read texts; a year, or a year and a month, are no time."""
-    whole = texts.str.len().fillna(0).to_numpy(np.int64) >= len("20260131")
-    return np.where(whole, _seconds(texts.str.strip(), format="ISO8601"), np.nan)
+    is_long_enough = texts.str.len().fillna(0).to_numpy(np.int64) >= len("20260131")
+    return np.where(is_long_enough, _seconds(texts.str.strip(), format="ISO8601"), np.nan)
 
 
-def _seconds(values: pd.Series, **how: Any) -> Floats:
+def _seconds(values: pd.Series, **form: Any) -> Floats:
     """Read whole dates, or texts of them, by pandas; times without a zone are UTC."""
-    if how and how["format"] != "ISO8601":
+    if form and form["format"] != "ISO8601":
         values = values.str.strip().str.replace(
             r"^(\d{4}):(\d\d):(\d\d)\b", r"\1-\2-\3", regex=True
         )
-        whole = values.str.contains(_WHOLE_DATE, regex=True).fillna(False).astype(bool)
-        values = values.where(whole)
+        is_whole_date = values.str.contains(_WHOLE_DATE, regex=True).fillna(False).astype(bool)
+        values = values.where(is_whole_date)
     with warnings.catch_warnings(action="ignore"):  # of what pandas has to guess
-        times = pd.to_datetime(values, utc=True, errors="coerce", **how)
+        times = pd.to_datetime(values, utc=True, errors="coerce", **form)
     microseconds = times.astype("datetime64[us, UTC]").astype("int64").to_numpy()
     return np.where(times.isna().to_numpy(), np.nan, microseconds / 1e6)

@@ -38,13 +38,13 @@ _SIDEWAYS = 5.0
 
 
 def traces_of_fixes(
-    fixes: Iterable[Fix | None], label: str, how: Reading, subject: str | None = None
+    fixes: Iterable[Fix | None], label: str, reading: Reading, subject: str | None = None
 ) -> Iterator[Trace]:
     """Make a trace of each piece of one recording; None ends a piece."""
     trace = None
     for trace in with_last_cut_off(_pieces(fixes, label, subject)):
         yield trace
-    how.counts.update([EMPTY] * (trace is None))
+    reading.counts.update([EMPTY] * (trace is None))
 
 
 def _pieces(fixes: Iterable[Fix | None], label: str, subject: str | None) -> Iterator[Trace]:
@@ -116,19 +116,19 @@ def joined_pieces(traces: Iterable[Trace], counts: Counter[str]) -> Iterator[Tra
     """Join the pieces of a recording; those with overlapping times stay apart, and are counted."""
     held, spans = list[Trace](), list[tuple[float, float]]()  # those of the longer pieces, sorted
     for piece in traces:
-        same = bool(held) and (piece.name, piece.subject) == (held[0].name, held[0].subject)
+        goes_on = bool(held) and (piece.name, piece.subject) == (held[0].name, held[0].subject)
         # A long one without times is in the order of its file: nothing joins it.
-        same = same and all(len(one) == 1 or _is_timed(one) for one in (held[0], piece))
+        goes_on = goes_on and all(len(part) == 1 or _is_timed(part) for part in (held[0], piece))
         first = np.fmin.reduce(piece.time, initial=np.inf)
         last = np.fmax.reduce(piece.time, initial=-np.inf)
         span = (first, last) if len(piece) > 1 and first <= last else None
-        if same and span:
+        if goes_on and span:
             place = bisect_left(spans, span)
             near = spans[max(place - 1, 0) : place + 1]
-            same = not any(end > span[0] and span[1] > begin for begin, end in near)
-            if not same:
+            goes_on = not any(end > span[0] and span[1] > begin for begin, end in near)
+            if not goes_on:
                 counts[OVERLAPS] += 1
-        if held and not same:
+        if held and not goes_on:
             yield _joined(held)
             held, spans = [], []
         held.append(piece)
@@ -152,6 +152,7 @@ def _joined(pieces: Sequence[Trace]) -> Trace:
         time=np.concatenate([piece.time for piece in pieces]),
         spellings=tuple(dict.fromkeys(name for piece in pieces for name in piece.spellings)),
         cut_off=pieces[-1].cut_off,
+        without_fix=tuple(time for piece in pieces for time in piece.without_fix),
     )
 
 
@@ -169,7 +170,7 @@ def ordered(traces: Iterable[Trace], untimed: str, counts: Counter[str]) -> Iter
 
 
 def is_cloud(lat: Floats, lon: Floats) -> bool:
-    """Tell whether points are sorted by latitude, and by nothing else."""
+    """Return whether points are sorted by latitude, and by nothing else."""
     if len(lat) < _FEW or not (np.diff(lat) >= 0.0).all():
         return False
     east = np.diff(lon) * np.cos(np.radians(lat[0]))

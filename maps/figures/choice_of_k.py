@@ -9,6 +9,7 @@ from matplotlib.ticker import FuncFormatter
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
 from trajanon.evaluation.comparisons import KS, curve
+from trajanon.evaluation.evidence import NOTICE
 from trajanon.maps.drawing import PALETTE
 from trajanon.maps.figures.pictures import INK, ONE_COLUMN, Picture, legend_below, panels, styled
 from trajanon.trajectories.trajectories import Trajectories
@@ -23,7 +24,8 @@ def which_k(
 ) -> Picture:
     """Draw the chance of the best attack over metres moved, with a point for each k.
 
-    Each point is a release of its own, with all attacks that `trajanon.evaluate` tries on it.
+    Each point is a release of its own, with all attacks that `trajanon.evaluate` tries on it. Its
+    figures are exact, so it is for the holder of the data, and its caption says so.
 
     Parameters
     ----------
@@ -67,11 +69,9 @@ def which_k(
             choices["moved"], choices["chance"], "o-", color=PALETTE[0], label="the best attack"
         )
         ax.plot(choices["moved"], choices["baseline"], "--", color=INK, linewidth=0.8, label="1/k")
-        for one in found.choices:
-            above = max(one.chance, 1.0 / one.k)
-            ax.annotate(
-                f"{one.k}", (one.moved, above), (3, 3), textcoords="offset points", color=INK
-            )
+        for choice in found.choices:
+            at = (choice.moved, max(choice.chance, 1.0 / choice.k))
+            ax.annotate(f"{choice.k}", at, (3, 3), textcoords="offset points", color=INK)
         ax.margins(x=0.08)
         ax.set_xlim(left=0.0)
         ax.set_ylim(bottom=0.0)
@@ -80,7 +80,7 @@ def which_k(
         ax.set_ylabel("a row of the target is found")
         legend_below(figure, 2, others=ax.get_legend_handles_labels()[0])
     caption = (
-        f"Which k: the mean chance of the best attack over metres moved, of "
+        f"{NOTICE} Which k: the mean chance of the best attack over metres moved, of "
         f"{len(trajectories):,} {trajectories.units}. Numbers are k. {found.words}"
     )
     numbers = choices.to_csv(index=False, float_format="%.4g")

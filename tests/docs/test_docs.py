@@ -155,7 +155,7 @@ def test_the_site_can_be_searched_from_disk(site: Path, browser: "Browser") -> N
     page.locator("iframe[title]").scroll_into_view_if_needed()
     panel = page.frame_locator("iframe[title]").locator("#trajanon h1")
     panel.wait_for(timeout=20_000)
-    assert panel.inner_text() == "trajanon · k = 4 subjects"
+    assert panel.inner_text() == "trajanon · k = 4 people"
     page.close()
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import osmium
 import pytest
 from osm_xml import OsmFile
 
@@ -131,6 +132,16 @@ def test_what_is_no_osm_file_is_refused(tmp_path: Path, name: str, content: byte
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(FileProblem, match=r"^cannot read .* as OpenStreetMap data"):
+        boundary(path, "Nova")
+
+
+def test_text_that_is_no_utf_8_is_refused(land: Path) -> None:
+    path = land.with_name("broken.osm.pbf")
+    with osmium.SimpleWriter(osmium.io.File(path, "pbf,pbf_compression=none")) as writer:
+        for thing in osmium.FileProcessor(land):
+            writer.add(thing)
+    path.write_bytes(path.read_bytes().replace(b"Nova", b"N\xffva"))
+    with pytest.raises(FileProblem, match=r"^cannot read .*broken.osm.pbf as OpenStreetMap data"):
         boundary(path, "Nova")
 
 

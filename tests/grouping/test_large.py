@@ -1,7 +1,6 @@
 """Large tables from end to end: the pipeline in blocks, forced on small ones."""
 
 from dataclasses import replace
-from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +18,7 @@ from trajanon.common.settings import Effort
 from trajanon.grouping import loss
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.neighbours import Neighbours
+from trajanon.grouping.paths import paths
 from trajanon.grouping.paths.paths import joined_paths, path_length
 from trajanon.grouping.problem import SearchLog
 from trajanon.grouping.refinements.descent import descend
@@ -168,8 +168,8 @@ def test_sums_in_parts_are_those_of_the_whole(seed: int, n: int, groups: int) ->
     whole = loss.group_means(records, labels)
     lost, long = loss.sse(records, labels), path_length(records, path)
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("grouping.loss", "grouping.paths.paths"):
-            patch.setattr(import_module(f"trajanon.{name}"), "_AT_ONCE", 7)
+        patch.setattr(loss, "_RECORDS_PER_SUM", 7)
+        patch.setattr(paths, "_STEPS_PER_SUM", 7)
         assert np.array_equal(loss.group_means(records, labels), whole)
         assert loss.sse(records, labels) == pytest.approx(lost)
         assert path_length(records, path) == pytest.approx(long)

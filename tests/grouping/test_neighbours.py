@@ -90,7 +90,7 @@ def test_the_leading_axes_leave_out_what_they_may() -> None:
 @pytest.mark.parametrize("kind", ["any", "duplicates"])
 def test_threads_leave_every_bit(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     search_as_if_large(monkeypatch)
-    monkeypatch.setattr(neighbours, "_TURNED", 17)
+    monkeypatch.setattr(neighbours, "_RECORDS_PER_TURN", 17)
     found = []
     for count in (1, 2, 5):
         monkeypatch.setattr(workers, "cores", lambda count=count: count)
@@ -110,7 +110,7 @@ def test_the_nearest_are_those_of_all_distances(seed: int, n: int, m: int, count
     rng = np.random.default_rng(seed)
     some, points = rng.normal(size=(m, 2)), rng.normal(size=(n, 2))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(neighbours, "_QUERIES", 7)
+        patch.setattr(neighbours, "_POINTS_PER_QUERY", 7)
         away, which = nearest_points(cKDTree(some), points, count)
     assert away.shape == which.shape == (n, count)
     for point, far, places in zip(points, away, which, strict=True):
@@ -131,7 +131,7 @@ def test_ctrl_c_ends_the_threads_that_ask(monkeypatch: pytest.MonkeyPatch) -> No
             asked.append(some)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(neighbours, "_QUERIES", 1)
+    monkeypatch.setattr(neighbours, "_POINTS_PER_QUERY", 1)
     monkeypatch.setattr(workers, "cores", lambda: 1)
     with pytest.raises(KeyboardInterrupt):
         nearest_points(Tree(), np.zeros((50, 2)), 1)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problems import problem
 
-from trajanon._kernels.path_building import shortest_walk, walk
+from trajanon._kernels.path_building import Walks, shortest_walk, walk
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.grouping import loss
 from trajanon.grouping.methods.distance_methods import cbfs, md, mdav
@@ -41,11 +41,15 @@ def lists(records: Floats, count: int) -> tuple[Ints, Floats]:
 def test_the_shortest_walk_is_the_shortest_of_all(seed: int, n: int, p: int, count: int) -> None:
     records = np.random.default_rng(seed).normal(size=(n, p))
     best = np.empty(n, dtype=np.int64)
-    room = np.empty(n, dtype=np.bool_), np.empty(n, dtype=np.int64)
-    length, middle = np.inf, n // 2
-    for first, last in ((0, middle), (middle, n)):  # a chunk, and another
-        walks = np.arange(first, last), np.full(last - first, -1)
-        length = shortest_walk(records, *lists(records, count), *walks, *room, best, length)
+    waiting = np.empty(n, dtype=np.bool_)
+    order = np.empty(n, dtype=np.int64)
+    walks = Walks(records, *lists(records, count), waiting, order, best)
+
+    length = np.inf
+    middle = n // 2
+    for first, last in ((0, middle), (middle, n)):  # a part, and another
+        starts = np.arange(first, last)
+        length = shortest_walk(walks, starts, np.full(last - first, -1), length)
     expected = min(
         (naive_paths.walk(records, start) for start in range(n)),
         key=lambda path: path_length(records, np.array(path)),

@@ -122,7 +122,7 @@ def test_few_records_are_grouped_best(seed: int, n: int, k: int, grid: bool) -> 
         ("LEAST_ROOM", 0),
         ("REGION_NODES", 0),
         ("REGION_GAP", 1.0),
-        ("LOOKS", 0),
+        ("REGION_CHECKS", 0),
         ("PRICING_NODES", 1),
         ("GENERATION_ROUNDS", 1),
         ("POOL", 0),

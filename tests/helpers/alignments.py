@@ -48,8 +48,7 @@ def aligned(
         partition,
         k,
         subjects=trajectories.subject,
-        regroup=regroup,
-        moves_per_record=moves,
+        moves_per_record=moves if regroup else None,
         seed=seed,
         progress=progress,
     )

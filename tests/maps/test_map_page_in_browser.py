@@ -59,11 +59,11 @@ def test_the_panel_says_what_the_report_says_on_screen_and_on_paper(see: Open) -
     words = " ".join(text(seen, "#trajanon").split())
     for expected in (
         "For the holder of the data, not for publication.",
-        "k = 3 subjects",
+        "k = 3 people",
         "Released points lie 126 m from where people went on average",
         "information loss 12 %",
         "Trajectories, n 11 Groups 3",
-        "Each group has one colour",
+        "in place of the thin trajectories of its group",
     ):
         assert expected in words
     assert OSM_ATTRIBUTION in text(seen, ".leaflet-control-attribution")
@@ -138,7 +138,7 @@ def test_a_screen_reader_finds_its_way(see: Open) -> None:
     assert page.get_by_role("complementary", name="About").count() == 1
     assert page.locator("html").get_attribute("lang") == "en"
     assert "trajanon" in page.title()
-    assert page.locator("h1").all_inner_texts() == ["trajanon · k = 3 subjects"]
+    assert page.locator("h1").all_inner_texts() == ["trajanon · k = 3 people"]
     assert page.locator("#trajanon h2").first.inner_text() == "Layers"
     unnamed = "[...document.querySelectorAll('caption, summary')].filter"
     assert seen.js(f"{unnamed}((one) => !one.querySelector('h1, h2')).length") == 0
@@ -183,7 +183,8 @@ def test_a_map_shows_itself_in_a_notebook(see: Open) -> None:
 def test_only_lines_of_the_chosen_hours_are_drawn(see: Open) -> None:
     seen = see(compare(*timed(), view="side-by-side", tiles=None))
     assert shown(seen) == (11, 3)
-    assert status(seen) == "All hours: 11 originals, 11 by released times, 3 groups."
+    assert status(seen) == "All hours: 11 trips as recorded, 11 as released, 3 groups."
+    assert text(seen, ".unit") == "Highest bar: 4 trips in an hour"
     everything = seen.coloured()
     for name in ("worst", "displacement"):
         seen.toggle(name)
@@ -192,7 +193,7 @@ def test_only_lines_of_the_chosen_hours_are_drawn(see: Open) -> None:
     assert seen.page.locator(".day button").nth(9).bounding_box() == before
     assert shown(seen) == (4, 1)
     assert (seen.lines("worst"), seen.lines("displacement")) == (1, 3 * 4)
-    assert status(seen) == "Hours chosen: 4 originals, 4 by released times, 1 group."
+    assert status(seen) == "Hours chosen: 4 trips as recorded, 4 as released, 1 group."
     legend = text(seen, ".layers")
     assert "Originals (4 of 11), thin" in legend
     assert "Released (1 of 3 groups), thick" in legend
@@ -221,7 +222,7 @@ def test_only_lines_of_the_chosen_hours_are_drawn(see: Open) -> None:
 
 def test_bars_are_buttons(see: Open) -> None:
     seen = see(compare(*timed(), tiles=None))
-    bar = seen.page.get_by_role("button", name="08:00–09:00: 4 originals, 4 by released times")
+    bar = seen.page.get_by_role("button", name="08:00–09:00: 4 trips as recorded, 4 as released")
     assert bar.get_attribute("aria-pressed") == "false"
     bar.focus()
     seen.page.keyboard.press("Enter")
@@ -247,6 +248,6 @@ def test_days_are_chosen_beside_hours(see: Open) -> None:
     assert shown(seen) == (0, 0)
     assert seen.coloured() == 0
     names = seen.page.locator(".day button").nth(8).get_attribute("title")
-    assert names == "08:00–09:00: 0 originals, 0 by released times"  # on a Tuesday
+    assert names == "08:00–09:00: 0 trips as recorded, 0 as released"  # on a Tuesday
     hour(seen, 17)
     assert shown(seen) == (2, 1)

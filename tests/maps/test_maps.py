@@ -68,7 +68,7 @@ def test_every_original_and_one_line_a_group_are_drawn_in_millionths_of_a_degree
 def test_the_panel_gives_verdict_cost_k_n_groups_and_loss() -> None:
     page = compared()
     said = about(page)
-    assert said["headline"] == "k = 3 subjects"
+    assert said["headline"] == "k = 3 people"
     assert said["sentences"] == [
         "Ready to publish.",
         "Released points lie 126 m from where people went on average (median 86 m); "
@@ -78,7 +78,7 @@ def test_the_panel_gives_verdict_cost_k_n_groups_and_loss() -> None:
     assert said["facts"] == [
         ["Trajectories, n", "11"],
         ["Groups", "3"],
-        ["Subjects in each group", "at least 3"],
+        ["People in each group", "at least 3"],
         ["Information loss", "12.3 %"],
         ["95 % of points moved at most", "300 m"],
     ]
@@ -153,7 +153,8 @@ def test_the_public_map_holds_nothing_but_the_release() -> None:
     assert page.startswith("<!DOCTYPE html>")
     assert '<html lang="en">' in page
     said = about(page)
-    assert said["facts"] == [["Rows, n", "11"], ["Groups", "3"], ["Smallest group", "3"]]
+    assert said["facts"] == [["Lines", "3"], ["Rows", "11"], ["Fewest rows of a line", "3"]]
+    assert said["reading"].startswith("Each line stands for 3 or more rows of the release")
     assert set(said["layers"]) == {"released", "density-released"}
     assert set(said["groups"]) == {"number", "size", "weight", "colour"}
     assert sorted(said["groups"]["size"]) == [3, 4, 4]
@@ -190,7 +191,7 @@ def test_of_too_many_some_groups_are_drawn_whole(sizes: list[int], most: int) ->
     points = np.random.default_rng(1).normal(40, 0.01, (len(labels), 30, 2)).round(7)
     released = Trajectories(means(points, labels)[labels])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("trajanon.maps.drawing._POINTS", most * 30)
+        patch.setattr("trajanon.maps.drawing._POINTS_DRAWN", most * 30)
         page = html(compare(Trajectories(points), released, report(labels, points)))
     said, groups = about(page), about(page)["groups"]["number"]
     members = [np.flatnonzero(labels == group) for group in groups]

@@ -189,7 +189,7 @@ def test_what_is_no_cluster_is_refused(address: str, says: str) -> None:
 def test_a_scheduler_that_is_not_there_is_one_sentence(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "_PATIENCE", 1)
+    monkeypatch.setattr(workers, "_SECONDS_TO_WAIT", 1)
     write_folder(Path("trajectories"), walks(30))
     address = "tcp://127.0.0.1:1"
     answer = run("anonymize", "trajectories", "-k", "3", "--cluster", address)
@@ -197,7 +197,7 @@ def test_a_scheduler_that_is_not_there_is_one_sentence(
 
 
 def test_a_scheduler_without_workers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_PATIENCE", 0.1)
+    monkeypatch.setattr(workers, "_SECONDS_TO_WAIT", 0.1)
     with (
         LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0", processes=False) as cluster,
         Client(cluster) as client,

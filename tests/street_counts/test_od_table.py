@@ -1,4 +1,4 @@
-"""People from zone to zone."""
+"""Trips from zone to zone."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from trajanon.trajectories.geodesy import cell_middles, cells
 from trajanon.trajectories.times import Clock
 
 ENDS = np.array([[[41.0, 2.0], [41.1, 2.1]]] * 2 + [[[41.1, 2.1], [41.1, 2.1]]])
-PEOPLE = np.array([4, 5, 6])
+TRIPS = np.array([4, 5, 6])
 
 
 def town(**columns: list[str]) -> geopandas.GeoDataFrame:
@@ -26,18 +26,24 @@ def town(**columns: list[str]) -> geopandas.GeoDataFrame:
     return geopandas.GeoDataFrame(columns, geometry=boxes, crs="EPSG:4326")
 
 
-def flows(zones: float | geopandas.GeoDataFrame, **options: int) -> list[list[object]]:
-    found = trajanon.zone_flows(ReleasedLines(ENDS, PEOPLE), zones, **options)
-    return list(found[["from_zone", "to_zone", "people", "lines"]].to_numpy().tolist())
+def flows(zones: float | geopandas.GeoDataFrame) -> list[list[object]]:
+    found = trajanon.zone_flows(ReleasedLines(ENDS, TRIPS), zones)
+    return list(found[["from_zone", "to_zone", "trips", "lines"]].to_numpy().tolist())
 
 
-def test_people_are_counted_from_zone_to_zone() -> None:
+def test_trips_are_counted_from_zone_to_zone() -> None:
     named = [["south", "north", 9, 2], ["north", "north", 6, 1]]
     assert flows(town(zone=["south", "north", "over"])) == named
-    assert flows(town(zone=["south", "north", "over"]), least_people=7) == named[:1]
     assert flows(town()) == [["0", "1", 9, 2], ["1", "1", 6, 1]]
     assert flows(town(id=["a", "b", "c"])[1:]) == [["b", "b", 6, 1]]
     assert flows(town(id=["a", "b", "c"])[:0]) == []
+
+
+def test_the_share_of_trips_with_both_ends_in_zones_is_known() -> None:
+    lines = ReleasedLines(ENDS, TRIPS, k=4)
+    half = trajanon.zone_flows(lines, town(id=["a", "b", "c"])[1:]).attrs
+    assert (half["of_trips"], half["share_counted"], half["k"]) == (15, 6 / 15, 4)
+    assert trajanon.zone_flows(lines, 1_000.0).attrs["share_counted"] == 1.0
 
 
 def test_cells_are_named_by_their_middles() -> None:
@@ -60,7 +66,7 @@ def test_the_middle_of_a_cell_is_in_it(metres: float) -> None:
 def test_departures_are_counted_by_hour() -> None:
     clock = Clock("of-day", "Europe/Madrid", 300)
     times = np.array([[3_600.0, 7_200.0], [90_000.0, 93_600.0], [28_800.0, 32_400.0]])
-    found = trajanon.zone_flows(ReleasedLines(ENDS, PEOPLE, times, clock), 1_000.0)
+    found = trajanon.zone_flows(ReleasedLines(ENDS, TRIPS, times, clock), 1_000.0)
     hours = found[list(HOURS_OF_DAY)].to_numpy()
     assert hours[0, 1] == 9  # 25:00 is the night after
     assert hours[1, 8] == 6

@@ -1,4 +1,4 @@
-"""People on streets: whom a line counts for, where, in which direction, how fast and when."""
+"""Trips on streets: how often a line counts, where, in which direction, how fast and when."""
 
 import re
 from pathlib import Path
@@ -53,13 +53,13 @@ def east(begin: float, end: float, m: int = 10) -> Floats:
     return at(np.linspace(begin, end, m), np.full(m, 8.0))
 
 
-def lines(*points: Floats, people: int = 4) -> ReleasedLines:
-    return ReleasedLines(np.stack(points), np.full(len(points), people))
+def lines(*points: Floats, trips: int = 4) -> ReleasedLines:
+    return ReleasedLines(np.stack(points), np.full(len(points), trips))
 
 
 def test_streets_run_from_junction_to_junction(roads: RoadsToFollow) -> None:
     """Over the border of two ways, of which one is drawn from its other end."""
-    found = streets(lines(east(50, 1_950), east(1_950, 50), people=5), roads)
+    found = streets(lines(east(50, 1_950), east(1_950, 50), trips=5), roads)
     columns = found.drop(columns="geometry").fillna({"name": ""})
     assert columns.to_dict("records") == [
         {
@@ -69,7 +69,7 @@ def test_streets_run_from_junction_to_junction(roads: RoadsToFollow) -> None:
             "highway": kind,
             "name": name,
             "length_m": 1000.0,
-            "people": 5,
+            "trips": 5,
             "lines": 1,
         }
         for ways, begin, end, kind, name in (
@@ -83,7 +83,7 @@ def test_streets_run_from_junction_to_junction(roads: RoadsToFollow) -> None:
     assert begins == pytest.approx(at(np.array([0, 1_000, 2_000, 1_000.0]), np.zeros(4)), abs=1e-6)
     assert found.crs.to_epsg() == 4326
     assert found.attrs["attribution"] == OSM_ATTRIBUTION
-    assert found.attrs["on_roads"] == pytest.approx(1.0)
+    assert found.attrs["share_on_roads"] == pytest.approx(1.0)
 
 
 def test_the_way_between_points_counts(roads: RoadsToFollow) -> None:
@@ -102,17 +102,24 @@ def test_nobody_goes_against_a_one_way_street(roads: RoadsToFollow) -> None:
 def test_a_line_that_leaves_the_roads_counts_inside(roads: RoadsToFollow) -> None:
     out = streets(lines(east(1_000, 3_000, 21)), roads)
     assert out[["from_node", "to_node"]].to_numpy().tolist() == [[11, 21]]
-    assert 0.45 < out.attrs["on_roads"] < 0.6
+    assert 0.45 < out.attrs["share_on_roads"] < 0.6
     nowhere = streets(lines(east(4_000, 6_000)), roads)
     assert len(nowhere) == 0
+    assert (out.attrs["share_counted"], nowhere.attrs["share_counted"]) == (1.0, 0.0)
     assert list(nowhere.columns) == list(out.columns)
 
 
-def test_few_people_are_left_out(roads: RoadsToFollow) -> None:
-    some = ReleasedLines(np.stack([east(50, 900), east(50, 1_950)]), np.array([4, 6]))
-    assert streets(some, roads).people.tolist() == [10, 6]
-    assert streets(some, roads, least_people=7).people.tolist() == [10]
-    assert streets(some, roads, least_people=11).people.tolist() == []
+def test_a_person_on_two_lines_counts_twice_and_k_stand_behind_each_count(
+    roads: RoadsToFollow,
+) -> None:
+    """Four commuters go east and come back; on the way, four others join them."""
+    there, back = east(50, 1_950), east(1_950, 50)
+    points = np.stack([there + n * 1e-6 for n in range(8)] + [back + n * 1e-6 for n in range(4)])
+    commuters = Trajectories(points, subject=np.array([*range(8), *range(4)]))
+    counted = streets(trajanon.anonymize(commuters, 4), roads)
+    assert counted.attrs["k"] == 4
+    assert counted.attrs["of_trips"] == 12  # of 8 people
+    assert sorted(counted.trips) == [4, 4, 8, 8]
 
 
 def test_speed_and_hours_are_those_of_the_lines(roads: RoadsToFollow) -> None:
@@ -123,7 +130,7 @@ def test_speed_and_hours_are_those_of_the_lines(roads: RoadsToFollow) -> None:
     found = streets(ReleasedLines(points, np.array([4, 5]), times, DAY), roads)
     assert found.speed_kmh.to_numpy() == pytest.approx([5.7, 11.4, 11.4, 5.7], rel=0.1)
     hours = found[list(HOURS_OF_DAY)].to_numpy()
-    assert (hours.sum(axis=1) == found.people).all()
+    assert (hours.sum(axis=1) == found.trips).all()
     assert hours[0, 7] == hours[3, 8] == 4
     assert (hours[1:3, 23] == 5).all()
 
@@ -165,7 +172,8 @@ def test_what_is_no_release_is_refused(roads: RoadsToFollow, tmp_path: Path) -> 
     with pytest.raises(BadInput, match=re.escape("plain.parquet is no release to count on")):
         streets(tmp_path / "plain.parquet", roads)
     some = trajanon.anonymize(trips, 4, method="mdav", refine="none")
-    assert streets(some, roads).people.max() == 8
+    counted = streets(some, roads)
+    assert (counted.trips.max(), counted.attrs["k"]) == (8, None)  # nothing is known of people
     with pytest.raises(BadInput, match="these roads have no ids"):
         streets(some, roads._replace(osm=None))
 

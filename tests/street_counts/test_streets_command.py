@@ -1,6 +1,8 @@
 """trajanon streets, and the streets of trajanon evaluate."""
 
 import json
+import re
+from hashlib import sha256
 from pathlib import Path
 from unittest.mock import patch
 
@@ -33,7 +35,9 @@ def drives(n: int = 40) -> Trajectories:
     points[..., 0] = LAT + random.normal(0, 5e-5, (n, 30))
     points[..., 1] = LON + 0.03 * share + random.normal(0, 1e-4, (n, 1))
     begin = 1_212_904_800.0 + random.integers(0, 86_400, (n, 1))
-    return Trajectories(points, np.arange(n), times=begin + 300.0 * share)
+    return Trajectories(
+        points, np.arange(n), times=begin + 300.0 * share, provenance={"trips": True}
+    )
 
 
 @pytest.fixture
@@ -49,7 +53,9 @@ def test_a_table_is_written_in_each_format(run: Run, here: Path, suffix: str) ->
     out = here / f"out.{suffix}"
     answer = run("streets", "--roads", "town.osm", "--out", out.name)
     assert answer.code == 0
-    assert "Wrote 1 street, of 10 lines, to out." in answer.out
+    assert "Wrote 1 street to out." in answer.out
+    assert "Of the 40 trips on the 10 lines of the release, 100 % pass" in answer.out
+    assert "At least 4 different people stand behind each count." in answer.out
     assert "trajanon evaluate --roads" in answer.out
     if suffix == "csv":
         found = pd.read_csv(out)
@@ -57,11 +63,13 @@ def test_a_table_is_written_in_each_format(run: Run, here: Path, suffix: str) ->
     else:
         found = geopandas.read_parquet(out) if suffix == "parquet" else geopandas.read_file(out)
         assert found.geometry[0].length == pytest.approx(0.03)
-    assert found.people.tolist() == [40]
+    assert found.trips.tolist() == [40]
     assert found.speed_kmh.to_numpy() == pytest.approx([27.4], rel=0.2)
     assert mode(out) == mode(here / "anonymized.parquet")
     sheet = (here / "out.datasheet.md").read_text()
     assert "OpenStreetMap" in sheet
+    assert sha256((here / "anonymized.parquet").read_bytes()).hexdigest() in sheet
+    assert not re.search(r"\d\.\d{4}", sheet)
     assert "on San Francisco's cabs" not in answer.err
     before = out.read_bytes()
     assert run("streets", "--roads", "town.osm", "--out", out.name).code == 0
@@ -71,13 +79,64 @@ def test_a_table_is_written_in_each_format(run: Run, here: Path, suffix: str) ->
 def test_flows_are_counted_without_roads(run: Run, here: Path) -> None:
     answer = run("streets", "--od", 50_000, "--json")
     told = json.loads(answer.out)
-    assert (told["rows"], told["of_people"]) == (1, 40)
-    assert geopandas.read_parquet(here / "od.parquet").people.tolist() == [40]
+    assert (told["rows"], told["of_trips"]) == (1, 40)
+    assert geopandas.read_parquet(here / "od.parquet").trips.tolist() == [40]
     zone = geopandas.GeoDataFrame(geometry=geopandas.points_from_xy([LON], [LAT]).buffer(1))
     zone.set_crs(4326).to_file(here / "zones.geojson")
     assert run("streets", "--od", "zones.geojson", "--out", "od.csv").code == 0
-    assert pd.read_csv(here / "od.csv").people.tolist() == [40]
+    assert pd.read_csv(here / "od.csv").trips.tolist() == [40]
     assert "od.csv is a release, or counts of one" in run("extract", "od.csv").sentence
+
+
+def test_streets_without_a_name_are_written_beside_others(run: Run, here: Path) -> None:
+    osm = OsmFile()
+    nodes = osm.nodes(
+        [(LAT, LON), (LAT, LON + 0.015), (LAT, LON + 0.03), (LAT + 0.01, LON + 0.015)]
+    )
+    osm.way(nodes[:2], {"highway": "residential", "name": "West"})
+    osm.way(nodes[1:3], {"highway": "residential"})
+    osm.way(nodes[1::2], {"highway": "residential"})
+    osm.write(here / "town.osm")
+    assert run("streets", "--roads", "town.osm", "--out", "out.csv").code == 0
+    assert pd.read_csv(here / "out.csv").name.fillna("").tolist() == ["West", ""]
+
+
+def test_counts_say_how_good_their_cells_are(run: Run, here: Path) -> None:
+    """As the certificate of this very release says."""
+    command = "streets", "--od", 1_500, "--json"
+    written = here / "anonymized.certificate.json"
+
+    def warned(cell: str | None, sha: str | None = None) -> str:
+        release = {"rows": 40, "groups": 10, "sha256": {"anonymized.parquet": sha}}
+        flows = {"cell": cell, "right": 0.77 if cell else [0.5, 0.6]}
+        said = {"release": release, "promise": {"k": 4}, "cost": {"flows": flows}}
+        written.write_text(json.dumps(said))
+        answer = run(*command)
+        assert answer.code == 0
+        return " ".join(json.loads(answer.out)["sentences"])
+
+    digest = sha256((here / "anonymized.parquet").read_bytes()).hexdigest()
+    assert "Between cells of 1 km, 77 % of the counts are right." in warned("1 km", digest)
+    assert "Warning: cells of 1,500 m are too small" in warned("2 km", digest)
+    unfit = "not fit for use. Even between cells of 3 km only 50 % to 60 %"
+    assert unfit in warned(None, digest)
+    assert "is not measured" in warned("1 km", "of another file")
+    written.write_text("{}")
+    assert "is no certificate of trajanon" in run(*command).sentence
+
+
+def test_flows_of_one_line_each_are_warned_of(run: Run, here: Path) -> None:
+    assert "flows are of one line alone" in run("streets", "--od", 2).out
+    assert "of one line alone" not in run("streets", "--od", 50_000).out
+
+
+@pytest.mark.usefixtures("few_tried")
+def test_the_certificate_names_the_cells_for_flows(run: Run, here: Path) -> None:
+    assert run("evaluate").code == 0
+    certified = json.loads((here / "anonymized.certificate.json").read_text())
+    evaluated = json.loads((here / "evaluation.json").read_text())
+    assert certified["cost"]["flows"]["cell"] == evaluated["od_cell"]
+    assert "is not measured" not in run("streets", "--od", 3_000).out
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "geojson", "csv"])
@@ -125,7 +184,7 @@ def test_parts_are_counted_together(run: Run, tmp_path: Path) -> None:
     with shards_of(50), patch.object(release, "PART", 30):
         assert run("anonymize", "trips", "-k", 4, "--out", "out", "--effort", "fast").code == 0
     assert run("streets", "out", "--roads", "town.osm", "--out", "a.csv").code == 0
-    assert pd.read_csv(tmp_path / "a.csv").people.tolist() == [100]
+    assert pd.read_csv(tmp_path / "a.csv").trips.tolist() == [100]
 
 
 @pytest.mark.usefixtures("few_tried")
@@ -135,4 +194,4 @@ def test_an_evaluation_compares_streets(run: Run, here: Path) -> None:
     told = json.loads(answer.out)["streets"]
     assert (told["streets"], told["busiest_error"]) == (1, 0.0)
     assert told["speed_error"] < 0.2
-    assert "Counts of people on 1 streets" in (here / "evaluation.html").read_text()
+    assert "Counts of trips on 1 streets" in (here / "evaluation.html").read_text()

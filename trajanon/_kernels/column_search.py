@@ -29,18 +29,21 @@ class PricingProblem(NamedTuple):
 
 @bare
 def earnings(pricing, members):
-    """What a group earns before the duals of cuts."""
-    prices, pairs = 0.0, 0.0
+    """Compute what a group earns before the duals of cuts."""
+    prices = 0.0
+    pairs = 0.0
+
     for i in range(members.shape[0]):
         prices += pricing.prices[members[i]]
         for j in range(i):
             pairs += pricing.distances[members[i], members[j]]
+
     return prices - pairs / members.shape[0]
 
 
 @bare
 def has_subject(subjects, members, record, leave_out):
-    """Whether a member other than ``leave_out`` has the subject of a record."""
+    """Return whether a member other than ``leave_out`` has the subject of a record."""
     for member in members:
         if member == leave_out:
             continue
@@ -74,53 +77,75 @@ def sum_distances(pricing, members, to_members):
 def grow_group(pricing, members, started, to_members):
     """Grow ``members`` from the first ``started``, which stay; the best size, 0 if none holds k."""
     sum_distances(pricing, members[:started], to_members)
-    best_size, most = 0, -np.inf
+
+    best_size = 0
+    most = -np.inf
+
     for size in range(started, members.shape[0] + 1):
         group = members[:size]
         different = different_subjects(pricing.subjects, group)
         if different >= pricing.k:
             earned = earnings(pricing, group)
             if earned > most:
-                best_size, most = size, earned
+                best_size = size
+                most = earned
         if size == members.shape[0]:
             break
-        repeats = size - different < members.shape[0] - pricing.k
-        best, least = -1, np.inf
+
+        may_repeat = size - different < members.shape[0] - pricing.k
+
+        nearest = -1
+        least = np.inf
         for record in range(pricing.prices.shape[0]):
             cost = to_members[record] / (size + 1) - pricing.prices[record]
-            if cost < least and (repeats or not has_subject(pricing.subjects, group, record, NONE)):
-                best, least = record, cost
-        if best < 0:
+            if cost < least and (
+                may_repeat or not has_subject(pricing.subjects, group, record, NONE)
+            ):
+                nearest = record
+                least = cost
+
+        if nearest < 0:
             break
-        members[size] = best
-        to_members[best] = np.inf  # never to join again
+
+        members[size] = nearest
+        to_members[nearest] = np.inf  # never to join again
         for record in range(to_members.shape[0]):
-            to_members[record] += pricing.distances[best, record]
+            to_members[record] += pricing.distances[nearest, record]
     return best_size
 
 
 @bare
 def exchange_member(pricing, members, to_members):
-    """Exchange the member and the record outside that earn most; whether they do."""
-    size, subjects = members.shape[0], pricing.subjects
+    """Exchange the member and the record outside that earn most; return whether they do."""
+    size = members.shape[0]
+    subjects = pricing.subjects
     sum_distances(pricing, members, to_members)
+
     spare = different_subjects(subjects, members) > pricing.k
-    highest, place, entering = 0.0, -1, -1
+    highest = 0.0
+    place = -1
+    entering = -1
     for price in pricing.prices:
         highest = max(highest, abs(price))
+
     most = 1e-12 * highest
     for i in range(size):
         leaving = members[i]
+
         before = 0.0
         for member in members:
             before += pricing.distances[leaving, member]
+
         free = spare or has_subject(subjects, members, leaving, leaving)
         for record in range(pricing.prices.shape[0]):
             after = to_members[record] - pricing.distances[leaving, record]
             gain = pricing.prices[record] - pricing.prices[leaving]
             gain += (before - after) / size
             if gain > most and (free or not has_subject(subjects, members, record, leaving)):
-                most, place, entering = gain, i, record
+                most = gain
+                place = i
+                entering = record
+
     if place < 0:
         return False
     members[place] = entering
@@ -177,7 +202,7 @@ def insert_largest(largest, value):
 
 @bare
 def bound_by_root(pricing, search, record):
-    """What a member adds at most: distances to the root sum to twice the SSE at most."""
+    """Bound what a member adds: distances to the root sum to twice the SSE at most."""
     return pricing.prices[record] - pricing.distances[search.members[0], record] / 2.0
 
 
@@ -186,9 +211,13 @@ def keep_promising(pricing, search, depth, size, least):
     """Keep, in order, the records with which a group may earn more than the least."""
     wanted = size - depth
     share = 2.0 if wanted == 1 else 1.0
-    near, score = search.near[depth], search.score[depth]
+    near = search.near[depth]
+    score = search.score[depth]
+
     count = search.listed[depth]
-    largest, largest_by_root = search.largest[0, :wanted], search.largest[1, :wanted]
+
+    largest = search.largest[0, :wanted]
+    largest_by_root = search.largest[1, :wanted]
     for i in range(wanted):
         largest[i] = largest_by_root[i] = -np.inf
     for i in range(count):
@@ -198,29 +227,37 @@ def keep_promising(pricing, search, depth, size, least):
         score[i] -= share * search.half_duals[depth, record]
         insert_largest(largest, score[i])
         insert_largest(largest_by_root, bound_by_root(pricing, search, record))
+
+    # What a record must add, for all wanted records together to earn more than the least.
     needed = least - search.earned[depth] - largest[: wanted - 1].sum()
     needed_by_root = least - largest_by_root[: wanted - 1].sum()
     for member in search.members[:depth]:
         needed_by_root -= bound_by_root(pricing, search, member)
-    kept = 0
+
+    promising = 0
     for i in range(count):
-        record, value = near[i], score[i]
+        record = near[i]
+        value = score[i]
         by_root = bound_by_root(pricing, search, record)
         if value <= needed or by_root <= needed_by_root:
             continue
-        place = kept
+
+        place = promising
         while place > 0 and score[place - 1] < value:
-            near[place], score[place] = near[place - 1], score[place - 1]
+            near[place] = near[place - 1]
+            score[place] = score[place - 1]
             place -= 1
-        near[place], score[place] = record, value
-        kept += 1
-    search.listed[depth] = kept
+        near[place] = record
+        score[place] = value
+        promising += 1
+
+    search.listed[depth] = promising
     search.following[depth] = 0
 
 
 @bare
 def enter_cuts(pricing, search, depth, record):
-    """Count a record that has joined as the last of ``depth``. Returns the duals now due."""
+    """Count a record that has joined as the last of ``depth``; return the duals now due."""
     due = 0.0
     for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
         cut = pricing.cuts_of[i]
@@ -230,25 +267,46 @@ def enter_cuts(pricing, search, depth, record):
             due += dual
         if search.held[cut] <= 2:
             change = dual / 2.0 if search.held[cut] == 1 else -dual / 2.0
-            for other in pricing.cuts[cut]:
-                search.half_duals[depth, other] += change
+            for third in pricing.cuts[cut]:
+                search.half_duals[depth, third] += change
     return due
 
 
 @bare
 def begin_group(pricing, search):
-    """Begin with the root, which all others may join."""
+    """Begin a group with the root, which all others may join."""
     root = search.members[0]
     search.half_duals[1] = 0.0
     search.held[:] = 0
+
     count = 0
     for record in range(pricing.prices.shape[0]):
         search.to_members[1, record] = pricing.distances[root, record]
         if record != root:
             search.near[1, count] = record
             count += 1
+
     search.listed[1] = count
     search.earned[1] = pricing.prices[root] - enter_cuts(pricing, search, _ROOT, root)
+
+
+@bare
+def join_group(pricing, search, depth, size):
+    """Add the member at a depth to the group: those after it in the list may join next."""
+    record = search.members[depth]
+    behind = search.following[depth]
+    search.listed[depth + 1] = search.listed[depth] - behind
+    for i in range(search.listed[depth + 1]):
+        candidate = search.near[depth, behind + i]
+        search.near[depth + 1, i] = candidate
+        search.to_members[depth + 1, candidate] = (
+            search.to_members[depth, candidate] + pricing.distances[record, candidate]
+        )
+        search.half_duals[depth + 1, candidate] = search.half_duals[depth, candidate]
+
+    due = enter_cuts(pricing, search, depth + 1, record)
+    cost = search.to_members[depth, record] / size
+    search.earned[depth + 1] = search.earned[depth] + pricing.prices[record] - cost - due
 
 
 @bare
@@ -256,42 +314,35 @@ def search_group(pricing, search, size, least, nodes, place):
     """Find the group of a size round the root that earns most, at ``place``, or every one."""
     begin_group(pricing, search)
     keep_promising(pricing, search, _ROOT, size, least)
+
     most = least
     if search.listed[1] >= size - 1:
         most = max(least, search.earned[1] + search.score[1, : size - 1].sum())
+
     depth = _ROOT
     while depth > 0 and nodes > 0:
         first = search.following[depth]
         last = first + size - depth
         at_most = search.earned[depth] + search.score[depth, first:last].sum()
+
+        # Nothing more at this depth: step back.
         if last > search.listed[depth] or at_most <= least:
             depth -= 1
             record = search.members[depth]
             for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
                 search.held[pricing.cuts_of[i]] -= 1
             continue
+
         nodes -= 1
         search.following[depth] += 1
         search.members[depth] = search.near[depth, first]
         group = search.members[: depth + 1]
         if depth + 1 - different_subjects(pricing.subjects, group) > size - pricing.k:
             continue
+
         if depth + 1 < size:
-            # Those after it in the list may join next.
-            record, rest = search.members[depth], search.following[depth]
-            search.listed[depth + 1] = search.listed[depth] - rest
-            for i in range(search.listed[depth + 1]):
-                other = search.near[depth, rest + i]
-                search.near[depth + 1, i] = other
-                search.to_members[depth + 1, other] = (
-                    search.to_members[depth, other] + pricing.distances[record, other]
-                )
-                search.half_duals[depth + 1, other] = search.half_duals[depth, other]
-            due = enter_cuts(pricing, search, depth + 1, record)
-            cost = search.to_members[depth, record] / size
-            earned = search.earned[depth] + pricing.prices[record] - cost - due
+            join_group(pricing, search, depth, size)
             depth += 1
-            search.earned[depth] = earned
             keep_promising(pricing, search, depth, size, least)
         elif place == search.found.shape[0]:
             nodes = 0
@@ -307,7 +358,7 @@ def search_group(pricing, search, size, least, nodes, place):
 
 
 def room_for(pricing: PricingProblem, groups: int, every: bool) -> Search:
-    """Room for the groups that a search finds: every one, or the best round each root."""
+    """Make room for the groups that a search finds: every one, or the best round each root."""
     m, largest = pricing.halves.shape
     return Search(
         members=np.empty(largest, dtype=np.int64),
@@ -331,10 +382,14 @@ def search_groups(pricing, search, roots, least, nodes, at_most):
     """Find the best group round each root, the one nearest to all, or every one above a least."""
     for row in range(search.sizes.shape[0]):
         search.sizes[row] = 0
-    place, complete = 0, True
+
+    place = 0
+    complete = True
+
     for i in range(roots.shape[0]):
         search.members[0] = roots[i]
-        best, left = least, nodes
+        best = least
+        left = nodes
         at_most[i] = least
         if not search.every:
             place = i

@@ -7,7 +7,9 @@ from trajanon._kernels.compiled import bare
 
 @bare
 def squared_distance(a, b):
-    total = a.dtype.type(0)  # in single precision, of two that are
+    """Sum the squared differences of two records."""
+    # In single precision, of two that are.
+    total = a.dtype.type(0)
     for column in range(a.shape[0]):
         difference = a[column] - b[column]
         total += difference * difference
@@ -16,7 +18,7 @@ def squared_distance(a, b):
 
 @bare
 def draw_bits(random):
-    """The next 64 bits of a generator with one cell of state (xorshift64*)."""
+    """Draw the next 64 bits of a generator with one cell of state (xorshift64*)."""
     state = random[0]
     state ^= state >> np.uint64(12)
     state ^= state << np.uint64(25)
@@ -27,7 +29,7 @@ def draw_bits(random):
 
 @bare
 def below(random, limit):
-    """A whole number of 0..limit-1."""
+    """Draw a whole number of 0..limit-1."""
     return np.int64(draw_bits(random) >> np.uint64(33)) % limit
 
 
@@ -35,9 +37,11 @@ def below(random, limit):
 def insert_rising(values, items, place, value, item):
     """Put a value, and its item, among those before a place, which rise; the rest moves on."""
     while place > 0 and values[place - 1] > value:
-        values[place], items[place] = values[place - 1], items[place - 1]
+        values[place] = values[place - 1]
+        items[place] = items[place - 1]
         place -= 1
-    values[place], items[place] = value, item
+    values[place] = value
+    items[place] = item
 
 
 @bare
@@ -48,5 +52,6 @@ def keep_nearest(nearest, away, item, distance):
         if nearest[rank] == item:
             place = rank
             break
+
     if distance < away[place]:
         insert_rising(away, nearest, place, distance, item)

@@ -31,7 +31,8 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any], **more: bool) -> None:
         update_wrapper(self, function)
-        self._function, self._options = function, _OPTIONS | more
+        self._function = function
+        self._options = _OPTIONS | more
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self._called(*arguments, **named)

@@ -23,7 +23,8 @@ from trajanon._kernels.group_state import (
     replacing_change,
 )
 
-RECORDS, GROUPS, CREATED = np.arange(3)  # what a pass looks at, and where groups are created
+RECORDS, GROUPS, CREATED = np.arange(3)
+"""What a pass looks at: records, groups, or records where groups are created."""
 
 _LARGEST = 16  # k up to which three records are moved: beyond, there are too many
 
@@ -48,8 +49,10 @@ class Descent(NamedTuple):
 
 @bare
 def surroundings_changed(descent, record):
-    """Whether a record's group, or a near one, changed since it was looked at."""
-    labels, since = descent.groups.labels, descent.looked[record]
+    """Return whether a record's group, or a near one, changed since it was looked at."""
+    labels = descent.groups.labels
+    since = descent.looked[record]
+
     if descent.changed[labels[record]] > since:
         return True
     for neighbour in descent.neighbours[record]:
@@ -59,26 +62,27 @@ def surroundings_changed(descent, record):
 
 
 @bare
-def near_groups(descent, record, found):
-    """The groups near a record, but for its own; how many they are."""
+def near_groups(descent, record, near):
+    """List the groups near a record, but for its own; return how many they are."""
     labels = descent.groups.labels
     count = 0
     for neighbour in descent.neighbours[record]:
         group = labels[neighbour]
         if group == labels[record]:
             continue
+
         known = False
         for i in range(count):
-            known = known or found[i] == group
+            known = known or near[i] == group
         if not known:
-            found[count] = group
+            near[count] = group
             count += 1
     return count
 
 
 @bare
 def is_near(descent, record, group):
-    """Whether a group holds one of a record's nearest."""
+    """Return whether a group holds one of a record's nearest."""
     for neighbour in descent.neighbours[record]:
         if descent.groups.labels[neighbour] == group:
             return True
@@ -91,21 +95,29 @@ def find_exchange(descent, x, k, near):
     groups = descent.groups
     may_go = may_leave(groups, x, k)
     leaving = leaving_change(groups, x) if may_go else 0.0
-    best, count = -descent.tiny, 0
+
+    best = -descent.tiny
+    count = 0
     for group in near:
         if may_go:
             change = leaving + joining_change(groups, groups.records[x], group)
             if change < best:
-                best, count = change, 1
-                descent.gathered[0], descent.bound[0] = x, group
+                best = change
+                count = 1
+                descent.gathered[0] = x
+                descent.bound[0] = group
+
         z = groups.first[group]
         while z >= 0:
             if may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
                 change = exchange_change(groups, x, z)
                 if change < best:
-                    best, count = change, 2
-                    descent.gathered[0], descent.bound[0] = x, group
-                    descent.gathered[1], descent.bound[1] = z, groups.labels[x]
+                    best = change
+                    count = 2
+                    descent.gathered[0] = x
+                    descent.bound[0] = group
+                    descent.gathered[1] = z
+                    descent.bound[1] = groups.labels[x]
             z = groups.following[z]
     return count
 
@@ -115,40 +127,51 @@ def find_chain(descent, x, k, near):
     """Find a record that another takes the place of, and where it goes on; how many move."""
     if k > _LARGEST:
         return 0
+
     groups = descent.groups
-    own = groups.labels[x]
+    own_group = groups.labels[x]
     may_go = may_leave(groups, x, k)
     leaving = leaving_change(groups, x) if may_go else 0.0
+
     for group in near:
         x_enters = squared_distance(groups.records[x], groups.centroids[group])
         z = groups.first[group]
         while z >= 0:
-            first = replacing_change(groups, z, x, x_enters)
+            first_change = replacing_change(groups, z, x, x_enters)
             # Joining a group always costs: a chain without a gain by now never has one.
-            if leaving + first < 0.0 and may_replace(groups, z, x, k):
-                descent.gathered[0], descent.bound[0] = x, group
-                for other in descent.nearer[: near_groups(descent, z, descent.nearer)]:
-                    if other == own:
+            if leaving + first_change < 0.0 and may_replace(groups, z, x, k):
+                descent.gathered[0] = x
+                descent.bound[0] = group
+
+                for onward in descent.nearer[: near_groups(descent, z, descent.nearer)]:
+                    if onward == own_group:
                         continue
-                    descent.gathered[1], descent.bound[1] = z, other
-                    z_enters = squared_distance(groups.records[z], groups.centroids[other])
-                    size = groups.sizes[other]
-                    change = leaving + first + z_enters * (size / (size + 1.0))
+
+                    descent.gathered[1] = z
+                    descent.bound[1] = onward
+                    z_enters = squared_distance(groups.records[z], groups.centroids[onward])
+                    size = groups.sizes[onward]
+                    change = leaving + first_change + z_enters * (size / (size + 1.0))
+
                     if may_go and change < -descent.tiny:
                         return 2
-                    v = groups.first[other]
-                    while v >= 0 and first < 0.0:
-                        change = first + replacing_change(groups, v, z, z_enters)
+
+                    v = groups.first[onward]
+                    while v >= 0 and first_change < 0.0:
+                        change = first_change + replacing_change(groups, v, z, z_enters)
                         if (
                             change < 0.0
                             and may_replace(groups, v, z, k)
                             and may_replace(groups, x, v, k)
-                            and is_near(descent, v, own)
+                            and is_near(descent, v, own_group)
                         ):
-                            v_enters = squared_distance(groups.records[v], groups.centroids[own])
+                            v_enters = squared_distance(
+                                groups.records[v], groups.centroids[own_group]
+                            )
                             change += replacing_change(groups, x, v, v_enters)
                             if change < -descent.tiny:
-                                descent.gathered[2], descent.bound[2] = v, own
+                                descent.gathered[2] = v
+                                descent.bound[2] = own_group
                                 return 3
                         v = groups.following[v]
             z = groups.following[z]
@@ -157,8 +180,10 @@ def find_chain(descent, x, k, near):
 
 @bare
 def gather(descent, group):
-    """Gather the members of a group, rising; how many they are."""
-    members, count = descent.gathered, 0
+    """Gather the members of a group, rising; return how many they are."""
+    members = descent.gathered
+    count = 0
+
     member = descent.groups.first[group]
     while member >= 0:
         insert_rising(members, members, count, member, member)
@@ -168,9 +193,9 @@ def gather(descent, group):
 
 
 @bare
-def send_back(descent, made, kept):
+def send_back(descent, made, staying):
     """Send the records gathered back where they came from, the last one first, but for some."""
-    for i in range(made - 1, kept - 1, -1):
+    for i in range(made - 1, staying - 1, -1):
         move(descent.groups, descent.gathered[i], descent.origins[i])
 
 
@@ -187,22 +212,31 @@ def dissolve_group(descent, group, limit):
     """Send members to near groups, each where it costs least; how many were sent, and may stay."""
     groups = descent.groups
     count = gather(descent, group)
+
     change = 0.0
     for member in descent.gathered[:count]:
         away = squared_distance(groups.records[member], groups.centroids[group])
         change -= away
+
     for i in range(count):
         member = descent.gathered[i]
         descent.origins[i] = group
-        target, least = NONE, np.inf
-        for other in descent.near[: near_groups(descent, member, descent.near)]:
-            cost = joining_change(groups, groups.records[member], other)
+
+        target = NONE
+        least = np.inf
+        for near in descent.near[: near_groups(descent, member, descent.near)]:
+            cost = joining_change(groups, groups.records[member], near)
             if cost < least:
-                target, least = other, cost
+                target = near
+                least = cost
+
+        # What follows can only add to it.
         change += least
-        if target < 0 or change >= limit:  # what follows can only add to it
+        if target < 0 or change >= limit:
             return i, 0
+
         move(groups, member, target)
+
     close_group(groups, group)
     return count, count
 
@@ -213,19 +247,25 @@ def create_group(descent, x, k, limit):
     groups = descent.groups
     if not may_leave(groups, x, k):
         return 0, 0
+
+    # Most tries end here, although each record that leaves may keep others from it.
     spared = 1
     for neighbour in descent.neighbours[x]:
         spared += may_leave(groups, neighbour, k)
-    if spared < k:  # and each that leaves may keep others: most tries end here
+    if spared < k:
         return 0, 0
+
     group = open_group(groups)
-    count, change = 0, 0.0
+    count = 0
+    change = 0.0
+
     for i in range(-1, descent.neighbours.shape[1]):
         record = x if i < 0 else descent.neighbours[x, i]
         subject = groups.subjects[record]
         met = groups.repeats and holds_subject(groups, group, subject, NONE)
         if met or not may_leave(groups, record, k):
             continue
+
         change += leaving_change(groups, record)
         change += joining_change(groups, groups.records[record], group)
         descent.gathered[count] = record
@@ -234,6 +274,7 @@ def create_group(descent, x, k, limit):
         count += 1
         if count == k:
             break
+
     if count == k and change < limit:
         return count, count
     close_group(groups, group)
@@ -243,14 +284,18 @@ def create_group(descent, x, k, limit):
 @bare
 def order_along(descent, count):
     """Order the records gathered on the line between two that are far apart."""
-    records, members, along = descent.groups.records, descent.gathered, descent.along
+    records = descent.groups.records
+    members = descent.gathered
+    along = descent.along
+
     centroid = descent.groups.centroids[descent.groups.labels[members[0]]]
-    one = records[farthest(records, members[:count], centroid)]
-    other = records[farthest(records, members[:count], one)]
+    one_end = records[farthest(records, members[:count], centroid)]
+    other_end = records[farthest(records, members[:count], one_end)]
+
     for i in range(count):
         member = members[i]
-        value = squared_distance(records[member], one)
-        value -= squared_distance(records[member], other)
+        value = squared_distance(records[member], one_end)
+        value -= squared_distance(records[member], other_end)
         insert_rising(along, members, i, value, member)
 
 
@@ -260,32 +305,40 @@ def split_group(descent, group, k, limit):
     groups = descent.groups
     if groups.different[group] < 2 * k:
         return 0, 0
+
     count = gather(descent, group)
     order_along(descent, count)
+
     cut_off = open_group(groups)
-    best, moved, change = limit, 0, 0.0
+    best = limit
+    moved = 0
+    change = 0.0
     for i in range(count - 1):
         member = descent.gathered[i]
         descent.origins[i] = group
         change += leaving_change(groups, member)
         change += joining_change(groups, groups.records[member], cut_off)
         move(groups, member, cut_off)
-        both = min(groups.different[group], groups.different[cut_off])
-        if both >= k and change < best:
-            best, moved = change, i + 1
+
+        least_different = min(groups.different[group], groups.different[cut_off])
+        if least_different >= k and change < best:
+            best = change
+            moved = i + 1
+
     if moved == 0:
         close_group(groups, cut_off)
     return count - 1, moved
 
 
 @bare
-def descent_pass(descent, what, k, moves, start, stop):
-    """Look at records or groups once, in one kernel for all moves; the moves made so far."""
+def descent_pass(descent, movers, k, moves, start, stop):
+    """Look at records or groups once, in one kernel for all moves; return the moves made so far."""
     for item in range(start, stop):
-        if what == RECORDS:
+        if movers == RECORDS:
             if not surroundings_changed(descent, item):
                 continue
             descent.looked[item] = moves
+
             near = descent.near[: near_groups(descent, item, descent.near)]
             moved = find_exchange(descent, item, k, near)
             if moved == 0:
@@ -294,9 +347,10 @@ def descent_pass(descent, what, k, moves, start, stop):
                 descent.origins[i] = descent.groups.labels[descent.gathered[i]]
                 move(descent.groups, descent.gathered[i], descent.bound[i])
         else:
-            made, moved = 0, 0
-            for attempt in range(1 if what == CREATED else 2):
-                if what == CREATED:
+            made = 0
+            moved = 0
+            for attempt in range(1 if movers == CREATED else 2):
+                if movers == CREATED:
                     made, moved = create_group(descent, item, k, -descent.tiny)
                 elif descent.groups.sizes[item] > 0 and attempt == 0:
                     made, moved = split_group(descent, item, k, -descent.tiny)
@@ -304,6 +358,7 @@ def descent_pass(descent, what, k, moves, start, stop):
                     made, moved = dissolve_group(descent, item, -descent.tiny)
                 send_back(descent, made, moved)
                 made = moved
+
         if moved > 0:
             moves += 1
             touch(descent, moved, moves)

@@ -8,19 +8,25 @@ from trajanon._kernels.compiled import bare
 
 @bare
 def farthest(records, remaining, point):
-    """The remaining record farthest from a point; the first one of equals."""
-    best, best_distance = remaining[0], -1.0
+    """Find the remaining record farthest from a point; the first one of equals."""
+    best = remaining[0]
+    best_distance = -1.0
+
     for record in remaining:
         distance = squared_distance(records[record], point)
         if distance > best_distance:
-            best, best_distance = record, distance
+            best = record
+            best_distance = distance
     return best
 
 
 @bare
 def farthest_pair(records, outer_first, radius, opposite, reach, labels):
-    """The two remaining records that are farthest apart: ``outer_first``, by falling ``radius``."""
-    first, second, best = outer_first[0], outer_first[1], -1.0
+    """Find the two remaining records farthest apart: ``outer_first``, by falling ``radius``."""
+    first = outer_first[0]
+    second = outer_first[1]
+    best = -1.0
+
     for i in range(outer_first.shape[0]):
         record = outer_first[i]
         # Two records are no farther apart than their distances to any one point together.
@@ -29,53 +35,65 @@ def farthest_pair(records, outer_first, radius, opposite, reach, labels):
             break
         if min(reach[record], outermost) < best:
             continue
+
+        # Its farthest was not found yet, or has left.
         if opposite[record] < 0 or labels[opposite[record]] >= 0:
             reach[record] = -1.0
-            for other in outer_first:
-                if radius[record] + radius[other] < reach[record]:
+            for partner in outer_first:
+                if radius[record] + radius[partner] < reach[record]:
                     break
-                if other == record:
+                if partner == record:
                     continue
-                distance = np.sqrt(squared_distance(records[record], records[other]))
+                distance = np.sqrt(squared_distance(records[record], records[partner]))
                 if distance > reach[record]:
                     reach[record] = distance
-                    opposite[record] = other
+                    opposite[record] = partner
+
         if reach[record] > best:
-            first, second, best = record, opposite[record], reach[record]
+            first = record
+            second = opposite[record]
+            best = reach[record]
     return first, second
 
 
 @bare
 def nearest_of_other_subjects(records, remaining, subjects, centre, near, distance):
-    """Fill in the nearest of other subjects, one of each, the first of equals; how many."""
-    count, found = near.shape[0], 0
+    """Fill in the nearest of other subjects, one of each, the first of equals; return how many."""
+    count = near.shape[0]
+    filled = 0
     for record in remaining:
         if subjects[record] == subjects[centre]:
             continue
+
         away = squared_distance(records[record], records[centre])
-        if found == count and away >= distance[count - 1]:
+
+        if filled == count and away >= distance[count - 1]:
             continue
+
         # Where its subject stands already, else a new or the last place.
-        place = min(found, count - 1)
-        for i in range(found):
+        place = min(filled, count - 1)
+        for i in range(filled):
             if subjects[near[i]] == subjects[record]:
                 place = i
                 break
-        if place == found:
-            found += 1
+
+        if place == filled:
+            filled += 1
         elif away >= distance[place]:
             continue
         insert_rising(distance, near, place, away, record)
-    return found
+    return filled
 
 
 @bare
 def nearest_to_group(records, remaining, members):
-    """The remaining record nearest to any member, and its squared distance; the first of equals."""
-    best, least = -1, np.inf
+    """Find the remaining record nearest to any member, and its squared distance."""
+    best = -1
+    least = np.inf
     for record in remaining:
         for member in members:
             away = squared_distance(records[record], records[member])
             if away < least:
-                best, least = record, away
+                best = record
+                least = away
     return best, least

@@ -22,7 +22,7 @@ class Tree(NamedTuple):
     random: NDArray[np.uint64]  # the state of a generator, one cell
     spare: NDArray[np.int64]  # room for an order, (n,)
     waiting: NDArray[np.int64]  # where parts begin and end that are to be halved, (128, 2)
-    some: NDArray[np.int64]  # points of a part, (25,)
+    sample: NDArray[np.int64]  # points of a part, (25,)
     along: NDArray[np.float64]  # where these lie along a line, (25,)
     direction: NDArray[np.floating]  # of that line, (q,)
 
@@ -37,7 +37,7 @@ def sprout(points: NDArray[np.floating], leaf: int, seed: int) -> Tree:
         random=np.array([seed], dtype=np.uint64),
         spare=np.empty(n, dtype=np.int64),
         waiting=np.empty((_PARTED, 2), dtype=np.int64),
-        some=np.empty(_LOOKED_AT, dtype=np.int64),
+        sample=np.empty(_LOOKED_AT, dtype=np.int64),
         along=np.empty(_LOOKED_AT),
         direction=np.empty_like(points[0]),
     )
@@ -45,7 +45,7 @@ def sprout(points: NDArray[np.floating], leaf: int, seed: int) -> Tree:
 
 @bare
 def place_along(direction, point):
-    """Where a point lies along a direction."""
+    """Compute where a point lies along a direction."""
     total = 0.0
     for column in range(direction.shape[0]):
         total += direction[column] * point[column]
@@ -54,53 +54,82 @@ def place_along(direction, point):
 
 @bare
 def halve(tree, start, stop):
-    """Part points across a line between two, about in halves, by the middle of some; the border."""
-    points, order, spare = tree.points, tree.order, tree.spare
-    some, along, direction = tree.some, tree.along, tree.direction
+    """Part points about in halves, across a line between two, at a sample's middle; the border."""
+    points = tree.points
+    order = tree.order
+    spare = tree.spare
+    sample = tree.sample
+    along = tree.along
+    direction = tree.direction
+
     for i in range(_LOOKED_AT):
-        some[i] = order[start + below(tree.random, stop - start)]
-    one, other, most = points[some[0]], points[some[0]], -1.0
-    for candidate in some:  # the farthest: long parts are cut across their length
-        distance = squared_distance(one, points[candidate])
+        sample[i] = order[start + below(tree.random, stop - start)]
+
+    # From a point to the farthest: long parts are cut across their length.
+    one_end = points[sample[0]]
+    other_end = points[sample[0]]
+    most = -1.0
+    for candidate in sample:
+        distance = squared_distance(one_end, points[candidate])
         if distance > most:
-            other, most = points[candidate], distance
-    for column in range(one.shape[0]):
-        direction[column] = other[column] - one[column]
+            other_end = points[candidate]
+            most = distance
+
+    for column in range(one_end.shape[0]):
+        direction[column] = other_end[column] - one_end[column]
+
     for i in range(_LOOKED_AT):
-        insert_rising(along, some, i, place_along(direction, points[some[i]]), some[i])
+        insert_rising(along, sample, i, place_along(direction, points[sample[i]]), sample[i])
     middle = along[_LOOKED_AT // 2]
+
     # Without a branch that depends on the place: the processor would guess half of them wrong.
-    left, right = start, stop - 1
+    left = start
+    right = stop - 1
+
     for place in range(start, stop):
         point = order[place]
         is_left = place_along(direction, points[point]) < middle
-        spare[left], spare[right] = point, point
+        spare[left] = point
+        spare[right] = point
         left += is_left
         right -= not is_left
     for place in range(start, stop):
         order[place] = spare[place]
+
     quarter = (stop - start) // 4
     if start + quarter < left < stop - quarter:
         return left
-    return (start + stop) // 2  # many are at one place
+
+    # Many are at one place.
+    return (start + stop) // 2
 
 
 @bare
 def grow(tree, leaf):
     """Halve points until no part holds more than a leaf; the leaves, near ones together."""
-    borders, waiting = tree.borders, tree.waiting
-    waiting[0, 0], waiting[0, 1] = 0, tree.order.shape[0]
-    height, leaves = 1, 0
+    borders = tree.borders
+    waiting = tree.waiting
+
+    waiting[0, 0] = 0
+    waiting[0, 1] = tree.order.shape[0]
+
+    height = 1
+    leaves = 0
     while height > 0:
         height -= 1
-        start, stop = waiting[height, 0], waiting[height, 1]
+
+        start = waiting[height, 0]
+        stop = waiting[height, 1]
         if stop - start <= leaf:
             leaves += 1
             borders[leaves] = stop
             continue
+
         middle = halve(tree, start, stop)
-        waiting[height, 0], waiting[height, 1] = middle, stop
-        waiting[height + 1, 0], waiting[height + 1, 1] = start, middle
+        waiting[height, 0] = middle
+        waiting[height, 1] = stop
+        waiting[height + 1, 0] = start
+        waiting[height + 1, 1] = middle
         height += 2
     return leaves
 
@@ -110,11 +139,12 @@ def compare_leaves(points, order, borders, nearest, away):
     """Compare all records that share a leaf; keep the nearest of each, (n, c)."""
     for leaf in range(borders.shape[0] - 1):
         members = order[borders[leaf] : borders[leaf + 1]]
-        here = points[members]
+        leaf_points = points[members]
+
         for i in range(members.shape[0]):
             a = members[i]
             for j in range(i):
-                distance = squared_distance(here[i], here[j])
+                distance = squared_distance(leaf_points[i], leaf_points[j])
                 if distance < away[a, -1]:
                     keep_nearest(nearest[a], away[a], members[j], distance)
                 b = members[j]

@@ -30,7 +30,7 @@ class Groups(NamedTuple):
 
 @bare
 def holds_subject(groups, group, subject, leave_out):
-    """Whether a member of a group, but for one, is of a subject."""
+    """Return whether a member of a group, but for one, is of a subject."""
     member = groups.first[group]
     while member >= 0:
         if member != leave_out and groups.subjects[member] == subject:
@@ -48,7 +48,7 @@ def close_group(groups, group):
 
 @bare
 def open_group(groups):
-    """Take an empty group off the stack."""
+    """Return an empty group off the stack."""
     groups.empty[-1] -= 1
     return groups.empty[groups.empty[-1]]
 
@@ -57,6 +57,7 @@ def open_group(groups):
 def move(groups, record, target):
     """Move a record to another group; centroids, chains and counts follow."""
     source = groups.labels[record]
+
     if groups.repeats:
         subject = groups.subjects[record]
         groups.different[source] -= not holds_subject(groups, source, subject, record)
@@ -64,62 +65,86 @@ def move(groups, record, target):
     else:
         groups.different[source] -= 1
         groups.different[target] += 1
-    before, behind = groups.preceding[record], groups.following[record]
+
+    # The record leaves its chain ...
+    before = groups.preceding[record]
+    behind = groups.following[record]
     if before >= 0:
         groups.following[before] = behind
     else:
         groups.first[source] = behind
     if behind >= 0:
         groups.preceding[behind] = before
+
+    # ... and begins the other one.
     head = groups.first[target]
-    groups.following[record], groups.preceding[record] = head, -1
+    groups.following[record] = head
+    groups.preceding[record] = -1
     if head >= 0:
         groups.preceding[head] = record
     groups.first[target] = record
+
     groups.labels[record] = target
     groups.sizes[source] -= 1
     groups.sizes[target] += 1
-    left, joined = groups.sizes[source], groups.sizes[target]
+    source_size = groups.sizes[source]
+    target_size = groups.sizes[target]
+
     # A group of one has its record as centroid, whatever was there before.
-    share = 1.0 / joined
+    share = 1.0 / target_size
     for column in range(groups.records.shape[1]):
         value = groups.records[record, column]
         mean = groups.centroids[target, column]
-        groups.centroids[target, column] = value if joined == 1 else mean + (value - mean) * share
+        groups.centroids[target, column] = (
+            value if target_size == 1 else mean + (value - mean) * share
+        )
         mean = groups.centroids[source, column]
-        if left > 0:
-            groups.centroids[source, column] = mean + (mean - value) / left
+        if source_size > 0:
+            groups.centroids[source, column] = mean + (mean - value) / source_size
 
 
 @bare
-def hand_over(groups, record, other):
-    """Give a record's place in its chain to another record."""
-    before, behind = groups.preceding[record], groups.following[record]
+def hand_over(groups, record, heir):
+    """Set another record in a record's place in its chain; return the records beside it."""
+    before = groups.preceding[record]
+    behind = groups.following[record]
+
     if before >= 0:
-        groups.following[before] = other
+        groups.following[before] = heir
     else:
-        groups.first[groups.labels[record]] = other
+        groups.first[groups.labels[record]] = heir
     if behind >= 0:
-        groups.preceding[behind] = other
+        groups.preceding[behind] = heir
+
     return before, behind
 
 
 @bare
 def exchange(groups, x, z):
     """Exchange two records of different groups; centroids, chains, counts follow."""
-    a, b = groups.labels[x], groups.labels[z]
+    a = groups.labels[x]
+    b = groups.labels[z]
+
     if groups.repeats:
-        leaves, enters = groups.subjects[x], groups.subjects[z]
+        leaves = groups.subjects[x]
+        enters = groups.subjects[z]
         groups.different[a] -= not holds_subject(groups, a, leaves, x)
         groups.different[a] += not holds_subject(groups, a, enters, x)
         groups.different[b] -= not holds_subject(groups, b, enters, z)
         groups.different[b] += not holds_subject(groups, b, leaves, z)
+
     x_before, x_behind = hand_over(groups, x, z)
     z_before, z_behind = hand_over(groups, z, x)
-    groups.preceding[z], groups.following[z] = x_before, x_behind
-    groups.preceding[x], groups.following[x] = z_before, z_behind
-    groups.labels[x], groups.labels[z] = b, a
-    a_share, b_share = 1.0 / groups.sizes[a], 1.0 / groups.sizes[b]
+    groups.preceding[z] = x_before
+    groups.following[z] = x_behind
+    groups.preceding[x] = z_before
+    groups.following[x] = z_behind
+
+    groups.labels[x] = b
+    groups.labels[z] = a
+
+    a_share = 1.0 / groups.sizes[a]
+    b_share = 1.0 / groups.sizes[b]
     for column in range(groups.records.shape[1]):
         step = groups.records[z, column] - groups.records[x, column]
         groups.centroids[a, column] += step * a_share
@@ -134,7 +159,8 @@ def refresh_centroids(groups):
             continue
         for column in range(groups.records.shape[1]):
             member = groups.first[group]
-            origin, total = groups.records[member, column], 0.0
+            origin = groups.records[member, column]
+            total = 0.0
             while member >= 0:
                 total += groups.records[member, column] - origin
                 member = groups.following[member]
@@ -143,7 +169,7 @@ def refresh_centroids(groups):
 
 @bare
 def may_leave(groups, record, k):
-    """Whether a record's group keeps k different subjects without it."""
+    """Return whether a record's group keeps k different subjects without it."""
     source = groups.labels[record]
     if groups.different[source] > k:
         return True
@@ -154,7 +180,7 @@ def may_leave(groups, record, k):
 
 @bare
 def may_replace(groups, leaving, entering, k):
-    """Whether a record's group keeps k different subjects with another in its place."""
+    """Return whether a record's group keeps k different subjects with another in its place."""
     group = groups.labels[leaving]
     if not groups.repeats or groups.different[group] > k:
         return True
@@ -165,7 +191,7 @@ def may_replace(groups, leaving, entering, k):
 
 @bare
 def leaving_change(groups, record):
-    """What a record's group loses by its leaving: a change of 0 or less."""
+    """Compute what a record's group loses by its leaving: a change of 0 or less."""
     group = groups.labels[record]
     size = groups.sizes[group]
     if size == 1:
@@ -176,7 +202,7 @@ def leaving_change(groups, record):
 
 @bare
 def joining_change(groups, record, group):
-    """What a group gains by a record that joins, (p,): a change of 0 or more."""
+    """Compute what a group gains by a record that joins, (p,): a change of 0 or more."""
     size = groups.sizes[group]
     if size == 0:
         return 0.0
@@ -186,7 +212,7 @@ def joining_change(groups, record, group):
 
 @bare
 def replacing_change(groups, leaving, entering, enters):
-    """What a record's group changes by with another in its place, so far from the centroid."""
+    """Compute what a group changes by with another record in its place, so far from the mean."""
     group = groups.labels[leaving]
     leaves = squared_distance(groups.records[leaving], groups.centroids[group])
     apart = squared_distance(groups.records[entering], groups.records[leaving])
@@ -195,12 +221,15 @@ def replacing_change(groups, leaving, entering, enters):
 
 @bare
 def exchange_change(groups, x, z):
-    """What exchanging two records of different groups changes the SSE by."""
-    a, b = groups.labels[x], groups.labels[z]
-    along, apart = 0.0, 0.0
+    """Compute what exchanging two records of different groups changes the SSE by."""
+    a = groups.labels[x]
+    b = groups.labels[z]
+    along = 0.0
+    apart = 0.0
     for column in range(groups.records.shape[1]):
         step = groups.records[z, column] - groups.records[x, column]
         along += step * (groups.centroids[b, column] - groups.centroids[a, column])
         apart += step * step
-    a_size, b_size = groups.sizes[a], groups.sizes[b]
+    a_size = groups.sizes[a]
+    b_size = groups.sizes[b]
     return 2.0 * along - apart * ((a_size + b_size) / (a_size * b_size))

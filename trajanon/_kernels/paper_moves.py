@@ -42,32 +42,42 @@ def room_for(groups: Groups) -> Room:
 
 @bare
 def nearest_other(groups, point, group):
-    """The group with the nearest centroid, but for one; -1 if there is no other."""
-    best, least = -1, np.inf
-    for other in range(groups.sizes.shape[0]):
-        if other == group or groups.sizes[other] == 0:
+    """Find the group with the nearest centroid, but for one; -1 if there is no other."""
+    best = -1
+    least = np.inf
+
+    for neighbour in range(groups.sizes.shape[0]):
+        if neighbour == group or groups.sizes[neighbour] == 0:
             continue
-        distance = squared_distance(groups.centroids[other], point)
+        distance = squared_distance(groups.centroids[neighbour], point)
         if distance < least:
-            best, least = other, distance
+            best = neighbour
+            least = distance
     return best
 
 
 @bare
 def dissolve(groups, group, room):
     """Send each member to the nearest other group unless that raises the SSE."""
-    members, bound = room.members[: groups.sizes[group]], room.bound[: groups.sizes[group]]
-    rise, member = 0.0, groups.first[group]
+    members = room.members[: groups.sizes[group]]
+    bound = room.bound[: groups.sizes[group]]
+
+    rise = 0.0
+    member = groups.first[group]
+
     for i in range(members.shape[0]):
         point = groups.records[member]
-        members[i], bound[i] = member, nearest_other(groups, point, group)
+        members[i] = member
+        bound[i] = nearest_other(groups, point, group)
         if bound[i] < 0:
             return
         rise -= squared_distance(point, groups.centroids[group])
         member = groups.following[member]
+
     for i in range(members.shape[0]):
         rise += joining_change(groups, groups.records[members[i]], bound[i])
         move(groups, members[i], bound[i])
+
     if rise <= 0.0:
         close_group(groups, group)
         return
@@ -78,26 +88,35 @@ def dissolve(groups, group, room):
 @bare
 def recut(groups, a, b, k, room):
     """Merge two groups and cut them into runs by distance to their mean, if each run holds k."""
-    count, joined = groups.sizes[a] + groups.sizes[b], 0
-    members, distance, middle = room.members[:count], room.away[:count], room.middle
+    count = groups.sizes[a] + groups.sizes[b]
+    joined = 0
+
+    members = room.members[:count]
+    distance = room.away[:count]
+    middle = room.middle
     for record in range(groups.labels.shape[0]):
         if groups.labels[record] in (a, b):
             members[joined] = record
             joined += 1
+
     for column in range(middle.shape[0]):
         total = groups.centroids[b, column] * groups.sizes[b]
         total += groups.centroids[a, column] * groups.sizes[a]
         middle[column] = total / count
+
     for i in range(count):
         away = squared_distance(groups.records[members[i]], middle)
         insert_rising(distance, members, i, away, members[i])
+
     runs = different_subjects(groups.subjects, members) // k
     if runs < 2:
         return False
+
     for run in range(runs):
-        held = members[run * count // runs : (run + 1) * count // runs]
-        if different_subjects(groups.subjects, held) < k:
+        run_members = members[run * count // runs : (run + 1) * count // runs]
+        if different_subjects(groups.subjects, run_members) < k:
             return False
+
     while groups.first[b] >= 0:
         move(groups, groups.first[b], a)
     close_group(groups, b)
@@ -110,7 +129,7 @@ def recut(groups, a, b, k, room):
 
 @bare
 def shuffling_pass(groups, random, room, k, probability, events, start, stop):
-    """Look at the records from start to stop once; how many events are left."""
+    """Look at the records from start to stop once; return how many events are left."""
     for record in range(start, stop):
         if may_leave(groups, record, k):
             point = groups.records[record]
@@ -120,6 +139,7 @@ def shuffling_pass(groups, random, room, k, probability, events, start, stop):
                 move(groups, record, target)
         else:
             dissolve(groups, groups.labels[record], room)
+
         if events > 0 and below(random, _DRAWS) < probability * _DRAWS:
             a = below(random, groups.sizes.shape[0])
             while groups.sizes[a] == 0:
@@ -143,38 +163,47 @@ def offer_partner(swaps, k, i, j):
     groups = swaps.groups
     if j <= i or groups.labels[i] == groups.labels[j]:
         return
+
     change = exchange_change(groups, i, j)
     equal = change == swaps.change[i] and j < swaps.partner[i]
     gains = change < swaps.change[i] or equal
     if gains and may_replace(groups, i, j, k) and may_replace(groups, j, i, k):
-        swaps.partner[i], swaps.change[i] = j, change
+        swaps.partner[i] = j
+        swaps.change[i] = change
 
 
 @bare
 def find_partners(swaps, k, start, stop):
     """Find the best partners of the records from start to stop."""
     for i in range(start, stop):
-        swaps.partner[i], swaps.change[i] = -1, 0.0
+        swaps.partner[i] = -1
+        swaps.change[i] = 0.0
         for j in range(i + 1, swaps.partner.shape[0]):
             offer_partner(swaps, k, i, j)
 
 
 @bare
 def make_exchanges(swaps, k, tiny, count):
-    """Make the best exchange up to ``count`` times; how many lowered the SSE."""
-    labels, following = swaps.groups.labels, swaps.groups.following
+    """Make the best exchange up to ``count`` times; return how many lowered the SSE."""
+    labels = swaps.groups.labels
+    following = swaps.groups.following
+
     for done in range(count):
         best = np.argmin(swaps.change)
         if swaps.change[best] >= -tiny:
             return done
-        both = labels[best], labels[swaps.partner[best]]
+
+        # Only pairs of the two groups change.
+        changed = labels[best], labels[swaps.partner[best]]
+
         exchange(swaps.groups, best, swaps.partner[best])
         for i in range(labels.shape[0]):
             partner = swaps.partner[i]
-            if labels[i] in both or (partner >= 0 and labels[partner] in both):
+            if labels[i] in changed or (partner >= 0 and labels[partner] in changed):
                 find_partners(swaps, k, i, i + 1)
                 continue
-            for group in both:
+
+            for group in changed:
                 member = swaps.groups.first[group]
                 while member >= 0:
                     offer_partner(swaps, k, i, member)

@@ -13,109 +13,144 @@ from trajanon._kernels.tour_moves import between
 @bare
 def walk(records, start, waiting, order):
     """Walk through the records that are waiting, always to the nearest, the first of equals."""
-    here, left = start, waiting.shape[0]
+    here = start
+    left = waiting.shape[0]
     for place in range(order.shape[0]):
         order[place] = here
-        kept = 0
-        nearest, least = -1, np.inf
+
+        # The records still waiting move up, and the nearest of them is next.
+        still_waiting = 0
+        nearest = -1
+        least = np.inf
         for i in range(left):
             record = waiting[i]
             if record == here:
                 continue
-            waiting[kept] = record
-            kept += 1
+            waiting[still_waiting] = record
+            still_waiting += 1
             away = squared_distance(records[here], records[record])
             if away < least:
-                nearest, least = record, away
-        left = kept
+                nearest = record
+                least = away
+        left = still_waiting
         here = nearest
 
 
+class Walks(NamedTuple):
+    """What walks to the nearest record need, and the shortest path so far."""
+
+    records: NDArray[np.float64]  # standardised, (n, p)
+    neighbours: NDArray[np.int64]  # of each record, the nearest first, (n, c)
+    near: NDArray[np.float64]  # how far they are, (n, c)
+    waiting: NDArray[np.bool_]  # which records a walk has not met, (n,)
+    order: NDArray[np.int64]  # of the records on a walk, (n,)
+    best: NDArray[np.int64]  # the same of the shortest path, (n,)
+
+
 @bare
-def nearest_waiting(records, neighbours, near, waiting, here):
-    """The nearest record that is waiting, and how far it is."""
-    for i in range(neighbours.shape[1]):
-        if waiting[neighbours[here, i]]:
-            return neighbours[here, i], near[here, i]
-    onward, least = -1, np.inf
-    for record in range(records.shape[0]):
-        if waiting[record]:
-            away = squared_distance(records[here], records[record])
+def nearest_waiting(walks, here):
+    """Find the nearest record that is waiting, and how far it is."""
+    for i in range(walks.neighbours.shape[1]):
+        if walks.waiting[walks.neighbours[here, i]]:
+            return walks.neighbours[here, i], walks.near[here, i]
+
+    nearest = -1
+    least = np.inf
+    for record in range(walks.records.shape[0]):
+        if walks.waiting[record]:
+            away = squared_distance(walks.records[here], walks.records[record])
             if away < least:
-                onward, least = record, away
-    return onward, np.sqrt(least)
+                nearest = record
+                least = away
+    return nearest, np.sqrt(least)
 
 
 @bare
-def shortest_walk(records, neighbours, near, starts, ends, waiting, order, best, shortest):
-    """Walk from each start to its end, any for -1; ``best`` takes a path shorter than ``shortest``.
+def shortest_walk(walks, starts, ends, shortest):
+    """Walk from each start to its end, any for -1; a path shorter than ``shortest`` is the best.
 
     A walk that gets longer is given up.
     """
-    n = records.shape[0]
-    for walk_number in range(starts.shape[0]):
+    n = walks.records.shape[0]
+    for number in range(starts.shape[0]):
         for record in range(n):
-            waiting[record] = True
-        end, last = ends[walk_number], n - 1
+            walks.waiting[record] = True
+        end = ends[number]
+        last = n - 1
         if end >= 0:
-            waiting[end] = False
+            walks.waiting[end] = False
             last = n - 2
-        here, length = starts[walk_number], 0.0
+
+        here = starts[number]
+        length = 0.0
         for place in range(last + 1):
-            order[place], waiting[here] = here, False
+            walks.order[place] = here
+            walks.waiting[here] = False
             if place == last or length >= shortest:
                 break
-            here, step = nearest_waiting(records, neighbours, near, waiting, here)
+            here, step = nearest_waiting(walks, here)
             length += step
+
         if end >= 0:
-            order[n - 1] = end
-            length += np.sqrt(squared_distance(records[here], records[end]))
+            walks.order[n - 1] = end
+            length += np.sqrt(squared_distance(walks.records[here], walks.records[end]))
         if length < shortest:
             shortest = length
             for place in range(n):
-                best[place] = order[place]
+                walks.best[place] = walks.order[place]
     return shortest
 
 
 @bare
 def greedy_fragments(edges, links, other_end):
-    """Take edges, (m, 2), in turn, unless they fork or close a circle; ``links`` are -1 before."""
+    """Link cities by edges, (m, 2), in turn, unless that makes a fork or a circle."""
     for edge in range(edges.shape[0]):
-        a, b = edges[edge, 0], edges[edge, 1]
+        a = edges[edge, 0]
+        b = edges[edge, 1]
         if links[a, 1] >= 0 or links[b, 1] >= 0 or other_end[a] == b:
             continue
+
         links[a, 0 if links[a, 0] < 0 else 1] = b
         links[b, 0 if links[b, 0] < 0 else 1] = a
-        end_a, end_b = other_end[a], other_end[b]
-        other_end[end_a], other_end[end_b] = end_b, end_a
+        end_a = other_end[a]
+        end_b = other_end[b]
+        other_end[end_a] = end_b
+        other_end[end_b] = end_a
 
 
 @bare
 def join_fragments(records, links, ends, used, order):
     """Walk fragment by fragment from the first of the ``ends``, on to the nearest free one."""
-    free, city, filled = ends.shape[0], ends[0], 0
+    free = ends.shape[0]
+    city = ends[0]
+    filled = 0
     while True:
+        # Along the fragment to its other end.
         previous = -1
-        while city >= 0:  # along the fragment to its other end
+        while city >= 0:
             order[filled] = city
             filled += 1
             used[city] = True
             onward = links[city, 0] if links[city, 0] != previous else links[city, 1]
-            previous, city = city, onward
+            previous = city
+            city = onward
         if filled == order.shape[0]:
             return
-        nearest, best = -1, np.inf
-        kept = 0
+
+        nearest = -1
+        least = np.inf
+        still_free = 0
         for i in range(free):
             end = ends[i]
             if used[end]:
                 continue
-            ends[kept] = end
-            kept += 1
-            distance = squared_distance(records[end], records[previous])
-            if distance < best:
-                nearest, best = end, distance
-        free = kept
+            ends[still_free] = end
+            still_free += 1
+            away = squared_distance(records[end], records[previous])
+            if away < least:
+                nearest = end
+                least = away
+        free = still_free
         city = nearest
 
 
@@ -131,9 +166,10 @@ class GrowingTour(NamedTuple):
 
 @bare
 def offer_place(tour, city, a, longer):
-    """Let a city wait for the place behind another one, if it lengthens the tour less."""
+    """Set the place behind another city as a city's best, if it lengthens the tour less."""
     if longer < tour.longer[city]:
-        tour.place[city], tour.longer[city] = a, longer
+        tour.place[city] = a
+        tour.longer[city] = longer
 
 
 @bare
@@ -146,7 +182,8 @@ def look_for_place(tour, city):
         b = tour.following[a]
         to_b = between(tour, city, b)
         offer_place(tour, city, a, from_a + to_b - between(tour, a, b))
-        a, from_a = b, to_b
+        a = b
+        from_a = to_b
         if a == tour.start:
             break
 
@@ -165,7 +202,7 @@ def insert_chosen(tour, waiting, chosen, left):
 
 @bare
 def insert_by_rule(tour, waiting, away, rule):
-    """Let a tour grow by nearest (-1), farthest (1) or arbitrary (0) insertion."""
+    """Grow a tour by nearest (-1), farthest (1) or arbitrary (0) insertion."""
     newest = tour.start
     for left in range(waiting.shape[0], 0, -1):
         chosen = 0
@@ -175,23 +212,29 @@ def insert_by_rule(tour, waiting, away, rule):
                 away[city] = min(away[city], between(tour, city, newest))
                 if (away[city] - away[waiting[chosen]]) * rule > 0.0:
                     chosen = i
+
         look_for_place(tour, waiting[chosen])
         newest = insert_chosen(tour, waiting, chosen, left)
 
 
 @bare
 def insert_cheapest(tour, waiting):
-    """Let a tour grow by cheapest insertion; of equally cheap cities the first is next."""
+    """Grow a tour by cheapest insertion; of equally cheap cities the first is next."""
     for city in waiting:
         look_for_place(tour, city)
+
     for left in range(waiting.shape[0], 0, -1):
         chosen = 0
         for i in range(left):
             if tour.longer[waiting[i]] < tour.longer[waiting[chosen]]:
                 chosen = i
         newest = insert_chosen(tour, waiting, chosen, left)
-        before, behind = tour.place[newest], tour.following[newest]
-        into, out = between(tour, before, newest), between(tour, newest, behind)
+
+        # A link is gone, and two are new.
+        before = tour.place[newest]
+        behind = tour.following[newest]
+        into = between(tour, before, newest)
+        out = between(tour, newest, behind)
         for city in waiting[: left - 1]:
             if tour.place[city] == before:
                 look_for_place(tour, city)
@@ -203,13 +246,14 @@ def insert_cheapest(tour, waiting):
 
 @bare
 def fill_latest_starts(subjects, k, held, latest):
-    """For each end of a group on the path, the latest start that gives k subjects, -1 for none."""
+    """Find for each end of a group on the path the latest start that gives k subjects, or -1."""
     different = 0
     start = 0
     for end in range(subjects.shape[0]):
         held[subjects[end]] += 1
         if held[subjects[end]] == 1:
             different += 1
+
         # Shrink from the left while the rest still has k subjects.
         while different > k or (different == k and held[subjects[start]] > 1):
             held[subjects[start]] -= 1
@@ -227,6 +271,8 @@ def mark_optimal_cut(records, path, latest, to_later, cost, best_start, starts):
         earliest = 0
         if latest[end] > 0 and latest[latest[end] - 1] >= 0:
             earliest = latest[latest[end] - 1] + 1
+
+        # Squared distances of all pairs from start to end.
         pairs = 0.0
         for start in range(end, earliest - 1, -1):
             if start < end:
@@ -237,6 +283,7 @@ def mark_optimal_cut(records, path, latest, to_later, cost, best_start, starts):
                 if total < cost[end + 1]:
                     cost[end + 1] = total
                     best_start[end + 1] = start
+
     end = n
     while end > 0:
         end = best_start[end]

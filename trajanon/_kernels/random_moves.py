@@ -23,8 +23,9 @@ AT_ONE_HEAT = 256  # moves, which are drawn together
 _FAR = 4  # steps that a window slides at most where no neighbour leads it
 _LOW = np.uint64(0xFFFFFFFF)
 _WORD = np.uint64(32)
-RARE = np.uint64(0.01 * 2**32)  # of 2^32 moves, this number is of whole groups: each costs
-# as much time as tens of others, and with twice as many a search loses the same
+# Of 2^32 moves, this number is of whole groups: each costs as much time as tens of others, and
+# with twice as many a search loses the same.
+RARE = np.uint64(0.01 * 2**32)
 
 
 class Annealing(NamedTuple):
@@ -41,24 +42,25 @@ class Annealing(NamedTuple):
 
 
 @bare
-def some(word, limit):
-    """A whole number of 0..limit-1 from 32 random bits."""
+def number_below(word, limit):
+    """Return a whole number of 0..limit-1 from 32 random bits."""
     return np.int64((word * np.uint64(limit)) >> _WORD)
 
 
 @bare
 def other_bits(bits):
-    """Of 32 bits, those that a choice by the low ones leaves, as a word of 32."""
+    """Return, of 32 bits, those that a choice by the low ones leaves, as a word of 32."""
     return (bits << np.uint64(8)) & _LOW
 
 
 @bare
 def other_member(groups, record, word):
-    """Another member of a record's group; the record itself if it is alone."""
+    """Return another member of a record's group; the record itself if it is alone."""
     group = groups.labels[record]
     if groups.sizes[group] == 1:
         return record
-    for _ in range(1 + some(word, groups.sizes[group] - 1)):
+
+    for _ in range(1 + number_below(word, groups.sizes[group] - 1)):
         record = groups.following[record]
         if record < 0:
             record = groups.first[group]
@@ -69,11 +71,13 @@ def other_member(groups, record, word):
 def draw_moves(annealing, moves):
     """Draw moves, (c, 4): of each a record, the rank of a neighbour, a quantile, and 32 bits."""
     for drawn in moves:
-        one, two = draw_bits(annealing.random), draw_bits(annealing.random)
-        drawn[0] = some(one >> _WORD, annealing.descent.neighbours.shape[0])
-        drawn[1] = annealing.ranks[some(two >> _WORD, annealing.ranks.shape[0])]
-        drawn[2] = one & np.uint64(4095)
-        drawn[3] = two & _LOW
+        word = draw_bits(annealing.random)
+        next_word = draw_bits(annealing.random)
+        drawn[0] = number_below(word >> _WORD, annealing.descent.neighbours.shape[0])
+        rank = number_below(next_word >> _WORD, annealing.ranks.shape[0])
+        drawn[1] = annealing.ranks[rank]
+        drawn[2] = word & np.uint64(4095)
+        drawn[3] = next_word & _LOW
 
 
 @bare
@@ -86,7 +90,7 @@ def slide_to(groups, slides, x, start):
 
 @bare
 def meeting_start(slides, x, y, rank):
-    """The start where a window meets a neighbour; if that slid since, it slides as far."""
+    """Return the start where a window meets a neighbour; if that slid since, it slides as far."""
     start = slides.meeting[x, rank] + slides.start[y] - slides.began[y]
     return min(max(start, 0), slides.starts[x] - 1)
 
@@ -96,36 +100,48 @@ def draw_start(slides, x, y, rank, together, bits):
     """Draw a start: where a window meets a neighbour, or if together, one near its own."""
     if bits & np.uint64(2):
         return meeting_start(slides, x, y, rank)
+
     start = slides.start[x]
     if together:
-        start += some(other_bits(bits), 2 * _FAR + 1) - _FAR
+        start += number_below(other_bits(bits), 2 * _FAR + 1) - _FAR
     return min(max(start, 0), slides.starts[x] - 1)
+
+
+@bare
+def move_group(annealing, x, k, bits, limit):
+    """Dissolve a record's group, or create one round it, unless that changes the SSE by a limit."""
+    descent = annealing.descent
+    if bits & np.uint64(1):
+        made, staying = dissolve_group(descent, descent.groups.labels[x], limit)
+    else:
+        made, staying = create_group(descent, x, k, limit)
+    send_back(descent, made, staying)
 
 
 @bare
 def make_random_moves(annealing, slides, k, count, hot, cold):
     """Try random moves while the heat falls. Records that cannot slide have None as ``slides``."""
-    groups, neighbours = annealing.descent.groups, annealing.descent.neighbours
+    groups = annealing.descent.groups
     cooling = (cold / hot) ** (AT_ONE_HEAT / count)
     heat = hot
     for step in range(count):
         place = step % AT_ONE_HEAT
         if place == 0:
             heat *= 1.0 if step == 0 else cooling
-            moves = annealing.moves[: count - step]
-            draw_moves(annealing, moves)
-        x, rank, bits = moves[place, 0], moves[place, 1], np.uint64(moves[place, 3])
-        y = neighbours[x, rank]
+            draw_moves(annealing, annealing.moves[: count - step])
+
+        x = annealing.moves[place, 0]
+        rank = annealing.moves[place, 1]
+        bits = np.uint64(annealing.moves[place, 3])
+        y = annealing.descent.neighbours[x, rank]
+
         # So a rise is taken with the probability exp(-rise / temperature).
         limit = heat * annealing.warmth[x] * annealing.warmth[y]
-        limit *= annealing.quantiles[moves[place, 2]]
+        limit *= annealing.quantiles[annealing.moves[place, 2]]
         if bits < RARE:
-            if bits & np.uint64(1):
-                made, kept = dissolve_group(annealing.descent, groups.labels[x], limit)
-            else:
-                made, kept = create_group(annealing.descent, x, k, limit)
-            send_back(annealing.descent, made, kept)
+            move_group(annealing, x, k, bits, limit)
             continue
+
         if slides is None:
             if bits & np.uint64(2):
                 # No record of a dense place has one of the outskirts among its nearest.
@@ -133,6 +149,7 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
         else:
             start = draw_start(slides, x, y, rank, groups.labels[x] == groups.labels[y], bits)
             record = slides.rows[slides.first[x] + start]
+
         target = groups.labels[y]
         if target == groups.labels[x]:
             if slides is not None and sliding_change(groups, x, record) < limit:

@@ -100,13 +100,16 @@ class MatchedWays(NamedTuple):
 
 def room_for(nodes: int, points: int, states: int) -> Room:
     """Make room for lines of given numbers of points on a network of given size."""
-    both, whole = (points, 2 * states), np.int64
-    via, stamp, wanted = (np.zeros(nodes, whole) for _ in range(3))
-    heap, count = np.empty(_WAITING, whole), np.empty(points, whole)
-    state, before = np.empty(both, whole), np.empty(both, whole)
+    shape = (points, 2 * states)
+
+    via, stamp, wanted = (np.zeros(nodes, np.int64) for _ in range(3))
+    heap = np.empty(_WAITING, np.int64)
+    count = np.empty(points, np.int64)
+    state = np.empty(shape, np.int64)
+    before = np.empty(shape, np.int64)
     return Room(
         WaySearch(np.empty(nodes), via, stamp, wanted, heap, np.empty(_WAITING)),
-        Paths(state, np.empty(both), np.empty(both), before, count),
+        Paths(state, np.empty(shape), np.empty(shape), before, count),
         np.empty(2 * states),
         np.empty(points),
     )
@@ -114,7 +117,7 @@ def room_for(nodes: int, points: int, states: int) -> Room:
 
 @bare
 def metres_of_degree(lat):
-    """Metres of a degree of latitude and of longitude at a latitude, on WGS 84."""
+    """Compute metres of a degree of latitude and of longitude at a latitude, on WGS 84."""
     sin = np.sin(np.radians(lat))
     curvature = 1.0 - 0.0066943799901413165 * sin * sin
     across = 6378137.0 / np.sqrt(curvature)
@@ -125,30 +128,35 @@ def metres_of_degree(lat):
 
 @bare
 def exit_of(network, state):
-    """The node at which a direction leaves its street."""
+    """Return the node at which a direction leaves its street."""
     return network.ends[state // 2, 1 - state % 2]
 
 
 @bare
 def entry_of(network, state):
-    """The node at which it comes in."""
+    """Return the node at which it comes in."""
     return network.ends[state // 2, state % 2]
 
 
 @bare
 def enter_heap(heap, keys, size, node, key):
-    """Let a node wait behind ``size`` others, of which the nearest is always the first."""
+    """Insert a node behind ``size`` others, of which the nearest is always the first."""
     place = size
     while place > 0 and keys[(place - 1) // 2] > key:
-        heap[place], keys[place] = heap[(place - 1) // 2], keys[(place - 1) // 2]
+        heap[place] = heap[(place - 1) // 2]
+        keys[place] = keys[(place - 1) // 2]
         place = (place - 1) // 2
-    heap[place], keys[place] = node, key
+
+    heap[place] = node
+    keys[place] = key
 
 
 @bare
 def leave_heap(heap, keys, size):
-    """Take the first node out, which leaves ``size``."""
-    last, key = heap[size], keys[size]
+    """Remove the first node, which leaves ``size``."""
+    last = heap[size]
+    key = keys[size]
+
     place = 0
     while True:
         child = 2 * place + 1
@@ -158,14 +166,17 @@ def leave_heap(heap, keys, size):
             child += 1
         if keys[child] >= key:
             break
-        heap[place], keys[place] = heap[child], keys[child]
+        heap[place] = heap[child]
+        keys[place] = keys[child]
         place = child
-    heap[place], keys[place] = last, key
+
+    heap[place] = last
+    keys[place] = key
 
 
 @bare
 def want(network, target, search, mark):
-    """Let a search look for where a state comes in; whether it did not already."""
+    """Mark where a state comes in as wanted by a search; return whether it was not already."""
     node = entry_of(network, target)
     if search.wanted[node] == mark:
         return False
@@ -174,37 +185,52 @@ def want(network, target, search, mark):
 
 
 @bare
-def nearest_ways(network, here, left, limit, search, mark):
+def nearest_ways(network, begin_state, left, limit, search, mark):
     """Measure ways to nodes wanted, within metres; ``stamp`` has the mark where one is known."""
     away, via, stamp, wanted, heap, keys = search
-    start, reverse = exit_of(network, here), here ^ 1
+
+    start = exit_of(network, begin_state)
+    reverse = begin_state ^ 1
     alone = network.first[start + 1] - network.first[start] <= 1
+
     size = 1
-    heap[0], keys[0] = start, 0.0
-    away[start], via[start], stamp[start] = 0.0, -1, mark
+    heap[0] = start
+    keys[0] = 0.0
+    away[start] = 0.0
+    via[start] = -1
+    stamp[start] = mark
+
     while size > 0:
-        node, metres = heap[0], keys[0]
+        node = heap[0]
+        metres = keys[0]
         size -= 1
         leave_heap(heap, keys, size)
+
         if metres > away[node]:
             continue
+
         if wanted[node] == mark:
             wanted[node] = 0
             left -= 1
             if left == 0:
                 return
+
         for out in range(network.first[node], network.first[node + 1]):
             state = network.leaving[out]
             if node == start and state == reverse and not alone:
                 continue
-            to = exit_of(network, state)
+
+            end = exit_of(network, state)
             reached = metres + network.whole[state // 2] * network.dear[state // 2]
-            if reached > limit or (stamp[to] == mark and away[to] <= reached):
+            if reached > limit or (stamp[end] == mark and away[end] <= reached):
                 continue
             if size == heap.shape[0]:
                 continue
-            away[to], via[to], stamp[to] = reached, state, mark
-            enter_heap(heap, keys, size, to, reached)
+
+            away[end] = reached
+            via[end] = state
+            stamp[end] = mark
+            enter_heap(heap, keys, size, end, reached)
             size += 1
 
 
@@ -217,6 +243,7 @@ def begin_paths(network, near, spread, paths):
             segment = near.segment[p, c]
             street = network.street[segment]
             along = network.before[segment] + near.share[p, c] * network.length[segment]
+
             for direction in range(2):
                 if network.open[street, direction]:
                     paths.state[p, n] = 2 * street + direction
@@ -228,55 +255,78 @@ def begin_paths(network, near, spread, paths):
 
 
 @bare
-def straight_between(here, there):
-    """Metres from a point of a line to the next."""
-    north, east = metres_of_degree(0.5 * (here[0] + there[0]))
-    up, over = (there[0] - here[0]) * north, (there[1] - here[1]) * east
+def straight_between(point, next_point):
+    """Compute metres from a point of a line to the next."""
+    north, east = metres_of_degree(0.5 * (point[0] + next_point[0]))
+    up = (next_point[0] - point[0]) * north
+    over = (next_point[1] - point[1]) * east
     return np.sqrt(up * up + over * over)
 
 
 @bare
+def metres_between(network, search, from_state, from_offset, to_state, to_offset, mark):
+    """Measure the way from a place on a street to one on another; infinite if none was found."""
+    dear = network.dear[from_state // 2]
+    if to_state == from_state:
+        # One that lies behind waits.
+        return (to_offset - from_offset) * dear if to_offset >= from_offset else 0.0
+
+    rest_of_street = network.whole[from_state // 2] - from_offset
+    if to_state == from_state ^ 1:
+        return abs(rest_of_street - to_offset) * dear
+
+    node = entry_of(network, to_state)
+    if search.stamp[node] != mark:
+        return np.inf
+    return rest_of_street * dear + search.away[node] + to_offset * network.dear[to_state // 2]
+
+
+@bare
 def go_on(network, matching, straight, p, spread, room, mark):
-    """Lead the best path to each state of a point, or begin again if none leads; the last mark."""
-    paths, search, gained = room.paths, room.search, room.gained
+    """Extend the best paths to each state of a point, or begin again; return the last mark."""
+    paths = room.paths
+    search = room.search
+    gained = room.gained
     limit = 2.0 * straight + matching.slack
-    states, offset = paths.state[p, : paths.states[p]], paths.offset[p]
-    score, before = paths.score[p], paths.before[p]
+    states = paths.state[p, : paths.states[p]]
+    offset = paths.offset[p]
+    score = paths.score[p]
+    before = paths.before[p]
+
     for b in range(states.shape[0]):
-        gained[b], score[b] = score[b], -np.inf
+        gained[b] = score[b]
+        score[b] = -np.inf
+
     reached = False
     for a in range(paths.states[p - 1]):
         if paths.score[p - 1, a] == -np.inf:
             continue
-        here, at = paths.state[p - 1, a], paths.offset[p - 1, a]
+
+        from_state = paths.state[p - 1, a]
+        from_offset = paths.offset[p - 1, a]
+
         mark += 1
-        left = 0
+        count_wanted = 0
         for target in states:
-            left += want(network, target, search, mark)
-        rest = network.whole[here // 2] - at
-        dear = network.dear[here // 2]
-        nearest_ways(network, here, left, limit - rest * dear, search, mark)
+            count_wanted += want(network, target, search, mark)
+
+        rest_of_street = network.whole[from_state // 2] - from_offset
+        dear = network.dear[from_state // 2]
+        nearest_ways(network, from_state, count_wanted, limit - rest_of_street * dear, search, mark)
+
         for b in range(states.shape[0]):
-            there = states[b]
-            cost = 0.0
-            if there == here and offset[b] >= at:
-                metres = (offset[b] - at) * dear
-            elif there == here:
-                metres = 0.0  # it waits
-            elif there == here ^ 1:
-                metres = abs(rest - offset[b]) * dear
-                cost = matching.turn
-            else:
-                node = entry_of(network, there)
-                if search.stamp[node] != mark:
-                    continue
-                metres = rest * dear + search.away[node] + offset[b] * network.dear[there // 2]
+            metres = metres_between(
+                network, search, from_state, from_offset, states[b], offset[b], mark
+            )
             if metres > limit:
                 continue
+            cost = matching.turn if states[b] == from_state ^ 1 else 0.0
             value = paths.score[p - 1, a] + gained[b] - abs(metres - straight) / spread - cost
             if value > score[b]:
-                score[b], before[b] = value, a
+                score[b] = value
+                before[b] = a
                 reached = True
+
     if not reached:
         for b in range(states.shape[0]):
             score[b] = gained[b]
@@ -285,12 +335,13 @@ def go_on(network, matching, straight, p, spread, room, mark):
 
 @bare
 def spread_of(near, ordered):
-    """How far a line lies from roads: by the median of its points' nearest ones, in metres."""
+    """Estimate how far a line lies from roads, in metres: by the median of its points' nearest."""
     n = 0
     for p in range(near.many.shape[0]):
         if near.many[p]:
             insert_rising(ordered, ordered, n, near.far[p, 0], near.far[p, 0])
             n += 1
+
     if n == 0:
         return _LEAST
     return max(1.4826 * 0.5 * (ordered[(n - 1) // 2] + ordered[n // 2]), _LEAST)
@@ -298,7 +349,7 @@ def spread_of(near, ordered):
 
 @bare
 def last_state(score):
-    """The state that the best path ends in; -1 if there is no path."""
+    """Find the state that the best path ends in; -1 if there is no path."""
     best = -1
     for state in range(score.shape[0]):
         if score[state] > (score[best] if best >= 0 else -np.inf):
@@ -310,90 +361,118 @@ def last_state(score):
 def match_lines(network, matching, points, near_all, first, room, matched):
     """Match lines from the first on that have streets near; in pieces if they leave roads."""
     way, walked, linked = matched
-    m, mark = points.shape[1], 0
+    m = points.shape[1]
+    mark = 0
     paths = room.paths
+
     for i in range(near_all.many.shape[0]):
         line = first + i
         near = Near(near_all.segment[i], near_all.far[i], near_all.share[i], near_all.many[i])
+
         spread = matching.spread
         if spread <= 0.0:
             spread = spread_of(near, room.ordered)
         begin_paths(network, near, spread, paths)
+
         for p in range(1, m):
             if paths.states[p] and paths.states[p - 1]:
                 straight = straight_between(points[line, p - 1], points[line, p])
                 mark = go_on(network, matching, straight, p, spread, room, mark)
+
+        # From the last point back along the best path.
         best = -1
         for p in range(m - 1, -1, -1):
             if best < 0:
                 best = last_state(paths.score[p, : paths.states[p]])
-            way[line, p], linked[line, p] = -1, False
+            way[line, p] = -1
+            linked[line, p] = False
+
             if best >= 0:
-                way[line, p], walked[line, p] = paths.state[p, best], paths.offset[p, best]
+                way[line, p] = paths.state[p, best]
+                walked[line, p] = paths.offset[p, best]
                 best = paths.before[p, best]
                 linked[line, p] = best >= 0
 
 
 @bare
-def enter_street(found, at, line, state, point):
-    """Note the state that a line enters, and where on the line; give the new count."""
-    if at < found.line.shape[0]:
-        found.line[at], found.state[at], found.metres[at] = line, state, 0.0
-        found.entered[at], found.left[at] = point, point
-    return at + 1
+def enter_street(streets, count, line, state, point):
+    """Write the state that a line enters, and where on the line; return the new count."""
+    if count < streets.line.shape[0]:
+        streets.line[count] = line
+        streets.state[count] = state
+        streets.metres[count] = 0.0
+        streets.entered[count] = point
+        streets.left[count] = point
+
+    return count + 1
 
 
 @bare
-def go_along(found, at, metres, point):
-    """Go some metres on the street that was entered last, up to a place on the line."""
-    if at <= found.line.shape[0]:
-        found.metres[at - 1] += metres
-        found.left[at - 1] = point
+def go_along(streets, count, metres, point):
+    """Add metres to the street that was entered last, up to a place on the line."""
+    if count <= streets.line.shape[0]:
+        streets.metres[count - 1] += metres
+        streets.left[count - 1] = point
 
 
 @bare
-def trace_ways(network, matching, points, matched, search, found):
-    """Follow matched lines along all streets; how many in all, if ``found`` has room or not."""
+def trace_ways(network, matching, points, matched, search, streets):
+    """Follow matched lines along all streets; return how many, if ``streets`` has room or not."""
     way, walked, linked = matched
-    heap, at, mark = search.heap, 0, 0
+
+    heap = search.heap
+    count = 0
+    mark = 0
+
     for line in range(points.shape[0]):
         for p in range(way.shape[1]):
-            there = way[line, p]
-            if there < 0:
+            to_state = way[line, p]
+            if to_state < 0:
                 continue
+
             if not linked[line, p]:
-                at = enter_street(found, at, line, there, np.float64(p))
+                count = enter_street(streets, count, line, to_state, np.float64(p))
                 continue
-            here, goal = way[line, p - 1], walked[line, p]
+
+            from_state = way[line, p - 1]
+            goal = walked[line, p]
             gone = walked[line, p - 1]
-            if here == there:
-                go_along(found, at, goal - gone, np.float64(p))
+            if from_state == to_state:
+                go_along(streets, count, goal - gone, np.float64(p))
                 continue
-            rest = network.whole[here // 2] - gone
-            if here == there ^ 1:  # it turns where it is farthest
-                turn = np.float64(p - 1 if rest <= goal else p)
-                go_along(found, at, max(rest - goal, 0.0), turn)
-                at = enter_street(found, at, line, there, turn)
-                go_along(found, at, max(goal - rest, 0.0), np.float64(p))
+
+            rest_of_street = network.whole[from_state // 2] - gone
+            if from_state == to_state ^ 1:  # it turns where it is farthest
+                turn = np.float64(p - 1 if rest_of_street <= goal else p)
+                go_along(streets, count, max(rest_of_street - goal, 0.0), turn)
+                count = enter_street(streets, count, line, to_state, turn)
+                go_along(streets, count, max(goal - rest_of_street, 0.0), np.float64(p))
                 continue
+
             straight = straight_between(points[line, p - 1], points[line, p])
             mark += 1
-            want(network, there, search, mark)
-            limit = 2.0 * straight + matching.slack - rest * network.dear[here // 2]
-            nearest_ways(network, here, np.int64(1), limit, search, mark)
-            node = entry_of(network, there)
-            metres, between = rest + goal, 0
+            want(network, to_state, search, mark)
+            limit = 2.0 * straight + matching.slack - rest_of_street * network.dear[from_state // 2]
+            nearest_ways(network, from_state, np.int64(1), limit, search, mark)
+
+            # The states between, from the last to the first.
+            node = entry_of(network, to_state)
+            metres = rest_of_street + goal
+            states_between = 0
             while search.via[node] >= 0:
-                heap[between] = search.via[node]
-                metres += network.whole[heap[between] // 2]
-                node = entry_of(network, heap[between])
-                between += 1
-            sofar, unit = rest, 1.0 / max(metres, 1e-9)
-            go_along(found, at, rest, p - 1 + sofar * unit)
-            for step in range(between - 1, -1, -1):
-                at = enter_street(found, at, line, heap[step], p - 1 + sofar * unit)
+                heap[states_between] = search.via[node]
+                metres += network.whole[heap[states_between] // 2]
+                node = entry_of(network, heap[states_between])
+                states_between += 1
+
+            sofar = rest_of_street
+            unit = 1.0 / max(metres, 1e-9)
+            go_along(streets, count, rest_of_street, p - 1 + sofar * unit)
+
+            for step in range(states_between - 1, -1, -1):
+                count = enter_street(streets, count, line, heap[step], p - 1 + sofar * unit)
                 sofar += network.whole[heap[step] // 2]
-                go_along(found, at, network.whole[heap[step] // 2], p - 1 + sofar * unit)
-            at = enter_street(found, at, line, there, p - 1 + sofar * unit)
-            go_along(found, at, goal, np.float64(p))
-    return at
+                go_along(streets, count, network.whole[heap[step] // 2], p - 1 + sofar * unit)
+            count = enter_street(streets, count, line, to_state, p - 1 + sofar * unit)
+            go_along(streets, count, goal, np.float64(p))
+    return count

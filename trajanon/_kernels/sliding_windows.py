@@ -40,10 +40,13 @@ def read_record(windows, x, start, record):
     """Read the record of a window at a start."""
     numbers = 2 * (record.shape[0] // 2)
     first = windows.place[x] + start
+
     for lat in range(0, numbers, 2):
-        lon, point = lat + 1, windows.points[first + windows.stride * (lat // 2)]
+        lon = lat + 1
+        point = windows.points[first + windows.stride * (lat // 2)]
         record[lat] = (point[0] - windows.mean[lat]) * windows.share[lat]
         record[lon] = (point[1] - windows.mean[lon]) * windows.share[lon]
+
     if record.shape[0] > numbers:
         value = windows.departure[first] - windows.mean[numbers]
         record[numbers] = value * windows.share[numbers]
@@ -76,26 +79,32 @@ def find_meetings(slides, neighbours):
     for x in range(neighbours.shape[0]):
         for rank in range(neighbours.shape[1]):
             y = neighbours[x, rank]
-            best, least = slides.start[x], np.inf
+
+            best = slides.start[x]
+            least = np.inf
             if y != x:
                 met = slides.rows[slides.first[y] + slides.start[y]]
                 for start in range(slides.starts[x]):
                     away = squared_distance(slides.rows[slides.first[x] + start], met)
                     if away < least:
-                        best, least = start, away
+                        best = start
+                        least = away
             slides.meeting[x, rank] = best
 
 
 @kernel
-def compare_places(rows, window, here, order, borders, nearest, away):
+def compare_places(rows, window, place_now, order, borders, nearest, away):
     """Compare each window where it is with the places, (v, q), that share a leaf with it."""
     for leaf in range(borders.shape[0] - 1):
         members = order[borders[leaf] : borders[leaf + 1]]
-        owner, columns = window[members], rows[members].T.copy()
+        owner = window[members]
+        columns = rows[members].T.copy()
+
         distances = np.empty(members.shape[0], dtype=rows.dtype)
+
         for i in range(members.shape[0]):
             x = owner[i]
-            if here[x] != members[i]:
+            if place_now[x] != members[i]:
                 continue
             # Column by column, for all places: a loop that does several at once.
             distances[:] = 0.0
@@ -103,6 +112,7 @@ def compare_places(rows, window, here, order, borders, nearest, away):
                 for j in range(members.shape[0]):
                     difference = column[j] - column[i]
                     distances[j] += difference * difference
+
             for j in range(members.shape[0]):
                 if distances[j] < away[x, -1] and owner[j] != x:
                     keep_nearest(nearest[x], away[x], owner[j], distances[j])
@@ -123,9 +133,11 @@ SIGHT = 2  # lengths of a window that it looks ahead and back at most by itself
 
 @bare
 def sliding_change(groups, x, record):
-    """What a record's group changes by with the record being another."""
+    """Compute what a record's group changes by with the record being another."""
     group = groups.labels[x]
-    along, apart = 0.0, 0.0
+
+    along = 0.0
+    apart = 0.0
     for column in range(record.shape[0]):
         step = record[column] - groups.records[x, column]
         away = groups.records[x, column] - groups.centroids[group, column]
@@ -136,7 +148,7 @@ def sliding_change(groups, x, record):
 
 @bare
 def slide(groups, x, record):
-    """Let a record be another; the centroid of its group follows."""
+    """Change a record to another; the centroid of its group follows."""
     group = groups.labels[x]
     share = 1.0 / groups.sizes[group]
     for column in range(record.shape[0]):
@@ -147,17 +159,24 @@ def slide(groups, x, record):
 
 @inlined
 def slid_exchange_change(groups, x, record, z):
-    """What exchanging two records of different groups changes, x being another."""
-    a, b = groups.labels[x], groups.labels[z]
-    along, a_apart, b_apart = 0.0, 0.0, 0.0
+    """Compute what exchanging two records of different groups changes, x being another."""
+    a = groups.labels[x]
+    b = groups.labels[z]
+
+    along = 0.0
+    a_apart = 0.0
+    b_apart = 0.0
+
     for column in range(record.shape[0]):
-        leaves, enters = groups.records[x, column], groups.records[z, column]
+        leaves = groups.records[x, column]
+        enters = groups.records[z, column]
         a_step = enters - leaves
         b_step = record[column] - enters
         along += a_step * (leaves - groups.centroids[a, column])
         along += b_step * (enters - groups.centroids[b, column])
         a_apart += a_step * a_step
         b_apart += b_step * b_step
+
     change = a_apart * (1.0 - 1.0 / groups.sizes[a])
     change += b_apart * (1.0 - 1.0 / groups.sizes[b])
     return 2.0 * along + change
@@ -165,23 +184,32 @@ def slid_exchange_change(groups, x, record, z):
 
 @bare
 def slide_alone(descent, windows, start, x, record):
-    """Slide a window to where that gains most while the others stay; whether it does."""
-    groups, (here, best) = descent.groups, record
-    sight = SIGHT * windows.stride * (here.shape[0] // 2)
-    first, last = max(0, start[x] - sight), min(windows.most[x], start[x] + sight)
-    before, after = windows.before[x], windows.after[x]
+    """Slide a window to where that gains most while the others stay; return whether it does."""
+    groups = descent.groups
+    (trial, best) = record
+
+    sight = SIGHT * windows.stride * (trial.shape[0] // 2)
+    first = max(0, start[x] - sight)
+    last = min(windows.most[x], start[x] + sight)
+
+    before = windows.before[x]
+    after = windows.after[x]
     if before >= 0:
         first = max(first, start[before] + windows.apart[x])
     if after >= 0:
         last = min(last, start[after] - windows.apart[after])
-    target, least = start[x], -descent.tiny
-    for there in range(first, last + 1):
-        read_record(windows, x, there, here)
-        change = sliding_change(groups, x, here)
+
+    target = start[x]
+    least = -descent.tiny
+    for new_start in range(first, last + 1):
+        read_record(windows, x, new_start, trial)
+        change = sliding_change(groups, x, trial)
         if change < least:
-            target, least = there, change
-            for number in range(here.shape[0]):
-                best[number] = here[number]
+            target = new_start
+            least = change
+            for number in range(trial.shape[0]):
+                best[number] = trial[number]
+
     if target == start[x]:
         return False
     slide(groups, x, best)
@@ -191,16 +219,19 @@ def slide_alone(descent, windows, start, x, record):
 
 @bare
 def slide_pass(descent, windows, start, looked, record, moves, begin, end):
-    """Slide the windows of the range; the moves made so far."""
+    """Slide the windows of the range; return the moves made so far."""
     labels = descent.groups.labels
     for x in range(begin, end):
         if descent.changed[labels[x]] <= looked[x]:
             continue
+
         looked[x] = moves
         if slide_alone(descent, windows, start, x, record):
             moves += 1
             descent.changed[labels[x]] = moves
-            for near in (windows.before[x], windows.after[x]):  # they have other room now
-                if near >= 0:
-                    looked[near] = -1
+
+            # They have other room now.
+            for neighbour in (windows.before[x], windows.after[x]):
+                if neighbour >= 0:
+                    looked[neighbour] = -1
     return moves

@@ -9,7 +9,9 @@ from trajanon._kernels.common import below, squared_distance
 from trajanon._kernels.compiled import bare, kernel
 
 TINY = 1e-10  # of standard deviations: a gain below it is rounding
-AHEAD, BACK = np.int64(1), np.int64(-1)  # steps along a tour
+# steps along a tour
+AHEAD = np.int64(1)
+BACK = np.int64(-1)
 
 
 class Tour(NamedTuple):
@@ -33,7 +35,7 @@ class Tour(NamedTuple):
 
 @bare
 def between(tour, a, b):
-    """Distance of two cities of a tour, or of one that grows."""
+    """Compute the distance of two cities of a tour, or of one that grows."""
     dummy = tour.records.shape[0]
     if a == dummy or b == dummy:
         return 0.0
@@ -42,7 +44,7 @@ def between(tour, a, b):
 
 @bare
 def after(tour, city, step):
-    """The next city in the direction of ``step`` (1 or -1)."""
+    """Return the next city in the direction of ``step`` (1 or -1)."""
     size = tour.order.shape[0]
     place = tour.position[city] + step
     if place == size:
@@ -54,7 +56,7 @@ def after(tour, city, step):
 
 @bare
 def ahead(tour, a, b, step):
-    """How many steps lead from one city to another in the direction of ``step``."""
+    """Count the steps from one city to another in the direction of ``step``."""
     steps = (tour.position[b] - tour.position[a]) * step
     return steps if steps >= 0 else steps + tour.order.shape[0]
 
@@ -64,40 +66,49 @@ def reverse_places(tour, i, j):
     """Reverse the stretch from place i forward to place j, both included."""
     size = tour.order.shape[0]
     length = j - i + 1 if j >= i else j - i + 1 + size
+
     for _ in range(length // 2):
-        a, b = tour.order[i], tour.order[j]
-        tour.order[i], tour.order[j] = b, a
-        tour.position[b], tour.position[a] = i, j
+        a = tour.order[i]
+        b = tour.order[j]
+        tour.order[i] = b
+        tour.order[j] = a
+        tour.position[b] = i
+        tour.position[a] = j
+
         i = i + 1 if i + 1 < size else 0
         j = j - 1 if j > 0 else size - 1
 
 
 @bare
 def reverse_stretch(tour, first, last, step):
-    """Turn round a stretch, or the rest if shorter; the step that now leads as ``step`` did."""
+    """Turn round a stretch, or the rest if shorter; return the step that leads as ``step`` did."""
     size = tour.order.shape[0]
-    i, j = tour.position[first], tour.position[last]
+    i = tour.position[first]
+    j = tour.position[last]
     if step < 0:
         i, j = j, i
+
     length = j - i + 1 if j >= i else j - i + 1 + size
     other_side = 2 * length > size
     if other_side:
         i, j = (j + 1) % size, (i - 1 + size) % size
     reverse_places(tour, i, j)
+
     count = tour.journal[-1]
     if 2 * count + 2 < tour.journal.shape[0]:
         tour.journal[2 * count] = i
         tour.journal[2 * count + 1] = j
     tour.journal[-1] = count + 1
+
     return -step if other_side else step
 
 
 @bare
-def take_back(tour, kept):
-    """Undo the reversals of the journal but for the first ``kept``, the last first."""
-    for entry in range(tour.journal[-1] - 1, kept - 1, -1):
+def take_back(tour, staying):
+    """Undo the reversals of the journal but for the first ones, the last first."""
+    for entry in range(tour.journal[-1] - 1, staying - 1, -1):
         reverse_places(tour, tour.journal[2 * entry], tour.journal[2 * entry + 1])
-    tour.journal[-1] = kept
+    tour.journal[-1] = staying
 
 
 @bare
@@ -113,9 +124,12 @@ def enqueue(tour, city):
 def plan_stretches(tour, step, first, last, second_first, second_last):
     """Plan to turn round two stretches."""
     plan = tour.plan
-    plan[0, 0], plan[0, 1] = first, last
-    plan[1, 0], plan[1, 1] = second_first, second_last
-    plan[3, 0], plan[3, 1] = 2, step
+    plan[0, 0] = first
+    plan[0, 1] = last
+    plan[1, 0] = second_first
+    plan[1, 1] = second_last
+    plan[3, 0] = 2
+    plan[3, 1] = step
 
 
 @bare
@@ -123,7 +137,10 @@ def plan_exchange(tour, first, middle, last, step):
     """Plan to exchange the stretches first..middle and (behind it)..last along ``step``."""
     # The first turn gives last..behind middle..first.
     plan_stretches(tour, step, first, last, last, after(tour, middle, step))
-    tour.plan[2, 0], tour.plan[2, 1], tour.plan[3, 0] = middle, first, 3
+
+    tour.plan[2, 0] = middle
+    tour.plan[2, 1] = first
+    tour.plan[3, 0] = 3
 
 
 @bare
@@ -142,14 +159,16 @@ _DEEPEST = 5  # links that a chain of Lin and Kernighan exchanges after its firs
 
 @bare
 def two_opt_move(tour, a):
-    """Plan to link a with a near record instead of a next one; the gain, 0 if there is none."""
+    """Plan to link a with a near record instead of a next one; return the gain, or 0."""
     for step in (1, -1):
         b = after(tour, a, step)
         from_b = between(tour, a, b)
+
         for i in range(tour.neighbours.shape[1]):
             c = tour.neighbours[a, i]
             if tour.near[a, i] > from_b + TINY:
                 break
+
             d = after(tour, c, step)
             gain = from_b + between(tour, c, d) - tour.near[a, i] - between(tour, b, d)
             if gain > TINY:
@@ -165,6 +184,7 @@ def two_opt_move(tour, a):
 def plan_segment(tour, a, e, c, d, step):
     """Plan to move the segment a..e (along ``step``) between the neighbours c and d, a by c."""
     c_is_behind = 2 * ahead(tour, e, c, step) <= tour.order.shape[0]
+
     if after(tour, c, step) == d:
         # c before d: the segment keeps its direction.
         if c_is_behind:
@@ -181,27 +201,32 @@ def plan_segment(tour, a, e, c, d, step):
 
 @bare
 def or_opt_move(tour, a):
-    """Plan to move a segment that begins at a next to a near record; the gain, or 0."""
+    """Plan to move a segment that begins at a next to a near record; return the gain, or 0."""
     for step in (1, -1):
         before = after(tour, a, -step)
         from_before = between(tour, before, a)
+
         e = a
         for _ in range(_LONGEST_SEGMENT):
             behind = after(tour, e, step)
             if behind == before or after(tour, behind, step) == before:
                 break
+
             length = ahead(tour, a, e, step)
             removed = from_before + between(tour, e, behind) - between(tour, before, behind)
+
             for i in range(tour.neighbours.shape[1]):
                 c = tour.neighbours[a, i]
                 if tour.near[a, i] > removed + TINY:
                     break
                 if ahead(tour, a, c, step) <= length:
                     continue  # on the segment itself
+
                 for side in (1, -1):
                     d = after(tour, c, side)
                     if ahead(tour, a, d, step) <= length:
                         continue
+
                     gain = removed + between(tour, c, d)
                     gain -= tour.near[a, i] + between(tour, e, d)
                     if gain > TINY:
@@ -209,6 +234,7 @@ def or_opt_move(tour, a):
                         for city in (before, behind, a, e, c, d):
                             enqueue(tour, city)
                         return gain
+
             e = behind
             if e == tour.records.shape[0]:
                 break
@@ -217,19 +243,23 @@ def or_opt_move(tour, a):
 
 @bare
 def best_link(tour, a, b, step, freed):
-    """The near record of b with the link that frees most, -1 if none frees anything."""
-    best, most = -1, TINY
+    """Find the near record of b with the link that frees most, -1 if none frees anything."""
+    best = -1
+    most = TINY
     if b == tour.records.shape[0]:
         return best
+
     for i in range(tour.neighbours.shape[1]):
         c = tour.neighbours[b, i]
         if tour.near[b, i] >= freed:
             break
+
         if c == a or c == after(tour, b, step):
             continue
         left = freed - tour.near[b, i] + between(tour, after(tour, c, -step), c)
         if left > most:
-            best, most = c, left
+            best = c
+            most = left
     return best
 
 
@@ -241,40 +271,51 @@ def chain(tour, a, b, c, step):
     then d follows a, and could stay there or be the next b.
     """
     ends = np.empty(2 * _DEEPEST + 2, dtype=np.int64)
-    ends[0], ends[1] = a, b
+    ends[0] = a
+    ends[1] = b
     tour.journal[-1] = 0
+
     freed = between(tour, a, b)
-    most, kept = 0.0, 0
+    most = 0.0
+    best_depth = 0
     depth = 0
+
     while c >= 0 and depth < _DEEPEST:
         d = after(tour, c, -step)
         freed += between(tour, d, c) - between(tour, b, c)
         step = reverse_stretch(tour, b, d, step)
         depth += 1
-        ends[2 * depth], ends[2 * depth + 1] = c, d
+        ends[2 * depth] = c
+        ends[2 * depth + 1] = d
+
         if freed - between(tour, a, d) > most + TINY:
-            most, kept = freed - between(tour, a, d), depth
+            most = freed - between(tour, a, d)
+            best_depth = depth
+
         b = d
         c = best_link(tour, a, b, step, freed)
-    take_back(tour, kept)
-    if kept > 0:
-        for end in ends[: 2 * kept + 2]:
+
+    take_back(tour, best_depth)
+    if best_depth > 0:
+        for end in ends[: 2 * best_depth + 2]:
             enqueue(tour, end)
     return most
 
 
 @bare
 def lin_kernighan(tour, a):
-    """Make a chain of moves that ends the link of a with a next city; the gain, or 0."""
+    """Make a chain of moves that ends the link of a with a next city; return the gain, or 0."""
     for step in (1, -1):
         b = after(tour, a, step)
         if b == tour.records.shape[0]:
             continue  # the dummy has no near records
+
         given_up = between(tour, a, b)
         for i in range(tour.neighbours.shape[1]):
             c = tour.neighbours[b, i]
             if tour.near[b, i] >= given_up - TINY:
                 break
+
             if c == a or c == after(tour, b, step):
                 continue
             gain = chain(tour, a, b, c, step)
@@ -285,7 +326,7 @@ def lin_kernighan(tour, a):
 
 @bare
 def dequeue(tour):
-    """Take the first city of the queue."""
+    """Return the first city of the queue."""
     size = tour.order.shape[0]
     city = tour.queue[tour.queue[size]]
     tour.queue[size] = (tour.queue[size] + 1) % size
@@ -303,9 +344,11 @@ def improve(tour, or_opt):
         city = dequeue(tour)
         if city == size - 1:
             continue  # the dummy has no neighbours of its own
+
         gain = two_opt_move(tour, city)
         if gain == 0.0 and or_opt:
             gain = or_opt_move(tour, city)
+
         if gain > 0.0:
             carry_out(tour)
             gained += gain
@@ -320,6 +363,7 @@ def improve_by_chains(tour):
     gained = 0.0
     while tour.queue[size + 1] > 0:
         city = dequeue(tour)
+
         gain = lin_kernighan(tour, city) if city < size - 1 else 0.0
         if gain > 0.0:
             gained += gain
@@ -329,21 +373,28 @@ def improve_by_chains(tour):
 
 @bare
 def kick(tour):
-    """Exchange two short neighbouring stretches at random; the loss."""
+    """Exchange two short neighbouring stretches at random; return the loss."""
     size = tour.order.shape[0]
     longest = min(_KICKED, (size - 2) // 2)
+
     place = below(tour.random, size)
     first = tour.order[place]
     before = after(tour, first, BACK)
+
     cut = place + below(tour.random, longest)
     end = cut + 1 + below(tour.random, longest)
-    middle, behind = tour.order[cut % size], tour.order[(cut + 1) % size]
-    last, beyond = tour.order[end % size], tour.order[(end + 1) % size]
+    middle = tour.order[cut % size]
+    behind = tour.order[(cut + 1) % size]
+    last = tour.order[end % size]
+    beyond = tour.order[(end + 1) % size]
+
     loss = between(tour, before, behind) + between(tour, last, first)
     loss += between(tour, middle, beyond) - between(tour, before, first)
     loss -= between(tour, middle, behind) + between(tour, last, beyond)
+
     plan_exchange(tour, first, middle, last, AHEAD)
     carry_out(tour)
+
     for city in (before, first, middle, behind, last, beyond):
         enqueue(tour, city)
     return loss
@@ -351,10 +402,11 @@ def kick(tour):
 
 @bare
 def shorten(tour, or_opt, kicks):
-    """Improve till no city has a move, as lists are not symmetric; then kick, and improve again."""
+    """Improve until no city has a move, as lists are not symmetric; kick, and improve again."""
     while improve(tour, or_opt) > 0.0:
         for city in tour.order:
             enqueue(tour, city)
+
     for _ in range(kicks):
         tour.journal[-1] = 0
         loss = kick(tour)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _VIEWS = ("overlay", "side-by-side", "public")
 _TILES = "OpenStreetMap"
-_AROUND = 0.01  # degrees
+_MARGIN = 0.01  # degrees
 
 
 @options(
@@ -51,19 +51,20 @@ def draw(
 
     if view not in _VIEWS:
         raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(_VIEWS)}")
-    given = files or [TRAJECTORIES, ANONYMIZED]
+    read = files or [TRAJECTORIES, ANONYMIZED]
     public = view == "public"
-    if len(given) > 2 or (len(given) < 2 and not public):
+    if len(read) > 2 or (len(read) < 2 and not public):
         raise BadInput(
             "map takes trajectories and their release; or, with --view public, one release"
         )
-    release = given[-1]
+    release = read[-1]
     check_page(out, "a map")
     if offline and (tiles or "none").lower() != "none":
         raise BadInput(f"an offline map has no tiles: leave out --offline or --tiles {tiles}")
+
     street_map = None if offline or (tiles or "").lower() == "none" else tiles or _TILES
-    read = [*given, report_path(release), *([roads] if roads else [])]
-    with replacing(out, inputs=read, public=[out] * public) as (draft,):
+    inputs = [*read, report_path(release), *([roads] if roads else [])]
+    with replacing(out, inputs=inputs, public=[out] * public) as (draft,):
         # Arguments are easily swapped, and originals must not look released.
         if public and (problems := trajanon.check(release, k=2).problems):
             raise BadInput(f"{release} is no release: {problems[0]}")
@@ -73,8 +74,14 @@ def draw(
         if public:
             page = maps.public(released, tiles=street_map, around=around)
         else:
-            shown, report = trajanon.read_trajectories(given[0]), read_report(release)
-            page = maps.compare(shown, released, report, view=view, tiles=street_map, around=around)
+            page = maps.compare(
+                trajanon.read_trajectories(read[0]),
+                released,
+                read_report(release),
+                view=view,
+                tiles=street_map,
+                around=around,
+            )
         draft.write_text(maps.html(page), encoding="utf-8")
     tell(f"Open {out.resolve()} in a browser.")
 
@@ -94,10 +101,14 @@ def _surroundings(points: "Floats", roads: Path | None) -> "Surroundings":
 
 
 def box_around(points: "Floats") -> "Box":
-    """Give the box of points, wider by a kilometre: no road farther off counts."""
+    """Return the box of points, wider by a kilometre: no road farther off counts."""
     from trajanon.extract import Box
 
     south, west = points.min(axis=(0, 1)).tolist()
     north, east = points.max(axis=(0, 1)).tolist()
-    west, south = max(west - _AROUND, -180.0), max(south - _AROUND, -90.0)
-    return Box(west, south, min(east + _AROUND, 180.0), min(north + _AROUND, 90.0))
+    return Box(
+        max(west - _MARGIN, -180.0),
+        max(south - _MARGIN, -90.0),
+        min(east + _MARGIN, 180.0),
+        min(north + _MARGIN, 90.0),
+    )

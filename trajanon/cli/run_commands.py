@@ -38,20 +38,19 @@ def run(
     Such a file repeats a piece of work: extract, anonymize, check, evaluate, map.
     """
     commands: Mapping[str, Any] = getattr(context.find_root().command, "commands", {})
-    given = _read(settings)
-    if unknown := [name for name in given if name not in commands or name in _NOT_HERE]:
+    tables = _read(settings)
+
+    unknown = [name for name in tables if name not in commands or name in _NOT_HERE]
+    if unknown:
         known = ", ".join(name for name in commands if name not in _NOT_HERE)
         raise BadInput(f"{settings}: [{unknown[0]}] is no command; choose from {known}")
-    steps = []
-    for name, table in given.items():  # all before the first begins, which may take hours
-        try:
-            words = words_of(commands[name].params, table)
-            steps.append((name, words, commands[name].make_context(name, list(words), context)))
-        except Exception as error:
-            said = str(error) if isinstance(error, BadInput) else usage_error(error)
-            if not said:
-                raise
-            raise BadInput(f"{settings}: [{name}] {said}") from error
+
+    # All are understood before the first begins, which may take hours.
+    steps = [
+        (name, *_step(settings, name, commands[name], table, context))
+        for name, table in tables.items()
+    ]
+
     with chdir(settings.parent):
         for number, (name, words, step) in enumerate(steps, start=1):
             tell(f"{number}. {shlex.join(['trajanon', name, *words])}")
@@ -60,37 +59,69 @@ def run(
             tell()
 
 
+def _step(
+    settings: Path, name: str, command: Any, table: Table, context: typer.Context
+) -> tuple[list[str], typer.Context]:
+    """Return the words of a command, and the context in which it is invoked."""
+    try:
+        words = words_of(command.params, table)
+        return words, command.make_context(name, list(words), context)
+    except Exception as error:
+        message = str(error) if isinstance(error, BadInput) else usage_error(error)
+        if not message:
+            raise
+        raise BadInput(f"{settings}: [{name}] {message}") from error
+
+
 def words_of(parameters: Sequence[Any], table: Table) -> list[str]:
     """Write the options of a command as words of a command line, and then its files."""
-    named = {name.lstrip("-"): one for one in parameters for name in (*one.opts, one.name)}
+    by_name = {
+        name.lstrip("-"): parameter
+        for parameter in parameters
+        for name in (*parameter.opts, parameter.name)
+    }
     words: list[str] = []
     files: list[str] = []
+
     for name, value in table.items():
-        parameter = named.get(name.replace("_", "-"), named.get(name))
-        values = value if isinstance(value, list) else [value]
+        parameter = by_name.get(name.replace("_", "-"), by_name.get(name))
         if parameter is None or name == "help":
             raise BadInput(f"has no option {name}: trajanon COMMAND --help lists them")
-        if not values or not all(isinstance(one, str | int | float) for one in values):
+
+        values = value if isinstance(value, list) else [value]
+        if not values or not all(isinstance(item, str | int | float) for item in values):
             raise BadInput(f"{name} must be a text, a number, true or false, or a list of these")
+
         if parameter.param_type_name == "argument":
             files += map(str, values)
         elif isinstance(value, bool):
             words += (parameter.opts if value else parameter.secondary_opts)[-1:]
         else:
             flag = max(parameter.opts, key=len)
-            for one in map(str, values):  # -3.7 would be taken for an option
-                joined = f"{flag}{'=' * flag.startswith('--')}{one}"
-                words += [joined] if one.startswith("-") else [flag, one]
-    return [*words, *(["--"] if any(file.startswith("-") for file in files) else []), *files]
+            for text in map(str, values):
+                words += _flag_with(flag, text)
+
+    # A file such as -1.gpx would be taken for an option.
+    ends_options = ["--"] if any(file.startswith("-") for file in files) else []
+    return [*words, *ends_options, *files]
+
+
+def _flag_with(flag: str, value: str) -> list[str]:
+    if not value.startswith("-"):
+        return [flag, value]
+
+    # -3.7 would be taken for an option.
+    equals = "=" if flag.startswith("--") else ""
+    return [f"{flag}{equals}{value}"]
 
 
 def _read(path: Path) -> dict[str, Table]:
-    found = read_toml(path, "the settings")
-    if not found or not all(isinstance(table, dict) for table in found.values()):
+    tables = read_toml(path, "the settings")
+    if not tables or not all(isinstance(table, dict) for table in tables.values()):
         raise BadInput(
             f"{path} needs a table for each command, such as [anonymize] and below it k = 4"
         )
-    return found
+    return tables
 
 
 @options(folder="Where the results go.")
@@ -99,17 +130,22 @@ def demo(folder: Path = Path("trajanon-demo")) -> None:
     from trajanon.common.atomic_output import make_folder
     from trajanon.data import sample
 
-    trajectories, released = folder / TRAJECTORIES, folder / ANONYMIZED
     make_folder(folder)
+    trajectories = folder / TRAJECTORIES
+    released = folder / ANONYMIZED
+
     tell("1. trajanon extract (the bundled sample) --bbox madrid")
     extract([str(sample())], bbox=["madrid"], out=trajectories)
+
     tell()
     tell("2. trajanon anonymize -k 4")
     # A key of its own: no home is needed, and nothing of the demo is secret.
     anonymize(str(trajectories), k=4, out=str(released), key=folder / "demo.key")
+
     tell()
     tell("3. trajanon check -k 4")
     check(released, k=4)
+
     tell()
     tell("4. trajanon map")
     draw([trajectories, released], out=folder / MAP)

@@ -13,22 +13,14 @@ if TYPE_CHECKING:
     from geopandas import GeoDataFrame
 
 _SUFFIXES = (".parquet", ".gpkg", ".geojson", ".csv")
-
-_WORTH = {
-    "street": "On one day of San Francisco's cabs, k = 4, volumes of the 1,000 busiest streets "
-    "were off by 11 % in the median, by 19 % with hours, and those of quiet streets by half and "
-    "more. trajanon evaluate --roads measures it on your data.",
-    "flow": "trajanon evaluate names the smallest cells with which three of four counts stay.",
-}
-"""What counts are worth, until the holder measures it, by what a row is."""
+_TEXTS_OF_STRANGERS = ("name", "highway", "from_zone", "to_zone")
 
 
 @options(
     release="A released file, or a folder of parts.",
     roads="An .osm.pbf file with the roads of its area.",
     mode="Means of travel: car, bicycle, foot or any. Cars and bicycles keep to one-way streets.",
-    od="Count people from zone to zone instead: metres of a square cell, or a file of polygons.",
-    least_people=("Leave out rows of fewer people.", "the fewest behind any line: k"),
+    od="Count trips from zone to zone instead: metres of a square cell, or a file of polygons.",
     out=(
         "File to write: .parquet, .gpkg, .geojson or .csv, with a .datasheet.md beside it.",
         "streets.parquet, or od.parquet",
@@ -40,19 +32,20 @@ def streets(
     roads: Path | None = None,
     mode: str = "car",
     od: str | None = None,
-    least_people: int | None = None,
     out: Path | None = None,
     as_json: bool = False,
 ) -> None:
-    """Count people on streets by direction, speed and hour: from the release alone."""
+    """Count trips on streets by direction, speed and hour: from the release alone."""
     from trajanon.cli.map_command import box_around
     from trajanon.cli.progress_bars import bars
     from trajanon.common.atomic_output import replacing
+    from trajanon.evaluation import counts_datasheet as sheets
+    from trajanon.evaluation.release_certificate import cells_for_flows
     from trajanon.extract import roads_to_follow
     from trajanon.release.report import datasheet_path, report_path
     from trajanon.street_counts.od_table import read_zones, zone_flows
-    from trajanon.street_counts.streets import released_lines
-    from trajanon.street_counts.streets import streets as counted
+    from trajanon.street_counts.streets import lines_to_count
+    from trajanon.street_counts.streets import streets as trips_on_streets
 
     if (roads is None) == (od is None):
         raise BadInput("streets takes --roads, an .osm.pbf file, or --od, a cell or zones")
@@ -62,36 +55,36 @@ def streets(
     out = out or Path("streets.parquet" if od is None else "od.parquet")
     if out.suffix.lower() not in _SUFFIXES:
         raise BadInput(f"{out} must end in one of {', '.join(_SUFFIXES)}")
+
     outputs = (out, datasheet_path(out))
-    read = [
-        release,
-        report_path(release),
-        datasheet_path(release),
-        *(path for path in (roads, zones) if isinstance(path, Path)),
-    ]
+    certificate = report_path(release, "certificate.json")
+    beside = (report_path(release), datasheet_path(release), certificate)
+    read = [release, *beside, *(path for path in (roads, zones) if isinstance(path, Path))]
     with bars() as progress, replacing(*outputs, inputs=read, public=outputs) as (draft, sheet):
-        lines = released_lines(release)
+        lines = lines_to_count(release)
         if roads is not None:
             network = roads_to_follow(roads, mode, bbox=box_around(lines.points))
-            table = counted(lines, network, least_people=least_people, progress=progress)
-            what = "street"
+            table = trips_on_streets(lines, network, progress=progress)
+            rows = number_of(len(table), "street")
+            worth = [sheets.WORTH_OF_STREETS]
         elif zones is not None:
-            zones = read_zones(zones) if isinstance(zones, Path) else zones
-            table = zone_flows(lines, zones, least_people=least_people)
-            what = "flow"
+            table = zone_flows(lines, read_zones(zones) if isinstance(zones, Path) else zones)
+            rows = number_of(len(table), "flow")
+            cell = None if isinstance(zones, Path) else zones
+            worth = sheets.worth_of_flows(table, cell, cells_for_flows(certificate, release))
+
+        attribution = table.attrs.get("attribution")
+        paragraphs = [*sheets.facts(table), *worth]
         _write(draft, table)
-        about = {"file": out.name, "rows": len(table), "made from": "the released lines alone"}
-        about |= table.attrs
-        known = ((name.replace("_", " "), value) for name, value in about.items() if value)
-        rows = "".join(f"| {name} | {value} |\n" for name, value in known)
-        text = f"# Datasheet of counts\n\n| | |\n|---|---|\n{rows}\n{_WORTH[what]}\n"
+        text = sheets.counts_datasheet(out, rows, release, attribution, paragraphs)
         sheet.write_text(text, encoding="utf-8")
+
     if as_json:
-        show_json({"rows": len(table), **table.attrs})
+        show_json({"rows": len(table), **table.attrs, "sentences": paragraphs})
         return
-    of_lines = number_of(table.attrs["of_lines"], "line")
-    tell(f"Wrote {number_of(len(table), what)}, of {of_lines}, to {out}, and {outputs[1]}.")
-    tell(_WORTH[what])
+    tell(f"Wrote {rows} to {out}, and {outputs[1]}.")
+    for paragraph in paragraphs:
+        tell(paragraph)
 
 
 def _metres(od: str) -> float | Path:
@@ -114,6 +107,10 @@ def _write(path: Path, table: "GeoDataFrame") -> None:
         case ".geojson":
             path.write_text(table.to_json(drop_id=True, ensure_ascii=False), encoding="utf-8")
         case _:
-            for name in {"name", "highway", "from_zone", "to_zone"} & {*table.columns}:
-                table[name] = [text and plain_text(text, cell=True) for text in table[name]]
+            for column in {*_TEXTS_OF_STRANGERS} & {*table.columns}:
+                # A street without a name has no text there, but None or NaN.
+                table[column] = [
+                    plain_text(text, cell=True) if isinstance(text, str) else None
+                    for text in table[column]
+                ]
             table.to_wkt().to_csv(path, index=False)

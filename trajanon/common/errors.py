@@ -35,7 +35,7 @@ class TrajanonError(Exception):
         cls.__module__ = "trajanon"
 
     def __str__(self) -> str:
-        """Give the message, whatever the names in it hold."""
+        """Return the message, whatever the names in it hold."""
         return printable(super().__str__())
 
 

@@ -23,7 +23,7 @@ class MethodParameters(Checked):
 
     @classmethod
     def belongs_to(cls, settings: Settings) -> bool:
-        """Whether the settings make that choice."""
+        """Return whether the settings make that choice."""
         return bool(getattr(settings, cls.setting) == cls.value)
 
 
@@ -44,8 +44,8 @@ class VMdavParameters(MethodParameters):
 
     >>> import trajanon
     >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
-    >>> how = {"method": "v-mdav", "gamma": 0.2, "refine": "none"}
-    >>> trajanon.microaggregate(ages, k=2, **how).labels.tolist()
+    >>> options = {"method": "v-mdav", "gamma": 0.2, "refine": "none"}
+    >>> trajanon.microaggregate(ages, k=2, **options).labels.tolist()
     [0, 0, 1, 1, 2, 2, 3, 3]
     >>> trajanon.microaggregate(ages, k=2, gamma=0.2)
     Traceback (most recent call last):
@@ -83,8 +83,8 @@ class CompressionParameters(MethodParameters):
 
     >>> import trajanon
     >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
-    >>> how = {"compression": 3, "expansion": "row", "direction": "forward"}
-    >>> trajanon.microaggregate(ages, k=2, **how).labels.tolist()
+    >>> options = {"compression": 3, "expansion": "row", "direction": "forward"}
+    >>> trajanon.microaggregate(ages, k=2, **options).labels.tolist()
     [0, 0, 0, 1, 1, 2, 2, 2]
     """
 
@@ -98,7 +98,7 @@ class CompressionParameters(MethodParameters):
 
     @classmethod
     def belongs_to(cls, settings: Settings) -> bool:
-        """Whether the path is compressed."""
+        """Return whether the path is compressed."""
         return settings.compression > 1
 
 
@@ -120,8 +120,8 @@ class MfTspParameters(MethodParameters):
 
     >>> import trajanon
     >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
-    >>> how = {"method": "mf-tsp", "path_neighbours": "next", "refine": "none"}
-    >>> trajanon.microaggregate(ages, k=2, **how).labels.tolist()
+    >>> options = {"method": "mf-tsp", "path_neighbours": "next", "refine": "none"}
+    >>> trajanon.microaggregate(ages, k=2, **options).labels.tolist()
     [0, 0, 1, 1, 2, 2, 3, 3]
     """
 
@@ -150,8 +150,8 @@ class DecompositionParameters(MethodParameters):
 
     >>> import trajanon
     >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
-    >>> how = {"method": "decomposition", "subsets": 2, "exchange_first": False}
-    >>> trajanon.microaggregate(ages, k=2, **how).labels.tolist()
+    >>> options = {"method": "decomposition", "subsets": 2, "exchange_first": False}
+    >>> trajanon.microaggregate(ages, k=2, **options).labels.tolist()
     [0, 0, 0, 1, 1, 2, 2, 2]
     """
 
@@ -180,8 +180,8 @@ class RcsParameters(MethodParameters):
 
     >>> import trajanon
     >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
-    >>> how = {"method": "mdav", "refine": "rcs", "max_events": 0}
-    >>> trajanon.microaggregate(ages, k=2, **how).labels.tolist()
+    >>> options = {"method": "mdav", "refine": "rcs", "max_events": 0}
+    >>> trajanon.microaggregate(ages, k=2, **options).labels.tolist()
     [0, 0, 0, 1, 1, 2, 2, 2]
     """
 
@@ -203,7 +203,7 @@ METHOD_PARAMETERS: tuple[type[MethodParameters], ...] = (
 
 
 class SearchOptions(NamedTuple):
-    """What was asked of a search, checked."""
+    """The options of a search, checked."""
 
     settings: Settings
     parameters: tuple[MethodParameters, ...]  # one of each kind
@@ -211,18 +211,19 @@ class SearchOptions(NamedTuple):
 
 def search_options(options: Mapping[str, Any]) -> SearchOptions:
     """Check the options of a search; refuse a parameter of what is not chosen."""
-    names = {kind: [own.name for own in fields(kind)] for kind in METHOD_PARAMETERS}
-    of_methods = {name for own in names.values() for name in own}
+    names = {kind: [field.name for field in fields(kind)] for kind in METHOD_PARAMETERS}
+    of_methods = {name for kind_names in names.values() for name in kind_names}
     settings = Settings(**{name: options[name] for name in options if name not in of_methods})
 
     parameters = []
-    for kind, own in names.items():
-        found = kind(**{name: options[name] for name in own if name in options})
-        changed = [name for name in own if getattr(found, name) != getattr(kind(), name)]
+    for kind, kind_names in names.items():
+        chosen = kind(**{name: options[name] for name in kind_names if name in options})
+        default = kind()
+        changed = [name for name in kind_names if getattr(chosen, name) != getattr(default, name)]
         if changed and not kind.belongs_to(settings):
             needed = f"`{kind.setting}={kind.value}`{kind.needed}"
             raise BadInput(
                 f"`{changed[0]}` needs {needed}: choose that, or leave out `{changed[0]}`"
             )
-        parameters.append(found)
+        parameters.append(chosen)
     return SearchOptions(settings, tuple(parameters))

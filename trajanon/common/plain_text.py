@@ -21,6 +21,16 @@ def plain_text(text: str, *, cell: bool = False) -> str:
     return f"'{plain}" if cell and plain.startswith(_FORMULA) else plain
 
 
+def code_span(name: str) -> str:
+    r"""Quote a file name so that it cannot be anything but text in a table of Markdown.
+
+    >>> code_span("a|`b`\n.csv")
+    '`a??b??.csv`'
+    """
+    shown = "".join(c if c.isprintable() and c not in "`|" else "?" for c in name)
+    return f"`{shown}`"
+
+
 def escaped_json(text: str) -> str:
     r"""Escape in JSON what terminals obey or hide; its values stay the same.
 

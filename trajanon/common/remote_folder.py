@@ -21,12 +21,14 @@ class Folder:
         self.url = str(place).rstrip("/") or "/"
         with self.named():
             if isinstance(place, Path):  # its name may look like a URL
-                self.system, self.path = LocalFileSystem(), str(place.absolute())
+                self.system = LocalFileSystem()
+                self.path = str(place.absolute())
             else:
                 self.system, self.path = url_to_fs(place)
-        here = isinstance(self.system, LocalFileSystem)
-        self.local = Path(self.path) if here else None  # absolute
-        if not here and set("*?[") & set(self.path):
+
+        is_local = isinstance(self.system, LocalFileSystem)
+        self.local = Path(self.path) if is_local else None  # absolute
+        if not is_local and set("*?[") & set(self.path):
             raise BadInput(
                 f"{self} has *, ? or [ in its name, which match other names: use another name"
             )
@@ -36,16 +38,17 @@ class Folder:
 
     @contextmanager
     def named(self, name: str = "") -> Iterator[None]:
-        """Let an error of the file system name the folder, or a file in it."""
+        """Name the folder, or a file in it, in errors of the file system."""
         try:
             yield
         except TrajanonError:
             raise
         except Exception as error:
             # Clients of object stores have errors of their own, such as for missing credentials.
-            ours = type(error).__module__ == "builtins"
-            if ours and not isinstance(error, (OSError, ValueError, EOFError, ImportError)):
+            is_python = type(error).__module__ == "builtins"
+            if is_python and not isinstance(error, (OSError, ValueError, EOFError, ImportError)):
                 raise
+
             reason = getattr(error, "strerror", None) or str(error) or repr(error)
             where = f"{self}/{name}" if name else self
             raise FileProblem(f"cannot use {where}: {' '.join(reason.split())[:200]}") from error
@@ -58,23 +61,23 @@ class Folder:
             return bool(self.system.exists(self.path))
 
     def states(self) -> dict[str, str]:
-        """The state of each file by its name: it differs if the file was written again."""
+        """Return the state of each file by name: it differs if the file was written again."""
         with self.named():
             self.system.invalidate_cache()
             if not self.system.isdir(self.path):
-                there = self.system.exists(self.path)
-                raise NotADirectoryError(
-                    0, "it is no folder" if there else "there is no such folder"
-                )
+                exists = self.system.exists(self.path)
+                reason = "it is no folder" if exists else "there is no such folder"
+                raise NotADirectoryError(0, reason)
             if self.local is not None:
                 return {path.name: _local_state(path) for path in self.local.iterdir()}
-            listed = self.system.ls(self.path, detail=True)
-            states = {one["name"].rstrip("/"): repr(sorted(one.items())) for one in listed}
+
+            entries = self.system.ls(self.path, detail=True)
+            states = {entry["name"].rstrip("/"): repr(sorted(entry.items())) for entry in entries}
             states.pop(self.path, "")  # the empty object by which some tools mark a folder
-            return {basename(name): state for name, state in states.items()}
+            return {basename(path): state for path, state in states.items()}
 
     def names(self) -> list[str]:
-        """Names of the files and folders in it, sorted."""
+        """List the names of the files and folders in it, sorted."""
         return sorted(self.states())
 
     def open(self, name: str) -> IO[bytes]:
@@ -99,17 +102,19 @@ class Folder:
 
 
 def folder_or_file(place: str | os.PathLike[str] | Folder) -> Folder | Path:
-    """Take a place as a folder if it is a URL, or a path that leads to one; else as a file."""
-    if isinstance(place, Folder) or (isinstance(place, str) and "://" in place):
-        return place if isinstance(place, Folder) else Folder(place)
+    """Return a folder if a place is a URL, or a path that leads to one; else the path of a file."""
+    if isinstance(place, Folder):
+        return place
+    if isinstance(place, str) and "://" in place:
+        return Folder(place)
     path = Path(place)
     return Folder(path) if path.is_dir() else path
 
 
 def _local_state(path: Path) -> str:
-    """Size, time and number of a file, without its owner and permissions; empty if it vanished."""
+    """Return size, time and number of a file, without owner and mode; nothing if it vanished."""
     try:
-        about = path.stat()
+        state = path.stat()
     except OSError:
         return ""
-    return f"{about.st_size} {about.st_mtime_ns} {about.st_ino}"
+    return f"{state.st_size} {state.st_mtime_ns} {state.st_ino}"

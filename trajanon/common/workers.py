@@ -20,22 +20,28 @@ from trajanon.common.errors import BadInput, ServerProblem, TrajanonError
 from trajanon.common.progress import Progress
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, LocalCluster
 
-_GLANCE = 0.1  # seconds between two looks at how far the work is
+_SECONDS_BETWEEN_LOOKS = 0.1  # at how far the work is
 _LOCAL = "local:"
 _ENVIRONMENT = "distributed.nanny.pre-spawn-environ"  # Dask's setting for that of workers
-_PATIENCE = 10  # seconds to wait for a scheduler, or for workers to come back
-_TALKERS = ("distributed", "distributed.client", "distributed.gc", "tornado.application", "asyncio")
+_SECONDS_TO_WAIT = 10  # for a scheduler, or for workers to come back
+_LOGGERS_OF_DASK = (
+    "distributed",
+    "distributed.client",
+    "distributed.gc",
+    "tornado.application",
+    "asyncio",
+)
 """Loggers that write to the screen by themselves, or for Dask."""
 
-Given = TypeVar("Given")
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 Number = TypeVar("Number", bound=np.generic)
 
 
 def cores() -> int:
-    """How many threads can work at once."""
+    """Count the threads that can work at once."""
     return os.cpu_count() or 1
 
 
@@ -53,7 +59,7 @@ def in_threads(
         futures = [pool.submit(job, stop) for job in jobs]
         waiting = set(futures)
         while waiting:
-            done, waiting = wait(waiting, _GLANCE, FIRST_EXCEPTION)
+            done, waiting = wait(waiting, _SECONDS_BETWEEN_LOOKS, FIRST_EXCEPTION)
             for future in done:
                 future.result()
             watch()
@@ -79,10 +85,10 @@ def in_parts(
 
 
 def results_in_order(
-    begin: Callable[[Given], Callable[[], Result]], given: Iterable[Given], ahead: int
+    begin: Callable[[Item], Callable[[], Result]], items: Iterable[Item], ahead: int
 ) -> Generator[Result, None, None]:
-    """Begin tasks, at most ``ahead`` at once; give results in order, each on request."""
-    coming = iter(given)
+    """Begin tasks, at most ``ahead`` at once; yield results in order, each on request."""
+    coming = iter(items)
     waiting: deque[Callable[[], Result]] = deque()
     while True:
         waiting.extend(map(begin, islice(coming, ahead - len(waiting))))
@@ -95,36 +101,37 @@ def each_done(
     client: "Client | None",
     progress: Progress,
     what: str,
-    task: Callable[[Given], Result],
-    given: Sequence[Given],
+    task: Callable[[Item], Result],
+    items: Sequence[Item],
 ) -> list[Result]:
-    """Do a task with each thing given, here or on a cluster; results in their order."""
+    """Do a task with each item, here or on a cluster; results in their order."""
+    progress(what, 0, len(items))
+    coming = (task(item) for item in items) if client is None else on_cluster(client, task, items)
+
     results: list[Result] = []
-    progress(what, 0, len(given))
-    found = (task(one) for one in given) if client is None else on_cluster(client, task, given)
-    with closing(found):
-        for result in found:
+    with closing(coming):
+        for result in coming:
             results.append(result)
-            progress(what, len(results), len(given))
+            progress(what, len(results), len(items))
     return results
 
 
 def on_cluster(
-    client: "Client", task: Callable[[Given], Result], given: Iterable[Given]
+    client: "Client", task: Callable[[Item], Result], items: Iterable[Item]
 ) -> Generator[Result, None, None]:
-    """Do tasks on workers, two ahead for each of their threads; give results in order."""
+    """Do tasks on workers, two ahead for each of their threads; yield results in order."""
     from distributed.scheduler import KilledWorker
 
     # Not pure: a file may have changed since it was read. The task goes to each worker once.
     held = client.submit(lambda: task, pure=False)
 
-    def begin(one: Given) -> Callable[[], Result]:
-        done = client.submit(lambda task, one: task(one), held, one, pure=False)
+    def begin(item: Item) -> Callable[[], Result]:
+        done = client.submit(lambda task, item: task(item), held, item, pure=False)
         result: Callable[[], Result] = done.result
         return result
 
     try:
-        yield from results_in_order(begin, given, 2 * _threads(client))
+        yield from results_in_order(begin, items, 2 * _threads(client))
     except TrajanonError:
         raise
     except (KilledWorker, ImportError, CancelledError, OSError) as error:
@@ -138,7 +145,7 @@ def on_cluster(
 def _threads(client: "Client") -> int:
     """Count the threads of all workers, of which one may be about to begin."""
     with suppress(TimeoutError):
-        client.wait_for_workers(1, _PATIENCE)
+        client.wait_for_workers(1, _SECONDS_TO_WAIT)
     threads: int = sum(client.nthreads().values())
     if not threads:
         address = client.scheduler_info()["address"]
@@ -149,6 +156,7 @@ def _threads(client: "Client") -> int:
 
 
 def _words(error: Exception) -> str:
+    """Return the message of an error on one line, shortened."""
     return " ".join(str(error).split())[:200]
 
 
@@ -160,10 +168,11 @@ def connected(cluster: str) -> Iterator["Client"]:
     except ImportError as error:
         raise BadInput("`cluster` needs Dask: pip install 'trajanon[cluster]'") from error
     import dask.config
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
-    for name in _TALKERS:  # what ends a run is raised
+    for name in _LOGGERS_OF_DASK:  # what ends a run is raised
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
     # The list of files of a large table is large, and a lost worker may take long to come back.
     patient = {
         "distributed.admin.large-graph-warning-threshold": "1TB",
@@ -177,23 +186,11 @@ def connected(cluster: str) -> Iterator["Client"]:
         try:
             address = cluster
             if cluster.startswith(_LOCAL):
-                if (workers := int(cluster.removeprefix(_LOCAL))) < 1:
-                    raise ValueError
-                # A terminal sends Ctrl-C to all: workers ignore it.
-                before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-                try:
-                    local = LocalCluster(
-                        n_workers=workers,
-                        threads_per_worker=1,  # kernels take all cores
-                        memory_limit=0,  # tasks are made to fit; spilling would slow them
-                        dashboard_address="127.0.0.1:0",
-                    )
-                finally:
-                    signal.signal(signal.SIGINT, before)
+                local = _local_cluster(int(cluster.removeprefix(_LOCAL)))
                 address = ending.enter_context(local).scheduler_address
             elif not cluster.strip():  # such as a variable that is not set
                 raise ValueError
-            client = ending.enter_context(Client(address, timeout=_PATIENCE))
+            client = ending.enter_context(Client(address, timeout=_SECONDS_TO_WAIT))
         except ValueError as error:
             raise BadInput(
                 f"`cluster` {cluster!r} must be the address of a scheduler, such as "
@@ -206,3 +203,22 @@ def connected(cluster: str) -> Iterator["Client"]:
             ) from error
         _threads(client)  # there must be some
         yield client
+
+
+def _local_cluster(workers: int) -> "LocalCluster":
+    """Start workers on this machine, which ignore the Ctrl-C that a terminal sends to all."""
+    from distributed import LocalCluster
+
+    if workers < 1:
+        raise ValueError
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,  # kernels take all cores
+            memory_limit=0,  # tasks are made to fit; spilling would slow them
+            dashboard_address="127.0.0.1:0",
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)

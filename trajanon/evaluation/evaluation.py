@@ -40,7 +40,7 @@ from trajanon.release.report import (
     width_in,
 )
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.street_counts.streets import compared_streets, different_lines
+from trajanon.street_counts.streets import ReleasedLines, compared_streets
 from trajanon.trajectories.subjects import Nameless
 from trajanon.trajectories.times import departure_days
 from trajanon.trajectories.tracks import Tracks
@@ -184,7 +184,7 @@ def evaluate(
         curve=curve_of(whole, curve, progress=progress, **options_in(reported)) if curve else None,
         holdout=hold_out(in_file, reported, seed=seed, progress=progress) if holdout else None,
         report=reported,
-        streets=streets and compared_streets(kept, different_lines(release), streets),
+        streets=streets and compared_streets(kept, ReleasedLines.of(release), streets),
         publisher=publisher,
     )
 

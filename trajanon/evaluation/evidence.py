@@ -296,11 +296,18 @@ class Evaluation:
     def _published(self) -> dict[str, Any]:
         """What is published of the cost, rounded."""
         moved = self.usefulness.displacement
-        return {
+        figures: dict[str, Any] = {
             "cost": self._cost(self.crowd),
             "metres moved": {name: self.crowd.number(moved[name]) for name in ("mean", "median")},
             "information loss, percent": self.crowd.number(self.loss),
         }
+
+        # Of few trips this would tell where one of them ends.
+        if self.unit == "trip" and self.crowd.people >= FEW:
+            right = self._flows[self.od_cell or measures.LARGEST]
+            shares = Crowd(self.trajectories, shares=True)
+            figures["flows"] = {"cell": self.od_cell, "right": shares.number(right)}
+        return figures
 
     def _tried(self, question: str) -> list[tuple[str, list[Attack]]]:
         """Attacks by name: each on the release, and on the originals."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import ceil
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 import trajanon
 from trajanon.common.errors import BadInput, FileProblem
@@ -83,11 +83,23 @@ class _Promise(TypedDict):
     k: int
 
 
+class CellsForFlows(TypedDict):
+    """The smallest cells between which three of four counts are right."""
+
+    cell: Literal["0.5 km", "1 km", "2 km", "3 km"] | None  # None: not even the largest of these
+    right: float | list[float]  # share of the counts, between these cells or else the largest
+
+
+class _Cost(TypedDict):
+    flows: NotRequired[CellsForFlows]
+
+
 class Certified(TypedDict):
-    """What is repeated of a certificate."""
+    """What is read of a certificate."""
 
     release: _Release
     promise: _Promise
+    cost: NotRequired[_Cost]
 
 
 def certificate(evaluation: Evaluation, released: str | os.PathLike[str]) -> dict[str, Json]:
@@ -158,11 +170,21 @@ def differences(
 
     # Files may have other names than when they were certified.
     before = Counter(release["sha256"].values())
-    now = Counter(_hashes(Path(released)).values())
+    now = Counter(sha256_of(Path(released)).values())
     if before != now:
         missing, new = (min(hashes, default="none") for hashes in (before - now, now - before))
         found.append(Difference("SHA-256", missing, new))
     return found
+
+
+def cells_for_flows(path: Path, released: Path) -> CellsForFlows | None:
+    """Read from a certificate the cells for flows; None if it is not of the released file."""
+    if not path.exists():
+        return None
+    certified = read_certificate(path)
+    if certified["release"]["sha256"] != sha256_of(released):
+        return None
+    return certified.get("cost", {}).get("flows")
 
 
 def read_certificate(path: str | os.PathLike[str]) -> Certified:
@@ -189,7 +211,7 @@ def _release(evaluation: Evaluation, released: Path) -> Entry:
     return Entry(
         Basis.MEASUREMENT,
         {
-            "sha256": _hashes(released),
+            "sha256": sha256_of(released),
             "unit": evaluation.unit,
             "points": evaluation.points,
             "times": times,
@@ -426,7 +448,7 @@ def round_up(number: float) -> float:
     return ceil(100.0 * number) / 100.0
 
 
-def _hashes(released: Path) -> dict[str, str]:
+def sha256_of(released: Path) -> dict[str, str]:
     """Compute SHA-256 of the file, or of each part of a folder, by name."""
     files = [released]
     if released.is_dir():

@@ -5,6 +5,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from trajanon.common.number_text import metres, percent, span
+from trajanon.common.plain_text import code_span
 from trajanon.evaluation.publisher import markdown
 
 
@@ -18,7 +19,7 @@ def rendered(template: str, **given: Any) -> str:
         undefined=StrictUndefined,
         keep_trailing_newline=template.endswith(".md"),
     )
-    environment.filters |= {"count": _count, "code": _code}
+    environment.filters |= {"count": _count, "code": code_span}
     environment.filters |= {"markdown": markdown}
     environment.filters |= {"metres": metres, "percent": percent, "span": span, "tau": _tau}
     return environment.get_template(template).render(given)
@@ -30,9 +31,3 @@ def _count(number: int | None) -> str:
 
 def _tau(agreement: float | None) -> str:
     return "–" if agreement is None else f"{agreement:.2f}"
-
-
-def _code(name: str) -> str:
-    """Quote a file name so that it cannot be anything but text in a table."""
-    shown = "".join(c if c.isprintable() and c not in "`|" else "?" for c in name)
-    return f"`{shown}`"

@@ -30,7 +30,7 @@ def opened_parquet(path: Path) -> Any:
 
 @contextmanager
 def reading(what: object, kind: str = "Parquet", *errors: type[Exception]) -> Iterator[None]:
-    """Say in a sentence what keeps a file from being read; ``errors`` beside those of Arrow."""
+    """Raise in one sentence what keeps a file from being read; ``errors`` beside Arrow's."""
     import pyarrow as pa
 
     try:
@@ -122,14 +122,15 @@ class Lists(NamedTuple):
     @classmethod
     def joined(cls, several: Iterable["Lists"]) -> "Lists":
         """Put the lists of batches of rows together."""
-        values, sizes = zip((np.empty(0), np.empty(0, np.int64)), *several, strict=True)
+        empty = np.empty(0), np.empty(0, np.int64)
+        values, sizes = zip(empty, *several, strict=True)
         return cls(np.concatenate(values[1:] or values), np.concatenate(sizes))
 
     def of_size(self, size: int) -> Floats:
-        """Give lists of as many numbers, or of none, as rows of an array; NaN for none."""
+        """Return lists of as many numbers, or of none, as rows of an array; NaN for none."""
         rows = np.full((len(self.size), size), np.nan)
-        if (odd := ~np.isin(self.size, (0, size))).any():
-            row = int(np.argmax(odd))
+        if (wrong := ~np.isin(self.size, (0, size))).any():
+            row = int(np.argmax(wrong))
             raise BadInput(f"row {row} has {number_of(self.size[row], 'time')} for {size} points")
         rows[self.size == size] = self.values.reshape(-1, size)
         return rows
@@ -143,7 +144,7 @@ def column_of_lists(values: Floats | Ints | Hashes, size: Ints) -> Any:
 
 
 def holds_lists(kind: Any) -> bool:
-    """Whether a column of this type holds lists of numbers."""
+    """Check whether a column of this type holds lists of numbers."""
     import pyarrow as pa
 
     if not pa.types.is_list(kind) and not pa.types.is_large_list(kind):

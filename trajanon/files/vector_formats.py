@@ -46,11 +46,14 @@ def _write_geopackage(path: Path, release: Trajectories) -> None:
     import shapely
 
     layout = Layout.of(release)
-    lines, columns = layout.lines, layout.columns
+    lines = layout.lines
+    columns = layout.columns
     if lines.times is not None:
         # All times of a GeoPackage are in UTC.
         columns["departure"] = pd.to_datetime(columns["departure"], utc=True)
-        columns["times"] = np.array([json.dumps(some) for some in lines.times.astype(int).tolist()])
+        seconds = lines.times.astype(int).tolist()
+        columns["times"] = np.array([json.dumps(of_line) for of_line in seconds])
+
     shapes = shapely.linestrings(lines.points[:, :, ::-1])
     table = geopandas.GeoDataFrame(columns, geometry=shapes, crs="EPSG:4326")
     write_layer(path, table, _LAYER, layout.text)
@@ -60,6 +63,7 @@ def write_layer(path: Path, table: "GeoDataFrame", layer: str, words: str | None
     """Write a table as a layer, with words as its description: the same bytes on every day."""
     path.unlink(missing_ok=True)  # GDAL takes an empty file for a broken one
     options = {} if words is None else {"DESCRIPTION": words}
+
     try:
         table.to_file(path, driver="GPKG", layer=layer, engine="pyogrio", **options)
         with closing(sqlite3.connect(path)) as file:
@@ -76,6 +80,7 @@ def write_layer(path: Path, table: "GeoDataFrame", layer: str, words: str | None
 
 
 def _read_geopackage(path: Path) -> Lines:
+    """Read the lines of a release, or of the first layer of any GeoPackage."""
     import pyogrio
     import shapely
 
@@ -83,19 +88,22 @@ def _read_geopackage(path: Path) -> Lines:
         with path.open("rb") as file:
             if file.read(len(_SQLITE)) != _SQLITE:
                 raise ValueError
+
         # NaN is for the reader to judge, and so is all that GDAL warns of.
         with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):
             layers = [str(name) for name in pyogrio.list_layers(path)[:, 0]]
             layer = _LAYER if _LAYER in layers else layers[0]
             info = pyogrio.read_info(path, layer=layer)
-            about = info.get("layer_metadata") or {}
+            metadata = info.get("layer_metadata") or {}
             names = sorted({*info["fields"]} & {*COUNTED, "times"})
             _, _, shapes, values = pyogrio.raw.read(path, layer=layer, columns=names)
+
             columns = dict(zip(names, values, strict=True))
-            words = words_in(about.get("DESCRIPTION") or None, timed="times" in columns)
-            times = [_list(text) for text in columns["times"]] if "times" in columns else None
-            found = Lines.of(shapely.from_wkb(shapes), shapes)
-            return found.with_words(words[0], times, words[1], columns)
+            timed = "times" in columns
+            attribution, sentence = words_in(metadata.get("DESCRIPTION") or None, timed=timed)
+            times = [_list(text) for text in columns["times"]] if timed else None
+            lines = Lines.of(shapely.from_wkb(shapes), shapes)
+            return lines.with_words(attribution, times, sentence, columns)
     # The base of pyogrio's errors is RuntimeError.
     except (
         *(OSError, ValueError, IndexError, TypeError, AttributeError),
@@ -112,8 +120,8 @@ def _list(text: Any) -> Any:
 
 
 def _contents_of_geopackage(path: Path) -> tuple[str, dict[str, Any]]:
-    """Take a file apart that SQLite reads: its version, and all that it shows of it."""
-    found: dict[str, Any] = {}
+    """Return the version of SQLite that wrote a file, and all that SQLite reads in it."""
+    contents: dict[str, tuple[list[Any], bytes]] = {}
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as file:
         file.text_factory = bytes
         query = "SELECT type, name, tbl_name, sql FROM sqlite_master"
@@ -124,10 +132,11 @@ def _contents_of_geopackage(path: Path) -> tuple[str, dict[str, Any]]:
                 quoted = name.replace('"', '""')
                 for row in file.execute(f'SELECT * FROM "{quoted}"'):
                     rows.update(repr(row).encode())
-            found[f"{kind.decode()} {name!r}"] = definition, rows.digest()
-    with path.open("rb") as whole:
-        version = int.from_bytes(whole.read(100)[-4:], "big")
-    return f"SQLite {version}", found
+            contents[f"{kind.decode()} {name!r}"] = definition, rows.digest()
+
+    with path.open("rb") as file_bytes:
+        version = int.from_bytes(file_bytes.read(100)[-4:], "big")
+    return f"SQLite {version}", contents
 
 
 def _write_collection(
@@ -149,37 +158,48 @@ def _read_collection(path: Path, name: str) -> Lines:
     try:
         collection = json.loads(path.read_text(encoding="utf-8-sig"))
         features = collection["features"]
-        lines = [np.array(one[name]["coordinates"], dtype=np.float64) for one in features]
-        said = [collection.get(word) for word in ("attribution", "times")]
-        attribution, sentence = (None if text is None else str(text) for text in said)
-        beside = [one.get("properties") or {} for one in features]
+        geometries = [feature[name] for feature in features]
+        lines = [np.array(shape["coordinates"], dtype=np.float64) for shape in geometries]
+
+        words = [collection.get(member) for member in ("attribution", "times")]
+        attribution, sentence = (None if text is None else str(text) for text in words)
+        properties = [feature.get("properties") or {} for feature in features]
         if name == "geometry":
-            times = [one.get("times") for one in beside]
+            times = [row.get("times") for row in properties]
         else:
-            times = seconds_in([one[name].get("datetimes") for one in features], sentence)
-        counts = {name: [one.get(name) for one in beside] for name in COUNTED}
+            times = seconds_in([shape.get("datetimes") for shape in geometries], sentence)
+        counts = {column: [row.get(column) for row in properties] for column in COUNTED}
     except (
         *(OSError, ValueError, LookupError, TypeError, AttributeError),
         *(OverflowError, RecursionError),
     ) as error:
         raise FileProblem(f"cannot read {path} as a collection of features") from error
-    known = None
-    if any(some is not None for some in times):  # a height of 0 and a time follow the places
-        lines, known = [line[:, :2] if line.shape[1:] == (4,) else line for line in lines], times
-    counted = {name: some for name, some in counts.items() if any(n is not None for n in some)}
-    return Lines.of_points(lines).with_words(attribution, known, sentence, counted)
+
+    timed = any(of_line is not None for of_line in times)
+    if timed:  # a height of 0 and a time follow the places
+        lines = [line[:, :2] if line.shape[1:] == (4,) else line for line in lines]
+    columns = {
+        column: values
+        for column, values in counts.items()
+        if any(value is not None for value in values)
+    }
+    return Lines.of_points(lines).with_words(
+        attribution, times if timed else None, sentence, columns
+    )
 
 
 def _write_geojson(path: Path, release: Trajectories) -> None:
     """Write lines; with times, 0 and seconds since 1970 follow each place, as kepler.gl asks."""
     layout = Layout.of(release)
-    lines, columns = layout.lines, layout.columns
+    lines = layout.lines
+    columns = layout.columns
     places = lines.points[:, :, ::-1]
     if lines.times is not None:
         columns["departure"] = _dates(columns["departure"], "s")
         columns["times"] = lines.times.astype(np.int64).tolist()
         dates = instants(lines.times, layout.clock).astype("datetime64[ms]")
         places = np.dstack([places, np.zeros(dates.shape), dates.astype(np.int64) / 1000])
+
     geometries = ({"type": "LineString", "coordinates": line} for line in places.tolist())
     _write_collection(path, layout.words, columns, "geometry", geometries)
 
@@ -188,6 +208,7 @@ def _write_mf_json(path: Path, release: Trajectories) -> None:
     """Write a collection of moving points."""
     lines, counts, clock, words = Layout.of(release)
     assert lines.times is not None
+
     dates = _dates(instants(lines.times, clock)).tolist()
     geometries = (
         {"type": "MovingPoint", "datetimes": when, "coordinates": line}
@@ -198,6 +219,7 @@ def _write_mf_json(path: Path, release: Trajectories) -> None:
 
 
 def _dates(times: NDArray[np.datetime64], unit: Any = "ms") -> NDArray[np.str_]:
+    """Write instants as dates in UTC."""
     return np.char.add(np.datetime_as_string(times, unit=unit), "Z")
 
 
@@ -211,12 +233,13 @@ def _write_gpx(path: Path, release: Trajectories) -> None:
     comments = [""] * len(lines)
     for name, values in layout.counts.items():
         comments = [f"  <cmt>{name} {count}</cmt>\n" for count in values]
+
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(_GPX)
         if layout.text is not None:
             file.write(f" <metadata>\n  <desc>{escape(layout.text)}</desc>\n </metadata>\n")
-        each = zip(comments, lines.points.tolist(), times, strict=True)
-        for number, (comment, line, dates) in enumerate(each, start=1):
+        tracks = zip(comments, lines.points.tolist(), times, strict=True)
+        for number, (comment, line, dates) in enumerate(tracks, start=1):
             file.write(f" <trk>\n{comment}  <number>{number}</number>\n  <trkseg>\n")
             for place, (lat, lon) in enumerate(line):
                 end = " />" if dates is None else f"><time>{dates[place]}</time></trkpt>"
@@ -232,6 +255,7 @@ def _decimal(degrees: float) -> str:
 
 
 def _read_gpx(path: Path) -> Lines:
+    """Read the tracks of a GPX file, each as one line."""
     try:
         root = ElementTree.parse(path).getroot()
         tracks = [list(track.iterfind(".//{*}trkpt")) for track in root.iterfind("{*}trk")]
@@ -245,6 +269,7 @@ def _read_gpx(path: Path) -> Lines:
     kind = root.tag.rpartition("}")[2]
     if kind != "gpx":
         raise FileProblem(f"{path} is not GPX: it begins with <{kind}>")
+
     timed = root.find(".//{*}trkpt/{*}time") is not None
     attribution, sentence = words_in(root.findtext(".//{*}desc"), timed=timed)
     times = None
@@ -253,35 +278,37 @@ def _read_gpx(path: Path) -> Lines:
         times = seconds_in(dates, sentence)
     counts = {}
     if any(comments):
-        found = [_COUNT.fullmatch(comment) for comment in comments]
-        name = next((one[1] for one in found if one), COUNTED[0])
-        counts[name] = [None if one is None else int(one[2]) for one in found]
+        matches = [_COUNT.fullmatch(comment) for comment in comments]
+        name = next((match[1] for match in matches if match), COUNTED[0])
+        counts[name] = [None if match is None else int(match[2]) for match in matches]
     return Lines.of_points(lines).with_words(attribution, times, sentence, counts)
 
 
 def _write_csv(path: Path, release: Trajectories) -> None:
     """Write id, lat1, lon1, and with times time1, ...; words are columns, so none can get lost."""
     lines, counts, _, words = Layout.of(release)
-    columns: dict[str, Any] = {"id": np.arange(1, len(lines) + 1), **counts}
+    columns: dict[str, NDArray[Any]] = {"id": np.arange(1, len(lines) + 1), **counts}
     for i in range(lines.points.shape[1]):
-        columns |= {f"lat{i + 1}": lines.points[:, i, 0], f"lon{i + 1}": lines.points[:, i, 1]}
+        columns[f"lat{i + 1}"] = lines.points[:, i, 0]
+        columns[f"lon{i + 1}"] = lines.points[:, i, 1]
         if lines.times is not None:
             columns[f"time{i + 1}"] = lines.times[:, i].astype(np.int64)
     pd.DataFrame(columns | words).to_csv(path, index=False, lineterminator="\n")
 
 
 def _read_csv(path: Path) -> Lines:
+    """Read lines from columns lat1, lon1, lat2, and so on."""
     with arrow.reading(path, "CSV", ValueError, OverflowError):
         header = set(pd.read_csv(path, nrows=0).columns)
         m = 0
         while {f"lat{m + 1}", f"lon{m + 1}"} <= header:
             m += 1
-        names = [f"{axis}{i}" for i in range(1, m + 1) for axis in ("lon", "lat")]
+        places = [f"{axis}{i}" for i in range(1, m + 1) for axis in ("lon", "lat")]
         moments = [f"time{i}" for i in range(1, m + 1)]
         table = pd.read_csv(
             path,
-            usecols=[*names, *header & {"attribution", *COUNTED, "times", *moments}],
-            dtype=dict.fromkeys([*names, *moments], np.float64),
+            usecols=[*places, *header & {"attribution", *COUNTED, "times", *moments}],
+            dtype=dict.fromkeys([*places, *moments], np.float64),
         )
     if m == 0:
         raise FileProblem(
@@ -290,11 +317,12 @@ def _read_csv(path: Path) -> Lines:
         )
     if not table.index.equals(pd.RangeIndex(len(table))):
         raise FileProblem(f"{path} has rows with more values than its header has names")
+
     attribution, sentence = (
         str(words[0]) if len(words) else None
         for words in (table.get(name, ()) for name in ("attribution", "times"))
     )
-    lines = list(table[names].to_numpy().reshape(-1, m, 2))
+    lines = list(table[places].to_numpy().reshape(-1, m, 2))
     timed = not header.isdisjoint(moments)
     times = table.reindex(columns=moments).to_numpy() if timed else None
     counts = {name: table[name].tolist() for name in COUNTED if name in header}

@@ -8,8 +8,8 @@ from trajanon.grouping.loss import sums_of_products
 
 def decomposed(products: Floats) -> tuple[Floats, Floats]:
     """Find axes, in columns, longest first, and the sum of squares on each, by sums of products."""
-    held, axes = np.linalg.eigh(products)
-    return axes[:, ::-1], held[::-1].clip(0.0)
+    squares, axes = np.linalg.eigh(products)
+    return axes[:, ::-1], squares[::-1].clip(0.0)
 
 
 def principal_axes(records: Floats) -> Floats:
@@ -18,10 +18,10 @@ def principal_axes(records: Floats) -> Floats:
 
 
 def leading_axes(products: Floats, left_out: float) -> Floats:
-    """Take as few axes, (p, q), as leave out at most some sum of squares."""
-    axes, held = decomposed(products)
-    behind = held[::-1].cumsum()[::-1] - held
-    return axes[:, : int(np.argmax(behind <= left_out)) + 1]
+    """Find as few axes, (p, q), as leave out at most a sum of squares."""
+    axes, squares = decomposed(products)
+    squares_behind = squares[::-1].cumsum()[::-1] - squares
+    return axes[:, : int(np.argmax(squares_behind <= left_out)) + 1]
 
 
 def turn(records: Floats, axes: Floats) -> Floats:

@@ -31,7 +31,7 @@ Every group keeps k different subjects."""
 
 
 def in_one_step(name: str, step: Refinement) -> Refinement:
-    """Refine by one step, which is logged."""
+    """Return a refinement of one step, which is logged."""
 
     def refinement(problem: Problem, labels: Ints) -> Ints:
         labels = dense(step(problem, labels))
@@ -131,35 +131,35 @@ def microaggregate(
     One gamma of V-MDAV; and the one that loses least, if none is named:
 
     >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
-    >>> how = {"method": "v-mdav", "refine": "none"}
-    >>> trajanon.microaggregate(ages, k=2, gamma=0.2, **how).labels.tolist()
+    >>> options = {"method": "v-mdav", "refine": "none"}
+    >>> trajanon.microaggregate(ages, k=2, gamma=0.2, **options).labels.tolist()
     [0, 0, 1, 1, 2, 2, 3, 3]
-    >>> trajanon.microaggregate(ages, k=2, **how).stages[0].chosen
+    >>> trajanon.microaggregate(ages, k=2, **options).stages[0].chosen
     {'gamma': 1.05}
     """
-    asked = search_options(options)
-    raw = loss.as_records(X)
-    numbers, different = np.arange(len(raw)), None
-    if subjects is not None:
-        column = column_of(subjects)
-        if column.shape != (len(raw),):
-            raise BadInput(
-                f"subjects must have shape ({len(raw)},), one for each record; got {column.shape}"
-            )
-        found = numbered(column, exact=subjects_exact)
-        for sentence in merged_sentences(found.merged):
-            _LOG.warning("%s", sentence)
-        numbers, different = found.number, int(found.number.max(initial=-1)) + 1
-    check_enough(len(raw), k, different)
-    counts = None if weights is None else loss.as_weights(weights, raw.shape[1])
-    records, random = loss.standardise(raw, counts), np.random.default_rng(asked.settings.seed)
-    problem = whole_problem(records, numbers, k, asked, random, progress)
+    search = search_options(options)
+    table = loss.as_records(X)
+    record_count = len(table)
+
+    if subjects is None:
+        check_enough(record_count, k)
+        numbers = np.arange(record_count)
+    else:
+        numbers = _subject_numbers(subjects, record_count, exact=subjects_exact)
+        check_enough(record_count, k, int(numbers.max(initial=-1)) + 1)
+
+    column_weights = None if weights is None else loss.as_weights(weights, table.shape[1])
+    records = loss.standardise(table, column_weights)
+
+    random = np.random.default_rng(search.settings.seed)
+    problem = whole_problem(records, numbers, k, search, random, progress)
     labels, stopped = find_groups(problem)
     if stopped:
         _LOG.info("stopping: the best groups so far are taken")
+
     return Partition(
         labels=labels,
-        centroids=loss.group_means(raw, labels),
+        centroids=loss.group_means(table, labels),
         sse=loss.sse(records, labels),
         sst=problem.log.sst,
         path_length=problem.log.path_length,
@@ -168,18 +168,40 @@ def microaggregate(
     )
 
 
+def _subject_numbers(subjects: ArrayLike, record_count: int, *, exact: bool) -> Ints:
+    """Number the subjects of records, (n,), and warn of names that became one."""
+    column = column_of(subjects)
+    if column.shape != (record_count,):
+        raise BadInput(
+            f"subjects must have shape ({record_count},), one for each record; got {column.shape}"
+        )
+
+    subject_numbers = numbered(column, exact=exact)
+    for sentence in merged_sentences(subject_numbers.merged):
+        _LOG.warning("%s", sentence)
+    return subject_numbers.number
+
+
 def find_groups(problem: Problem, labels: Ints | None = None) -> tuple[Ints, bool]:
-    """Group records by the method, or take groups, and refine them; True if Ctrl-C ended that."""
-    settings, log, stopped = problem.settings, problem.log, False
+    """Group records by the method, unless groups are given, and refine them.
+
+    Returns the labels, and whether Ctrl-C ended the refinement.
+    """
+    settings = problem.settings
+    log = problem.log
+
     if labels is None:
         labels = dense(METHODS[settings.method](problem))
         log.end_step("MHM" if settings.method == "hm2" else settings.method, labels)
+
+    stopped = False
     if settings.refine != "none":
         try:
             REFINEMENTS[settings.refine](problem, labels)
         except KeyboardInterrupt:
             stopped = True
             log.end_step("Ctrl-C", log.best)
+
     if log.best is not None:
         labels = dense(log.best)
     if broken_promises(labels, problem.subjects, problem.k):

@@ -27,20 +27,24 @@ DETAIL = 1e-5
 
 TREES = 4
 
-LEAF, CROWD = 256, 8  # records of a leaf at most: 256, or 8 times the neighbours wanted, if more
+LEAF = 256
+CROWD = 8
+"""Records of a leaf at most: 256, or 8 times the neighbours wanted, if that is more."""
+
 BATCHES = 64  # parts in which threads do the leaves of a tree, or the blocks of a path
 
-_QUERIES, _TURNED = 1_000, 10_000  # points that a thread looks up, and turns, at once
+_POINTS_PER_QUERY = 1_000  # that a thread looks up at once
+_RECORDS_PER_TURN = 10_000  # that a thread turns at once
 _TASK = "Finding near records"
 
 
 def neighbour_count(k: int) -> int:
-    """How many neighbours matter to a record's moves: 16, or 2k beyond k = 8."""
+    """Return how many neighbours matter to a record's moves: 16, or 2k beyond k = 8."""
     return max(16, 2 * k)
 
 
 def leaf_size(count: int) -> int:
-    """Records of a leaf at most, for a number of neighbours."""
+    """Return the most records of a leaf, for a number of neighbours."""
     return max(LEAF, CROWD * count)
 
 
@@ -68,36 +72,39 @@ class Neighbours:
         self,
         records: Floats,
         count: int,
-        found: Callable[[], None] = lambda: None,
+        when_found: Callable[[], None] = lambda: None,
         progress: Progress = silent,
     ) -> None:
         self.records = records
         self.count = min(count, len(records) - 1)
         self.large = len(records) > max(WHOLE, leaf_size(self.count))
-        self._found, self._progress = found, progress
+        self._when_found = when_found
+        self._progress = progress
 
     @cached_property
     def nearest(self) -> NDArray[np.integer]:
-        """Row numbers, shape (n, count), the nearest first."""
+        """Find the row numbers of the nearest, (n, count), the nearest first."""
         if self.large:
             return self.approximate.nearest
         return exact_neighbours(self.records, self.count)
 
     @cached_property
     def approximate(self) -> Approximate:
-        """Points that share a leaf of a tree, and are nearest of these."""
+        """Find points that share a leaf of a tree, and are the nearest of these."""
         points = self.turned(DETAIL * float(self._products.trace()))
         n = len(points)
         nearest = np.full((n, self.count), -1, dtype=np.int32)
         squared = np.full((n, self.count), np.inf)
         compare = partial(compare_leaves, points)
+
         self._progress(_TASK, 0, TREES)
         trees = grow_trees(points, leaf_size(self.count), TREES)
         for number, (order, borders) in enumerate(trees):
             self._progress(_TASK, number, TREES)
             in_leaves(compare, order, borders, nearest, squared)
         self._progress(_TASK, TREES, TREES)
-        self._found()
+
+        self._when_found()
         return Approximate(points, *trees[0], nearest, squared)
 
     @cached_property
@@ -105,9 +112,10 @@ class Neighbours:
         return sums_of_products(self.records)
 
     def turned(self, left_out: float) -> Floats:
-        """Turn the records to as few axes as leave out at most some sum of squares."""
+        """Turn the records to as few axes as leave out at most a sum of squares."""
         axes = leading_axes(self._products, left_out)
-        return np.concatenate(in_parts(lambda some, _: turn(some, axes), self.records, _TURNED))
+        parts = in_parts(lambda rows, _: turn(rows, axes), self.records, _RECORDS_PER_TURN)
+        return np.concatenate(parts)
 
 
 def neighbours_of(records: Floats, count: int, known: Neighbours | None) -> Ints:
@@ -125,40 +133,44 @@ def exact_neighbours(records: Floats, count: int) -> Ints:
     n = len(records)
     count = min(count, n - 1)
     turned = turn(records, principal_axes(records))
-    _, found = nearest_points(cKDTree(turned), turned, count + 1)
+    _, nearest = nearest_points(cKDTree(turned), turned, count + 1)
+
     # A record is its own nearest, but need not come first among its duplicates.
-    other = found != np.arange(n)[:, None]
-    other[other.all(axis=1), -1] = False
-    neighbours: Ints = found[other].reshape(n, count)
+    is_neighbour = nearest != np.arange(n)[:, None]
+    is_neighbour[is_neighbour.all(axis=1), -1] = False
+    neighbours: Ints = nearest[is_neighbour].reshape(n, count)
     return neighbours.astype(np.int64)
 
 
 def grow_trees(points: NDArray[Any], leaf: int, count: int) -> list[tuple[Ints, Ints]]:
     """Grow trees of points: the order of each, (n,), and where its leaves begin, (leaves + 1,)."""
 
-    def grown(seed: int, stop: Event) -> tuple[Ints, Ints]:
+    def grow_tree(seed: int, stop: Event) -> tuple[Ints, Ints]:
         tree = sprout(points, leaf, seed)
         return tree.order, tree.borders[: grow(tree, leaf) + 1]
 
-    return in_threads([partial(grown, seed) for seed in range(1, count + 1)])
+    return in_threads([partial(grow_tree, seed) for seed in range(1, count + 1)])
 
 
-def in_leaves(compare: Callable[..., None], order: Ints, borders: Ints, *lists: Any) -> None:
+def in_leaves(
+    compare: Callable[..., None], order: Ints, borders: Ints, *lists: NDArray[Any]
+) -> None:
     """Compare what shares a leaf of a tree, in threads; ``lists`` are filled."""
 
-    def batch(some: Ints, stop: Event) -> None:
-        compare(order, some, *lists)
+    def compare_batch(batch_borders: Ints, stop: Event) -> None:
+        compare(order, batch_borders, *lists)
 
     size = -(-len(borders) // BATCHES)
     starts = range(0, len(borders) - 1, size)
-    in_threads([partial(batch, borders[s : s + size + 1]) for s in starts])
+    in_threads([partial(compare_batch, borders[s : s + size + 1]) for s in starts])
 
 
 def nearest_points(tree: "cKDTree", points: Floats, count: int) -> tuple[Floats, Ints]:
-    """Find the points of a tree nearest to each of some, in threads that Ctrl-C ends."""
+    """Find the points of a tree nearest to each point: their distances and numbers, (n, count)."""
 
-    def ask(some: Floats, _: Event) -> Any:
-        return tree.query(some, k=range(1, count + 1))
+    def query(part: Floats, stop: Event) -> tuple[Floats, Ints]:
+        distances, numbers = tree.query(part, k=range(1, count + 1))
+        return distances, numbers
 
-    away, which = zip(*in_parts(ask, points, _QUERIES), strict=True)
-    return np.concatenate(away), np.concatenate(which)
+    distances, numbers = zip(*in_parts(query, points, _POINTS_PER_QUERY), strict=True)
+    return np.concatenate(distances), np.concatenate(numbers)

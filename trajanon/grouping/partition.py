@@ -26,7 +26,7 @@ class Stage:
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON; nothing chosen is left out."""
+        """Return the stage for JSON; nothing chosen is left out."""
         account = asdict(self) | {"seconds": round(self.seconds, 3)}
         if not self.chosen:
             del account["chosen"]
@@ -75,21 +75,21 @@ class Partition:
 
     @property
     def sizes(self) -> Ints:
-        """Records in each group, shape (g,)."""
+        """Count the records in each group, shape (g,)."""
         return np.bincount(self.labels)
 
     @property
     def information_loss(self) -> float:
-        """IL = 100 SSE / SST, percent."""
+        """Compute IL = 100 SSE / SST, percent."""
         return loss.information_loss(self.sse, self.sst)
 
     def lines(self, points: Floats) -> Floats:
-        """Centroids as lines, (g, m, 2), where records are trajectories, (n, m, 2)."""
+        """Return centroids as lines, (g, m, 2), where records are trajectories, (n, m, 2)."""
         return self.centroids.reshape(-1, *points.shape[1:])
 
     @property
     def aggregated(self) -> Floats:
-        """Each record's centroid, shape (n, p): the microaggregated table."""
+        """Return each record's centroid, shape (n, p): the microaggregated table."""
         return self.centroids[self.labels]
 
 
@@ -105,24 +105,26 @@ def check_enough(
     n: int,
     k: int,
     different: int | None = None,
-    what: str = "record",
+    unit: str = "record",
     nameless: Nameless | None = None,
 ) -> None:
     """Refuse records that cannot form a group of k, or different subjects, where these count."""
     check_k(k)
-    more = UNITS.get(what, "records")
-    some = number_of(n, what, more)
+    units = UNITS.get(unit, "records")
+    counted = number_of(n, unit, units)
+
     if n < k:
-        raise TooFewRecords(f"{some} cannot form a group of k = {k}; lower k or add {more}")
+        raise TooFewRecords(f"{counted} cannot form a group of k = {k}; lower k or add {units}")
+
     if different is not None and different < k:
         raise TooFewSubjects(
-            f"the {some} come from {number_of(different, 'subject')}, and k = {k} needs "
+            f"the {counted} come from {number_of(different, 'subject')}, and k = {k} needs "
             f"{k} different ones in each group; lower k or add subjects{_way_out(nameless)}"
         )
 
 
 def _way_out(nameless: Nameless | None) -> str:
-    """Say what helps if recordings without a name count as one subject."""
+    """Write what helps if recordings without a name count as one subject."""
     if nameless is None or nameless.recordings < 2 or nameless.subjects > 1:
         return ""
     return (
@@ -133,8 +135,10 @@ def _way_out(nameless: Nameless | None) -> str:
 
 def subjects_per_group(labels: Ints, subjects: Ints) -> Ints:
     """Count the different subjects in each group, shape (g,)."""
+    # The pairs below must fit into 64 bits.
     if len(subjects) and (subjects.min() < 0 or subjects.max() > len(subjects)):
-        subjects = dense(subjects)  # for the pairs must fit into 64 bits
+        subjects = dense(subjects)
+
     # A pair as one number: rows of two are sorted ten times as slowly.
     count = int(subjects.max(initial=0)) + 1
     pairs = np.sort(labels * count + subjects)
@@ -153,10 +157,11 @@ def member_weights(labels: Ints, subjects: Ints | None) -> Floats:
     """
     if subjects is None:
         return np.asarray(1.0 / np.bincount(labels)[labels])
+
     people = dense(subjects)
     pair = dense(labels * (people.max(initial=0) + 1) + people)
-    of_person = np.bincount(pair)[pair]
-    return np.asarray(1.0 / (subjects_per_group(labels, people)[labels] * of_person))
+    records_of_person = np.bincount(pair)[pair]
+    return np.asarray(1.0 / (subjects_per_group(labels, people)[labels] * records_of_person))
 
 
 def broken_promises(labels: Ints, subjects: Ints, k: int) -> int:
@@ -167,7 +172,7 @@ def broken_promises(labels: Ints, subjects: Ints, k: int) -> int:
 def regrouped(
     partition: Partition, X: Floats, labels: Ints, weights: Floats | None = None
 ) -> Partition:
-    """Make of a partition that of other records, of weighted columns, or of other groups."""
+    """Return a partition with other records, weighted columns, or other groups."""
     records = loss.standardise(X, weights)
     return replace(
         partition,
@@ -183,6 +188,7 @@ def measured(
 ) -> Partition:
     """Measure groups that no search gave; ``since`` is when the step to them began."""
     records = loss.standardise(X, weights)
-    lost, total = loss.sse(records, labels), loss.sum_of_squares(records)
-    stage = Stage(step, loss.information_loss(lost, total), perf_counter() - since)
-    return Partition(labels, loss.group_means(X, labels), lost, total, None, (stage,))
+    sse = loss.sse(records, labels)
+    sst = loss.sum_of_squares(records)
+    stage = Stage(step, loss.information_loss(sse, sst), perf_counter() - since)
+    return Partition(labels, loss.group_means(X, labels), sse, sst, None, (stage,))

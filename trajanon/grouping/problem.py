@@ -33,7 +33,7 @@ class SearchLog:
 
     @property
     def note(self) -> str:
-        """The IL of the best partition so far, for those who watch the progress."""
+        """Write the IL of the best partition so far, for those who watch the progress."""
         if self.best is None:
             return ""
         return f"IL {information_loss(self._least, self.sst):.4g} %"
@@ -42,21 +42,26 @@ class SearchLog:
         """Keep a partition if it is the best so far; its SSE may be given."""
         if self._records is None:
             return
+
         if lost is None:
             lost = sse(self._records, labels)
         if lost < self._least:
-            self.best, self._least = labels.copy(), lost
+            self.best = labels.copy()
+            self._least = lost
 
     def end_step(self, name: str, labels: Ints | None = None) -> None:
         """End a step, with a partition if it has one: the next step begins."""
-        chosen, self.chosen = self.chosen, {}
+        chosen = self.chosen
+        self.chosen = {}
         if self._records is None:
             return
+
         loss = None
         if labels is not None:
             lost = sse(self._records, labels)
             self.offer(labels, lost)
             loss = information_loss(lost, self.sst)
+
         now = perf_counter()
         self.stages.append(Stage(name, loss, now - self._since, chosen))
         self._since = now
@@ -79,15 +84,16 @@ class Problem:
 
     def parameters_of(self, kind: type[Parameters]) -> Parameters:
         """Return the parameters of a method."""
-        return next((given for given in self.parameters if isinstance(given, kind)), kind())
+        return next((part for part in self.parameters if isinstance(part, kind)), kind())
 
     @property
     def large(self) -> Neighbours | None:
-        """The neighbours, if these records are too many to be searched in one piece."""
-        found = self.neighbours
-        if found is None or found.records is not self.records:
-            return None  # those of a table of which this is a part
-        return found if found.large else None
+        """Return the neighbours, if these records are too many to be searched in one piece."""
+        known = self.neighbours
+        # Those of the whole table are of no use to a part of it.
+        if known is None or known.records is not self.records:
+            return None
+        return known if known.large else None
 
 
 def whole_problem(
@@ -99,12 +105,13 @@ def whole_problem(
     progress: Progress = silent,
 ) -> Problem:
     """Make the problem of a whole table: with its neighbours, its budget and a log."""
-    log = SearchLog(records)
     settings, parameters = options
     budget = EFFORTS[settings.effort]
     if settings.refine == "anneal" and budget.moves_per_record > 0:
         # More lead to no better groups: while it is hot, annealing forgets where it started.
         budget = budget._replace(kicks_per_record=1)
-    found = partial(log.end_step, "neighbours")
-    near = Neighbours(records, neighbour_count(k), found, progress)
+
+    log = SearchLog(records)
+    end_step = partial(log.end_step, "neighbours")
+    near = Neighbours(records, neighbour_count(k), end_step, progress)
     return Problem(records, subjects, k, random, settings, budget, near, log, progress, parameters)

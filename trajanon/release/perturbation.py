@@ -1,4 +1,4 @@
-"""How a line is written: its group's mean, moved smoothly by a secret; and its times.
+"""Perturbation: a line is its group's mean, moved smoothly by a secret; and so are its times.
 
 `docs/proof.md` states what this hides, and proves it of the functions here; a test names them.
 
@@ -22,14 +22,16 @@ from trajanon.trajectories.times import BEGINS, Clock
 LENGTH = 6.3
 """Points over which displacements are correlated."""
 
-LEAST_METRES, LEAST_SECONDS = 10.0, 60.0
+LEAST_METRES = 10.0
+LEAST_SECONDS = 60.0
 """The least public widths: groups of copies are moved, too."""
 
 ELAPSED = 3.0
 """By how much more than groups are wide elapsed times are moved: they are rough along the way."""
 
 _JITTER = 1e-9  # variance that is added to each point's, so that rounding keeps it positive
-_ROWS_PER_BATCH = 10_000  # trajectories that are measured, or lines that are drawn
+_LINES_PER_DRAW = 10_000
+_TRAJECTORIES_PER_SUM = 10_000
 _LANES = 4  # numbers of 64 bits in a group's seed
 _DIGEST = 8 * _LANES  # bytes
 
@@ -51,12 +53,13 @@ class PublicWidths(NamedTuple):
 
     @classmethod
     def of(cls, groups: GroupWidths) -> "PublicWidths":
-        """Take the medians of groups, rounded up to two digits."""
+        """Compute the medians of groups, rounded up to two digits."""
         places = public_width(groups.places, LEAST_METRES)
         if groups.departures is None or groups.elapsed is None:
             return cls(places)
         departures = public_width(groups.departures, LEAST_SECONDS)
-        return cls(places, departures, ELAPSED * public_width(groups.elapsed, LEAST_SECONDS))
+        elapsed = ELAPSED * public_width(groups.elapsed, LEAST_SECONDS)
+        return cls(places, departures, elapsed)
 
 
 def correlation(points: int, length: float = LENGTH) -> Floats:
@@ -107,7 +110,7 @@ class ToldApart(NamedTuple):
 
     @classmethod
     def of(cls, points: int, width: float, metres: float = 100.0) -> "ToldApart":
-        """Take a trajectory of so many points, in a release of this public width."""
+        """Compute it for a trajectory of so many points, in a release of this public width."""
         mu = mu_of(np.tile([0.0, metres], (points, 1)), width)
         return cls(metres, mu, odds_of(mu))
 
@@ -126,8 +129,8 @@ def group_widths(points: Floats, means: Floats, labels: Ints, weights: Floats) -
     """Measure how far people are from their mean, (g,): root mean squares of metres."""
     degree = _degrees(means)
     squares = np.zeros(len(means))
-    for begin in range(0, len(points), _ROWS_PER_BATCH):
-        batch = slice(begin, begin + _ROWS_PER_BATCH)
+    for begin in range(0, len(points), _TRAJECTORIES_PER_SUM):
+        batch = slice(begin, begin + _TRAJECTORIES_PER_SUM)
         label = labels[batch]
         away = (points[batch] - means[label]) * degree[label]
         np.add.at(squares, label, weights[batch] * (away**2).sum(axis=2).mean(axis=1))
@@ -155,13 +158,15 @@ def perturbed(
     public ``width``, in metres to the north and to the east, in every group: its size tells nothing
     of the members. It follows from them by a keyed hash: without the key, guesses cannot be tried.
     """
-    m, deviations = points.shape[1], width * largest_shares(labels, subjects)
+    deviations = width * largest_shares(labels, subjects)
     weights = member_weights(labels, subjects)
     seeds = group_seeds(points, labels, weights, deviations, key, b"places")
+
     lines = np.empty_like(means)
-    for begin in range(0, len(means), _ROWS_PER_BATCH):
-        batch = slice(begin, begin + _ROWS_PER_BATCH)
-        lines[batch] = written(means[batch], displacements(seeds[batch], deviations[batch], m))
+    for begin in range(0, len(means), _LINES_PER_DRAW):
+        batch = slice(begin, begin + _LINES_PER_DRAW)
+        metres = displacements(seeds[batch], deviations[batch], points.shape[1])
+        lines[batch] = written(means[batch], metres)
     return lines
 
 
@@ -183,9 +188,11 @@ def widths_of_times(seconds: Floats, labels: Ints, weights: Floats) -> tuple[Flo
     """Measure how far departures and elapsed times are from their group's mean, (g,) each."""
     away = seconds - group_means(seconds, labels, weights)[labels]
     elapsed = away - away[:, :1]
-    squares = away[:, 0] ** 2, (elapsed**2).mean(axis=1)
-    of_departures, of_elapsed = (np.sqrt(np.bincount(labels, weights * each)) for each in squares)
-    return of_departures, of_elapsed
+
+    def root_mean_square(squares: Floats) -> Floats:
+        return np.asarray(np.sqrt(np.bincount(labels, weights * squares)))
+
+    return root_mean_square(away[:, 0] ** 2), root_mean_square((elapsed**2).mean(axis=1))
 
 
 def perturbed_times(
@@ -208,9 +215,12 @@ def perturbed_times(
     shares = largest_shares(labels, subjects)
     scale = np.hypot(widths.departures, widths.elapsed) * shares
     seeds = group_seeds(np.dstack([points, seconds]), labels, weights, scale, key, b"times")
+
+    # One number moves the departure, the others each point's time.
     drawn = normal_numbers(seeds, m + 1)
     along = drawn[:, 1:] @ np.linalg.cholesky(times_correlation(m)).T
     moved = widths.departures * drawn[:, :1] + widths.elapsed * along
+
     times = np.maximum.accumulate(means + shares[:, None] * moved, axis=1)
     if np.isfinite(clock.round):
         departs = times[:, :1].clip(BEGINS, BEGINS + clock.round)
@@ -241,15 +251,20 @@ def group_seeds(
     The same members with other weights, or moved on another scale, get other numbers: from two
     means with the same displacement, or two multiples of it, anyone could compute it.
     """
-    told = (
-        (row + 0.0).tobytes() + weight.tobytes()
-        for row, weight in zip(members, weights, strict=True)
-    )
     digests = b"".join(
-        blake2b(member, digest_size=_DIGEST, key=key, person=purpose).digest() for member in told
+        blake2b(
+            (member + 0.0).tobytes() + weight.tobytes(),
+            digest_size=_DIGEST,
+            key=key,
+            person=purpose,
+        ).digest()
+        for member, weight in zip(members, weights, strict=True)
     )
+
+    # The sum of all members' digests is the same in any order.
     sums = np.zeros((len(scale), _LANES), dtype="<u8")
     np.add.at(sums, labels, np.frombuffer(digests, dtype="<u8").reshape(-1, _LANES))
+
     seeds = b"".join(
         blake2b(
             total.tobytes() + size.tobytes(), digest_size=_DIGEST, key=key, person=purpose + b" of"

@@ -16,6 +16,8 @@ from trajanon.trajectories.days import days_of
 from trajanon.trajectories.times import Timing, search_columns, zone_of
 from trajanon.trajectories.trajectories import Trajectories
 
+_ROUNDS = 20  # in which people choose at most
+
 
 class OneEach(NamedTuple):
     """One trajectory of each person, in groups."""
@@ -29,7 +31,7 @@ class OneEach(NamedTuple):
 def whole_days(
     trips: Trajectories, settings: ReleaseSettings
 ) -> tuple[Trajectories, dict[str, Any] | None]:
-    """Put trips together to days, where that is asked for; also what the report says of it."""
+    """Put trips together to days, where that is asked for; also return what the report says."""
     for name in ("one_line_each", "days"):
         if getattr(settings, name) and trips.subject is None:
             raise BadInput(
@@ -43,15 +45,21 @@ def whole_days(
     untimed = len(trips) if trips.times is None else int(np.isnan(trips.times[:, 0]).sum())
     if untimed == len(trips):
         raise BadInput("`days` needs the times of trips, and there are none: leave it out")
+
     zone = settings.timezone or zone_of(*trips.points.mean(axis=(0, 1)))
     days, _, too_many = days_of(trips, settings.days, zone)
-    account = {"most": settings.days, "timezone": zone, "untimed": untimed}
-    account |= {"days": len(days) + too_many, "too_many": too_many}
     if not len(days):
         raise BadInput(
             f"no day can be released: all {too_many:,} have more than {settings.days} trips; "
             "raise `days`, or leave it out and release trips"
         )
+    account = {
+        "most": settings.days,
+        "timezone": zone,
+        "untimed": untimed,
+        "days": len(days) + too_many,
+        "too_many": too_many,
+    }
     return days, account
 
 
@@ -60,28 +68,41 @@ def one_each(
 ) -> OneEach:
     """Choose of each person the trajectory that costs its group least; and group these."""
     assert trajectories.subject is not None
-    since, stopped = perf_counter(), False
+    since = perf_counter()
+    stopped = False
     columns, weights = search_columns(trajectories, timing)
-    records, person = standardise(columns, weights), dense(trajectories.subject)
-    how: dict[str, Any] = {"weights": weights, "progress": progress, **asdict(search)}
+    records = standardise(columns, weights)
+    person = dense(trajectories.subject)
 
-    def grouped(rows: Ints) -> Ints:
+    def group(rows: Ints) -> Ints:
         nonlocal stopped
-        found = microaggregate(columns[rows], k, subjects=person[rows], **how)
-        stopped |= found.stopped
-        return found.labels
+        partition = microaggregate(
+            columns[rows],
+            k,
+            subjects=person[rows],
+            weights=weights,
+            progress=progress,
+            **asdict(search),
+        )
+        stopped |= partition.stopped
+        return partition.labels
 
     def cheapest(means: Floats) -> Ints:
+        """Choose the trajectory of each person that is nearest to its mean, in people's order."""
         cost = ((records - means) ** 2).sum(axis=1)
         order = np.lexsort((cost, person))
-        return order[np.diff(person[order], prepend=-1) > 0]  # in the order of people
+        return order[np.diff(person[order], prepend=-1) > 0]
 
-    labels = grouped(np.arange(len(person)))
+    # First all trajectories are grouped, then one of each person.
+    labels = group(np.arange(len(person)))
     rows = cheapest(group_means(records, labels)[labels])
-    labels = grouped(rows)
-    for _ in range(20):  # most need few
-        before, rows = rows, cheapest(group_means(records[rows], labels)[labels][person])
-        if np.array_equal(before, rows):
+    labels = group(rows)
+
+    # Another trajectory of a person may be nearer to the group; most need few rounds.
+    for _ in range(_ROUNDS):
+        rows_before = rows
+        rows = cheapest(group_means(records[rows], labels)[labels][person])
+        if np.array_equal(rows_before, rows):
             break
     order = np.argsort(rows)
     return OneEach(rows[order], dense(labels[order]), stopped, since)

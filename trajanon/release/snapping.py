@@ -8,9 +8,10 @@ the straight one differ, and the most likely path.
 from dataclasses import replace
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trajanon._kernels.road_matching import (
     Found,
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 KEEP_OFF = 100.0
 """Metres; a line with a point farther than this from all roads stays as it was."""
 
-_HOW = Matching(within=KEEP_OFF, states=12, spread=0.0, turn=5.0, slack=500.0)
-_AT_ONCE = 500  # lines of a task
+_MATCHING = Matching(within=KEEP_OFF, states=12, spread=0.0, turn=5.0, slack=500.0)
+_LINES_PER_TASK = 500
 
 
 class Snapped(NamedTuple):
@@ -67,11 +68,15 @@ class RoadsToFollow(NamedTuple):
 
     def lay_release(self, release: Trajectories) -> tuple[Trajectories, Snapped]:
         """Lay a release on the roads, each different line once, and sort its rows again."""
-        lines, row = np.unique(release.records, axis=0, return_inverse=True)
-        found = self.lay(lines.reshape(-1, *release.points.shape[1:]))
-        credited = {**release.provenance, "attribution": OSM_ATTRIBUTION}
-        laid = replace(release, points=found.lines[row.reshape(-1)], provenance=credited)
-        return laid.take(in_order(laid.points, laid.times)), found
+        lines, line_of_row = np.unique(release.records, axis=0, return_inverse=True)
+        laid = self.lay(lines.reshape(-1, *release.points.shape[1:]))
+
+        rows = replace(
+            release,
+            points=laid.lines[line_of_row.reshape(-1)],
+            provenance={**release.provenance, "attribution": OSM_ATTRIBUTION},
+        )
+        return rows.take(in_order(rows.points, rows.times)), laid
 
 
 def streets_of(
@@ -81,58 +86,87 @@ def streets_of(
     from pyproj import Geod
 
     street, order, back = _chains(len(lat), tail, head, passable)
-    tail, head = np.where(back, head[order], tail[order]), np.where(back, tail[order], head[order])
-    length = Geod(ellps="WGS84").inv(lon[tail], lat[tail], lon[head], lat[head])[2]
-    begin = np.flatnonzero(np.diff(street, prepend=-1))
-    last = np.append(begin[1:], len(street)) - 1
-    whole = np.add.reduceat(length, begin)
-    # Where ways are chosen, a metre counts for as many as it is dear.
-    dear = np.add.reduceat(dear[order] * length, begin) / np.maximum(whole, 1e-9)
+    begins = np.where(back, head[order], tail[order])
+    ends = np.where(back, tail[order], head[order])
+    length = Geod(ellps="WGS84").inv(lon[begins], lat[begins], lon[ends], lat[ends])[2]
+
+    first = np.flatnonzero(np.diff(street, prepend=-1))
+    last = np.append(first[1:], len(street)) - 1
+    whole = np.add.reduceat(length, first)
     before = np.cumsum(length) - length
-    before -= before[begin][street]
-    ends = np.stack([tail[begin], head[last]], axis=1)
-    passable = passable[order[begin]]
-    passable = np.where(back[begin, None], passable[:, ::-1], passable)
-    state = np.flatnonzero(passable.ravel())
-    leaves = ends[state // 2, state % 2]
+    before -= before[first][street]
+    # Where ways are chosen, a metre counts for as many as it is dear.
+    dear_metres = np.add.reduceat(dear[order] * length, first)
+
+    street_ends = np.stack([begins[first], ends[last]], axis=1)
+    is_open = passable[order[first]]
+    is_open = np.where(back[first, None], is_open[:, ::-1], is_open)
+    state = np.flatnonzero(is_open.ravel())
+    leaves = street_ends[state // 2, state % 2]
     by_node = np.argsort(leaves, kind="stable")
-    first = np.searchsorted(leaves[by_node], np.arange(len(lat) + 1))
+
     network = Network(
-        *(lat, lon, tail, head, length, before, street, ends, whole, dear, passable),
-        *(first, state[by_node]),
+        lat=lat,
+        lon=lon,
+        tail=begins,
+        head=ends,
+        length=length,
+        before=before,
+        street=street,
+        ends=street_ends,
+        whole=whole,
+        dear=dear_metres / np.maximum(whole, 1e-9),
+        open=is_open,
+        first=np.searchsorted(leaves[by_node], np.arange(len(lat) + 1)),
+        leaving=state[by_node],
     )
     return network, order
 
 
 def _chains(nodes: int, tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, Ints, Bools]:
     """Chain segments to streets, which end at junctions: the street, the segment, if it turns."""
-    some = np.flatnonzero(passable.any(axis=1))
-    touching: list[list[int]] = [[] for _ in range(nodes)]  # 2 segment + 1 at its head
-    for segment in some.tolist():
-        touching[tail[segment]].append(2 * segment)
-        touching[head[segment]].append(2 * segment + 1)
-    after = np.full(2 * len(tail), -1)  # the end that goes on from each, of another segment
-    for ends in touching:
-        if len(ends) == 2:
-            one, other = ends
-            inwards = passable[one // 2, 1 - one % 2], passable[one // 2, one % 2]
-            if inwards == (passable[other // 2, other % 2], passable[other // 2, 1 - other % 2]):
-                after[one], after[other] = other, one
-    street, order, back, seen = list[int](), list[int](), list[bool](), set[int]()
-    for begin in (*np.flatnonzero(after < 0).tolist(), *range(2 * len(tail))):  # circles at last
+    next_end = _ends_that_follow(nodes, tail, head, passable)
+    street = list[int]()
+    order = list[int]()
+    back = list[bool]()
+    seen = set[int]()
+
+    # Circles have no end of their own: they come last.
+    for begin in (*np.flatnonzero(next_end < 0).tolist(), *range(2 * len(tail))):
         if begin // 2 in seen or not passable[begin // 2].any():
             continue
-        number, here = (street[-1] + 1 if street else 0), begin
-        while here >= 0 and here // 2 not in seen:
-            seen.add(here // 2)
+        number = street[-1] + 1 if street else 0
+        end = begin
+        while end >= 0 and end // 2 not in seen:
+            seen.add(end // 2)
             street.append(number)
-            order.append(here // 2)
-            back.append(bool(here % 2))
-            here = int(after[here ^ 1])
+            order.append(end // 2)
+            back.append(bool(end % 2))
+            end = int(next_end[end ^ 1])
     return np.array(street), np.array(order), np.array(back)
 
 
-def matched_to_roads(lines: Floats, network: Network, how: Matching) -> MatchedWays:
+def _ends_that_follow(nodes: int, tail: Ints, head: Ints, passable: Bools) -> Ints:
+    """Find where a street goes on from each end of its segments, 2 segment + 1 at the head."""
+    touching: list[list[int]] = [[] for _ in range(nodes)]
+    for segment in np.flatnonzero(passable.any(axis=1)).tolist():
+        touching[tail[segment]].append(2 * segment)
+        touching[head[segment]].append(2 * segment + 1)
+
+    next_end = np.full(2 * len(tail), -1)
+    for ends in touching:
+        if len(ends) != 2:
+            continue
+        end, opposite = ends
+        inwards = passable[end // 2, 1 - end % 2], passable[end // 2, end % 2]
+        outwards = passable[opposite // 2, opposite % 2], passable[opposite // 2, 1 - opposite % 2]
+        if inwards == outwards:
+            next_end[end] = opposite
+            next_end[opposite] = end
+    return next_end
+
+
+def matched_to_roads(lines: Floats, network: Network, matching: Matching) -> MatchedWays:
     """Match lines, (n, m, 2), to a network."""
     from shapely import STRtree, linestrings
 
@@ -140,29 +174,30 @@ def matched_to_roads(lines: Floats, network: Network, how: Matching) -> MatchedW
     tree = STRtree(linestrings(np.stack([places[network.tail], places[network.head]], axis=1)))
     lines = np.ascontiguousarray(lines)
     n, m = lines.shape[:2]
-    found = MatchedWays(np.empty((n, m), np.int64), np.zeros((n, m)), np.empty((n, m), np.bool_))
+    ways = MatchedWays(np.empty((n, m), np.int64), np.zeros((n, m)), np.empty((n, m), np.bool_))
 
-    def task(first: int, stop: Event) -> None:
+    def match_some(first: int, stop: Event) -> None:
         if not stop.is_set():
-            near = near_streets(network, tree, lines[first : first + _AT_ONCE], how)
-            room = room_for(len(network.lat), m, how.states)
-            match_lines(network, how, lines, near, first, room, found)
+            near = near_streets(network, tree, lines[first : first + _LINES_PER_TASK], matching)
+            room = room_for(len(network.lat), m, matching.states)
+            match_lines(network, matching, lines, near, first, room, ways)
 
-    in_threads(partial(task, first) for first in range(0, n, _AT_ONCE))
-    return found
+    in_threads(partial(match_some, first) for first in range(0, n, _LINES_PER_TASK))
+    return ways
 
 
-def near_streets(network: Network, tree: "STRtree", lines: Floats, how: Matching) -> Near:
+def near_streets(network: Network, tree: "STRtree", lines: Floats, matching: Matching) -> Near:
     """Find the places where streets come nearest to each point of lines."""
     from shapely import box
 
     lat, lon = lines.reshape(-1, 2).T
     north, east = metres_of_degrees(lat).T
-    up, over = how.within / north, how.within / east
+    up = matching.within / north
+    over = matching.within / east
     point, segment = tree.query(box(lon - over, lat - up, lon + over, lat + up))
 
     def nearest_on(segment: Ints) -> tuple[Floats, Floats]:
-        """Metres to a segment, and the share of it before the nearest place on it."""
+        """Compute metres to a segment, and the share of it before the nearest place on it."""
         tail, head = network.tail[segment], network.head[segment]
         x = (network.lon[tail] - lon[point]) * east[point]
         y = (network.lat[tail] - lat[point]) * north[point]
@@ -173,35 +208,40 @@ def near_streets(network: Network, tree: "STRtree", lines: Floats, how: Matching
         share = share.clip(0.0, 1.0)
         return np.hypot(x + share * dx, y + share * dy), share
 
-    far, share = nearest_on(segment)
-    street, last = network.street, len(network.street) - 1
+    metres, share = nearest_on(segment)
+    street = network.street
+    last = len(street) - 1
     goes_on = (segment < last) & (street[np.minimum(segment + 1, last)] == street[segment])
     began = (segment > 0) & (street[segment - 1] == street[segment])
     # A street comes no nearer before or after this place on its segment.
     nearest = np.where(
         began & (share <= 0.0), nearest_on(segment - 1)[1] >= 1.0, ~goes_on | (share < 1.0)
     )
-    kept = np.flatnonzero(nearest & (far <= how.within))
-    kept = kept[np.lexsort((segment[kept], far[kept], point[kept]))]
-    many = np.bincount(point[kept], minlength=len(lat))
-    rank = np.arange(len(kept)) - np.repeat(np.cumsum(many) - many, many)
-    kept, rank = kept[rank < how.states], rank[rank < how.states]
-    shape = (*lines.shape[:2], how.states)
-    near = Near(
-        np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape), many.clip(max=how.states)
-    )
-    for filled, values in zip(near, (segment, far, share), strict=False):
-        filled.reshape(-1, how.states)[point[kept], rank] = values[kept]
-    return near._replace(many=near.many.reshape(shape[:2]))
+
+    # Of each point the nearest places, as many as there are states.
+    order = np.flatnonzero(nearest & (metres <= matching.within))
+    order = order[np.lexsort((segment[order], metres[order], point[order]))]
+    places = np.bincount(point[order], minlength=len(lat))
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(places) - places, places)
+    order, rank = order[rank < matching.states], rank[rank < matching.states]
+
+    def by_point(values: Floats | Ints) -> NDArray[Any]:
+        """Lay values of places out by point and rank."""
+        laid_out = np.zeros((len(lat), matching.states), values.dtype)
+        laid_out[point[order], rank] = values[order]
+        return laid_out.reshape(*lines.shape[:2], matching.states)
+
+    many = places.clip(max=matching.states).reshape(lines.shape[:2])
+    return Near(by_point(segment), by_point(metres), by_point(share), many)
 
 
-def kept_on(found: MatchedWays) -> MatchedWays:
+def kept_on(ways: MatchedWays) -> MatchedWays:
     """Keep lines that wait on a street from going back on it."""
-    way, walked, linked = found
-    for p in range(1, way.shape[1]):
-        same = linked[:, p] & (way[:, p] == way[:, p - 1])
-        walked[same, p] = np.maximum(walked[same, p], walked[same, p - 1])
-    return found
+    for p in range(1, ways.way.shape[1]):
+        same = ways.linked[:, p] & (ways.way[:, p] == ways.way[:, p - 1])
+        walked = ways.walked[same]
+        ways.walked[same, p] = np.maximum(walked[:, p], walked[:, p - 1])
+    return ways
 
 
 def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snapped:
@@ -209,34 +249,48 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
 
     Equal shares of that way would move points along it by what the way is longer than the line.
     """
-    way, walked, linked = kept_on(matched_to_roads(lines, network, _HOW._replace(within=keep_off)))
+    matching = _MATCHING._replace(within=keep_off)
+    way, walked, linked = kept_on(matched_to_roads(lines, network, matching))
     on_roads = (way[:, 0] >= 0) & linked[:, 1:].all(axis=1)
     street, back = np.divmod(way[on_roads], 2)
     walked = np.where(back, network.whole[street] - walked[on_roads], walked[on_roads])
-    sofar = np.cumsum(network.whole) - network.whole
-    place = network.before + sofar[network.street]
-    segment = np.searchsorted(place, sofar[street] + walked, side="right") - 1
-    first, last = (np.searchsorted(network.street, street + one) for one in (0, 1))
-    segment = segment.clip(first, last - 1)  # rounding may lead to the street before
+
+    # All streets one after the other: each place is on one segment.
+    begin_of_street = np.cumsum(network.whole) - network.whole
+    begin_of_segment = network.before + begin_of_street[network.street]
+    place = begin_of_street[street] + walked
+    segment = np.searchsorted(begin_of_segment, place, side="right") - 1
+
+    # Rounding may lead to the street before.
+    first = np.searchsorted(network.street, street)
+    last = np.searchsorted(network.street, street + 1) - 1
+    segment = segment.clip(first, last)
     share = (walked - network.before[segment]) / np.maximum(network.length[segment], 1e-9)
     share = share.clip(0.0, 1.0)
+
     laid = lines.copy()
-    for axis, places in enumerate((network.lat, network.lon)):
-        begin, end = places[network.tail[segment]], places[network.head[segment]]
+    for axis, degrees in enumerate((network.lat, network.lon)):
+        begin = degrees[network.tail[segment]]
+        end = degrees[network.head[segment]]
         laid[on_roads, :, axis] = begin + share * (end - begin)
     return Snapped(laid, on_roads)
 
 
-def traced(lines: Floats, network: Network, how: Matching = _HOW) -> Found:
+def traced(lines: Floats, network: Network, matching: Matching = _MATCHING) -> Found:
     """Follow lines, (n, m, 2), along all streets that they take."""
     lines = np.ascontiguousarray(lines)
-    on = kept_on(matched_to_roads(lines, network, how))
+    ways = kept_on(matched_to_roads(lines, network, matching))
     search = room_for(len(network.lat), 1, 1).search
+
     room = 4 * lines.shape[0] * lines.shape[1]
     while True:
-        whole = np.empty((2, room), np.int64)
-        found = Found(whole[0], whole[1], np.empty(room), np.empty(room), np.empty(room))
-        n = trace_ways(network, how, lines, on, search, found)
+        line, state = np.empty((2, room), np.int64)
+        taken = Found(line, state, np.empty(room), np.empty(room), np.empty(room))
+        n = trace_ways(network, matching, lines, ways, search, taken)
         if n <= room:
-            return Found._make(column[:n] for column in found)
-        search.stamp[:], search.wanted[:], room = 0, 0, n
+            return Found._make(column[:n] for column in taken)
+
+        # Search again, with room for all streets.
+        search.stamp[:] = 0
+        search.wanted[:] = 0
+        room = n

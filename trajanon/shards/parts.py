@@ -145,7 +145,7 @@ def anonymize_parts(
         release = stack.enter_context(_replaced(place, inputs))
         with parquet_of(folder, look_at_schema) as file:
             table = PartsTable(folder, file, asked)
-        check_enough(file.n, k, what="trajectory")
+        check_enough(file.n, k, unit="trajectory")
         capacity = capacity_of(table, bytes_given)
         if (shards := shards_for(file.n, capacity)) > 1:
             needs = [name for name in _ALONE if getattr(asked.release, name)]

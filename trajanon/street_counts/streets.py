@@ -1,4 +1,4 @@
-"""People on streets, by direction and hour: from released lines and public roads alone."""
+"""Trips on streets, by direction and hour: from released lines and public roads alone."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trajanon._kernels.road_matching import Found, Network
 from trajanon.common.arrays import Floats, Ints
@@ -28,41 +29,71 @@ if TYPE_CHECKING:
     from geopandas import GeoDataFrame
 
 HOURS_OF_DAY = tuple(f"h{hour:02d}" for hour in range(24))
-"""Columns of people by the hour of the day."""
+"""Columns of trips by the hour of the day."""
 
-_WAY = 10.0  # metres, or half of a street, that a line must go to count on it
-_LINES = 5_000  # that are followed at once
+_LEAST_WAY = 10.0  # metres, or half of a street, that a line must go to count on it
+_LINES_PER_SEARCH = 5_000
 
 BUSIEST_STREETS = 1_000
-FEWEST, MANY = 4, 20  # people on a street that is compared, and by whom a speed is
-_CLASSES = (FEWEST, 20, 50, 100, 200)
+FEWEST = 4
+"""Trips on a street that is compared."""
+FEWEST_FOR_SPEED = 20
+_VOLUME_CLASSES = (FEWEST, 20, 50, 100, 200)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReleasedLines:
-    """The different lines of a release, with the people behind each."""
+    """The different lines of a release, with the trips that each stands for."""
 
     points: Floats  # (n, m, 2)
-    people: Ints  # (n,)
+    trips: Ints  # rows of each: where people are known, each of them once, (n,)
     times: Floats | None = None  # (n, m)
     clock: Clock | None = None
     attribution: str | None = None
+    k: int | None = None  # different people behind each line, at least; None where not known
 
-    @property
-    def account(self) -> dict[str, int]:
-        """How many there are, and how many people in all."""
-        return {"of_lines": len(self.people), "of_people": int(self.people.sum())}
+    @classmethod
+    def of(cls, release: Trajectories, k: int | None = None) -> "ReleasedLines":
+        """Take each line of a release once."""
+        line = line_numbers(release.points, release.times)
+        first = np.unique(line, return_index=True)[1]
+
+        return cls(
+            points=release.points[first],
+            trips=np.bincount(line),
+            times=None if release.times is None else release.times[first],
+            clock=clock_of(release),
+            attribution=release.attribution,
+            k=k,
+        )
+
+    def batch(self, begin: int, size: int) -> "ReleasedLines":
+        """Take a number of lines from one on."""
+        lines = slice(begin, begin + size)
+        times = None if self.times is None else self.times[lines]
+        return ReleasedLines(self.points[lines], self.trips[lines], times, self.clock)
+
+    def account(self, counted: int) -> dict[str, int | float | None]:
+        """Describe what counts are made of, with the share of the trips that is in them."""
+        trips = int(self.trips.sum())
+        return {
+            "of_lines": len(self.trips),
+            "of_trips": trips,
+            "share_counted": counted / max(trips, 1),
+            "k": self.k,
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StreetCounts:
     """What lines do on each street of a network and each direction of it: 2 street + direction."""
 
-    people: Ints  # (2c,)
+    trips: Ints  # (2c,)
     lines: Ints  # (2c,)
     speed: Floats | None  # km/h, NaN where not known, (2c,); None where there are no times
-    hours: Ints | None  # people by the hour in which they come, (2c, 24)
-    on_roads: float  # share of people's ways that lies on the roads
+    hours: Ints | None  # trips by the hour in which they come, (2c, 24)
+    counted: int  # trips that are counted on a street at all
+    on_roads: float  # share of the trips' ways that lies on the roads
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +106,16 @@ class StreetUsefulness:
     busiest_error: float  # of the volumes of these, in the median
     error: Mapping[str, float]  # the same by class of volume
     on_right_street: float  # share of the originals' kilometres that stay on their street
-    speed_error: float | None  # in the median, where `MANY` people went; None without times
+    speed_error: float | None  # in the median, of `FEWEST_FOR_SPEED` trips; None without times
 
 
-def released_lines(release: ReleasedLines | Release | str | os.PathLike[str]) -> ReleasedLines:
-    """Take the lines of a release that `check` does not refuse: originals must not pass as one."""
+def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) -> ReleasedLines:
+    """Return the lines of a release that `check` does not refuse; refuse originals."""
     if isinstance(release, ReleasedLines):
         return release
     if isinstance(release, Trajectories):
         raise BadInput("give the Release that anonymize made, or the path of a released file")
+
     problems = check(release, k=2).problems
     if isinstance(release, Release):
         report: Mapping[str, Any] | None = release.report
@@ -91,36 +123,30 @@ def released_lines(release: ReleasedLines | Release | str | os.PathLike[str]) ->
         report = report_beside(Path(release)) if problems else report_of(Path(release))
     if report is not None:
         judged = verdict(report, problems)
-        problems = [] if judged else [one.rstrip(".") for one in judged.sentences]
+        problems = [] if judged else [sentence.rstrip(".") for sentence in judged.sentences]
     if problems:
         name = "this release" if isinstance(release, Release) else release
         raise BadInput(f"{name} is no release to count on: {problems[0]}")
-    if isinstance(release, Release):
-        return different_lines(release.trajectories)
-    return different_lines(read_release(release))
 
-
-def different_lines(found: Trajectories) -> ReleasedLines:
-    """Take each line of a release once."""
-    line = line_numbers(found.points, found.times)
-    first = np.unique(line, return_index=True)[1]
-    times = None if found.times is None else found.times[first]
-    people, clock = np.bincount(line), clock_of(found)
-    return ReleasedLines(found.points[first], people, times, clock, found.attribution)
+    # Only the holder's report says whether k is of people.
+    counts_people = report is not None and report["counted"] == "subjects"
+    k = report["k"] if report is not None and counts_people else None
+    rows = release.trajectories if isinstance(release, Release) else read_release(release)
+    return ReleasedLines.of(rows, k)
 
 
 def streets(
     release: ReleasedLines | Release | str | os.PathLike[str],
     roads: RoadsToFollow,
     *,
-    least_people: int | None = None,
     progress: Progress = silent,
 ) -> "GeoDataFrame":
-    r"""Count people on streets, by direction.
+    r"""Count trips on streets, by direction.
 
-    Each line of a release is matched to the most likely way on the roads, and all its people pass
-    each street of that way once. It takes the release and public data alone, so it costs no
-    privacy.
+    Each line of a release is matched to the most likely way on the roads, and all trips that it
+    stands for pass each street of that way once. A person on two lines counts twice; behind each
+    count are at least the k different people of one line. It takes the release and public data
+    alone, so it costs no privacy.
 
     Parameters
     ----------
@@ -128,8 +154,6 @@ def streets(
         What `trajanon.anonymize` made, or the path of a released file or of a folder of parts.
     roads
         As `trajanon.extract.roads_to_follow` reads them.
-    least_people
-        Leave out streets with fewer people. None takes the fewest behind any line, at least k.
     progress
         Called with the state of the work.
 
@@ -139,8 +163,9 @@ def streets(
         A row for each street, from junction to junction, in each direction that a line takes.
         ``osm_way`` (ids in the order of the way, between semicolons), ``from_node`` and ``to_node``
         are of OpenStreetMap, and ``highway`` and ``name`` those of its longest part; ``length_m``;
-        ``people`` and ``lines``. With times also ``speed_kmh``, what all people go on it by the
-        time that takes them, and ``h00`` to ``h23``, people by the local hour at which they come.
+        ``trips`` and ``lines``. With times also ``speed_kmh``, of all trips together, and ``h00``
+        to ``h23``, trips by the local hour at which they come. Its ``attrs`` say of how many trips
+        and lines it is, and which shares of the trips are counted and of their ways are on roads.
 
     Raises
     ------
@@ -149,7 +174,7 @@ def streets(
 
     Examples
     --------
-    Two people go along a street. Real files end in ``.osm.pbf``; this one is OPL, a text format of
+    Two trips go along a street. Real files end in ``.osm.pbf``; this one is OPL, a text format of
     OpenStreetMap:
 
     >>> from pathlib import Path
@@ -161,50 +186,66 @@ def streets(
     >>> points = np.array([[[lat, 2.02], [lat, 2.08]] for lat in (41.0002, 41.0004)])
     >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
     >>> counted = trajanon.streets(release, roads_to_follow("town.opl", "car"))
-    >>> counted[["osm_way", "from_node", "to_node", "people"]].values.tolist()
+    >>> counted[["osm_way", "from_node", "to_node", "trips"]].values.tolist()
     [['7', 1, 2, 2]]
     """
-    lines = released_lines(release)
-    found = count_on_streets(lines, roads.network, progress)
-    least = int(lines.people.min()) if least_people is None else least_people
-    table = street_table(found, roads, np.flatnonzero(found.people >= max(least, 1)))
-    table.attrs |= {"least_people": least, "on_roads": found.on_roads, **lines.account}
+    lines = lines_to_count(release)
+    counts = count_on_streets(lines, roads.network, progress)
+
+    table = street_table(counts, roads, np.flatnonzero(counts.trips))
+    table.attrs |= lines.account(counts.counted) | {"share_on_roads": counts.on_roads}
     return table
 
 
 def count_on_streets(
     lines: ReleasedLines, network: Network, progress: Progress = silent
 ) -> StreetCounts:
-    """Follow lines on a network, and count their people on its streets, once on each."""
+    """Follow lines on a network, and count their trips on its streets, once on each."""
     n, m = lines.points.shape[:2]
     states = 2 * len(network.whole)
-    people, count, by_hour = (np.zeros(size, np.int64) for size in (states, states, 24 * states))
-    metres, seconds = np.zeros(states), np.zeros(states)
-    linked = 0.0
-    for begin in range(0, n, _LINES):
-        some = slice(begin, begin + _LINES)
+    trips = np.zeros(states, np.int64)
+    passing = np.zeros(states, np.int64)
+    hours = np.zeros((states, len(HOURS_OF_DAY)), np.int64)
+    metres = np.zeros(states)
+    seconds = np.zeros(states)
+    counted = 0
+    on_roads = 0.0
+
+    for begin in range(0, n, _LINES_PER_SEARCH):
         progress("Following lines on roads", begin, n)
-        found = traced(lines.points[some], network)
-        of_line = lines.people[some]
-        at = np.flatnonzero(found.metres >= np.minimum(_WAY, network.whole[found.state // 2] / 2))
-        passed = (found.line * states + found.state)[at]
-        pairs, first = np.unique(passed, return_index=True)
-        line, state = np.divmod(pairs, states)
-        np.add.at(people, state, of_line[line])
-        np.add.at(count, state, 1)
-        linked += float((of_line[found.line] * (found.left - found.entered)).sum())
-        if lines.times is not None:
-            times, each = lines.times[some], of_line[found.line]
-            if lines.clock is not None:
-                hour = lines.clock.hour(_at(times, found.line, found.entered)[at[first]])
-                np.add.at(by_hour, 24 * state + hour, of_line[line])
-            np.add.at(metres, found.state, each * found.metres)
-            np.add.at(seconds, found.state, each * _seconds(times, found, lines.clock is not None))
+        batch = lines.batch(begin, _LINES_PER_SEARCH)
+        ways = traced(batch.points, network)
+        of_way = batch.trips[ways.line]
+        on_roads += float((of_way * (ways.left - ways.entered)).sum())
+
+        # A line counts once on a street, when it first comes there.
+        least = np.minimum(_LEAST_WAY, network.whole[ways.state // 2] / 2)
+        entries = np.flatnonzero(ways.metres >= least)
+        passages = (ways.line * states + ways.state)[entries]
+        passages, first = np.unique(passages, return_index=True)
+        line, state = np.divmod(passages, states)
+        np.add.at(trips, state, batch.trips[line])
+        np.add.at(passing, state, 1)
+        counted += int(batch.trips[np.unique(line)].sum())
+
+        if batch.times is None:
+            continue
+        if batch.clock is not None:
+            entered = _times_at(batch.times, ways.line, ways.entered)[entries[first]]
+            np.add.at(hours, (state, batch.clock.hour(entered)), batch.trips[line])
+        takes = _seconds_on_streets(batch.times, ways, rounded=batch.clock is not None)
+        np.add.at(metres, ways.state, of_way * ways.metres)
+        np.add.at(seconds, ways.state, of_way * takes)
+
     speed = 3.6 * metres / np.where(seconds > 0.0, seconds, np.nan)
-    hours = None if lines.clock is None else by_hour.reshape(states, 24)
-    whole = float(lines.people.sum() * (m - 1))
+    whole = float(lines.trips.sum() * (m - 1))
     return StreetCounts(
-        people, count, None if lines.times is None else speed, hours, linked / max(whole, 1.0)
+        trips=trips,
+        lines=passing,
+        speed=None if lines.times is None else speed,
+        hours=None if lines.clock is None else hours,
+        counted=counted,
+        on_roads=on_roads / max(whole, 1.0),
     )
 
 
@@ -213,118 +254,141 @@ def compared_streets(
 ) -> StreetUsefulness:
     """Compare the streets of a release with those of its originals, matched alike."""
     one_each = np.ones(len(originals), np.int64)
-    whole = ReleasedLines(originals.points, one_each, originals.times)
-    before, after = (count_on_streets(lines, roads.network) for lines in (whole, release))
-    state = np.arange(len(before.people))
+    before = count_on_streets(
+        ReleasedLines(originals.points, one_each, originals.times), roads.network
+    )
+    after = count_on_streets(release, roads.network)
+
+    state = np.arange(len(before.trips))
+    length = roads.network.whole[state // 2]
     speeds = None
     if before.speed is not None and after.speed is not None:
         speeds = before.speed, after.speed
-    length = roads.network.whole[state // 2]
-    return street_usefulness(before.people, after.people, length, speeds)
+    return street_usefulness(before.trips, after.trips, length, speeds)
 
 
 def street_usefulness(
     before: Ints, after: Ints, length: Floats, speeds: tuple[Floats, Floats] | None = None
 ) -> StreetUsefulness:
-    """Compare people on streets, (n,), of a length in metres, of the originals and of a release."""
+    """Compare trips on streets, (n,), of a length in metres, of the originals and of a release."""
     from scipy.stats import kendalltau, spearmanr
 
     used = np.flatnonzero(before >= FEWEST)
     busiest = np.argsort(-before, kind="stable")[:BUSIEST_STREETS]
     busiest = busiest[before[busiest] > 0]
-    off = np.abs(after - before) / np.maximum(before, 1)
-    names = [f"{low} to {high - 1}" for low, high in pairwise(_CLASSES)]
-    of_class = np.digitize(before, _CLASSES) - 1
+
+    error = np.abs(after - before) / np.maximum(before, 1)
+    names = [f"{low} to {high - 1}" for low, high in pairwise(_VOLUME_CLASSES)]
+    names.append(f"{_VOLUME_CLASSES[-1]} or more")
+    volume_class = np.digitize(before, _VOLUME_CLASSES) - 1
     errors = {
-        name: float(np.median(off[of_class == number]))
-        for number, name in enumerate([*names, f"{_CLASSES[-1]} or more"])
-        if (of_class == number).any()
+        name: float(np.median(error[volume_class == number]))
+        for number, name in enumerate(names)
+        if (volume_class == number).any()
     }
-    all_before = float((before * length).sum())
+
     speed_error = None
     if speeds is not None:
-        at = (before >= MANY) & (after >= MANY) & np.isfinite(speeds[0]) & np.isfinite(speeds[1])
-        if at.any():
-            speed_error = float(np.median(np.abs(speeds[1][at] / speeds[0][at] - 1.0)))
+        enough = (before >= FEWEST_FOR_SPEED) & (after >= FEWEST_FOR_SPEED)
+        compared = enough & np.isfinite(speeds[0]) & np.isfinite(speeds[1])
+        if compared.any():
+            change = speeds[1][compared] / speeds[0][compared] - 1.0
+            speed_error = float(np.median(np.abs(change)))
+
+    in_place = float((np.minimum(before, after) * length).sum())
     return StreetUsefulness(
         streets=len(used),
         order=_correlation(spearmanr, before[used], after[used]),
         busiest_order=_correlation(kendalltau, before[busiest], after[busiest]),
-        busiest_error=float(np.median(off[busiest])) if len(busiest) else 0.0,
+        busiest_error=float(np.median(error[busiest])) if len(busiest) else 0.0,
         error=errors,
-        on_right_street=float((np.minimum(before, after) * length).sum()) / max(all_before, 1.0),
+        on_right_street=in_place / max(float((before * length).sum()), 1.0),
         speed_error=speed_error,
     )
 
 
 def _correlation(measure: Callable[..., Any], before: Ints, after: Ints) -> float | None:
-    """Compare two orders; None where all are alike."""
+    """Compare two orders; None where all values are alike."""
     if min(len(np.unique(before)), len(np.unique(after))) < 2:
         return None
     return float(measure(before, after).statistic)
 
 
-def _at(times: Floats, line: Ints, place: Floats) -> Floats:
-    """When lines are at places on them, in points from the first."""
+def _times_at(times: Floats, line: Ints, place: Floats) -> Floats:
+    """Compute when lines are at places on them, in points from the first."""
     before = np.minimum(place.astype(np.int64), times.shape[1] - 2)
-    then, after = times[line, before], times[line, before + 1]
+    then = times[line, before]
+    after = times[line, before + 1]
     return np.asarray(then + (place - before) * (after - then))
 
 
-def _seconds(times: Floats, found: Found, rounded: Any) -> Floats:
-    """How long lines take for each street that they enter."""
+def _seconds_on_streets(times: Floats, ways: Found, *, rounded: bool) -> Floats:
+    """Compute how long lines take for each street that they enter."""
     if not rounded:
-        return _at(times, found.line, found.left) - _at(times, found.line, found.entered)
-    n, m = times.shape
+        return _times_at(times, ways.line, ways.left) - _times_at(times, ways.line, ways.entered)
+
     # From the middle of the first step up to the middle of the last one, rounding is even.
-    up, row = np.diff(times, axis=1) > 0.0, np.arange(n)
-    first, last = up.argmax(axis=1), m - 2 - up[:, ::-1].argmax(axis=1)
+    n, m = times.shape
+    row = np.arange(n)
+    up = np.diff(times, axis=1) > 0.0
+    first = up.argmax(axis=1)
+    last = m - 2 - up[:, ::-1].argmax(axis=1)
     middle = 0.5 * (times[:, 1:] + times[:, :-1])
-    steps = middle[row, last] - middle[row, first]
-    whole = (times[:, -1] - times[:, 0]) / (m - 1)
-    a_point = np.where(last > first, steps / np.maximum(last - first, 1), whole)
-    points = np.bincount(found.line, found.left - found.entered, n)
-    way = np.maximum(np.bincount(found.line, found.metres, n), 1e-9)
-    return np.asarray((a_point * points / way)[found.line] * found.metres)
+    between = middle[row, last] - middle[row, first]
+    mean = (times[:, -1] - times[:, 0]) / (m - 1)
+    seconds_per_point = np.where(last > first, between / np.maximum(last - first, 1), mean)
+
+    # Each line has one speed on all of its streets.
+    points = np.bincount(ways.line, ways.left - ways.entered, n)
+    metres = np.maximum(np.bincount(ways.line, ways.metres, n), 1e-9)
+    return np.asarray((seconds_per_point * points / metres)[ways.line] * ways.metres)
 
 
-def street_table(found: StreetCounts, roads: RoadsToFollow, states: Ints) -> "GeoDataFrame":
-    """Make the table of some streets in a direction."""
+def street_table(counts: StreetCounts, roads: RoadsToFollow, states: Ints) -> "GeoDataFrame":
+    """Make the table of streets in a direction, by their states."""
     import geopandas
     import shapely
 
     if (osm := roads.osm) is None:
         raise BadInput("these roads have no ids: read them with trajanon.extract.roads_to_follow")
     network = roads.network
-    begin = np.searchsorted(network.street, np.arange(len(network.whole) + 1))
-    pairs, pair = np.unique(np.stack([network.street, osm.way]), axis=1, return_inverse=True)
-    order = np.lexsort((np.bincount(pair.reshape(-1), network.length), pairs[0]))
-    # The way that has most of each street, (c,).
-    longest = pairs[1][order][np.append(np.diff(pairs[0][order]) > 0, True)]
-    ways, shapes = list[str](), list[Floats]()
-    for street, back in zip(*np.divmod(states, 2), strict=True):
-        of_it, step = slice(begin[street], begin[street + 1]), -1 if back else 1
-        nodes = np.append(network.tail[of_it], network.head[of_it][-1])[::step]
-        ways.append(";".join(map(str, dict.fromkeys(osm.way[of_it][::step].tolist()))))
-        shapes.append(np.stack([network.lon[nodes], network.lat[nodes]], axis=1))
-    tags = [osm.tags[way] for way in longest[states // 2].tolist()]
-    ends = osm.node[network.ends[states // 2]]
-    back = states % 2 == 1
-    table: dict[str, Any] = {
+    street, back = np.divmod(states, 2)
+    tags = [osm.tags[way] for way in _longest_ways(network, osm.way)[street].tolist()]
+    ends = osm.node[network.ends[street]]
+    row = np.arange(len(states))
+
+    ways = list[str]()
+    shapes = list[shapely.LineString]()
+    first_segment = np.searchsorted(network.street, np.arange(len(network.whole) + 1))
+    for number, backwards in zip(street, back, strict=True):
+        segments = slice(first_segment[number], first_segment[number + 1])
+        step = -1 if backwards else 1
+        nodes = np.append(network.tail[segments], network.head[segments][-1])[::step]
+        ways.append(";".join(map(str, dict.fromkeys(osm.way[segments][::step].tolist()))))
+        shapes.append(shapely.LineString(np.stack([network.lon[nodes], network.lat[nodes]], 1)))
+
+    table = {
         "osm_way": ways,
-        "from_node": np.where(back, ends[:, 1], ends[:, 0]),
-        "to_node": np.where(back, ends[:, 0], ends[:, 1]),
+        "from_node": ends[row, back],
+        "to_node": ends[row, 1 - back],
         "highway": [plain_text(kind) for kind, _ in tags],
         "name": [plain_text(name) or None for _, name in tags],
-        "length_m": network.whole[states // 2].round(1),
-        "people": found.people[states],
-        "lines": found.lines[states],
+        "length_m": network.whole[street].round(1),
+        "trips": counts.trips[states],
+        "lines": counts.lines[states],
     }
-    if found.speed is not None and found.hours is not None:
-        table["speed_kmh"] = found.speed[states].round(1)
-        table |= dict(zip(HOURS_OF_DAY, found.hours[states].T, strict=True))
-    counted = geopandas.GeoDataFrame(
-        table, geometry=[shapely.LineString(shape) for shape in shapes], crs="EPSG:4326"
-    )
-    counted.attrs["attribution"] = OSM_ATTRIBUTION
-    return counted
+    if counts.speed is not None and counts.hours is not None:
+        table["speed_kmh"] = counts.speed[states].round(1)
+        table |= dict(zip(HOURS_OF_DAY, counts.hours[states].T, strict=True))
+    found = geopandas.GeoDataFrame(table, geometry=shapes, crs="EPSG:4326")
+    found.attrs["attribution"] = OSM_ATTRIBUTION
+    return found
+
+
+def _longest_ways(network: Network, way: Ints) -> NDArray[np.int64]:
+    """Return the id of the way that has most of each street, (c,), by the way of each segment."""
+    parts, part = np.unique(np.stack([network.street, way]), axis=1, return_inverse=True)
+    length = np.bincount(part.reshape(-1), network.length)
+    order = np.lexsort((length, parts[0]))
+    last_of_street = np.append(np.diff(parts[0][order]) > 0, True)
+    return np.asarray(parts[1][order][last_of_street])

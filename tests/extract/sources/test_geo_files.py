@@ -283,3 +283,12 @@ def test_footers_that_make_no_sense_are_refused(
     pq.write_table(table, path := tmp_path / "x.parquet")
     with pytest.raises(error, match=said):
         read(path)
+
+
+def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    path = broken_geometry(tmp_path / "x.parquet", b"")
+    table = pq.read_table(path)
+    twice = table.append_column("note", pa.array(["a"] * len(table)))
+    pq.write_table(twice.append_column("note", twice["note"]), path)
+    with pytest.raises(BadInput, match=r"the column 'note' appears twice in .*: rename one"):
+        read(path)

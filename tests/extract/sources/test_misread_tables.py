@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import shapely
 from geo_tables import points, write
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from trajanon.common.columns_read import columns_read
@@ -269,17 +269,24 @@ def test_words_of_validity(tmp_path: Path, word: str, caplog: pytest.LogCaptureF
     assert "with valid 'perhaps', which is no known word" in caplog.text
 
 
-def test_gaps_that_marked_rows_leave_are_named_with_the_way_out(tmp_path: Path) -> None:
-    marks = ["SPS"] * 13 + ["No fix"] * 14 + ["SPS"] * 13
+@pytest.mark.parametrize(("marked", "trips"), [(12, 4), (13, 4), (16, 0)])
+def test_trips_go_on_over_rows_without_a_fix_but_no_longer_than_a_pause(
+    tmp_path: Path, marked: int, trips: int
+) -> None:
+    """A hop over 13 rows is 2,400 m long; one over 16 lasts 340 s, and two short trips remain."""
+    before = (FIXES - marked) // 2
+    marks = ["SPS"] * before + ["No fix"] * marked + ["SPS"] * (FIXES - marked - before)
     path = written(tmp_path / "x.csv", rides().assign(valid=marks * 4))
-    with pytest.raises(
-        NoTrajectories, match=r"rows marked as not valid, 35 % \(56 of 160\)"
-    ) as why:
-        extract(path)
-    assert "a larger `max_gap` or `max_pause` bridges" in str(why.value)
-    found = extract(path, max_gap=3_000, max_pause=600)
-    assert len(found) == 4
-    assert found.provenance["counts"]["rows marked as not valid"] == 56
+    unsplit = extract(path, min_length=5_000) if trips else None
+    assert len(unsplit or ()) == trips
+    with pytest.raises(NoTrajectories, match=r"within `max_gap` if it is given") as why:
+        extract(path, min_length=5_000, max_gap=1_500)
+    assert f"rows marked as not valid, {marked / 0.4:g} % ({4 * marked} of 160)" in str(why.value)
+    # Rows that are not there say nothing of where somebody was.
+    table = rides()
+    written(path, table[[mark == "SPS" for mark in marks * 4]])
+    with pytest.raises(NoTrajectories):
+        extract(path, min_length=5_000)
 
 
 @pytest.mark.parametrize("key", ["uid", "device_id", "user"])
@@ -349,14 +356,32 @@ NAMES = {
 }
 
 
+USUAL_NAMES = {role: names[0] for role, names in NAMES.items()}
+
+
+def written_as_gpx(folder: Path, table: pd.DataFrame) -> Path:
+    """A file for each trip, in a folder of each spelling of a person, with points in any order."""
+    for (trip, person), rows in table.groupby(["trip_id", "user_id"]):
+        points = "".join(
+            f'<trkpt lat="{row.lat}" lon="{row.lon}"><time>{row.time}</time></trkpt>'
+            for row in rows.itertuples()
+        )
+        path = folder / person / f"{trip}.gpx"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f'<gpx version="1.1"><trk><trkseg>{points}</trkseg></trk></gpx>')
+    return folder
+
+
 @given(
     seed=st.integers(0, 1_000),
     names=st.fixed_dictionaries({role: st.sampled_from(some) for role, some in NAMES.items()}),
-    suffix=st.sampled_from([".csv", ".parquet", ".jsonl", ".geojson"]),
+    suffix=st.sampled_from([".csv", ".parquet", ".jsonl", ".geojson", ".gpx"]),
     digits=st.integers(5, 7),
     notation=st.sampled_from(["naive", "Z", "+02:00", "seconds", "milliseconds", "zone"]),
     case=st.sampled_from([str.lower, str.upper, str.title]),
 )
+@example(seed=0, names=USUAL_NAMES, suffix=".gpx", digits=5, notation="Z", case=str.upper)
+@example(seed=1, names=USUAL_NAMES, suffix=".gpx", digits=7, notation="+02:00", case=str.title)
 @settings(max_examples=12, deadline=None)
 def test_how_a_table_is_written_makes_no_difference(
     tmp_path_factory: pytest.TempPathFactory,
@@ -386,12 +411,20 @@ def test_how_a_table_is_written_makes_no_difference(
     }[notation]
     if notation == "zone":
         table["tz"] = "Europe/Vienna"
+    folder = tmp_path_factory.mktemp("x")
     if suffix == ".geojson":  # its coordinates have no names
         names = names | {"lat": "lat", "lon": "lon"}
-    found = read(tmp_path_factory.mktemp("x"), table.rename(columns=names), suffix)
+    if suffix != ".gpx":
+        found = read(folder, table.rename(columns=names), suffix)
+    else:
+        if notation not in ("naive", "Z", "+02:00"):  # a format of texts in ISO 8601
+            table["time"] = time.dt.strftime("%Y-%m-%dT%H:%M:%SZ")
+        # A trip is one file, in the folder of its person.
+        table["user_id"] = table.groupby("trip_id")["user_id"].transform("first")
+        found = list(traces(written_as_gpx(folder, table), columns={"subject": "folder"}))
     assert len(found) == 6
     assert len({str(one.subject).lower() for one in found}) == 3
     for one in found:
-        day = START + pd.Timedelta(days=int(one.name[-1]))
+        day = START + pd.Timedelta(days=int(one.name.removesuffix(".gpx")[-1]))
         expected = day.timestamp() + 20.0 * np.arange(FIXES)
         assert np.abs(np.sort(one.time) - expected).max() <= 1.0

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("few_moves")
 def test_a_seed_repeats_every_bit_on_any_cores(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     before = town(7, 60, 3, people=20)
     partition = cut(before, 3)
-    monkeypatch.setattr("trajanon.grouping.neighbours._QUERIES", 7)
+    monkeypatch.setattr("trajanon.grouping.neighbours._POINTS_PER_QUERY", 7)
     found = []
     for cores in (1, 2, 5, 1):
         monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)

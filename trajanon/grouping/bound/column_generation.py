@@ -28,7 +28,8 @@ GENERATION_ROUNDS = 100
 POOL = 30
 """Columns per record at which no more are generated; 20 are rarely needed, and 7 at k = 10."""
 
-INERTIA, LEAST_INERTIA = 0.8, 0.1
+INERTIA = 0.8
+LEAST_INERTIA = 0.1
 """Share of the average so far in that of the prices; halved, and soon 0, where it finds nothing."""
 
 CUT_ROUNDS = 50  # times that cuts are added at most; ten sufficed up to k = 5
@@ -50,6 +51,7 @@ def best_groups(
     master = Master(pricing.distances, incumbent)
     master.add(first_groups(pricing))
     relaxation = generate(master, pricing, progress)
+
     watch = partial(progress, "Choosing groups", 0, None)
     watch()
     gap = master.incumbent_sse - relaxation.sse
@@ -73,7 +75,8 @@ def generate(
     Int. Trans. Oper. Res. 4, 1997).
     """
     rounds = GENERATION_ROUNDS if rounds is None else rounds
-    average, inertia = pricing.prices, INERTIA if steady else 0.0
+    average = pricing.prices
+    inertia = INERTIA if steady else 0.0
     for done in range(1, rounds + 1):
         watch = partial(progress, "Generating groups", done, None)
         watch()
@@ -81,6 +84,7 @@ def generate(
         pricing = relaxation.pricing
         if done == rounds or len(master.groups) >= POOL * len(pricing.prices):
             break
+
         new = 0
         while not len(pricing.cut_duals):
             average = inertia * average + (1.0 - inertia) * pricing.prices
@@ -89,6 +93,7 @@ def generate(
             if new or inertia == 0.0:
                 break
             inertia = inertia / 2.0 if inertia / 2.0 >= LEAST_INERTIA else 0.0
+
         if not new:
             groups, _, complete = search_best(pricing, LEAST_EARNINGS, PRICING_NODES, watch)
             if not complete or not master.add(groups):
@@ -117,6 +122,7 @@ def tighten(
         cuts = violated_cuts(master.groups, master.shares, master.cuts)
         if not len(cuts):
             break
+
         progress("Cutting", done, None)
         master.add_cuts(cuts)
         relaxation = generate(master, pricing, progress, rounds=rounds)
@@ -130,34 +136,39 @@ def tighten(
 
 def violated_cuts(groups: Sequence[tuple[int, ...]], shares: Floats, known: Ints) -> Ints:
     """Find new cuts with shares above 1 of groups of two records or more, the worst first."""
+    # The shares of all columns that hold two records, or three.
     together: dict[tuple[int, ...], float] = {}
     for column in np.flatnonzero((shares > _WHOLE) & (shares < 1.0 - _WHOLE)).tolist():
         for size in (2, 3):
-            for few in combinations(groups[column], size):
-                together[few] = together.get(few, 0.0) + float(shares[column])
+            for records in combinations(groups[column], size):
+                together[records] = together.get(records, 0.0) + float(shares[column])
+
     violated = {}
     for cut in _joined_pairs(together):
-        held = sum(together.get(pair, 0.0) for pair in combinations(cut, 2))
-        held -= 2.0 * together.get(cut, 0.0)  # a group of all three counts once
-        if held > 1.0 + VIOLATED:
-            violated[cut] = held
+        share = sum(together.get(pair, 0.0) for pair in combinations(cut, 2))
+        # A group of all three counts once, not three times.
+        share -= 2.0 * together.get(cut, 0.0)
+        if share > 1.0 + VIOLATED:
+            violated[cut] = share
     for cut in known.tolist():
         violated.pop(tuple(cut), None)
-    taken: Counter[int] = Counter()
+
+    cuts_of: Counter[int] = Counter()
     chosen = []
     for cut in sorted(violated, key=lambda cut: (-violated[cut], cut)):
-        if all(taken[record] < CUTS_PER_RECORD for record in cut):
-            taken.update(cut)
+        if all(cuts_of[record] < CUTS_PER_RECORD for record in cut):
+            cuts_of.update(cut)
             chosen.append(cut)
     return np.array(chosen, dtype=np.int64).reshape(-1, 3)
 
 
 def _joined_pairs(together: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
-    """Three records of which two pairs are together, each cut once or more."""
+    """List three records of which two pairs are together, each cut once or more."""
     partners: dict[int, set[int]] = {}
-    for few in together:
-        for record in few:
-            partners.setdefault(record, set()).update(few)
-    for record, others in partners.items():
-        for pair in combinations(sorted(others - {record}), 2):
+    for records in together:
+        for record in records:
+            partners.setdefault(record, set()).update(records)
+
+    for record, partners_of_record in partners.items():
+        for pair in combinations(sorted(partners_of_record - {record}), 2):
             yield tuple(sorted((record, *pair)))

@@ -139,23 +139,27 @@ def lower_bound(
     >>> round(trajanon.microaggregate(records, k=2).information_loss, 4)
     0.9901
     """
-    raw = loss.as_records(X)
-    n = len(raw)
+    table = loss.as_records(X)
+    n = len(table)
     check_enough(n, k)
     if upper is not None:
-        number = isinstance(upper, int | float | np.integer | np.floating)
-        if not number or isinstance(upper, bool) or not 0.0 <= upper < np.inf:
+        is_number = isinstance(upper, int | float | np.integer | np.floating)
+        if not is_number or isinstance(upper, bool) or not 0.0 <= upper < np.inf:
             raise BadInput(f"upper must be the SSE of a partition, 0 or more (got {upper!r})")
     if effort not in EFFORTS:
         raise BadInput(f"`effort` {effort!r} is not known; choose from {', '.join(EFFORTS)}")
-    records = loss.standardise(raw)
+
+    records = loss.standardise(table)
     if n < 2 * k:
-        sse, certified = loss.sse(records, np.zeros(n, dtype=np.int64)), True
+        sse = loss.sse(records, np.zeros(n, dtype=np.int64))
+        certified = True
     elif n > PAIRWISE or effort == "fast":
-        sse, certified = nearest_bound(records, k), False
+        sse = nearest_bound(records, k)
+        certified = False
     else:
-        highest, cuts = np.inf if upper is None else upper, effort == "best"
-        sse, certified = _bound_by_columns(records, k, highest, progress, cuts=cuts)
+        highest = np.inf if upper is None else upper
+        sse, certified = _bound_by_columns(records, k, highest, progress, cuts=effort == "best")
+
     sst = float((records**2).sum())
     return Bound(sse, loss.information_loss(sse, sst), certified)
 
@@ -164,12 +168,14 @@ def nearest_bound(records: Floats, k: int) -> float:
     """Bound the SSE by the distances of each record to its k - 1 nearest others."""
     n, p = records.shape
     nearest = exact_neighbours(records, k - 1)
-    # The neighbours were sought on rotated records: their coordinates are off by some
+
+    # The neighbours were sought on rotated records, whose coordinates are off by some
     # roundings of p products: one that is found may be farther than the true one.
     slip = 64.0 * p * _rounding(p) * float(np.sqrt((records**2).sum(axis=1).max()))
+
     total = 0.0
-    for others in nearest.T:
-        squared = ((records - records[others]) ** 2).sum(axis=1)
+    for neighbours in nearest.T:
+        squared = ((records - records[neighbours]) ** 2).sum(axis=1)
         total += float((np.maximum(np.sqrt(squared) - slip, 0.0) ** 2).sum())
     return total / (2 * k) * (1.0 - _rounding(n + p + k))
 
@@ -179,11 +185,12 @@ def _bound_by_columns(
 ) -> tuple[float, bool]:
     """Bound the SSE by column generation; whether that is certified."""
     n = len(records)
-    begun = Problem(records=records, subjects=np.arange(n), k=k)
-    labels = descend(begun, mdav(begun))
+    problem = Problem(records=records, subjects=np.arange(n), k=k)
+    labels = descend(problem, mdav(problem))
     reached = loss.sse(records, labels)
     if reached == 0.0:
         return 0.0, True
+
     # In units near to what a record costs, for the programme is as exact as 1e-7; by a
     # power of two nothing is rounded.
     unit = 2.0 ** np.round(np.log2(max(reached / n, _FINEST)) / 2.0)
@@ -194,11 +201,13 @@ def _bound_by_columns(
         fair = np.array(master.costs) / np.bincount(labels)
         pricing = pricing._replace(prices=fair[labels])
     master.add(nearest_groups(pricing) if steady else first_groups(pricing))
+
     # A bound that is high enough needs no cuts.
     highest = upper / unit**2 * (1.0 - ACCURACY) if cuts else 0.0
     relaxation = tighten(
         master, pricing, progress, upper=highest, rounds=BOUND_ROUNDS, steady=steady
     )
+
     progress("Proving the bound", 0, None)
     sse, certified = prove(relaxation, records.shape[1])
     return max(sse * float(unit) ** 2, nearest_bound(records, k)), certified
@@ -212,13 +221,14 @@ def prove(relaxation: Relaxation, p: int) -> tuple[float, bool]:
     record, so the prices less the duals and the n / k largest earnings round a record are a bound.
     """
     pricing = relaxation.pricing
-    found = search_best(pricing, 0.0, NODES)
+    search = search_best(pricing, 0.0, NODES)
     groups = len(pricing.prices) // pricing.k
-    earned = float(np.sort(found.at_most)[-groups:].sum())
+    earned = float(np.sort(search.at_most)[-groups:].sum())
     offered = fsum(pricing.prices) - fsum(pricing.cut_duals)
     proven = max(offered - earned - _margin(pricing, p), 0.0)
-    enough = proven >= relaxation.sse * (1.0 - ACCURACY)
-    return proven, found.complete and relaxation.proven and enough
+
+    reaches_programme = proven >= relaxation.sse * (1.0 - ACCURACY)
+    return proven, search.complete and relaxation.proven and reaches_programme
 
 
 def _margin(pricing: PricingProblem, p: int) -> float:
@@ -233,11 +243,12 @@ def _margin(pricing: PricingProblem, p: int) -> float:
     prices = np.abs(pricing.prices)
     terms = 3.0 * s**2 * prices.max() + pricing.cut_duals.sum()
     off = 4.0 * terms * _rounding(p + 3 + 8 * s + len(pricing.cut_duals))
+
     # The SSE of a partition that is held against the bound is rounded, too.
     n = len(prices)
     return float(off * (n // pricing.k) + prices.sum() * _rounding(n + p + s))
 
 
 def _rounding(count: int) -> float:
-    """Share of a sum that this number of roundings may change."""
+    """Return the share of a sum that this number of roundings may change."""
     return count * 2.0**-52

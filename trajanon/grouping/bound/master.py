@@ -32,7 +32,8 @@ class Master:
         self.groups: list[tuple[int, ...]] = []
         self.costs: list[float] = []
         self.cuts = np.zeros((0, 3), dtype=np.int64)
-        self.cut_duals, self.shares = np.zeros(0), np.zeros(0)
+        self.cut_duals = np.zeros(0)
+        self.shares = np.zeros(0)  # of each column in the solution
         self._distances = distances
         self._known: set[tuple[int, ...]] = set()
         self._cuts_of: list[list[int]] = [[] for _ in distances]
@@ -76,9 +77,11 @@ class Master:
 
     def within(self, relaxation: Relaxation) -> Ints:
         """Find the columns that cost no more than they earn and the gap to the incumbent."""
-        pricing, gap = relaxation.pricing, self.incumbent_sse - relaxation.sse
+        pricing = relaxation.pricing
         prices = pricing.prices
-        reduced = np.array(self.costs) - [prices[list(g)].sum() for g in self.groups]
+        gap = self.incumbent_sse - relaxation.sse
+
+        reduced = np.array(self.costs) - [prices[list(group)].sum() for group in self.groups]
         reduced += cut_coefficients(self.groups, pricing.cuts, len(prices)) @ pricing.cut_duals
         return np.flatnonzero(reduced <= gap + LEAST_EARNINGS)
 
@@ -88,13 +91,14 @@ class Master:
         *,
         nodes: int,
         gap: float,
-        looks: float = np.inf,
+        checks: float = np.inf,
         watch: Callable[[], None] = unwatched,
     ) -> tuple[Ints, bool]:
         """Choose columns that hold each record once; the groups, and whether no limit was met."""
         incumbent = np.arange(self._incumbent.max() + 1)
         columns = np.union1d(self.within(relaxation), incumbent)
         count = len(columns)
+
         programme = begin_programme(len(self._distances))
         add_rows(programme, len(self.cuts))
         self._add_columns(programme, columns.tolist(), 1.0)
@@ -105,25 +109,33 @@ class Master:
         programme.setOptionValue("mip_rel_gap", gap)
         start = np.isin(columns, incumbent).astype(np.float64)
         programme.setSolution(count, places, start)
-        solve_programme(programme, watch, looks)
+
+        solve_programme(programme, watch, checks)
+        optimal = programme.getModelStatus() == highspy.HighsModelStatus.kOptimal
         values = np.array(programme.getSolution().col_value)
         chosen = columns[np.flatnonzero(values > 0.5)]
-        held = sorted(chain.from_iterable(self.groups[column] for column in chosen))
+
+        # Without a solution the incumbent stays.
         labels = self._incumbent.copy()
-        if held == list(range(len(labels))):
+        records = sorted(chain.from_iterable(self.groups[column] for column in chosen))
+        if records == list(range(len(labels))):
             for column in chosen:
                 labels[list(self.groups[column])] = column
-        return dense(labels), programme.getModelStatus() == highspy.HighsModelStatus.kOptimal
+        return dense(labels), optimal
 
     def _add_columns(self, programme: highspy.Highs, columns: Sequence[int], most: float) -> None:
         if not columns:
             return
-        first, rows = len(self._distances), []
+
+        # The rows of each column: its records, and the cuts that hold two or more of them.
+        first_cut_row = len(self._distances)
+        rows = []
         for column in columns:
             group = self.groups[column]
-            cut = Counter(cut for record in group for cut in self._cuts_of[record])
-            # A cut counts the groups that hold two or more of its records.
-            rows.append([*group, *(first + row for row, held in cut.items() if held > 1)])
+            records_of_cut = Counter(cut for record in group for cut in self._cuts_of[record])
+            cut_rows = [first_cut_row + cut for cut, count in records_of_cut.items() if count > 1]
+            rows.append([*group, *cut_rows])
+
         lengths = np.array([len(entries) for entries in rows])
         places = np.concatenate(rows).astype(np.int32)
         programme.addCols(
@@ -165,33 +177,36 @@ def add_rows(
 
 
 def solve_programme(
-    programme: highspy.Highs, watch: Callable[[], None], looks: float = np.inf
+    programme: highspy.Highs, watch: Callable[[], None], checks: float = np.inf
 ) -> None:
-    """Solve in a thread of its own, so that Ctrl-C ends it; HiGHS keeps its number of threads."""
-    (status,) = in_threads([partial(_run, programme, looks)], watch)
+    """Solve in a thread of its own, so that Ctrl-C ends it; HiGHS keeps its number of threads.
+
+    The branch and bound is broken off when it asks more than ``checks`` times whether to go on.
+    """
+    (status,) = in_threads([partial(_run, programme, checks)], watch)
     if status == highspy.HighsStatus.kError:
         model_status = programme.modelStatusToString(programme.getModelStatus())
         raise RuntimeError(f"HiGHS gave up on a programme that has a solution: {model_status}")
 
 
-def _run(programme: highspy.Highs, looks: float, stop: Event) -> highspy.HighsStatus:
+def _run(programme: highspy.Highs, checks: float, stop: Event) -> highspy.HighsStatus:
     """Solve a programme, or break off for good: HiGHS will not take it up again."""
-    looked = 0
+    checked = 0
 
-    def interrupt(event: Any) -> None:
+    def check_simplex(event: Any) -> None:
         if stop.is_set():
             event.interrupt()
 
-    def look(event: Any) -> None:
-        nonlocal looked
-        looked += 1
-        if stop.is_set() or looked > looks:
+    def check_branches(event: Any) -> None:
+        nonlocal checked
+        checked += 1
+        if stop.is_set() or checked > checks:
             event.interrupt()
 
-    programme.cbSimplexInterrupt.subscribe(interrupt)
-    programme.cbMipInterrupt.subscribe(look)
+    programme.cbSimplexInterrupt.subscribe(check_simplex)
+    programme.cbMipInterrupt.subscribe(check_branches)
     try:
         return programme.run()
     finally:
-        programme.cbSimplexInterrupt.unsubscribe(interrupt)
-        programme.cbMipInterrupt.unsubscribe(look)
+        programme.cbSimplexInterrupt.unsubscribe(check_simplex)
+        programme.cbMipInterrupt.unsubscribe(check_branches)

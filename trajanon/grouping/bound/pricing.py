@@ -26,7 +26,10 @@ PRICING_NODES = 20_000
 """Nodes of a search round a record, some hundredths of a second; a tenth sufficed to k = 5."""
 
 HALVINGS = 10  # how often the gap is halved for a record that has too many groups within it
-_GROWN_AT_ONCE, _SEARCHED_AT_ONCE = 64, 8  # records of one call, a fraction of a second
+
+_ROOTS_PER_GROWTH = 64
+_ROOTS_PER_SEARCH = 8
+"""Records of one call, a fraction of a second."""
 
 
 class FoundGroups(NamedTuple):
@@ -58,26 +61,27 @@ def pricing_problem(records: Floats, k: int, subjects: Ints) -> PricingProblem:
 
 def with_cuts(pricing: PricingProblem, cuts: Ints, cut_duals: Floats) -> PricingProblem:
     """Add subset-row cuts, (t, 3), and their duals, (t,), which a group pays that it is cut by."""
-    cuts, cut_duals = cuts[cut_duals > 0.0], cut_duals[cut_duals > 0.0]
-    held = np.bincount(cuts.ravel(), minlength=len(pricing.prices))
+    cuts = cuts[cut_duals > 0.0]
+    cut_duals = cut_duals[cut_duals > 0.0]
+    cuts_per_record = np.bincount(cuts.ravel(), minlength=len(pricing.prices))
     return pricing._replace(
         cuts=cuts,
         cut_duals=cut_duals,
-        first_cut=np.concatenate([[0], held.cumsum()]),
+        first_cut=np.concatenate([[0], cuts_per_record.cumsum()]),
         cuts_of=np.argsort(cuts.ravel(), kind="stable") // 3,
     )
 
 
 def cut_coefficients(groups: Sequence[Sequence[int]], cuts: Ints, m: int) -> csr_array:
-    """Tell which cuts count which groups: those with two of their records or more, (g, t)."""
+    """Find which cuts count which groups: those with two of their records or more, (g, t)."""
     sizes = [len(group) for group in groups]
     first = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-    held = np.fromiter(chain.from_iterable(groups), np.int64, first[-1])
-    members = csr_array((np.ones(len(held)), held, first), (len(groups), m))
-    ends = np.arange(len(cuts) + 1) * 3
-    of_cuts = csr_array((np.ones(3 * len(cuts)), cuts.ravel(), ends), (len(cuts), m))
-    together = members @ of_cuts.T
-    return csr_array(together > 1.5)
+    records = np.fromiter(chain.from_iterable(groups), np.int64, first[-1])
+    in_groups = csr_array((np.ones(len(records)), records, first), (len(groups), m))
+
+    first = np.arange(len(cuts) + 1) * 3
+    in_cuts = csr_array((np.ones(3 * len(cuts)), cuts.ravel(), first), (len(cuts), m))
+    return csr_array(in_groups @ in_cuts.T > 1.5)
 
 
 def nearest_groups(pricing: PricingProblem) -> Iterator[Ints]:
@@ -101,8 +105,10 @@ def first_groups(pricing: PricingProblem) -> Iterator[Ints]:
     m, largest = pricing.halves.shape
     near = _by_distance(pricing)[:, 1 : NEAREST + 1]
     grown = np.full((near.size, largest), -1)
-    grown[:, 0], grown[:, 1] = np.repeat(np.arange(m), near.shape[1]), near.ravel()
+    grown[:, 0] = np.repeat(np.arange(m), near.shape[1])
+    grown[:, 1] = near.ravel()
     grow_groups(pricing, 2, False, grown, np.empty(near.size, np.int64), np.empty(m))
+
     for members in grown:
         for size in range(pricing.k, largest + 1):
             group = members[:size]
@@ -114,15 +120,16 @@ def grown_groups(pricing: PricingProblem, watch: Callable[[], None]) -> list[Int
     """Grow a group round each record; those that earn more than they cost."""
 
     def grow(roots: Ints, _: Event) -> list[Ints]:
-        found = np.zeros((len(roots), pricing.halves.shape[1]), dtype=np.int64)
-        found[:, 0], sizes = roots, np.zeros(len(roots), dtype=np.int64)
-        grow_groups(pricing, 1, True, found, sizes, np.empty(len(pricing.prices)))
+        members = np.zeros((len(roots), pricing.halves.shape[1]), dtype=np.int64)
+        members[:, 0] = roots
+        sizes = np.zeros(len(roots), dtype=np.int64)
+        grow_groups(pricing, 1, True, members, sizes, np.empty(len(pricing.prices)))
         return [
-            group for group in _cut_out(found, sizes) if earnings(pricing, group) > LEAST_EARNINGS
+            group for group in _cut_out(members, sizes) if earnings(pricing, group) > LEAST_EARNINGS
         ]
 
-    every = np.arange(len(pricing.prices))
-    return list(chain.from_iterable(in_parts(grow, every, _GROWN_AT_ONCE, watch)))
+    roots = np.arange(len(pricing.prices))
+    return list(chain.from_iterable(in_parts(grow, roots, _ROOTS_PER_GROWTH, watch)))
 
 
 def search_best(
@@ -131,9 +138,10 @@ def search_best(
     """Search for the best group round each record, if it earns more than the least."""
 
     def best(roots: Ints, _: Event) -> FoundGroups:
-        room, at_most = room_for(pricing, len(roots), every=False), np.empty(len(roots))
-        complete, _ = search_groups(pricing, room, roots, least, nodes, at_most)
-        return FoundGroups(_cut_out(room.found, room.sizes), at_most, complete)
+        search = room_for(pricing, len(roots), every=False)
+        at_most = np.empty(len(roots))
+        complete, _count = search_groups(pricing, search, roots, least, nodes, at_most)
+        return FoundGroups(_cut_out(search.found, search.sizes), at_most, complete)
 
     return _searched_round_each(pricing, best, watch)
 
@@ -144,9 +152,10 @@ def groups_within(
     """Search for all groups that lose up to a gap; up to a half, ..., if over ``room`` do."""
 
     def within(roots: Ints, stop: Event) -> FoundGroups:
-        search, at_most = room_for(pricing, room, every=True), np.full(len(roots), np.inf)
+        search = room_for(pricing, room, every=True)
+        at_most = np.full(len(roots), np.inf)
         groups: list[Ints] = []
-        at_full = 0
+        at_full_gap = 0
         for place, root in enumerate(roots):
             most = at_most[place : place + 1]
             for halving in range(HALVINGS):
@@ -156,10 +165,10 @@ def groups_within(
                 )
                 if complete:
                     groups += _cut_out(search.found, search.sizes)
-                    at_full += halving == 0
+                    at_full_gap += halving == 0
                 if complete or stop.is_set():
                     break
-        return FoundGroups(groups, at_most, complete=at_full == len(roots))
+        return FoundGroups(groups, at_most, complete=at_full_gap == len(roots))
 
     return _searched_round_each(pricing, within, watch)
 
@@ -167,13 +176,13 @@ def groups_within(
 def _searched_round_each(
     pricing: PricingProblem, search: Callable[[Ints, Event], FoundGroups], watch: Callable[[], None]
 ) -> FoundGroups:
-    parts = in_parts(search, np.arange(len(pricing.prices)), _SEARCHED_AT_ONCE, watch)
+    parts = in_parts(search, np.arange(len(pricing.prices)), _ROOTS_PER_SEARCH, watch)
     return FoundGroups(
-        [group for part in parts for group in part.groups],
-        np.concatenate([part.at_most for part in parts]),
+        groups=[group for part in parts for group in part.groups],
+        at_most=np.concatenate([part.at_most for part in parts]),
         complete=all(part.complete for part in parts),
     )
 
 
-def _cut_out(found: Ints, sizes: Ints) -> list[Ints]:
-    return [found[row, : sizes[row]].copy() for row in np.flatnonzero(sizes)]
+def _cut_out(members: Ints, sizes: Ints) -> list[Ints]:
+    return [members[row, : sizes[row]].copy() for row in np.flatnonzero(sizes)]

@@ -18,20 +18,21 @@ class Remaining:
     """Records still without a group; the progress shows ``task``."""
 
     def __init__(self, problem: Problem, task: str = "") -> None:
-        self.problem, self.task = problem, task
+        self.problem = problem
+        self.task = task
         self.labels = np.full(len(problem.records), -1, dtype=np.int64)
         self.rows = np.arange(len(problem.records))
         self.groups = 0
-        self._held = np.bincount(problem.subjects)
-        self._subjects = int(np.count_nonzero(self._held))
+        self._records_of_subject = np.bincount(problem.subjects)
+        self._subjects = int(np.count_nonzero(self._records_of_subject))
         self._sum = problem.records.sum(axis=0)
 
     def enough_for(self, groups: int) -> bool:
-        """Whether there are k records for each of some groups, and k subjects."""
+        """Return whether k records for each of some groups, and k subjects, are left."""
         return len(self.rows) >= groups * self.problem.k and self._subjects >= self.problem.k
 
     def centroid(self) -> Floats:
-        """Mean of the remaining records."""
+        """Return the mean of the remaining records."""
         return np.asarray(self._sum / len(self.rows))
 
     def farthest(self, point: Floats) -> int:
@@ -40,30 +41,36 @@ class Remaining:
 
     def group_round(self, seed: int) -> Ints:
         """Group a record with its k - 1 nearest, each of another subject."""
-        near, away = np.empty(self.problem.k - 1, dtype=np.int64), np.empty(self.problem.k - 1)
-        records, subjects = self.problem.records, self.problem.subjects
-        found = nearest_of_other_subjects(records, self.rows, subjects, seed, near, away)
-        members = np.append(near[:found], seed)
+        near = np.empty(self.problem.k - 1, dtype=np.int64)
+        away = np.empty(self.problem.k - 1)
+        count = nearest_of_other_subjects(
+            self.problem.records, self.rows, self.problem.subjects, seed, near, away
+        )
+
+        members = np.append(near[:count], seed)
         self.join(members, self.groups)
         self.groups += 1
         return members
 
     def join(self, members: Ints, group: int) -> None:
-        """Give records of different subjects to a group."""
+        """Put records of different subjects into a group."""
         self.labels[members] = group
         self.rows = self.rows[self.labels[self.rows] < 0]
         self._sum = self._sum - self.problem.records[members].sum(axis=0)
+
         subjects = self.problem.subjects[members]
-        self._held[subjects] -= 1
-        self._subjects -= int(np.count_nonzero(self._held[subjects] == 0))
+        self._records_of_subject[subjects] -= 1
+        self._subjects -= int(np.count_nonzero(self._records_of_subject[subjects] == 0))
 
     def join_nearest(self) -> Ints:
-        """Give every remaining record to the group with the nearest centroid; all labels."""
-        records, grouped = self.problem.records, self.labels >= 0
+        """Put every remaining record into the group with the nearest centroid; all labels."""
+        records = self.problem.records
+        grouped = self.labels >= 0
         centroids = group_means(records[grouped], self.labels[grouped])
         for record in self.rows:
             away = ((centroids - records[record]) ** 2).sum(axis=1)
             self.labels[record] = int(away.argmin())
+
         self.rows = self.rows[:0]
         return self.labels
 
@@ -74,11 +81,11 @@ class Remaining:
             self.rows = self.rows[:0]
         else:
             self.join_nearest()
-        self.tell()
+        self.report()
         return self.labels
 
-    def tell(self) -> None:
-        """Say how many records have a group."""
+    def report(self) -> None:
+        """Report how many records have a group."""
         n = len(self.labels)
         self.problem.progress(self.task, n - len(self.rows), n)
 
@@ -115,7 +122,8 @@ def mdav(problem: Problem) -> Ints:
         left.group_round(seed)
         if left.enough_for(1):
             left.group_round(left.farthest(problem.records[seed]))
-        left.tell()
+        left.report()
+
     if left.enough_for(2):
         left.group_round(left.farthest(left.centroid()))
     return left.finished()
@@ -143,19 +151,22 @@ def md(problem: Problem) -> Ints:
     >>> trajanon.microaggregate(ages, k=2, method="md", refine="none").labels.tolist()
     [0, 0, 1, 1, 2, 2, 3, 3]
     """
-    left, records = Remaining(problem, "Grouping by maximum distance"), problem.records
+    records = problem.records
+    left = Remaining(problem, "Grouping by maximum distance")
     radius = np.sqrt(((records - records.mean(axis=0)) ** 2).sum(axis=1))
     outer_first = np.argsort(-radius, kind="stable")
+
     # Of each record: the farthest one that was found last, and how far it was.
     opposite = np.full(len(records), -1, dtype=np.int64)
     reach = np.full(len(records), np.inf)
+
     while left.enough_for(2):
         outer_first = outer_first[left.labels[outer_first] < 0]
         pair = farthest_pair(records, outer_first, radius, opposite, reach, left.labels)
         for seed in pair:
             if left.enough_for(2) and left.labels[seed] < 0:
                 left.group_round(int(seed))
-        left.tell()
+        left.report()
     return left.finished()
 
 
@@ -186,14 +197,15 @@ def v_mdav(problem: Problem) -> Ints:
     >>> trajanon.microaggregate(ages, k=2, method="v-mdav", refine="none").labels.tolist()
     [0, 0, 0, 1, 1, 2, 2, 2]
     """
-    named = problem.parameters_of(VMdavParameters).gamma
-    if named is not None:
-        return grown(problem, named)
-    tried = {gamma: grown(problem, gamma) for gamma in GAMMAS}
-    lost = {gamma: sse(problem.records, labels) for gamma, labels in tried.items()}
+    gamma = problem.parameters_of(VMdavParameters).gamma
+    if gamma is not None:
+        return grown(problem, gamma)
+
+    labels_of = {gamma: grown(problem, gamma) for gamma in GAMMAS}
+    lost = {gamma: sse(problem.records, labels) for gamma, labels in labels_of.items()}
     best = min(GAMMAS, key=lost.__getitem__)
     problem.log.chosen["gamma"] = best
-    return tried[best]
+    return labels_of[best]
 
 
 def cbfs(problem: Problem) -> Ints:
@@ -221,16 +233,18 @@ def cbfs(problem: Problem) -> Ints:
 def grown(problem: Problem, gamma: float) -> Ints:
     """Group as V-MDAV does, with one gamma."""
     records = problem.records
-    left, centroid = Remaining(problem, "Grouping by V-MDAV"), records.mean(axis=0)
+    left = Remaining(problem, "Grouping by V-MDAV")
+    centroid = records.mean(axis=0)
     while left.enough_for(1):
         members = left.group_round(left.farthest(centroid))
         while gamma > 0.0 and len(left.rows) and len(members) < 2 * problem.k - 1:
             near, inside = nearest_to_group(records, left.rows, members)
             others = left.rows[left.rows != near]
             _, outside = nearest_to_group(records, others, np.array([near]))
-            if inside >= gamma * gamma * outside:  # both are squared
+            # Both distances are squared.
+            if inside >= gamma * gamma * outside:
                 break
             members = np.append(members, near)
             left.join(members[-1:], left.groups - 1)
-        left.tell()
+        left.report()
     return left.join_nearest()

@@ -1,6 +1,6 @@
 """HM2-Micro: a short path through the records, and its optimal cut (MHM)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -88,11 +88,16 @@ def best_cut(problem: Problem, paths: Sequence[Ints]) -> tuple[Ints, Ints]:
 
 def cut_path(problem: Problem, path: Ints) -> Ints:
     """Cut a path by MHM: the group of each record, shape (n,)."""
-    n, latest = len(path), latest_starts(problem.subjects[path], problem.k)
-    cost, starts, labels = np.full(n + 1, np.inf), np.zeros(n, np.bool_), np.empty(n, np.int64)
+    n = len(path)
+    latest = latest_starts(problem.subjects[path], problem.k)
+    cost = np.full(n + 1, np.inf)
     cost[0] = 0.0
-    room = np.zeros(n), cost, np.zeros(n + 1, np.int64)
-    mark_optimal_cut(problem.records, path, latest, *room, starts)
+    to_later = np.zeros(n)
+    best_start = np.zeros(n + 1, np.int64)
+    starts = np.zeros(n, np.bool_)
+    mark_optimal_cut(problem.records, path, latest, to_later, cost, best_start, starts)
+
+    labels = np.empty(n, np.int64)
     labels[path] = np.cumsum(starts) - 1
     return labels
 
@@ -115,43 +120,55 @@ def find_paths(problem: Problem) -> list[Ints]:
     Source: Maya-López, Martínez-Ballesté, Casino (Expert Systems with Applications 2023), Algorithm
     1, which inserts members by distance; its program does by row, and cuts one direction.
     """
-    settings, n = problem.settings, len(problem.records)
-    if settings.compression == 1:
+    c = min(problem.settings.compression, len(problem.records))
+    if c == 1:
         return [_shortest_path(problem)]
-    compression = problem.parameters_of(CompressionParameters)
-    c = min(settings.compression, n)
-    group = DISTANCE_METHODS[compression.compress_by]
+
+    parameters = problem.parameters_of(CompressionParameters)
+    labels, route = _route_through_cities(problem, c, DISTANCE_METHODS[parameters.compress_by])
+    place = np.empty(len(route), dtype=np.int64)
+    place[route] = np.arange(len(route))
+
+    # Standardised records have their centroid at 0.
+    rows = np.arange(len(labels))
+    orders = {"distance": (problem.records**2).sum(axis=1), "row": rows}
+    directions = {"forward": 1, "backward": -1}
+    return [
+        np.lexsort((rows, inside, sign * place[labels]))
+        for order, inside in orders.items()
+        for direction, sign in directions.items()
+        if parameters.expansion in (order, "both") and parameters.direction in (direction, "both")
+    ]
+
+
+def _route_through_cities(
+    problem: Problem, c: int, group: Callable[[Problem], Ints]
+) -> tuple[Ints, Ints]:
+    """Group c records or more to a city, and find a path: the city of each record, and the path."""
+    n = len(problem.records)
     labels = group(replace(problem, subjects=np.arange(n), k=c, log=SearchLog()))
     cities = group_means(problem.records, labels)
-    of_cities = replace(
+    problem_of_cities = replace(
         problem,
         records=cities,
         subjects=np.arange(len(cities)),
         k=max(-(-problem.k // c), 2),  # cities that make a group of k records
         neighbours=None,
     )
-    route = _shortest_path(of_cities)
-    if route[0] > route[-1]:  # of cuts that lose the same, rounding must not choose one
+
+    route = _shortest_path(problem_of_cities)
+    # Of cuts that lose the same, rounding must not choose one.
+    if route[0] > route[-1]:
         route = route[::-1]
-    place = np.empty(len(cities), dtype=np.int64)
-    place[route] = np.arange(len(cities))
-    # Standardised records have their centroid at 0.
-    away, rows = (problem.records**2).sum(axis=1), np.arange(n)
-    orders = {"distance": away, "row": rows}
-    directions = {"forward": 1, "backward": -1}
-    return [
-        np.lexsort((rows, inside, way * place[labels]))
-        for order, inside in orders.items()
-        for direction, way in directions.items()
-        if compression.expansion in (order, "both") and compression.direction in (direction, "both")
-    ]
+    return labels, route
 
 
 def _shortest_path(problem: Problem) -> Ints:
     """Find a path by the heuristic named, or by the one that stands for none."""
-    named = problem.settings.heuristic
-    if named is not None:
-        return HEURISTICS[named](problem, None)
+    heuristic = problem.settings.heuristic
+    if heuristic is not None:
+        return HEURISTICS[heuristic](problem, None)
+
     ours = problem.settings.refine in ("anneal", "descent")
     heuristic = "or-opt" if ours else published_heuristic(len(problem.records))
     path = HEURISTICS[heuristic](problem, None)
@@ -161,5 +178,6 @@ def _shortest_path(problem: Problem) -> Ints:
 
 def published_heuristic(cities: int) -> HeuristicName:
     """Name the path of HM2-Micro as published: Concorde where it is found, and takes no hours."""
-    found = cities <= CONCORDE_CITIES and concorde_command() is not None
-    return "concorde" if found else "or-opt"
+    if cities <= CONCORDE_CITIES and concorde_command() is not None:
+        return "concorde"
+    return "or-opt"

@@ -47,8 +47,7 @@ def decomposition(problem: Problem) -> Ints:
 
 def start(problem: Problem) -> Ints:
     """Group by the better of MDAV and V-MDAV (step 2)."""
-    tried = [mdav(problem), v_mdav(problem)]
-    return min(tried, key=lambda labels: sse(problem.records, labels))
+    return min(mdav(problem), v_mdav(problem), key=lambda labels: sse(problem.records, labels))
 
 
 def regroup_parts(problem: Problem, labels: Ints, subsets: int | None = None) -> Ints:
@@ -58,16 +57,21 @@ def regroup_parts(problem: Problem, labels: Ints, subsets: int | None = None) ->
     )
 
     n = len(labels)
-    subsets = subsets or max(round(n * problem.k / _SUBSET), 1)
-    regrouped, groups = np.empty_like(labels), 0
-    parts, task = fill_parts(labels, subsets), "Regrouping the parts of the table"
+    parts = fill_parts(labels, subsets or max(round(n * problem.k / _SUBSET), 1))
+    regrouped = np.empty_like(labels)
+    groups = 0
+    task = "Regrouping the parts of the table"
     for number, rows in enumerate(parts):
         problem.progress(task, number, len(parts))
-        records, subjects = problem.records[rows], dense(problem.subjects[rows])
-        own = dense(labels[rows])
-        best = best_groups(records, problem.k, subjects, own, progress=problem.progress)
-        regrouped[rows] = groups + best
-        groups += int(best.max()) + 1
+        part_labels = best_groups(
+            problem.records[rows],
+            problem.k,
+            dense(problem.subjects[rows]),
+            dense(labels[rows]),
+            progress=problem.progress,
+        )
+        regrouped[rows] = groups + part_labels
+        groups += int(part_labels.max()) + 1
     problem.progress(task, len(parts), len(parts))
     return regrouped
 
@@ -76,10 +80,13 @@ def fill_parts(labels: Ints, subsets: int) -> list[Ints]:
     """Fill parts of n / subsets records or more with whole groups in turn: the rows of each."""
     least = max(round(len(labels) / subsets), 1)
     sizes = np.bincount(labels)
-    part_of, part, held = np.empty(len(sizes), dtype=np.int64), 0, 0
+    part_of = np.empty(len(sizes), dtype=np.int64)
+    part = 0
+    records = 0
     for group, size in enumerate(sizes):
         part_of[group] = part
-        held += size
-        if held >= least:
-            part, held = part + 1, 0
+        records += size
+        if records >= least:
+            part += 1
+            records = 0
     return [np.flatnonzero(part_of[labels] == part) for part in range(int(part_of.max()) + 1)]

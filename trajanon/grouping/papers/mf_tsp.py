@@ -18,7 +18,7 @@ from trajanon.grouping.problem import Problem
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-_BATCH = 32  # paths at a time, to count their neighbours
+_PATHS_PER_COUNT = 32  # whose neighbours are counted at a time
 
 
 def mf_tsp(problem: Problem) -> Ints:
@@ -67,17 +67,18 @@ def group_by_paths(problem: Problem, paths: Iterable[Ints]) -> Ints:
     from scipy.sparse import csr_array  # nothing else of the usual search needs it
 
     n = len(problem.records)
-    met = csr_array((n, n), dtype=np.int64)
     near = problem.parameters_of(MfTspParameters).path_neighbours == "near"
-    steps, waiting = range(1, min(problem.k, n) if near else min(2, n)), iter(paths)
-    while batch := list(islice(waiting, _BATCH)):
+    steps = range(1, min(problem.k, n) if near else min(2, n))
+    met = csr_array((n, n), dtype=np.int64)
+
+    waiting = iter(paths)
+    while batch := list(islice(waiting, _PATHS_PER_COUNT)):
         orders = np.array(batch)
         left = np.concatenate([orders[:, :-step].ravel() for step in steps])
         right = np.concatenate([orders[:, step:].ravel() for step in steps])
         pairs = csr_array((np.ones(len(left), np.int64), (left, right)), (n, n))
-        met = met + pairs
-        if near:  # else it counts which record follows the other
-            met = met + pairs.T
+        # The next ones alone are counted in one direction: which record follows the other.
+        met = met + pairs + pairs.T if near else met + pairs
     return group_by_counts(problem, csr_array(met))
 
 
@@ -85,46 +86,54 @@ def group_by_counts(problem: Problem, met: "csr_array") -> Ints:
     """Group records by how often the first of two has met the second, (n, n)."""
     from scipy.sparse import csr_array, vstack
 
-    subjects, groups = problem.subjects, list[list[int]]()
-    waiting = np.ones(len(subjects), dtype=np.bool_)
-    loose: list[int] = []  # of groups that found no k-th record
-    pairs, back = met.tocoo(), csr_array(met.T)
+    subjects = problem.subjects
+    pairs = met.tocoo()
+    met_by = csr_array(met.T)
     most_first = np.lexsort((pairs.col, pairs.row, -pairs.data))
+
+    groups: list[list[int]] = []
+    loose: list[int] = []  # of groups that found no k-th record
+    waiting = np.ones(len(subjects), dtype=np.bool_)
     for i, j in zip(pairs.row[most_first], pairs.col[most_first], strict=True):
-        if waiting[i] and waiting[j] and subjects[i] != subjects[j]:
-            near = vstack([met[[i]], back[[j]]], format="csr")
-            group, of = [int(i), int(j)], subjects[near.indices]
-            while len(group) < problem.k:
-                free = waiting[near.indices] & ~np.isin(of, subjects[group])
-                if not free.any():
-                    break
-                group.append(int(near.indices[free][near.data[free].argmax()]))
-            waiting[group] = False
-            if len(group) == problem.k:
-                groups.append(group)
-            else:
-                loose += group
+        if not waiting[i] or not waiting[j] or subjects[i] == subjects[j]:
+            continue
+
+        near = vstack([met[[i]], met_by[[j]]], format="csr")
+        group = [int(i), int(j)]
+        while len(group) < problem.k:
+            joining = waiting[near.indices] & ~np.isin(subjects[near.indices], subjects[group])
+            if not joining.any():
+                break
+            group.append(int(near.indices[joining][near.data[joining].argmax()]))
+
+        waiting[group] = False
+        if len(group) == problem.k:
+            groups.append(group)
+        else:
+            loose += group
     waiting[loose] = True
     _place(problem, groups, np.flatnonzero(waiting))
+
     labels = np.empty(len(subjects), dtype=np.int64)
     for number, group in enumerate(groups):
         labels[group] = number
     return labels
 
 
-def _place(problem: Problem, groups: list[list[int]], rest: Ints) -> None:
-    """Let the rest join groups that have room, or form groups of its own, or join any groups."""
+def _place(problem: Problem, groups: list[list[int]], loose: Ints) -> None:
+    """Put loose records into groups that have room, or groups of their own, or any groups."""
     k = problem.k
     room = sum(max(2 * k - 1 - len(group), 0) for group in groups)
-    _, subjects = np.unique(problem.subjects[rest], return_inverse=True)
-    if len(rest) > room and subjects.max(initial=-1) + 1 >= k:
-        labels = mdav(Problem(records=problem.records[rest], subjects=subjects, k=k))
-        groups += [rest[labels == g].tolist() for g in range(labels.max() + 1)]
+    _, subjects = np.unique(problem.subjects[loose], return_inverse=True)
+    if len(loose) > room and subjects.max(initial=-1) + 1 >= k:
+        labels = mdav(Problem(records=problem.records[loose], subjects=subjects, k=k))
+        groups += [loose[labels == group].tolist() for group in range(labels.max() + 1)]
         return
-    largest = 2 * k - 1 if len(rest) <= room else len(problem.records)
+
+    largest = 2 * k - 1 if len(loose) <= room else len(problem.records)
     centroids = np.array([problem.records[group].mean(axis=0) for group in groups])
     sizes = np.array([len(group) for group in groups])
-    for record in rest:
+    for record in loose:
         away = ((centroids - problem.records[record]) ** 2).sum(axis=1)
         nearest = int(np.where(sizes < largest, away, np.inf).argmin())
         groups[nearest].append(int(record))

@@ -16,9 +16,9 @@ from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.descent import TINY_GAIN, build_groups
 
 STANDSTILL = 1e-4  # squared standard deviations: a pass that changes the SSE by less is the last
-_SHUFFLED = 1000  # records between two words about progress
-_PAIRS = 10_000_000  # at most compared between two words about progress
-_EXCHANGED = 100  # exchanges between two words about progress
+_RECORDS_PER_REPORT = 1000  # looked at between two reports of progress
+_PAIRS_PER_REPORT = 10_000_000  # compared at most between two reports of progress
+_EXCHANGES_PER_REPORT = 100
 
 
 def rcs(problem: Problem, labels: Ints) -> Ints:
@@ -54,27 +54,35 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
     >>> [(stage.name, round(stage.information_loss, 2)) for stage in partition.stages]
     [('mdav', 8.66), ('rcs', 6.69)]
     """
-    n, k = len(labels), problem.k
+    n = len(labels)
+    k = problem.k
     groups = build_groups(problem.records, labels, problem.subjects, places=n // k)
     random = problem.random.integers(1, 2**63, size=1, dtype=np.uint64)
     room = room_for(groups)
     parameters = problem.parameters_of(RcsParameters)
-    probability, left = parameters.shuffle_probability, parameters.max_events
+    probability = parameters.shuffle_probability
+    events_left = parameters.max_events
 
     best = dense(labels)
-    least = now = sse(groups.records, best)
-    passes, change = 0, np.inf
+    least = lost = sse(groups.records, best)
+    passes = 0
+    change = np.inf
     while change >= STANDSTILL:
-        for start in range(0, n, _SHUFFLED):
+        for start in range(0, n, _RECORDS_PER_REPORT):
             problem.progress("Shuffling groups", passes + start / n, None)
-            stop = min(start + _SHUFFLED, n)
-            left = shuffling_pass(groups, random, room, k, probability, left, start, stop)
+            stop = min(start + _RECORDS_PER_REPORT, n)
+            events_left = shuffling_pass(
+                groups, random, room, k, probability, events_left, start, stop
+            )
         passes += 1
+
         labels = dense(groups.labels)
-        before, now = now, sse(groups.records, labels)
-        change = abs(before - now)
-        if now < least:
-            best, least = labels, now
+        lost_before = lost
+        lost = sse(groups.records, labels)
+        change = abs(lost_before - lost)
+        if lost < least:
+            best = labels
+            least = lost
             problem.log.offer(best)
     return best
 
@@ -104,17 +112,20 @@ def swap(problem: Problem, labels: Ints) -> Ints:
     >>> [(stage.name, round(stage.information_loss, 2)) for stage in partition.stages]
     [('mdav', 8.66), ('swap', 8.66)]
     """
-    n, groups = len(labels), build_groups(problem.records, labels, problem.subjects)
+    n = len(labels)
+    groups = build_groups(problem.records, labels, problem.subjects)
     swaps = Swaps(groups, np.full(n, -1), np.zeros(n))
-    rows = max(_PAIRS // n, 1)
+    rows = max(_PAIRS_PER_REPORT // n, 1)
     for start in range(0, n, rows):
         problem.progress("Comparing pairs of records", start, n)
         find_partners(swaps, problem.k, start, min(start + rows, n))
+
     tiny = TINY_GAIN * float((groups.records**2).sum(axis=1).max())
-    made, last = 0, _EXCHANGED
-    while last == _EXCHANGED:
+    made = 0
+    made_now = _EXCHANGES_PER_REPORT
+    while made_now == _EXCHANGES_PER_REPORT:
         problem.progress("Exchanging pairs of records", made, None)
-        last = make_exchanges(swaps, problem.k, tiny, _EXCHANGED)
-        made += last
+        made_now = make_exchanges(swaps, problem.k, tiny, _EXCHANGES_PER_REPORT)
+        made += made_now
         problem.log.offer(groups.labels)
     return groups.labels

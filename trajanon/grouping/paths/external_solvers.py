@@ -18,8 +18,12 @@ from trajanon.common.errors import BadInput
 from trajanon.grouping.paths.paths import from_any_start, shortest
 from trajanon.grouping.problem import Problem
 
-ASKED, TOUR, SEED = "problem.tsp", "problem.sol", "SEED"
-"""What a command reads and writes in its folder, and a word in it that the seed replaces."""
+PROBLEM = "problem.tsp"
+TOUR = "problem.sol"
+"""The files that a command reads and writes in its folder."""
+
+SEED = "SEED"
+"""A word of a command that the seed replaces."""
 
 MOST_RECORDS = 20_000  # then the file has 3 GB, and a solver needs more than twice that
 
@@ -32,11 +36,11 @@ _PYCONCORDE = f"""\
 import sys
 from concorde.tsp import TSPSolver
 
-found = TSPSolver.from_tspfile("{ASKED}").solve(verbose=False, random_seed=int(sys.argv[1]))
-if not found.found_tour:
+solution = TSPSolver.from_tspfile("{PROBLEM}").solve(verbose=False, random_seed=int(sys.argv[1]))
+if not solution.found_tour:
     sys.exit("no tour was found")
 with open("{TOUR}", "w") as file:
-    print(len(found.tour), *found.tour, file=file)
+    print(len(solution.tour), *solution.tour, file=file)
 """
 
 # elkai's public functions take neither seed nor precision, and want the distances as
@@ -47,7 +51,7 @@ import sys
 from elkai import _elkai
 
 settings = "PROBLEM_FILE = :stdin:\\nRUNS = 1\\nPRECISION = 1\\nSEED = " + sys.argv[1] + "\\n"
-tour = _elkai.solve_problem(settings, open("{ASKED}").read())
+tour = _elkai.solve_problem(settings, open("{PROBLEM}").read())
 with open("{TOUR}", "w") as file:
     print(len(tour), *(city - 1 for city in tour), file=file)
 """
@@ -83,14 +87,16 @@ def concorde(problem: Problem) -> Ints:
 
 def concorde_command() -> list[str] | None:
     """Find Concorde: how it is called; None if it is not here."""
-    try:  # for the module inside: a folder named concorde passes for a package
+    # Ask for the module inside: a folder named concorde passes for a package.
+    try:
         package = find_spec("concorde.tsp")
     except ImportError:
         package = None
     if package is not None:
         return [*_PYTHON, _PYCONCORDE, SEED]
+
     program = shutil.which("concorde")
-    return None if program is None else [program, "-s", SEED, "-o", TOUR, ASKED]
+    return None if program is None else [program, "-s", SEED, "-o", TOUR, PROBLEM]
 
 
 @from_any_start
@@ -124,18 +130,21 @@ def _path_by(solver: str, command: Sequence[str], problem: Problem) -> Ints:
         return shortest(records)
     if (records == records[0]).all():
         return np.arange(n)  # no distance to scale by
+
     seed = str(problem.random.integers(1, 2**31 - 1))
     problem.progress(f"Finding a short path by {solver}", 0, None)
     with TemporaryDirectory(prefix="trajanon-tour") as name:
         folder = Path(name)
-        write_problem(folder / ASKED, records)
-        said = _run([seed if word == SEED else word for word in command], folder)
+        write_problem(folder / PROBLEM, records)
+        last_line = _run([seed if word == SEED else word for word in command], folder)
         tour = read_tour(folder / TOUR, n + 1)
     if tour is None:
         raise BadInput(
-            f"{solver} found no tour, and said {said!r}; choose the heuristic or-opt, or repair "
-            f"{solver}"
+            f"{solver} found no tour, and said {last_line!r}; choose the heuristic or-opt, or "
+            f"repair {solver}"
         )
+
+    # The path begins behind the dummy, which is city 0.
     return np.roll(tour, -int(np.flatnonzero(tour == 0)[0]))[1:] - 1
 
 
@@ -147,6 +156,7 @@ def write_problem(file: Path, records: Floats) -> None:
     longest = _SUMS_BELOW // (n + 1) - 1
     # Twice the farthest from one record: no two are farther apart.
     reach = 2.0 * np.linalg.norm(records - records[0], axis=1).max()
+
     with file.open("w", encoding="ascii") as lines:
         lines.write(
             "NAME: path\n"
@@ -165,7 +175,6 @@ def write_problem(file: Path, records: Floats) -> None:
 
 def _run(command: Sequence[str], folder: Path) -> str:
     """Run a command, and end it when we end; a tour of a failure is removed. Its last line."""
-    said = ""
     try:
         process = subprocess.Popen(
             command,
@@ -178,24 +187,29 @@ def _run(command: Sequence[str], folder: Path) -> str:
         )
     except OSError as error:
         return error.strerror or str(error)
+
+    last_line = ""
     with process:
         try:
             for line in process.stdout or ():  # it is a pipe
-                said = line.strip() or said
-                if said.startswith("FATAL ERROR"):
-                    break  # Concorde would sleep for an hour now, for a debugger
+                last_line = line.strip() or last_line
+                # Concorde would sleep for an hour now, for a debugger.
+                if last_line.startswith("FATAL ERROR"):
+                    break
             else:
                 process.wait()
         finally:
+            # It writes no more when the folder is removed.
             process.kill()
-            process.wait()  # it writes no more where all is removed now
+            process.wait()
+
     if process.returncode != 0:
         (folder / TOUR).unlink(missing_ok=True)
-    return said
+    return last_line
 
 
 def read_tour(file: Path, cities: int) -> Ints | None:
-    """Read the order of all cities, numbered from 0; None if the file has no such."""
+    """Read the order of all cities, numbered from 0; None if the file has none."""
     try:
         numbers = [int(word) for word in file.read_text(encoding="ascii").split()]
     except (OSError, ValueError):

@@ -19,8 +19,8 @@ Paths through seven places; the shortest is 7.68 standard deviations long:
 >>> import trajanon
 >>> places = [[0, 1], [2, 3], [4, 2], [2, 0], [1, 5], [0, 3], [2, 2]]
 >>> for rule in ("nearest", "farthest", "cheapest", "arbitrary"):
-...     found = trajanon.microaggregate(places, k=2, heuristic=f"{rule}-insertion")
-...     print(rule, round(found.path_length, 2))
+...     partition = trajanon.microaggregate(places, k=2, heuristic=f"{rule}-insertion")
+...     print(rule, round(partition.path_length, 2))
 nearest 8.33
 farthest 7.74
 cheapest 7.74
@@ -33,6 +33,7 @@ import numpy as np
 
 from trajanon._kernels.path_building import (
     GrowingTour,
+    Walks,
     insert_by_rule,
     insert_cheapest,
     shortest_walk,
@@ -43,7 +44,7 @@ from trajanon.grouping.paths.paths import Heuristic, from_any_start, outermost, 
 from trajanon.grouping.problem import Problem
 
 _LISTED = 32  # neighbours of a record; a walk that has met them all searches the rest
-_CHUNK = 100  # walks between two words about progress, and two chances to interrupt
+_WALKS_PER_REPORT = 100  # between two reports of progress, and two chances to interrupt
 
 
 def insertion(rule: int | None) -> Heuristic:
@@ -52,23 +53,32 @@ def insertion(rule: int | None) -> Heuristic:
     @from_any_start
     def path(problem: Problem) -> Ints:
         records = problem.records
-        # In which cities wait, the dummy too.
+        # The cities, the dummy too, in the order in which they wait.
         return inserted(records, problem.random.permutation(len(records) + 1), rule)
 
     return path
 
 
 def inserted(records: Floats, turn: Ints, rule: int | None) -> Ints:
-    """Let a tour grow from the first city in turn, by nearest, farthest, any or cheapest one."""
+    """Grow a tour from the first city in turn, by nearest, farthest, any or cheapest one."""
     n = len(records)
-    places = np.full(n + 1, turn[0]), np.empty(n + 1, dtype=np.int64), np.empty(n + 1)
-    tour = GrowingTour(records, turn[0], *places)
+    tour = GrowingTour(
+        records=records,
+        start=turn[0],
+        following=np.full(n + 1, turn[0]),
+        place=np.empty(n + 1, dtype=np.int64),
+        longer=np.empty(n + 1),
+    )
+    waiting = turn[1:].copy()
     if rule is None:
-        insert_cheapest(tour, turn[1:].copy())
+        insert_cheapest(tour, waiting)
     else:
-        insert_by_rule(tour, turn[1:].copy(), np.full(n + 1, np.inf), rule)
-    following, order = tour.following.tolist(), [n]
-    for _ in range(n):  # as the tour behind the dummy does
+        insert_by_rule(tour, waiting, np.full(n + 1, np.inf), rule)
+
+    # The path is the tour behind the dummy.
+    following = tour.following.tolist()
+    order = [n]
+    for _ in range(n):
         order.append(following[order[-1]])
     return np.array(order[1:])
 
@@ -82,7 +92,7 @@ INSERTIONS: Mapping[str, Heuristic] = {
 
 
 def repetitive_nn(problem: Problem, start: int | None = None) -> Ints:
-    """Take the shortest of the nearest neighbour tours from every city.
+    """Find the shortest of the nearest neighbour tours from every city.
 
     Each record, and the dummy, begins a tour. From a record it leads to the dummy, at distance 0,
     and from there to a random record, so the first record stands at the end of the path, as in
@@ -108,6 +118,7 @@ def repetitive_nn(problem: Problem, start: int | None = None) -> Ints:
         return np.zeros(1, dtype=np.int64)
     if start is not None:
         return _from_every_other(problem, start)
+
     ends = np.arange(-1, n)  # -1 for the tour that begins with the dummy
     starts = problem.random.integers(np.where(ends < 0, n, n - 1))
     starts += (ends >= 0) & (starts >= ends)
@@ -122,22 +133,30 @@ def _from_every_other(problem: Problem) -> Ints:
 
 def _shortest_walk(problem: Problem, starts: Ints, ends: Ints) -> Ints:
     """Walk from each start to its end, -1 for any, and take the shortest path."""
-    records, task = problem.records, "Walking from every record"
+    records = problem.records
     n = len(records)
     if n == 1:
         return np.zeros(1, dtype=np.int64)
+
     neighbours = exact_neighbours(records, _LISTED)
     near = np.sqrt(((records[:, None, :] - records[neighbours]) ** 2).sum(axis=2))
-    best, shortest = np.empty(n, dtype=np.int64), np.inf
-    room = np.empty(n, dtype=np.bool_), np.empty(n, dtype=np.int64)
-    for first in range(0, len(starts), _CHUNK):
+    walks = Walks(
+        records=records,
+        neighbours=neighbours,
+        near=near,
+        waiting=np.empty(n, dtype=np.bool_),
+        order=np.empty(n, dtype=np.int64),
+        best=np.empty(n, dtype=np.int64),
+    )
+
+    shortest = np.inf
+    task = "Walking from every record"
+    for first in range(0, len(starts), _WALKS_PER_REPORT):
         problem.progress(task, first, len(starts))
-        walks = slice(first, first + _CHUNK)
-        shortest = shortest_walk(
-            records, neighbours, near, starts[walks], ends[walks], *room, best, shortest
-        )
+        part = slice(first, first + _WALKS_PER_REPORT)
+        shortest = shortest_walk(walks, starts[part], ends[part], shortest)
     problem.progress(task, len(starts), len(starts))
-    return best
+    return walks.best
 
 
 def npn(problem: Problem, start: int | None = None) -> Ints:

@@ -19,16 +19,15 @@ from trajanon.grouping.methods.distance_methods import mdav
 from trajanon.grouping.neighbours import BATCHES, Approximate, Neighbours, neighbours_of
 from trajanon.grouping.problem import Problem
 
-_AT_ONCE = 10_000  # steps that a thread measures
-
+_STEPS_PER_SUM = 10_000  # that a thread measures
 Heuristic = Callable[[Problem, int | None], Ints]
 """A problem, and the record the path begins with, or None, to the order of records on it, (n,)."""
 
 
 def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
-    """Let a search that chooses its own start take one, or None.
+    """Make of a search that chooses its own start one that takes a start, or None.
 
-    The start then plays the dummy, and stands before the nearer end of the others' path.
+    The start then takes the place of the dummy, before the nearer end of the others' path.
 
     Source: Maya-López, Solanas (ApplePies 2019), section II C.
     """
@@ -37,6 +36,7 @@ def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
     def begun_at_start(problem: Problem, start: int | None = None) -> Ints:
         if start is None:
             return search(problem)
+
         records = problem.records
         others = np.delete(np.arange(len(records)), start)
         if len(others) == 0:
@@ -44,6 +44,7 @@ def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
         onward = search(
             replace(problem, records=records[others], subjects=problem.subjects[others])
         )
+
         away = ((records[others[onward[[0, -1]]]] - records[start]) ** 2).sum(axis=1)
         if away[1] < away[0]:
             onward = onward[::-1]
@@ -61,17 +62,17 @@ def shortest(records: Floats) -> Ints:
 
 
 def path_length(records: Floats, path: Ints) -> float:
-    """Length of a path through standardised records."""
+    """Measure the length of a path through standardised records."""
 
     def length(places: Ints, stop: Event) -> float:
         steps = np.diff(records[path[places[0] : places[-1] + 2]], axis=0)
         return float(np.sqrt((steps**2).sum(axis=1)).sum())
 
-    return sum(in_parts(length, np.arange(max(len(path) - 1, 1)), _AT_ONCE))
+    return sum(in_parts(length, np.arange(max(len(path) - 1, 1)), _STEPS_PER_SUM))
 
 
 def nearest_neighbour(problem: Problem, start: int | None = None) -> Ints:
-    """Go on to the nearest record not yet met.
+    """Walk on to the nearest record not yet met.
 
     A tour through the records and the dummy begins with a random one of these cities. The dummy is
     at distance 0 and comes next; from there all records are equally far, and a random one follows.
@@ -87,15 +88,20 @@ def nearest_neighbour(problem: Problem, start: int | None = None) -> Ints:
     n = len(records)
     if start is not None:
         return walked(records, start)
+
     cities = problem.random.permutation(n + 1)
     turn = cities[cities < n]
+    first = turn[0]
     if cities[0] == n or n == 1:
-        return walked(records, turn[0])
-    return np.append(walked(records, turn[1], np.flatnonzero(np.arange(n) != turn[0])), turn[0])
+        return walked(records, first)
+
+    # The dummy came second, and a random record follows it.
+    others = np.flatnonzero(np.arange(n) != first)
+    return np.append(walked(records, turn[1], others), first)
 
 
 def through_groups(method: Callable[[Problem], Ints]) -> Heuristic:
-    """Lead through the groups of a method (MD-MHM, MDAV-MHM, CBFS-MHM).
+    """Return a heuristic that leads through the groups of a method (MD-, MDAV- and CBFS-MHM).
 
     References
     ----------
@@ -113,9 +119,10 @@ def through_groups(method: Callable[[Problem], Ints]) -> Heuristic:
 
 
 def path_through(records: Floats, labels: Ints) -> Ints:
-    """Lead through groups, by Nearest Point Next on their centroids; inside to the nearest."""
+    """Walk through groups, by Nearest Point Next on their centroids; inside to the nearest."""
     members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
     centroids = group_means(records, labels)
+
     path: list[Ints] = []
     for group in walked(centroids, outermost(centroids)):
         rows = members[group]
@@ -139,8 +146,9 @@ def walked(points: Floats, first: int, through: Ints | None = None) -> Ints:
 def outermost(points: Floats) -> int:
     """Find the point farthest from the centroid of all."""
     # Two points are equally far from it: rounding must not choose.
-    two = len(points) == 2
-    return 0 if two else int(farthest(points, np.arange(len(points)), points.mean(axis=0)))
+    if len(points) == 2:
+        return 0
+    return int(farthest(points, np.arange(len(points)), points.mean(axis=0)))
 
 
 FEW = 5
@@ -152,9 +160,9 @@ NEIGHBOURS = 16
 PATH_BLOCK = 1_000
 """Records of a block, about: the time to join links grows with its square."""
 
-_LISTS_AT_ONCE = 500  # records at a time, for a thread that measures distances
+_LISTS_PER_PART = 500  # whose distances a thread measures at once
 
-_CHUNK = 20_000  # kicks between two words about progress, and two chances to interrupt
+_KICKS_PER_REPORT = 20_000  # between two reports of progress, and two chances to interrupt
 
 _JOURNAL = 100_000  # reversals that can be taken back
 
@@ -210,7 +218,7 @@ def two_opt(problem: Problem) -> Ints:
 
 @from_any_start
 def mdav_lk(problem: Problem) -> Ints:
-    """Lead through the groups of MDAV, and shorten that by Lin and Kernighan's heuristic.
+    """Walk through the groups of MDAV, and shorten the path by Lin and Kernighan's heuristic.
 
     A chain gives up a link of a record, joins the freed end to a near record, gives up that one's
     link in turn, and so on, five times at most, while all links given up are longer than all new
@@ -223,13 +231,14 @@ def mdav_lk(problem: Problem) -> Ints:
     control through microaggregation". Lin, Kernighan (1973), "An effective heuristic
     algorithm for the traveling-salesman problem".
     """
-    records, random = problem.records, problem.random
+    records = problem.records
     n = len(records)
     if n < FEW:
         return shortest(records)
+
     path = through_groups(mdav)(problem, None)
-    tour = tour_through(records, path, near_lists(records), random)
-    tour.queue[: n + 1] = random.permutation(n + 1)
+    tour = tour_through(records, path, near_lists(records), problem.random)
+    tour.queue[: n + 1] = problem.random.permutation(n + 1)
     shorten_by_chains(tour)
     return _cut_at_dummy(tour)
 
@@ -238,17 +247,18 @@ def _shortened(
     problem: Problem, first: Callable[[], Ints], near: NearLists | None = None, *, or_opt: bool
 ) -> Ints:
     """Shorten a first path by 2-opt moves; or by or-opt moves and kicks as well."""
-    records, total = problem.records, 0
+    records = problem.records
     if len(records) < FEW:
         return shortest(records)
+
     tour = tour_through(records, first(), near or near_lists(records), problem.random)
     shorten(tour, or_opt, 0)
     if or_opt:
-        total = problem.budget.kicks_per_record * len(records)
-        for done in range(0, total, _CHUNK):
-            problem.progress(_TASK, done, total)
-            shorten(tour, or_opt, min(_CHUNK, total - done))
-        problem.progress(_TASK, total, total)
+        kicks = problem.budget.kicks_per_record * len(records)
+        for done in range(0, kicks, _KICKS_PER_REPORT):
+            problem.progress(_TASK, done, kicks)
+            shorten(tour, or_opt, min(_KICKS_PER_REPORT, kicks - done))
+        problem.progress(_TASK, kicks, kicks)
     return _cut_at_dummy(tour)
 
 
@@ -260,34 +270,39 @@ def near_lists(records: Floats, known: Neighbours | None = None) -> NearLists:
     """Find the nearest records of each record, unless they are known."""
     nearest = neighbours_of(records, NEIGHBOURS, known)
 
-    def away(rows: Ints, stop: Event) -> Floats:
+    def distances(rows: Ints, stop: Event) -> Floats:
         apart = records[rows, None, :] - records[nearest[rows]]
         return np.asarray(np.sqrt((apart**2).sum(axis=2)))
 
-    return NearLists(
-        nearest, np.concatenate(in_parts(away, np.arange(len(records)), _LISTS_AT_ONCE))
-    )
+    parts = in_parts(distances, np.arange(len(records)), _LISTS_PER_PART)
+    return NearLists(nearest, np.concatenate(parts))
 
 
 def greedy(records: Floats, near: NearLists) -> Ints:
-    """Take the shortest links between near records that make no fork and no circle."""
+    """Join records by the shortest links between near ones that make no fork and no circle."""
     n, count = near.nearest.shape
     edges = np.column_stack([np.repeat(np.arange(n), count), near.nearest.ravel()])
     shortest_first = np.argsort(near.away.ravel(), kind="stable")
     shortest_first = shortest_first[: np.isfinite(near.away).sum()]
-    links, order = np.full((n, 2), -1), np.empty(n, dtype=np.int64)
+
+    links = np.full((n, 2), -1)
     greedy_fragments(edges[shortest_first], links, np.arange(n))
+
     ends = np.flatnonzero(links[:, 1] < 0)
+    order = np.empty(n, dtype=np.int64)
     join_fragments(records, links, ends, np.zeros(n, dtype=np.bool_), order)
     return order
 
 
 def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random.Generator) -> Tour:
-    """Make a path a tour through the dummy; a far one is shortened, as rounding would be gain."""
-    n, away = len(records), near.away
+    """Make a path a tour through the dummy; a far one is scaled, as rounding would be gain."""
+    n = len(records)
+    away = near.away
     _, exponent = np.frexp(np.abs(records).max())
     if exponent > _FARTHEST:
-        records, away = (np.ldexp(each, _FARTHEST - exponent) for each in (records, away))
+        records = np.ldexp(records, _FARTHEST - exponent)
+        away = np.ldexp(away, _FARTHEST - exponent)
+
     tour = Tour(
         records=records,
         neighbours=near.nearest,
@@ -310,33 +325,40 @@ def _path_in_blocks(problem: Problem, near: Approximate) -> Ints:
     place[near.order] = np.arange(len(place))
     leaves = max(PATH_BLOCK * (len(near.borders) - 1) // len(place), 1)
     borders = np.append(near.borders[:-1:leaves], len(place))
-    batch = -(-len(borders) // BATCHES)
 
-    def paths(some: Ints, stop: Event) -> list[Ints]:
-        found = []
-        for start, behind in pairwise(some):
+    def paths_of(batch_borders: Ints, stop: Event) -> list[Ints]:
+        paths = []
+        for start, behind in pairwise(batch_borders):
             if stop.is_set():
                 raise KeyboardInterrupt
             rows = near.order[start:behind]
             block = Problem(records=near.points[rows], subjects=rows, k=problem.k)
             within = _within_block(near, rows, place[near.nearest[rows]] - start)
             path = _shortened(block, partial(greedy, block.records, within), within, or_opt=True)
-            found.append(rows[path])
-        return found
+            paths.append(rows[path])
+        return paths
 
-    jobs = [partial(paths, borders[s : s + batch + 1]) for s in range(0, len(borders) - 1, batch)]
+    size = -(-len(borders) // BATCHES)
+    jobs = [
+        partial(paths_of, borders[start : start + size + 1])
+        for start in range(0, len(borders) - 1, size)
+    ]
     problem.progress(_TASK, 0, None)
-    found = in_threads(jobs, lambda: problem.progress(_TASK, 0, None))
-    return joined_paths(near.points, [path for some in found for path in some])
+    batches = in_threads(jobs, lambda: problem.progress(_TASK, 0, None))
+    return joined_paths(near.points, [path for batch in batches for path in batch])
 
 
 def _within_block(near: Approximate, rows: Ints, neighbours: Ints) -> NearLists:
-    """Take the neighbours within a block, numbered from its first record; the others go last."""
+    """Return the neighbours within a block, numbered from its first record; others go last."""
     outside = (neighbours < 0) | (neighbours >= len(rows))
     away = np.where(outside, np.inf, np.sqrt(near.squared[rows]))
     within = np.where(outside, np.arange(len(rows))[:, None], neighbours)
-    inner = np.argsort(outside, axis=1, kind="stable")
-    return NearLists(*(np.take_along_axis(part, inner, axis=1) for part in (within, away)))
+
+    inside_first = np.argsort(outside, axis=1, kind="stable")
+    return NearLists(
+        nearest=np.take_along_axis(within, inside_first, axis=1),
+        away=np.take_along_axis(away, inside_first, axis=1),
+    )
 
 
 def joined_paths(points: Floats, paths: Sequence[Ints]) -> Ints:

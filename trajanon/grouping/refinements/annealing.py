@@ -32,26 +32,28 @@ COURSE = ((0.0, 1.4), (0.15, 0.6), (0.9, 0.12), (1.0, 0.07))
 the place of a move; in between it falls geometrically. Most is gained in the middle, where it falls
 slowly. The hot part finds where whole groups belong; it is short, as most moves are made then."""
 
-LARGE_HOT, LARGE_COLD = 1.4, 0.1
-"""Of a large table, which gets few moves: none are spent on what descent does as well."""
+LARGE_HOT = 1.4
+LARGE_COLD = 0.1
+"""Heats of a large table, which gets few moves: none are spent on what descent does as well."""
 
-LEAST, FULL = 0.01875, 5_625
+LEAST = 0.01875
+FULL = 5_625
 """A large table of n records gets LEAST + FULL / n of the moves: 2,400 a record with 20,000."""
 
-LARGE_PASS, FEWEST = 250, 4
-"""Moves per record of a large table's pass at most, and passes at least; with 3, 0.9 % are lost."""
+LARGE_PASS = 250  # moves per record of a large table's pass at most
+FEWEST = 4  # passes of a large table at least; with 3, 0.9 % are lost
 
 PASSES_AT_ONCE = 4  # of one block, between two looks at its runs: the first waits for the others
 SOLVED = 5  # up to this k recombination solves regions, or comes near it, and none is annealed
 REGION = 25  # a region holds this many times k records: as many groups, if they are small
 REGION_MOVES = 5_000  # per record in a round at most
 REGION_SHARE = 2.0  # moves of all rounds, of those that all runs of annealing had
-REGION_HOT, REGION_COLD = 0.6, 0.05  # what groups look like from afar is settled before
-
+REGION_HOT = 0.6  # what groups look like from afar is settled before
+REGION_COLD = 0.05
 
 PASS = 500  # moves per record of a pass at most; then blocks are drawn again
 DROPPED = 0.01  # share of the SSE that the axes left out of the search may hold
-_AT_ONCE = 10_000  # records at a time, for a thread that finds temperatures
+_RECORDS_PER_PART = 10_000  # of which a thread finds the temperatures at once
 QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)  # of the exponential distribution
 
 NEARNESS = 5.0
@@ -102,7 +104,8 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
     >>> [(stage.name, round(stage.information_loss, 2)) for stage in partition.stages]
     [('mdav', 8.66), ('descent', 6.69), ('annealing', 6.69)]
     """
-    log, large = problem.log, problem.large
+    log = problem.log
+    large = problem.large
     if large is None or problem.budget.moves_per_record == 0:
         labels = descend(problem, labels)
     else:
@@ -110,19 +113,21 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
     log.end_step("descent", labels)
     if problem.budget.moves_per_record == 0:
         return labels
+
     optima = anneal_runs(problem, labels)
     best = reduce(partial(cross, problem.records), optima, labels)
     log.end_step("annealing", best)
     if not problem.budget.recombined:
         return best
-    from trajanon.grouping.refinements.recombination import (
-        recombine,  # loads HiGHS: nothing else does
-    )
+
+    # Only here, as nothing else loads HiGHS.
+    from trajanon.grouping.refinements.recombination import recombine
 
     best = recombine(problem, best, optima)
     log.offer(best)
     best = descend(problem, best)
     log.end_step("recombination", best)
+
     if problem.k > SOLVED:
         best = anneal_regions(problem, best)
         best = descend(problem, best)
@@ -133,45 +138,55 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
 def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
     """Run the annealing several times, each time with other moves: the local optima."""
     # A table of several blocks keeps the cores busy by itself, and gets fewer runs.
-    runs = [labels] * max(problem.budget.runs // block_count(len(labels)), 1)
-    few = np.count_nonzero(np.bincount(problem.subjects)) < 2 * problem.k
-    if few or sse(problem.records, labels) == 0.0:
-        return runs  # all is one group, or nothing can be better
+    blocks = block_count(len(labels))
+    runs = [labels] * max(problem.budget.runs // blocks, 1)
+
+    one_group = np.count_nonzero(np.bincount(problem.subjects)) < 2 * problem.k
+    if one_group or sse(problem.records, labels) == 0.0:
+        return runs
+
     field = build_field(problem, labels)
     moves, heats = schedule(problem)
     passes = len(heats) - 1
     # One block has no borders, and no need for others.
-    together = PASSES_AT_ONCE if block_count(len(labels)) == 1 else 1
-    best, least = list(runs), [np.inf] * len(runs)
+    together = PASSES_AT_ONCE if blocks == 1 else 1
+
+    best = list(runs)
+    least = [np.inf] * len(runs)
     for number in range(0, passes, together):
         problem.progress("Annealing", number, passes, problem.log.note)
         runs = anneal_passes(field, runs, moves, heats[number : number + together + 1])
-        for run, labels in enumerate(runs):
-            lost = sse(problem.records, labels)
-            problem.log.offer(labels, lost)
+        for run, run_labels in enumerate(runs):
+            lost = sse(problem.records, run_labels)
+            problem.log.offer(run_labels, lost)
             if lost < least[run]:
-                best[run], least[run] = labels, lost
+                best[run] = run_labels
+                least[run] = lost
+
     if problem.large is not None:
-        return [descend_in_blocks(problem, one, problem.records) for one in best]
+        return [descend_in_blocks(problem, optimum, problem.records) for optimum in best]
 
-    def descend_in_thread(labels: Ints, stop: Event) -> Ints:
-        return descend(block_of(problem, stop), labels)
+    def descend_in_thread(optimum: Ints, stop: Event) -> Ints:
+        return descend(block_of(problem, stop), optimum)
 
-    return in_threads([partial(descend_in_thread, labels) for labels in best])
+    return in_threads([partial(descend_in_thread, optimum) for optimum in best])
 
 
 def anneal_passes(field: Field, runs: list[Ints], moves: int, heats: Floats) -> list[Ints]:
     """Anneal each block of each run between some heats; the labels of each run then."""
-    seen, random = field.problem.records, field.problem.random
-    blocks = [list(draw_blocks(seen, labels, random)) for labels in runs]
-    job = partial(anneal_block, field, moves, heats)
+    random = field.problem.random
+    blocks = [list(draw_blocks(field.problem.records, labels, random)) for labels in runs]
+    anneal_one = partial(anneal_block, field, moves, heats)
     jobs = [
-        partial(job, dense(labels[rows]), rows, random_word(random))
-        for labels, parts in zip(runs, blocks, strict=True)
-        for rows in parts
+        partial(anneal_one, dense(labels[rows]), rows, random_word(random))
+        for labels, run_blocks in zip(runs, blocks, strict=True)
+        for rows in run_blocks
     ]
-    found = iter(in_threads(jobs))
-    return [put_together([(rows, next(found)) for rows in parts]) for parts in blocks]
+
+    block_labels = iter(in_threads(jobs))
+    return [
+        put_together([(rows, next(block_labels)) for rows in run_blocks]) for run_blocks in blocks
+    ]
 
 
 def schedule(problem: Problem) -> tuple[int, Floats]:
@@ -180,10 +195,11 @@ def schedule(problem: Problem) -> tuple[int, Floats]:
     if problem.large is not None:
         moves = int(moves * (LEAST + FULL / len(problem.records)))
         return cooling(moves, LARGE_PASS, FEWEST, LARGE_HOT, LARGE_COLD)
+
     passes = max(moves // PASS, 1)
     passed, heats = np.transpose(COURSE)
-    now = np.linspace(0.0, 1.0, passes + 1)
-    return min(PASS, moves), np.exp(np.interp(now, passed, np.log(heats)))
+    shares = np.linspace(0.0, 1.0, passes + 1)
+    return min(PASS, moves), np.exp(np.interp(shares, passed, np.log(heats)))
 
 
 def anneal_regions(problem: Problem, labels: Ints) -> Ints:
@@ -191,33 +207,36 @@ def anneal_regions(problem: Problem, labels: Ints) -> Ints:
     labels = dense(labels)
     if sse(problem.records, labels) == 0.0:
         return labels
-    field, random = build_field(problem, labels), problem.random
+
+    field = build_field(problem, labels)
     moves = min(problem.budget.moves_per_record, REGION_MOVES)  # per record, in a round
     _, heats = cooling(moves, PASS, 1, REGION_HOT, REGION_COLD)
     runs = max(problem.budget.runs // block_count(len(labels)), 1)
     rounds = int(REGION_SHARE * runs * problem.budget.moves_per_record / moves)
 
-    def anneal_one(labels: Ints, rows: Ints, word: np.uint64, stop: Event) -> Ints:
+    def anneal_one(before: Ints, rows: Ints, word: np.uint64, stop: Event) -> Ints:
         region = block_of(problem, stop, rows)
-        found = anneal_block(field, PASS, heats, labels, rows, word, stop)
-        found = cross(region.records, labels, descend(region, found))
+        annealed = anneal_block(field, PASS, heats, before, rows, word, stop)
+        after = cross(region.records, before, descend(region, annealed))
         # But for rounding, it always gains.
-        gains = sse(region.records, found) < sse(region.records, labels)
-        return found if gains else labels
+        gains = sse(region.records, after) < sse(region.records, before)
+        return after if gains else before
 
     for number in range(rounds):
         problem.progress("Annealing regions", number, rounds, problem.log.note)
-        regions = list(draw_blocks(field.problem.records, labels, random, REGION * problem.k))
+        size = REGION * problem.k
+        regions = list(draw_blocks(field.problem.records, labels, problem.random, size))
         jobs = [
-            partial(anneal_one, dense(labels[rows]), rows, random_word(random)) for rows in regions
+            partial(anneal_one, dense(labels[rows]), rows, random_word(problem.random))
+            for rows in regions
         ]
         labels = put_together(zip(regions, in_threads(jobs), strict=True))
         problem.log.offer(labels)
     return labels
 
 
-def cross(records: Floats, one: Ints, other: Ints) -> Ints:
-    """Take from two partitions the groups of the better one, wherever they part ways.
+def cross(records: Floats, labels: Ints, other_labels: Ints) -> Ints:
+    """Join two partitions: the groups of the better one, wherever they part ways.
 
     As Whitley, Hains and Howe (GECCO 2009), "Tunneling between optima: partition crossover for the
     traveling salesman problem", do with two tours.
@@ -225,16 +244,18 @@ def cross(records: Floats, one: Ints, other: Ints) -> Ints:
     from scipy.sparse import coo_array  # takes long to load: most methods need none
     from scipy.sparse.csgraph import connected_components
 
-    ones, others = int(one.max()) + 1, int(other.max()) + 1
+    groups = int(labels.max()) + 1
+    all_groups = groups + int(other_labels.max()) + 1
     shared = coo_array(
-        (np.ones(len(one)), (one, ones + other)), shape=(ones + others, ones + others)
+        (np.ones(len(labels)), (labels, groups + other_labels)), shape=(all_groups, all_groups)
     )
-    # The smallest sets of records that are whole groups in both.
+
+    # A place is one of the smallest sets of records that are whole groups in both partitions.
     places, place = connected_components(shared, directed=False)
-    lost = np.bincount(place[:ones], sse_of_groups(records, one), places)
-    other_lost = np.bincount(place[ones:], sse_of_groups(records, other), places)
-    taken = (other_lost < lost)[place[:ones]][one]
-    return dense(np.where(taken, ones + other, one))
+    lost = np.bincount(place[:groups], sse_of_groups(records, labels), places)
+    other_lost = np.bincount(place[groups:], sse_of_groups(records, other_labels), places)
+    other_is_better = (other_lost < lost)[place[:groups]][labels]
+    return dense(np.where(other_is_better, groups + other_labels, labels))
 
 
 def cooling(moves: int, most: int, fewest: int, hot: float, cold: float) -> tuple[int, Floats]:
@@ -254,46 +275,53 @@ def nearest_most(count: int) -> Ints:
 
 def build_field(problem: Problem, labels: Ints) -> Field:
     """Find leading axes, neighbours and temperatures; the SSE of the groups must not be 0."""
-    records, large, k = problem.records, problem.large, problem.k
+    records = problem.records
     lost = sse(records, labels)
-    if large is not None:
-        turned, near = large.turned(DROPPED * lost), large.nearest
-        warm = tempered(large.approximate.squared.T, large.count, k, lost / len(records))
-    else:
-        near = neighbours_of(records, neighbour_count(k), problem.neighbours)
-        turned = turn(records, leading_axes(sums_of_products(records), DROPPED * lost))
-        warm = warmth(records, near, k, lost)
-    return Field(replace(problem, records=turned), near, warm)
+
+    if (large := problem.large) is not None:
+        turned = large.turned(DROPPED * lost)
+        squared = large.approximate.squared.T
+        warm = tempered(squared, large.count, problem.k, lost / len(records))
+        return Field(replace(problem, records=turned), large.nearest, warm)
+
+    near = neighbours_of(records, neighbour_count(problem.k), problem.neighbours)
+    turned = turn(records, leading_axes(sums_of_products(records), DROPPED * lost))
+    return Field(replace(problem, records=turned), near, warmth(records, near, problem.k, lost))
 
 
 def warmth(records: Floats, neighbours: NDArray[np.integer], k: int, lost: float) -> Floats:
     """Find the square root of the temperature that suits each record."""
 
-    def of(rows: Ints, stop: Event) -> Floats:
-        here, columns = records[rows], neighbours[rows].T
-        away = (((here - records[column]) ** 2).sum(axis=1) for column in columns)
-        return tempered(away, len(columns), k, lost / len(records))
+    def warmth_of_part(rows: Ints, stop: Event) -> Floats:
+        columns = neighbours[rows].T
+        part = records[rows]
+        squared = (((part - records[column]) ** 2).sum(axis=1) for column in columns)
+        return tempered(squared, len(columns), k, lost / len(records))
 
-    return np.concatenate(in_parts(of, np.arange(len(records)), _AT_ONCE))
+    return np.concatenate(in_parts(warmth_of_part, np.arange(len(records)), _RECORDS_PER_PART))
 
 
-def tempered(away: Iterable[Floats], count: int, k: int, lost: float) -> Floats:
+def tempered(squared: Iterable[Floats], count: int, k: int, lost: float) -> Floats:
     """Find that root from squared distances to the nearest, the second, ..., and the loss."""
-    near, apart, beyond = min(k, count), np.zeros(1), np.zeros(1)
-    for rank, distances in enumerate(away):
-        beyond = beyond + distances
+    near = min(k, count)
+    to_near = np.zeros(1)
+    to_all = np.zeros(1)
+    for rank, distances in enumerate(squared):
+        to_all = to_all + distances
         if rank < near:
-            apart = apart + distances
+            to_near = to_near + distances
+
     # Records with k duplicates have farther ones to go to.
-    apart = np.where(apart > 0.0, apart / near, beyond / count)
-    return np.sqrt(np.sqrt(apart * lost))
+    mean_square = np.where(to_near > 0.0, to_near / near, to_all / count)
+    return np.sqrt(np.sqrt(mean_square * lost))
 
 
 def build_annealing(
     field: Field, records: Floats, labels: Ints, rows: Ints, word: np.uint64
 ) -> Annealing:
     """Lay out the groups of a block for random moves, which begin with a word of random bits."""
-    problem, near = field.problem, neighbours_within(field.neighbours, rows)
+    problem = field.problem
+    near = neighbours_within(field.neighbours, rows)
     return Annealing(
         descent=build_descent(records, labels, problem.subjects[rows], problem.k, near),
         warmth=field.warmth[rows],

@@ -23,34 +23,41 @@ def draw_blocks(
     records: Floats, labels: Ints, random: np.random.Generator, most: int | None = None
 ) -> Iterator[Ints]:
     """Part records into few even blocks of whole near groups, by cuts across random directions."""
-    centroids, sizes = group_means(records, labels), np.bincount(labels)
-    members, behind = np.argsort(labels, kind="stable"), np.cumsum(sizes)
+    centroids = group_means(records, labels)
+    sizes = np.bincount(labels)
+    members = np.argsort(labels, kind="stable")
+    behind = np.cumsum(sizes)
+
+    # Parts of the groups, and how many blocks each of them makes.
     waiting = [(np.arange(len(sizes)), -(-len(labels) // (most or BLOCK)))]
     while waiting:
-        part, blocks = waiting.pop()
-        if blocks == 1 or len(part) == 1:
-            held = sizes[part]
-            skipped = np.repeat(behind[part] - np.cumsum(held), held)
+        groups, blocks = waiting.pop()
+        if blocks == 1 or len(groups) == 1:
+            held = sizes[groups]
+            skipped = np.repeat(behind[groups] - np.cumsum(held), held)
             yield np.sort(members[skipped + np.arange(len(skipped))])
             continue
+
         direction = random.normal(size=records.shape[1])
-        along = (centroids[part] * direction).sum(axis=1)
-        part = part[np.argsort(along, kind="stable")]
-        held = np.cumsum(sizes[part])
+        along = (centroids[groups] * direction).sum(axis=1)
+        groups = groups[np.argsort(along, kind="stable")]
+
+        held = np.cumsum(sizes[groups])
         fewer = blocks // 2
         cut = int(np.searchsorted(held, held[-1] * fewer / blocks)) + 1
-        cut = min(cut, len(part) - 1)
-        waiting += [(part[cut:], blocks - fewer), (part[:cut], fewer)]
+        cut = min(cut, len(groups) - 1)
+        waiting += [(groups[cut:], blocks - fewer), (groups[:cut], fewer)]
 
 
 def put_together(blocks: Iterable[tuple[Ints, Ints]]) -> Ints:
     """Put the groups of all blocks together: each is its rows, and their groups from 0."""
     blocks = list(blocks)
     labels = np.empty(sum(len(rows) for rows, _ in blocks), dtype=np.int64)
+
     groups = 0
-    for rows, theirs in blocks:
-        labels[rows] = groups + theirs
-        groups += int(theirs.max()) + 1
+    for rows, block_labels in blocks:
+        labels[rows] = groups + block_labels
+        groups += int(block_labels.max()) + 1
     return dense(labels)
 
 

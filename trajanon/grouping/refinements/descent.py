@@ -25,7 +25,7 @@ SETTLED = 0.03
 """A block is left at fewer moves than this share of its records: the last gain a thousandth."""
 
 TINY_GAIN = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
-_CHUNK = 3_000  # records times k, looked at between two words about progress
+_RECORDS_PER_REPORT = 3_000  # times k, looked at between two reports of progress
 
 Pass = Callable[[Descent, int, int, int, int], int]
 """Makes the moves of some records or groups: (descent, k, moves so far, first, end) -> moves."""
@@ -76,17 +76,18 @@ def descend(problem: Problem, labels: Ints) -> Ints:
 
 
 def descend_in_blocks(problem: Problem, labels: Ints, seen: Floats) -> Ints:
-    """Descend once in each block of a large table, with all records seen so, (n, q)."""
+    """Descend once in each block of a large table, with the records as ``seen``, (n, q)."""
     large = problem.large
     assert large is not None
 
-    tell = partial(problem.progress, "Moving records", 0, None, problem.log.note)
-    tell()
+    report = partial(problem.progress, "Moving records", 0, None, problem.log.note)
+    report()
     blocks = list(draw_blocks(large.approximate.points, labels, problem.random))
     jobs = [partial(_descend_in_block, problem, labels, large, seen, rows) for rows in blocks]
-    found, lost = zip(*in_threads(jobs, tell), strict=True)
-    labels = put_together(zip(blocks, found, strict=True))
-    problem.log.offer(labels, sum(lost))
+    block_labels, losses = zip(*in_threads(jobs, report), strict=True)
+
+    labels = put_together(zip(blocks, block_labels, strict=True))
+    problem.log.offer(labels, sum(losses))
     return labels
 
 
@@ -94,37 +95,64 @@ def _descend_in_block(
     problem: Problem, labels: Ints, large: Neighbours, seen: Floats, rows: Ints, stop: Event
 ) -> tuple[Ints, float]:
     """Descend in a block: the better groups of before and after, and their SSE."""
-    block, before = block_of(problem, stop, rows), dense(labels[rows])
+    block = block_of(problem, stop, rows)
+    before = dense(labels[rows])
     near = neighbours_within(large.nearest, rows)
     descent = build_descent(seen[rows], before, block.subjects, block.k, near)
     settle(block, descent, passes_of(descent), enough=SETTLED * len(rows))
+
+    # The SSE may have risen in columns that were not seen.
     after = dense(descent.groups.labels)
-    lost, as_it_was = sse(block.records, after), sse(block.records, before)
-    # It may have risen in columns that were not seen.
-    return (before, as_it_was) if lost > as_it_was else (after, lost)
+    lost_before = sse(block.records, before)
+    lost_after = sse(block.records, after)
+    return (before, lost_before) if lost_after > lost_before else (after, lost_after)
 
 
 def build_groups(records: Floats, labels: Ints, subjects: Ints, places: int = 0) -> Groups:
     """Lay out copies of records in groups, with places for as many groups as there may ever be."""
+    n = len(records)
     # Centred, so that rounding is small beside the spread.
     records = records - records.mean(axis=0)
-    means, n = group_means(records, labels), len(records)
-    places = max(places, len(means))
-    centroids, different = np.zeros((places, records.shape[1])), np.zeros(places, dtype=np.int64)
-    centroids[: len(means)], different[: len(means)] = means, subjects_per_group(labels, subjects)
-    first, following, preceding = np.full(places, -1), np.full(n, -1), np.full(n, -1)
+    means = group_means(records, labels)
+    count = len(means)
+    places = max(places, count)
+
+    centroids = np.zeros((places, records.shape[1]))
+    centroids[:count] = means
+    different = np.zeros(places, dtype=np.int64)
+    different[:count] = subjects_per_group(labels, subjects)
+
+    # The members of a group are linked in their order, both ways.
     members = np.argsort(labels, kind="stable")
-    held = np.diff(labels[members], prepend=-1) > 0
-    first[: len(means)] = members[held]
-    before, behind = members[:-1][~held[1:]], members[1:][~held[1:]]
-    following[before], preceding[behind] = behind, before
-    sizes, empty = np.bincount(labels, minlength=places), np.zeros(places + 1, dtype=np.int64)
+    is_first = np.diff(labels[members], prepend=-1) > 0
+    first = np.full(places, -1)
+    first[:count] = members[is_first]
+    before = members[:-1][~is_first[1:]]
+    behind = members[1:][~is_first[1:]]
+    following = np.full(n, -1)
+    following[before] = behind
+    preceding = np.full(n, -1)
+    preceding[behind] = before
+
+    # Places without a group, as a stack; the last number is its height.
+    sizes = np.bincount(labels, minlength=places)
     spare = np.flatnonzero(sizes == 0)[::-1]
-    empty[: len(spare)], empty[-1] = spare, len(spare)
-    repeats = len(np.unique(subjects)) < n
+    empty = np.zeros(places + 1, dtype=np.int64)
+    empty[: len(spare)] = spare
+    empty[-1] = len(spare)
+
     return Groups(
-        *(records, subjects, repeats, labels.copy(), centroids, sizes, different),
-        *(first, following, preceding, empty),
+        records=records,
+        subjects=subjects,
+        repeats=len(np.unique(subjects)) < n,
+        labels=labels.copy(),
+        centroids=centroids,
+        sizes=sizes,
+        different=different,
+        first=first,
+        following=following,
+        preceding=preceding,
+        empty=empty,
     )
 
 
@@ -132,32 +160,33 @@ def build_descent(
     records: Floats, labels: Ints, subjects: Ints, k: int, neighbours: Ints
 ) -> Descent:
     """Lay out groups and what their moves need; no record has been looked at."""
-    groups = build_groups(records, labels, subjects, len(labels) // k + 1)
-    n, places = len(labels), len(groups.sizes)
+    n, near = neighbours.shape
+    groups = build_groups(records, labels, subjects, n // k + 1)
     return Descent(
         groups=groups,
         neighbours=neighbours,
-        changed=np.zeros(places, dtype=np.int64),
+        changed=np.zeros(len(groups.sizes), dtype=np.int64),
         looked=np.full(n, -1, dtype=np.int64),
         gathered=np.zeros(n, dtype=np.int64),
         origins=np.zeros(n, dtype=np.int64),
         bound=np.zeros(3, dtype=np.int64),
         along=np.zeros(n),
-        near=np.empty(neighbours.shape[1], dtype=np.int64),
-        nearer=np.empty(neighbours.shape[1], dtype=np.int64),
+        near=np.empty(near, dtype=np.int64),
+        nearer=np.empty(near, dtype=np.int64),
         tiny=TINY_GAIN * float((groups.records**2).sum(axis=1).max()),
     )
 
 
 def passes_of(descent: Descent) -> list[tuple[Pass, int]]:
     """List the moves of descent, and how many records or groups make them."""
-    n, places = len(descent.groups.labels), len(descent.groups.sizes)
-    made: list[tuple[np.int64, int]] = [(RECORDS, n), (GROUPS, places), (CREATED, n)]
-    return [(partial(_descend, what), count) for what, count in made]
+    n = len(descent.groups.labels)
+    places = len(descent.groups.sizes)
+    counts: list[tuple[np.int64, int]] = [(RECORDS, n), (GROUPS, places), (CREATED, n)]
+    return [(partial(_descend, movers), count) for movers, count in counts]
 
 
-def _descend(what: np.int64, descent: Descent, k: int, moves: int, start: int, stop: int) -> int:
-    return int(descent_pass(descent, what, k, moves, start, stop))
+def _descend(movers: np.int64, descent: Descent, k: int, moves: int, start: int, stop: int) -> int:
+    return int(descent_pass(descent, movers, k, moves, start, stop))
 
 
 def settle(
@@ -168,25 +197,28 @@ def settle(
     enough: float | None = None,
 ) -> None:
     """Make moves until none gains, or, in blocks, a round makes no more than ``enough``."""
-    chunk = max(_CHUNK // problem.k, 1)
-    moves, rounds, complete = 0, 0, True
+    chunk = max(_RECORDS_PER_REPORT // problem.k, 1)
+    moves = 0
+    rounds = 0
+    all_seen_afresh = True
     while True:
-        before = moves
+        moves_before = moves
         for make, count in passes:
             for start in range(0, count, chunk):
                 problem.progress(task, rounds, None, problem.log.note)
                 moves = make(descent, problem.k, moves, start, min(start + chunk, count))
         rounds += 1
         problem.log.offer(dense(descent.groups.labels))
+
         if enough is not None:
-            if moves - before <= enough:
+            if moves - moves_before <= enough:
                 return
-        elif moves > before:
-            complete = False
-        elif complete:
+        elif moves > moves_before:
+            all_seen_afresh = False
+        elif all_seen_afresh:
             return
         else:
             # A move of three groups may have become possible out of a record's sight.
             descent.looked[:] = -1
             refresh_centroids(descent.groups)
-            complete = True
+            all_seen_afresh = True

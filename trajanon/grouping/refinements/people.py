@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.workers import in_parts
 from trajanon.grouping.axes import leading_axes, turn
 from trajanon.grouping.loss import group_means, sums_of_products
@@ -14,7 +14,7 @@ from trajanon.grouping.partition import member_weights, subjects_per_group
 
 _NEAR = 16  # groups that a record may move to
 _TINY = 1e-9  # of the sum of all squares: a gain below it is rounding
-_ROWS_PER_BATCH = 10_000
+_RECORDS_PER_BATCH = 10_000
 
 
 def nearer_to_people(records: Floats, labels: Ints, subjects: Ints, k: int) -> Ints:
@@ -26,40 +26,53 @@ def nearer_to_people(records: Floats, labels: Ints, subjects: Ints, k: int) -> I
     """
     from scipy.spatial import cKDTree
 
-    subjects, labels = dense(subjects), dense(labels)
-    several = subjects_per_group(labels, subjects) < np.bincount(labels)
-    if not several.any():
-        return labels
+    subjects = dense(subjects)
+    labels = dense(labels)
+    if not (subjects_per_group(labels, subjects) < np.bincount(labels)).any():
+        return labels  # nobody is in a group several times
+
     products = sums_of_products(records)
-    tiny = _TINY * float(products.trace())
-    records = turn(records, leading_axes(products, DETAIL * float(products.trace())))
+    squares = float(products.trace())
+    records = turn(records, leading_axes(products, DETAIL * squares))
     tree = cKDTree(group_means(records, labels, member_weights(labels, subjects)))
-    near = nearest_points(tree, records, min(_NEAR, tree.n))[1]
+    _, near = nearest_points(tree, records, min(_NEAR, tree.n))
+
     changed = np.ones(tree.n, dtype=np.bool_)
     while changed.any():
         held = _Held.of(records, labels, subjects)
-        size, people = held.sums[:, :2].T
-        own = held.of_person(labels, subjects)[0]
-        may_leave = (people < size)[labels] & ((people[labels] > k) | (own > 1))
-        rows = np.flatnonzero(may_leave & (changed[labels] | changed[near].any(axis=1)))
+        rows = _records_to_look_at(held, labels, subjects, k, changed, near)
         gains = held.gains(rows, records, labels, subjects, near)
-        best = gains.argmax(axis=1)
-        group, gain = near[rows, best], gains.max(axis=1)
+        target = near[rows, gains.argmax(axis=1)]
+        gain = gains.max(axis=1)
+
+        # The best moves first; a gain holds until one of its groups has changed.
         changed[:] = False
-        for move in np.argsort(-gain, kind="stable")[: int((gain > tiny).sum())]:
-            both = [labels[rows[move]], group[move]]
-            if not changed[both].any():  # since its gain was computed
+        worth_it = int((gain > _TINY * squares).sum())
+        for move in np.argsort(-gain, kind="stable")[:worth_it]:
+            both = [labels[rows[move]], target[move]]
+            if not changed[both].any():
                 changed[both] = True
-                labels[rows[move]] = group[move]
+                labels[rows[move]] = target[move]
     return labels
+
+
+def _records_to_look_at(
+    held: "_Held", labels: Ints, subjects: Ints, k: int, changed: Bools, near: Ints
+) -> Ints:
+    """List records that their group can spare, where it or a near group has changed."""
+    size, people = held.sums[:, :2].T
+    of_person, _ = held.of_person(labels, subjects)
+    has_several = (people < size)[labels]
+    may_leave = has_several & ((people[labels] > k) | (of_person > 1))
+    return np.flatnonzero(may_leave & (changed[labels] | changed[near].any(axis=1)))
 
 
 class _Held(NamedTuple):
     """What groups hold, and what they hold of each person."""
 
-    sums: (
-        Floats  # of each group: records, people, squares, records' and people's sums, (g, 3 + 2 p)
-    )
+    # Of each group: its records, people and squares, and the sums of its records and of the means
+    # of its people, (g, 3 + 2 p).
+    sums: Floats
     keys: Ints  # a number for each group and person in it, rising, (q,)
     number: Ints  # of the person's records, (q,)
     total: Floats  # of these, (q, p)
@@ -70,17 +83,18 @@ class _Held(NamedTuple):
         pairs = labels * len(subjects) + subjects
         keys, first, pair = np.unique(pairs, return_index=True, return_inverse=True)
         number = np.bincount(pair)
-        total, squares = _added(records, pair), np.bincount(pair, (records**2).sum(axis=1))
+        total = _added(records, pair)
+        squares = np.bincount(pair, (records**2).sum(axis=1))
         means = total / number[:, None]
-        of_person = np.column_stack([number, np.ones(len(keys)), squares, total, means])
-        return cls(_added(of_person, labels[first]), keys, number, total)
+        of_persons = np.column_stack([number, np.ones(len(keys)), squares, total, means])
+        return cls(_added(of_persons, labels[first]), keys, number, total)
 
     def of_person(self, groups: Ints, subjects: Ints) -> tuple[Ints, Floats]:
         """Count a person's records in a group, and sum them; nothing where there are none."""
         keys = groups * int(self.number.sum()) + subjects
         place = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
-        there = self.keys[place] == keys
-        return self.number[place] * there, self.total[place] * there[:, None]
+        is_there = self.keys[place] == keys
+        return self.number[place] * is_there, self.total[place] * is_there[:, None]
 
     def gains(
         self, rows: Ints, records: Floats, labels: Ints, subjects: Ints, near: Ints
@@ -88,24 +102,27 @@ class _Held(NamedTuple):
         """Compute what moving each record to each near group gains, (n, c)."""
         lost = _lost(self.sums)
 
-        def risen(groups: Ints, some: Ints, sign: int) -> Floats:
-            """Compute by how much the loss of each group rises if a record joins it, or leaves."""
-            number, total = self.of_person(groups, subjects[some])
-            moved, after = sign * records[some], number + sign
-            before = total / np.maximum(number, 1)[:, None]
-            behind = (total + moved) / np.maximum(after, 1)[:, None]
-            people, squares = (after > 0) * 1.0 - (number > 0), (moved**2).sum(axis=1)
-            signs = np.full(len(some), float(sign))
-            change = [signs, people, signs * squares, moved, behind - before]
-            return np.asarray(_lost(self.sums[groups] + np.column_stack(change)) - lost[groups])
+        def rise(groups: Ints, movers: Ints, sign: int) -> Floats:
+            """Compute by how much a group's loss rises if a record joins it (1), or leaves (-1)."""
+            number, total = self.of_person(groups, subjects[movers])
+            number_then = number + sign
+            moved = sign * records[movers]
+            mean = total / np.maximum(number, 1)[:, None]
+            mean_then = (total + moved) / np.maximum(number_then, 1)[:, None]
 
-        def of_batch(some: Ints, _: Event) -> Floats:
-            joined = np.column_stack([risen(groups, some, 1) for groups in near[some].T])
-            gains = -joined - risen(labels[some], some, -1)[:, None]
-            gains[near[some] == labels[some, None]] = -np.inf
+            one_record = np.full(len(movers), float(sign))
+            people = (number_then > 0) * 1.0 - (number > 0)
+            squares = sign * (moved**2).sum(axis=1)
+            change = np.column_stack([one_record, people, squares, moved, mean_then - mean])
+            return np.asarray(_lost(self.sums[groups] + change) - lost[groups])
+
+        def gains_of_part(movers: Ints, _: Event) -> Floats:
+            joined = np.column_stack([rise(groups, movers, 1) for groups in near[movers].T])
+            gains = -joined - rise(labels[movers], movers, -1)[:, None]
+            gains[near[movers] == labels[movers, None]] = -np.inf
             return np.asarray(gains)
 
-        return np.concatenate(in_parts(of_batch, rows, _ROWS_PER_BATCH))
+        return np.concatenate(in_parts(gains_of_part, rows, _RECORDS_PER_BATCH))
 
 
 def _added(rows: Floats, labels: Ints) -> Floats:

@@ -20,10 +20,12 @@ from trajanon.grouping.refinements.blocks import BLOCK, block_of, draw_blocks, p
 SIZES = {4: (200, 300, 400, 500, BLOCK), 5: (200, 300, 400, 500), 6: (150, 250, 400)}
 """Records of a region at most, by round, up to which k: small ones narrow the gap of larger."""
 
-REPEATED, REPEATS = 500, 20_000
+REPEATED = 500
+REPEATS = 20_000
 """Rounds of the first size are repeated, twice or until so many records were regrouped."""
 
-ENOUGH, IDLE = 1e-5, 6
+ENOUGH = 1e-5
+IDLE = 6
 """Rounds of a size end when 6 in a row gain less; after each of two there is twice the room."""
 
 UNSOLVED = 2_000
@@ -31,13 +33,15 @@ UNSOLVED = 2_000
 
 POOL_SIZE = 4_000  # records of a region at most where groups of the local optima are all there is
 
-ROOM, LEAST_ROOM = 10, 1_500
+ROOM = 10
+LEAST_ROOM = 1_500
 """Groups round a record that may be columns besides, or so many of a region in all."""
 
 REGION_NODES = 200  # of the branch and bound in a region
 REGION_GAP = 1e-5  # share of the SSE that the choice of groups may leave on the table
 
-POOL_LOOKS, LOOKS = 50, 150
+POOL_CHECKS = 50
+REGION_CHECKS = 150
 """How often the branch and bound may ask to go on, in the pool and in a region: some seconds."""
 
 _TINY = 1e-7  # of a squared standard deviation: as exact as the linear programme is
@@ -66,36 +70,41 @@ def recombine(problem: Problem, labels: Ints, optima: Sequence[Ints]) -> Ints:
     labels = dense(labels)
     pool = _gather([labels, *optima])
     sizes = [POOL_SIZE, *_region_sizes(len(labels), problem.k)]
-    most, before, idle, unsolved = POOL_SIZE, 0, 0, 0
     lost = sse(problem.records, labels)
+
+    largest = POOL_SIZE  # no larger regions are tried
+    size_before = idle = unsolved = 0
     for number, size in enumerate(sizes):
-        if size != before:
-            before, idle, unsolved = size, 0, 0
-        if size > most or idle == IDLE or unsolved >= UNSOLVED:
+        if size != size_before:
+            size_before = size
+            idle = unsolved = 0
+        if size > largest or idle == IDLE or unsolved >= UNSOLVED:
             continue
-        priced = number > 0
+
+        is_pool = number == 0
         problem.progress("Recombining groups", number, len(sizes), problem.log.note)
-        room = ROOM << min(idle, 2) if priced else 0
+        room = 0 if is_pool else ROOM << min(idle, 2)
         labels, solved = _round(problem, labels, pool, size, (number, len(sizes)), room)
         problem.log.offer(labels)
-        left = sse(problem.records, labels)
-        idle = idle + 1 if lost - left <= ENOUGH * lost else 0
+
+        lost_before = lost
+        lost = sse(problem.records, labels)
+        idle = idle + 1 if lost_before - lost <= ENOUGH * lost_before else 0
         unsolved += len(labels) - solved
-        lost = left
-        if priced and solved < len(labels) / 2:
-            most = size
+        if not is_pool and solved < len(labels) / 2:
+            largest = size
     problem.progress("Recombining groups", len(sizes), len(sizes), problem.log.note)
     return labels
 
 
 def _region_sizes(n: int, k: int) -> list[int]:
-    """Sizes of the regions in which columns are priced, from round to round."""
+    """List the sizes of the regions in which columns are priced, from round to round."""
     sizes = next((SIZES[most] for most in sorted(SIZES) if k <= most), ())
-    # One region of all records is enough.
-    whole = [size for size in sizes if size >= n]
     parts = [size for size in sizes if size < n]
-    again = [REPEATED] * (max(REPEATS // n, 2) - 1) if REPEATED in parts else []
-    return sorted(parts + again) + whole[:1]
+    repeated = [REPEATED] * (max(REPEATS // n, 2) - 1) if REPEATED in parts else []
+    # One region of all records is enough.
+    whole_table = [size for size in sizes if size >= n][:1]
+    return sorted(parts + repeated) + whole_table
 
 
 def _gather(optima: Iterable[Ints]) -> list[Ints]:
@@ -114,12 +123,17 @@ def _groups_inside(pool: Sequence[Ints], regions: Sequence[Ints]) -> list[list[I
     region = np.empty(sum(map(len, regions)), dtype=np.int64)
     for number, rows in enumerate(regions):
         region[rows] = number
+
     sizes = np.array([len(group) for group in pool])
-    first, held = np.cumsum(sizes) - sizes, region[np.concatenate(pool)]
-    whole = np.minimum.reduceat(held, first) == np.maximum.reduceat(held, first)
-    of_region = np.where(whole, held[first], -1)
-    chosen = (np.flatnonzero(of_region == number) for number in range(len(regions)))
-    return [[pool[group] for group in groups.tolist()] for groups in chosen]
+    first = np.cumsum(sizes) - sizes
+    member_regions = region[np.concatenate(pool)]
+    lowest = np.minimum.reduceat(member_regions, first)
+    highest = np.maximum.reduceat(member_regions, first)
+    region_of_group = np.where(lowest == highest, lowest, -1)
+    return [
+        [pool[group] for group in np.flatnonzero(region_of_group == number).tolist()]
+        for number in range(len(regions))
+    ]
 
 
 def _round(
@@ -127,21 +141,22 @@ def _round(
 ) -> tuple[Ints, int]:
     """Regroup the records in regions of a size, all at once; and how many of them are solved."""
     regions = list(draw_blocks(problem.records, labels, problem.random, size))
-    done: list[int] = []
     pools = _groups_inside(pool, regions)
+    done: list[int] = []
     jobs = [
         partial(_regroup, problem, dense(labels[rows]), rows, groups, done, room)
         for rows, groups in zip(regions, pools, strict=True)
     ]
 
-    def watch() -> None:
-        finished = number[0] + len(done) / len(regions)
-        note = problem.log.note
-        problem.progress("Recombining groups", finished, number[1], note)
+    round_number, rounds = number
 
-    found, ended = zip(*in_threads(jobs, watch), strict=True)
-    solved = sum(len(rows) for rows, end in zip(regions, ended, strict=True) if end)
-    return put_together(zip(regions, found, strict=True)), solved
+    def watch() -> None:
+        finished = round_number + len(done) / len(regions)
+        problem.progress("Recombining groups", finished, rounds, problem.log.note)
+
+    region_labels, is_solved = zip(*in_threads(jobs, watch), strict=True)
+    solved = sum(len(rows) for rows, end in zip(regions, is_solved, strict=True) if end)
+    return put_together(zip(regions, region_labels, strict=True)), solved
 
 
 def _regroup(
@@ -161,18 +176,22 @@ def _regroup(
     pricing = pricing_problem(records, region.k, dense(region.subjects))
     master = Master(pricing.distances, before)
     master.add(np.searchsorted(rows, group) for group in pool)
+
     if room:
         relaxation = _price(master, pricing, before, room, region.progress)
     else:
         relaxation = master.relax(pricing, watch)
-    after, solved = before, relaxation.proven
+
+    after = before
+    solved = relaxation.proven
     gap = master.incumbent_sse - relaxation.sse
     if gap > _TINY and (relaxation.proven or not room):
-        looks = LOOKS if room else POOL_LOOKS
+        checks = REGION_CHECKS if room else POOL_CHECKS
         after, solved = master.choose(
-            relaxation, nodes=REGION_NODES, gap=REGION_GAP, looks=looks, watch=watch
+            relaxation, nodes=REGION_NODES, gap=REGION_GAP, checks=checks, watch=watch
         )
     done.append(len(rows))
+
     # But for rounding, they stay as they are.
     better = sse(records, after) < sse(records, before)
     return after if better else before, solved
@@ -186,12 +205,16 @@ def _price(
     bounding.add(np.array(group) for group in master.groups)
     bounding.add(first_groups(pricing))
     relaxation = tighten(bounding, pricing, progress, upper=master.incumbent_sse - _TINY)
-    if relaxation.proven:
-        priced, gap = relaxation.pricing, master.incumbent_sse - relaxation.sse
-        solution = np.flatnonzero(bounding.shares > 0.0)
-        master.add(np.array(bounding.groups[column]) for column in solution)
-        room = max(room, LEAST_ROOM // len(priced.prices))
-        watch = partial(progress, "Generating groups", 0, None)
-        master.add(groups_within(priced, gap, room, watch).groups)
-        master.add_cuts(priced.cuts)
+    if not relaxation.proven:
+        return relaxation
+
+    solution = np.flatnonzero(bounding.shares > 0.0)
+    master.add(np.array(bounding.groups[column]) for column in solution)
+
+    priced = relaxation.pricing
+    gap = master.incumbent_sse - relaxation.sse
+    room = max(room, LEAST_ROOM // len(priced.prices))
+    watch = partial(progress, "Generating groups", 0, None)
+    master.add(groups_within(priced, gap, room, watch).groups)
+    master.add_cuts(priced.cuts)
     return relaxation

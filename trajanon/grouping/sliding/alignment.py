@@ -41,18 +41,22 @@ from trajanon.trajectories.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)
 
-HOT, COLD = 0.7, 0.03  # first and last heat; what groups look like from afar is settled before
+HOT = 0.7
+COLD = 0.03
+"""First and last heat; what groups look like from afar is settled before."""
 NEAR_ROUNDS = 3  # searches for neighbours of windows: windows slide, and meet others
 PASSES = 24  # with each, blocks and the room between windows of a run are divided again
 SETTLINGS = 2  # times that windows settle in the end, in blocks with other borders
 
-MOVES_SHARE, LEAST, FULL = 0.75, 0.06, 9_000
+MOVES_SHARE = 0.75
+LEAST = 0.06
+FULL = 9_000
 """Of the moves per record that a run of annealing gets, n windows get the first share; beyond 9,574
 windows they get LEAST + FULL / n of that: 1,670 a window with 41,233, and 414 with a million."""
 
 
 def may_slide(trajectories: Trajectories) -> bool:
-    """Whether any trajectory has room on its track while all others stay."""
+    """Return whether any trajectory has room on its track while all others stay."""
     if (tracks := trajectories.tracks) is None:
         return False
     first, last = start_ranges(build_windows(tracks, trajectories.points.shape[1]), tracks.start)
@@ -65,8 +69,7 @@ def align(
     k: int,
     *,
     subjects: Ints | None,
-    regroup: bool,
-    moves_per_record: int,
+    moves_per_record: int | None,
     seed: int,
     timing: Timing | None = None,
     progress: Progress = silent,
@@ -74,47 +77,57 @@ def align(
     """Slide trajectories on their tracks, and regroup them, to be near their groups.
 
     Where one begins on its track is an accident of the cutting: two people who went the same way
-    get trajectories that differ by that. With a timing, the search sees departures as well.
+    get trajectories that differ by that. With a timing, the search sees departures as well. If
+    ``moves_per_record`` is None, groups stay as they are.
     """
-    since, tracks = perf_counter(), trajectories.tracks
+    since = perf_counter()
+    tracks = trajectories.tracks
     if tracks is None or not may_slide(trajectories):
         return trajectories, partition
+
     _, weights = search_columns(trajectories, timing)
     departure = None if timing is None else timing.departures(tracks)
     windows = build_windows(tracks, trajectories.points.shape[1], departure, weights)
-    own = np.arange(len(trajectories)) if subjects is None else dense(subjects)
+    people = np.arange(len(trajectories)) if subjects is None else dense(subjects)
     log = WindowLog(windows, Aligned(tracks.start, dense(partition.labels)))
     problem = Problem(
-        records=np.empty((len(own), 0)),  # they change as windows slide
-        subjects=own,
+        records=np.empty((len(people), 0)),  # they change as windows slide
+        subjects=people,
         k=k,
         random=np.random.default_rng([seed, 1]),  # not the numbers of the search before
-        budget=Effort(moves_per_record=moves_per_record),
+        budget=Effort(moves_per_record=moves_per_record or 0),
         log=log,
         progress=progress,
     )
     stopped = False
     try:
-        search_windows(problem, log, regroup=regroup)
+        search_windows(problem, log, regroup=moves_per_record is not None)
     except KeyboardInterrupt:
         _LOG.info("stopping: the best windows and groups so far are taken")
         stopped = True
-    start, labels = log.aligned.start, dense(log.aligned.labels)
-    if broken_promises(labels, own, k):
-        msg = f"alignment left a group of fewer than {k}; please report it"
-        raise TrajanonError(msg)
+
+    start = log.aligned.start
+    labels = dense(log.aligned.labels)
+    if broken_promises(labels, people, k):
+        raise TrajanonError(f"alignment left a group of fewer than {k}; please report it")
     del windows, log, problem  # large, and not needed any more
     give_back()
+
     slid = trajectories.slid(tracks.along + start - tracks.start)
     aligned = regrouped(partition, slid.records, labels)
     if _mean_metres(slid, aligned) >= _mean_metres(trajectories, partition):
-        slid, aligned = trajectories, partition
-    lost = aligned.information_loss
-    if timing is not None:
-        seen, weights = search_columns(slid, timing)
-        lost = regrouped(aligned, seen, aligned.labels, weights).information_loss
-    stage = Stage("alignment", lost, perf_counter() - since)
+        slid = trajectories
+        aligned = partition
+    stage = Stage("alignment", _loss_seen(slid, aligned, timing), perf_counter() - since)
     return slid, replace(aligned, stages=(*partition.stages, stage), stopped=stopped)
+
+
+def _loss_seen(trajectories: Trajectories, partition: Partition, timing: Timing | None) -> float:
+    """Compute the IL of what the search sees: of places, and of departures with a timing."""
+    if timing is None:
+        return partition.information_loss
+    columns, weights = search_columns(trajectories, timing)
+    return regrouped(partition, columns, partition.labels, weights).information_loss
 
 
 def _mean_metres(trajectories: Trajectories, groups: Partition) -> float:
@@ -128,20 +141,22 @@ class WindowLog(SearchLog):
 
     def __init__(self, windows: Windows, aligned: Aligned) -> None:
         super().__init__()
-        self.windows, self.aligned = windows, aligned
-        self._all = float(summed(windows, aligned.start, lambda some: (some**2).sum()))
+        self.windows = windows
+        self.aligned = aligned
         self.lost = loss.sse(records_at(windows, aligned.start), aligned.labels)
+        self._total = float(summed(windows, aligned.start, lambda records: (records**2).sum()))
 
     def offer_windows(self, aligned: Aligned) -> None:
         """Keep windows and groups that lose less than all before."""
         lost = loss.sse(records_at(self.windows, aligned.start), aligned.labels)
         if lost < self.lost:
-            self.aligned, self.lost = aligned, lost
+            self.aligned = aligned
+            self.lost = lost
 
     @property
     def note(self) -> str:
-        """What is lost, for those who watch the progress."""
-        return f"IL {loss.information_loss(self.lost, self._all):.4g} %"
+        """Write the IL, for those who watch the progress."""
+        return f"IL {loss.information_loss(self.lost, self._total):.4g} %"
 
 
 def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
@@ -150,44 +165,51 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     They slide until none gains; then random moves, ever colder, slide and regroup them; in the end
     they slide and change groups until neither gains. All is done in blocks.
     """
-    windows, aligned = log.windows, log.aligned
+    windows = log.windows
+    aligned = log.aligned
 
     def in_blocks(work: BlockWork, axes: Floats, task: str, done: int, *, chained: bool) -> None:
         nonlocal aligned
-        tell = partial(problem.progress, task, done, PASSES, log.note)
-        tell()
-        aligned = work_in_blocks(problem, windows, aligned, axes, work, chained=chained, watch=tell)
+        report = partial(problem.progress, task, done, PASSES, log.note)
+        report()
+        aligned = work_in_blocks(
+            problem, windows, aligned, axes, work, chained=chained, watch=report
+        )
         log.offer_windows(aligned)
 
-    settled = partial(in_blocks, task="Settling windows", chained=True)
-    here = centred(windows, aligned.start)
-    settled(partial(settle_windows, problem, None), axes_of(here, aligned.start, log.lost), done=0)
+    settle_in_blocks = partial(in_blocks, task="Settling windows", chained=True)
+    axes = axes_of(centred(windows, aligned.start), aligned.start, log.lost)
+    settle_in_blocks(partial(settle_windows, problem, None), axes, done=0)
     if not regroup:
         return
-    n, moves = len(problem.subjects), problem.budget.moves_per_record
+
+    n = len(problem.subjects)
+    moves = problem.budget.moves_per_record
     moves = int(MOVES_SHARE * moves * min(LEAST + FULL / n, 1.0))
     moves, heats = cooling(moves, moves // PASSES + 1, PASSES, HOT, COLD)
-    for some in filter(len, np.array_split(np.arange(len(heats) - 1), NEAR_ROUNDS)):
+    for passes in filter(len, np.array_split(np.arange(len(heats) - 1), NEAR_ROUNDS)):
         axes, field = window_field(problem, windows, aligned)
-        for number in some.tolist():
+        for number in passes.tolist():
             work = partial(anneal_windows, field, axes, moves, heats[number : number + 2])
             in_blocks(work, axes, "Sliding windows", number, chained=False)
+
     axes, field = window_field(problem, windows, aligned)
     for _ in range(SETTLINGS):
-        settled(partial(settle_windows, problem, field.neighbours), axes, done=PASSES)
+        settle_in_blocks(partial(settle_windows, problem, field.neighbours), axes, done=PASSES)
 
 
 def window_field(problem: Problem, windows: Windows, aligned: Aligned) -> tuple[Floats, Field]:
     """Find axes, (p, q), and neighbours and temperatures for windows where they are."""
-    here = centred(windows, aligned.start)
-    lost = loss.sse(records_at(here, aligned.start), aligned.labels)
-    axes = axes_of(here, aligned.start, lost)
-    near = window_neighbours(windows, aligned.start, axes, neighbour_count(problem.k))
-    records = turned_at(here, aligned.start, axes)
+    start = aligned.start
+    centred_windows = centred(windows, start)
+    lost = loss.sse(records_at(centred_windows, start), aligned.labels)
+    axes = axes_of(centred_windows, start, lost)
+    near = window_neighbours(windows, start, axes, neighbour_count(problem.k))
+    records = turned_at(centred_windows, start, axes)
     return axes, Field(problem, near, warmth(records, near, problem.k, lost))
 
 
 def axes_of(windows: Windows, start: Ints, lost: float) -> Floats:
     """Find the axes, (p, q), that a search needs to see, where so much is lost."""
-    squares = summed(windows, start, lambda some: np.einsum("ij,ik->jk", some, some))
-    return leading_axes(squares, DROPPED * lost)
+    products = summed(windows, start, lambda records: np.einsum("ij,ik->jk", records, records))
+    return leading_axes(products, DROPPED * lost)

@@ -64,37 +64,41 @@ def work_in_blocks(
 
     def blocks() -> Iterator[Block]:
         for rows in draw_blocks(records, aligned.labels, problem.random):
-            own, begin = part_of(windows, rows, first, last, chained=chained)
-            mine = Aligned(aligned.start[rows] - begin, dense(aligned.labels[rows]))
-            yield Block(rows, own, mine, begin, random_word(problem.random))
+            part, begin = part_of(windows, rows, first, last, chained=chained)
+            part_aligned = Aligned(aligned.start[rows] - begin, dense(aligned.labels[rows]))
+            yield Block(rows, part, part_aligned, begin, random_word(problem.random))
 
     def search(block: Block, stop: Event) -> tuple[Ints, Aligned]:
         start, labels = work(block, stop)
         return block.rows, Aligned(block.begin + start, labels)
 
-    found = in_threads((partial(search, block) for block in blocks()), watch)
+    results = in_threads((partial(search, block) for block in blocks()), watch)
     start = np.empty_like(first)
-    for rows, slid in found:
+    for rows, slid in results:
         start[rows] = slid.start
-    return Aligned(start, put_together((rows, slid.labels) for rows, slid in found))
+    return Aligned(start, put_together((rows, slid.labels) for rows, slid in results))
 
 
 def settle_windows(problem: Problem, near: Near | None, block: Block, stop: Event) -> Aligned:
     """Slide the windows of a block, and regroup them if neighbours are given, until none gains."""
-    n, start = len(block.rows), block.aligned.start.copy()
+    n = len(block.rows)
+    start = block.aligned.start.copy()
     windows = centred(block.windows, start)
-    alone = block_of(problem, stop)
+
+    records = records_at(windows, start)
+    subjects = problem.subjects[block.rows]
     neighbours = np.empty((n, 0), np.int64) if near is None else neighbours_within(near, block.rows)
-    records, subjects = records_at(windows, start), problem.subjects[block.rows]
     descent = build_descent(records, block.aligned.labels, subjects, problem.k, neighbours)
-    looked, room = np.full(n, -1), np.empty((2, len(windows.mean)))
+    looked = np.full(n, -1)
+    room = np.empty((2, len(windows.mean)))
 
     def slide(_: Descent, k: int, moves: int, first: int, end: int) -> int:
         return int(slide_pass(descent, windows, start, looked, room, moves, first, end))
 
     passes: list[tuple[Pass, int]] = [(slide, n)]
-    passes += [] if near is None else passes_of(descent)
-    settle(alone, descent, passes, "Settling windows")
+    if near is not None:
+        passes += passes_of(descent)
+    settle(block_of(problem, stop), descent, passes, "Settling windows")
     return Aligned(start, dense(descent.groups.labels))
 
 
@@ -106,14 +110,17 @@ def anneal_windows(
     windows = centred(block.windows, start)
     starts = windows.most + 1
     first = np.cumsum(starts) - starts
+
     # In single precision twice as many fit into a core's cache; settling is exact.
     rows = np.empty((starts.sum(), axes.shape[1]), dtype=np.float32)
     build_rows(windows, axes.T.copy(), np.empty(len(axes)), first, rows)
     records = rows[first + start].astype(np.float64)
+
     annealing = build_annealing(field, records, block.aligned.labels, block.rows, block.word)
     near = annealing.descent.neighbours
     slides = Slides(rows, first, starts, start, np.empty_like(near), start.copy())
     find_meetings(slides, near)
+
     if stop.is_set():
         raise KeyboardInterrupt
     make_random_moves(annealing, slides, field.problem.k, moves * len(start), *heats)

@@ -21,7 +21,7 @@ from trajanon.common.workers import in_parts
 from trajanon.grouping.neighbours import grow_trees, in_leaves, leaf_size
 from trajanon.trajectories.tracks import STEPS, Tracks
 
-_AT_ONCE = 10_000  # windows that a thread reads at a time
+_WINDOWS_PER_BATCH = 10_000  # that a thread reads at a time
 _PACE = 2 * STEPS  # steps between two places where a window is looked for: twice the spacing
 _PLACES = 15  # about the most places of a window: with more room, its places lie farther apart
 _TREES = 3  # of places: with four, a million drawn windows come 0.4 % nearer to their groups
@@ -35,20 +35,14 @@ def build_windows(
     Windows of a run keep their order, and a spacing from the last point of one to the first of the
     next; or what lies between them now, if that is less.
     """
-    size = np.diff(tracks.first)[tracks.run]
-    order = np.lexsort((tracks.start, tracks.run))
-    goes_on = np.diff(tracks.run[order]) == 0
-    earlier, later = order[:-1][goes_on], order[1:][goes_on]
-    before, after = np.full((2, len(order)), -1)
-    before[later], after[earlier] = earlier, later
-    apart = np.zeros(len(size), dtype=np.int64)
-    apart[later] = np.minimum(tracks.start[later] - tracks.start[earlier], STEPS * points)
+    count = len(tracks.run)
+    before, after, apart = _neighbours_on_runs(tracks, points)
     numbers = 2 * points + (departure is not None)
     windows = Windows(
         points=tracks.points.ticks,
         stride=STEPS,
         place=tracks.first[tracks.run],
-        most=size - STEPS * (points - 1) - 1,
+        most=np.diff(tracks.first)[tracks.run] - STEPS * (points - 1) - 1,
         before=before,
         after=after,
         apart=apart,
@@ -56,15 +50,34 @@ def build_windows(
         mean=np.zeros(numbers),
         share=np.ones(numbers),
     )
+
     # Subtract one record first: sums of squares far from zero lose precision.
     origin = records_at(windows._replace(place=windows.place[:1]), tracks.start[:1])[0]
-    about = windows._replace(mean=origin)
-    mean = summed(about, tracks.start, lambda some: some.sum(axis=0)) / len(size)
-    squares = summed(about, tracks.start, lambda some: ((some - mean) ** 2).sum(axis=0))
-    spread = np.sqrt(squares / max(len(size) - 1, 1))
+    about_origin = windows._replace(mean=origin)
+    mean = summed(about_origin, tracks.start, lambda records: records.sum(axis=0)) / count
+    squares = summed(
+        about_origin, tracks.start, lambda records: ((records - mean) ** 2).sum(axis=0)
+    )
+    spread = np.sqrt(squares / max(count - 1, 1))
     spread[spread == 0.0] = np.inf
     share = 1.0 / spread if weights is None else np.sqrt(weights) / spread
     return windows._replace(mean=origin + mean, share=share)
+
+
+def _neighbours_on_runs(tracks: Tracks, points: int) -> tuple[Ints, Ints, Ints]:
+    """Find the window before and after each on its run, -1 for none, and the steps between."""
+    order = np.lexsort((tracks.start, tracks.run))
+    goes_on = np.diff(tracks.run[order]) == 0
+    earlier = order[:-1][goes_on]
+    later = order[1:][goes_on]
+
+    before = np.full(len(order), -1)
+    before[later] = earlier
+    after = np.full(len(order), -1)
+    after[earlier] = later
+    apart = np.zeros(len(order), dtype=np.int64)
+    apart[later] = np.minimum(tracks.start[later] - tracks.start[earlier], STEPS * points)
+    return before, after, apart
 
 
 def records_at(windows: Windows, start: Ints) -> Floats:
@@ -81,16 +94,16 @@ def turned_at(windows: Windows, start: Ints, axes: Floats) -> Floats:
     def read(rows: Ints, stop: Event) -> None:
         fill_turned(windows, rows, start[rows], axes, turned[rows[0] : rows[-1] + 1])
 
-    in_parts(read, np.arange(len(start)), _AT_ONCE)
+    in_parts(read, np.arange(len(start)), _WINDOWS_PER_BATCH)
     return turned
 
 
 def fill_turned(
-    windows: Windows, rows: Ints, start: Ints, axes: Floats, turned: NDArray[Any]
+    windows: Windows, rows: Ints, start: Ints, axes: Floats, turned: NDArray[np.floating]
 ) -> None:
     """Read the records of some windows, each at a start, turned to axes."""
-    there = windows._replace(place=windows.place[rows] + start, most=np.zeros_like(start))
-    build_rows(there, axes.T.copy(), np.empty(len(axes)), np.arange(len(rows)), turned)
+    at_start = windows._replace(place=windows.place[rows] + start, most=np.zeros_like(start))
+    build_rows(at_start, axes.T.copy(), np.empty(len(axes)), np.arange(len(rows)), turned)
 
 
 def summed(windows: Windows, start: Ints, measure: Callable[[Floats], Floats]) -> Floats:
@@ -99,13 +112,13 @@ def summed(windows: Windows, start: Ints, measure: Callable[[Floats], Floats]) -
     def batch(rows: Ints, stop: Event) -> Floats:
         return measure(records_at(windows._replace(place=windows.place[rows]), start[rows]))
 
-    return np.asarray(np.sum(in_parts(batch, np.arange(len(start)), _AT_ONCE), axis=0))
+    return np.asarray(np.sum(in_parts(batch, np.arange(len(start)), _WINDOWS_PER_BATCH), axis=0))
 
 
 def centred(windows: Windows, start: Ints) -> Windows:
-    """Let the records of the windows where they are have means of 0."""
-    own = windows._replace(share=np.ones_like(windows.share))
-    off = summed(own, start, lambda some: some.sum(axis=0)) / len(start)
+    """Return the windows so that their records, where they are, have means of 0."""
+    unscaled = windows._replace(share=np.ones_like(windows.share))
+    off = summed(unscaled, start, lambda records: records.sum(axis=0)) / len(start)
     return windows._replace(mean=windows.mean + off)
 
 
@@ -117,15 +130,19 @@ def start_ranges(
     If random, what lies between the windows of a run is shared out among them, so that all may
     slide at once.
     """
-    first, last = np.zeros_like(start), windows.most.copy()
+    first = np.zeros_like(start)
+    last = windows.most.copy()
     later = np.flatnonzero(windows.before >= 0)
     earlier = windows.before[later]
+
     free = start[later] - windows.apart[later] - start[earlier]
-    behind, ahead = np.zeros_like(free), free
+    behind = np.zeros_like(free)
+    ahead = free
     if random is not None:
         behind = ahead = random.integers(0, free, endpoint=True)
     first[later] = start[earlier] + behind + windows.apart[later]
     last[earlier] = start[earlier] + ahead
+
     far = SIGHT * windows.stride * (len(windows.mean) // 2)
     return np.maximum(first, start - far), np.minimum(last, start + far)
 
@@ -133,22 +150,23 @@ def start_ranges(
 def part_of(
     windows: Windows, rows: Ints, first: Ints, last: Ints, *, chained: bool
 ) -> tuple[Windows, Ints]:
-    """Take some windows, and where starts count from; chained, those of a run share its room."""
+    """Select windows, and where starts count from; chained, those of a run share its room."""
     before = windows.before[rows] if chained else np.full(len(rows), -1)
-    found = np.searchsorted(rows, before).clip(max=len(rows) - 1)
-    follows = (before >= 0) & (rows[found] == before)
-    before = np.where(follows, found, -1)
+    place = np.searchsorted(rows, before).clip(max=len(rows) - 1)
+    follows = (before >= 0) & (rows[place] == before)
+    before = np.where(follows, place, -1)
     after = np.full(len(rows), -1)
-    after[found[follows]] = np.flatnonzero(follows)
+    after[place[follows]] = np.flatnonzero(follows)
+
     begin = first[rows][follow(before)]
-    own = windows._replace(
+    part = windows._replace(
         place=windows.place[rows] + begin,
         most=last[rows][follow(after)] - begin,
         before=before,
         after=after,
         apart=np.where(follows, windows.apart[rows], 0),
     )
-    return own, begin
+    return part, begin
 
 
 def follow(following: Ints) -> Ints:
@@ -171,12 +189,14 @@ def window_neighbours(
 ) -> NDArray[np.integer[Any]]:
     """Find windows that come near each one, if either of the two slides, (n, c).
 
-    By trees of all places, every eighth step, or farther apart: each is compared with its leaf.
+    They share a leaf of a tree of all places, every eighth step or farther apart.
     """
     n = len(start)
-    rows, window, here = _build_places(windows, start, axes)
-    near, away = np.full((n, count), -1, np.int32), np.full((n, count), np.inf, np.float32)
-    compare = partial(compare_places, rows, window, here)
+    rows, window, place_now = _build_places(windows, start, axes)
+    near = np.full((n, count), -1, np.int32)
+    away = np.full((n, count), np.inf, np.float32)
+    compare = partial(compare_places, rows, window, place_now)
+
     # A window is in one leaf of a tree where it is, so no two threads write its list.
     for order, borders in grow_trees(rows, leaf_size(count), _TREES):
         in_leaves(compare, order, borders, near, away)
@@ -187,20 +207,22 @@ def window_neighbours(
 def _build_places(
     windows: Windows, start: Ints, axes: Floats
 ) -> tuple[NDArray[np.float32], Ints, Ints]:
-    """Where windows are searched for: records in the axes, the window of each, and places now."""
+    """List where windows may lie: records in the axes, windows, and the place of each one now."""
     first, last = start_ranges(windows, start)
     pace = np.maximum(_PACE, (last - first) // _PLACES)
-    back, on = (start - first) // pace, (last - start) // pace
-    places = back + on + 1
+    back = (start - first) // pace
+    ahead = (last - start) // pace
+    places = back + ahead + 1
     begin = np.append(0, np.cumsum(places))
     window = np.repeat(np.arange(len(start)), places)
     rows = np.empty((len(window), axes.shape[1]), np.float32)
 
-    def read(some: Ints, stop: Event) -> None:
-        mine = slice(begin[some[0]], begin[some[-1] + 1])
-        x = window[mine]
-        rank = np.arange(mine.start, mine.stop) - begin[x]
-        fill_turned(windows, x, start[x] + (rank - back[x]) * pace[x], axes, rows[mine])
+    def read(batch: Ints, stop: Event) -> None:
+        part = slice(begin[batch[0]], begin[batch[-1] + 1])
+        of_part = window[part]
+        rank = np.arange(part.start, part.stop) - begin[of_part]
+        starts = start[of_part] + (rank - back[of_part]) * pace[of_part]
+        fill_turned(windows, of_part, starts, axes, rows[part])
 
-    in_parts(read, np.arange(len(start)), _AT_ONCE)
+    in_parts(read, np.arange(len(start)), _WINDOWS_PER_BATCH)
     return rows, window, back + begin[:-1]

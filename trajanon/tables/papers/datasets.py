@@ -56,11 +56,11 @@ FINGERPRINTS: dict[str, tuple[int, int, float]] = {
 The trajectory sets of the thesis were never published, so no file can be known to be one of them.
 """
 
-_MOST = 1_000  # trajectories, as many as the papers' sets had
+_MOST_TRAJECTORIES = 1_000  # as many as the papers' sets had
 
-_FEW = 60  # records with which a kernel is compiled before it is timed
+_RECORDS_TO_COMPILE = 60  # with which a kernel is compiled before it is timed
 
-_LEAST = 20  # records: two groups of the largest k of a table
+_FEWEST_RECORDS = 20  # two groups of the largest k of a table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,13 +73,13 @@ class Dataset:
     published: bool = False  # whether published numbers are of this very table
 
     def measured_by(self, names: Sequence[str]) -> bool:
-        """Whether a table measures this: one of its data sets, or the user's."""
+        """Return whether a table measures this: one of its data sets, or the user's."""
         return self.own or self.name in names
 
     @property
     def few(self) -> "Dataset":
-        """Some of the records, for a run that only compiles."""
-        return Dataset(self.name, self.records[:_FEW])
+        """Select some of the records, for a run that only compiles."""
+        return Dataset(self.name, self.records[:_RECORDS_TO_COMPILE])
 
     def problem(
         self, k: int, *, seed: int = 0, progress: Progress = silent, **options: Any
@@ -98,24 +98,25 @@ class Dataset:
         )
 
     def loss(self, labels: Ints) -> float:
-        """Information loss of groups, percent."""
+        """Compute the information loss of groups, percent."""
         return information_loss(sse(self.records, labels), float((self.records**2).sum()))
 
 
 def find_datasets(folder: Path) -> list[Callable[[], Dataset]]:
     """Find the data sets in a folder, or take a table; each is read when it is called."""
     if folder.is_file():
-        return [cache(partial(_own, folder))]  # a warning is said once
+        return [cache(partial(_of_user, folder))]  # once, for its warnings
     if not folder.is_dir():
         raise FileProblem(f"{folder} is no folder; name {NEEDED}, or a table of yours, as `data`")
+
     papers = {name: folder / f"{name.lower()}.csv" for name in PAPERS}
-    found: list[Callable[[], Dataset]] = [
+    datasets: list[Callable[[], Dataset]] = [
         partial(_of_a_paper, name, file) for name, file in papers.items() if file.exists()
     ]
-    found += [partial(_trajectories, file) for file in sorted(folder.glob("*.parquet"))]
-    if not found:
+    datasets += [partial(_trajectories, file) for file in sorted(folder.glob("*.parquet"))]
+    if not datasets:
         raise BadInput(f"{folder} has no data sets; name {NEEDED}, as `data`")
-    return found
+    return datasets
 
 
 def _of_a_paper(name: str, table: Path) -> Dataset:
@@ -138,7 +139,7 @@ def known_as(numbers: Floats) -> str | None:
     return None
 
 
-def _own(file: Path) -> Dataset:
+def _of_user(file: Path) -> Dataset:
     table = read_table_columns(file, missing="drop")
     for notice in table.notices:
         _LOG.warning(notice.sentence())
@@ -149,14 +150,14 @@ def _own(file: Path) -> Dataset:
 
 def _trajectories(file: Path) -> Dataset:
     records = read_trajectories(file).records
-    chosen = np.sort(np.random.default_rng(0).permutation(len(records))[:_MOST])
+    chosen = np.sort(np.random.default_rng(0).permutation(len(records))[:_MOST_TRAJECTORIES])
     return _large_enough(file.stem, standardise(records[chosen]), file)
 
 
 def _large_enough(name: str, records: Floats, file: Path) -> Dataset:
-    if len(records) < _LEAST:
+    if len(records) < _FEWEST_RECORDS:
         raise BadInput(
-            f"{file} has {number_of(len(records), 'record')}, and the tables need {_LEAST} or "
-            "more; take it out of the folder, or name another one as `data`"
+            f"{file} has {number_of(len(records), 'record')}, and the tables need "
+            f"{_FEWEST_RECORDS} or more; take it out of the folder, or name another one as `data`"
         )
     return Dataset(name, records)

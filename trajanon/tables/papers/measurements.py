@@ -60,21 +60,21 @@ class Measurement:
 
     @property
     def place(self) -> Cell:
-        """Where the number stands in the published tables."""
+        """Return where the number stands in the published tables."""
         return self.table, self.dataset, self.method, self.setting, self.k, self.statistic
 
     @property
     def difference(self) -> float | None:
-        """How far ours lies above the published number, percent."""
+        """Compute how far ours lies above the published number, percent."""
         if not self.published:
             return None
         return 100.0 * (self.ours / self.published - 1.0)
 
 
-def timed(run: Callable[..., _Result], *given: Any) -> tuple[_Result, float]:
-    """Run with the arguments given, and measure the seconds."""
+def timed(run: Callable[..., _Result], *arguments: Any) -> tuple[_Result, float]:
+    """Run with the arguments, and measure the seconds."""
     since = perf_counter()
-    result = run(*given)
+    result = run(*arguments)
     return result, perf_counter() - since
 
 
@@ -109,7 +109,7 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 
 def counted_steps(progress: Progress, task: str, total: int) -> Callable[[], None]:
-    """Tell the progress of a task: once before each step, and once in the end."""
+    """Return what reports the progress of a task, once before each step, and once in the end."""
     done = count()
     return lambda: progress(task, next(done), total)
 
@@ -120,24 +120,24 @@ Numbers = dict[Cell, tuple[float, str]]
 
 def read_published(folder: Path) -> Numbers:
     """Read the CSV files of the papers; nothing where one is absent."""
-    found: Numbers = {}
+    numbers: Numbers = {}
     for table, name in _FILES.items():
         file = folder / name
         if not regular(file).exists():
             continue
         try:
-            rows = pd.read_csv(file, dtype=str, keep_default_na=False)
-            for row in rows.to_dict("records"):
+            rows = pd.read_csv(file, dtype=str, keep_default_na=False).to_dict("records")
+            for row in rows:
                 k = int(row["k"]) if row["k"] else None
-                where = (row["dataset"], row["method"], _setting(table, row), k, row["statistic"])
+                place = (row["dataset"], row["method"], _setting(table, row), k, row["statistic"])
                 number = (float(row["value"]), row["source"])
                 # Where two papers print a number, the first one stands.
-                found.setdefault((table, *where), number)
+                numbers.setdefault((table, *place), number)
                 if table == "compression" and row["statistic"] == "seconds":
-                    found.setdefault(("timing", *where), number)
+                    numbers.setdefault(("timing", *place), number)
         except (OSError, ValueError, KeyError) as error:
             raise FileProblem(f"cannot read the published table {file}: {error}") from error
-    return found
+    return numbers
 
 
 def beside(measurements: Iterable[Measurement], published: Numbers) -> list[Measurement]:
@@ -191,22 +191,25 @@ def _machine() -> str:
 
 
 def _section(measurements: Sequence[Measurement]) -> list[str]:
+    """Lay a table out for one data set: a method a row."""
     shown = [m for m in measurements if m.statistic in _SHOWN]
-    cells: dict[tuple[str, str, str], dict[str, list[Measurement]]] = {}
+    rows: dict[tuple[str, str, str], dict[str, list[Measurement]]] = {}
     for m in shown:
-        row = cells.setdefault((m.method, m.by, m.setting), {})
+        row = rows.setdefault((m.method, m.by, m.setting), {})
         row.setdefault(_OF_ALL_K.get(m.statistic, f"k = {m.k}"), []).append(m)
+
     ks = sorted({m.k for m in shown if m.k is not None})
     columns = [f"k = {k}" for k in ks] + list(_OF_ALL_K.values())
-    columns = [c for c in columns if any(c in row for row in cells.values())]
-    named = ["method", "by", "setting"] if any(place[2] for place in cells) else ["method", "by"]
-    heads = [*named, "runs", *columns]
+    columns = [column for column in columns if any(column in row for row in rows.values())]
+    places = ["method", "by", "setting"] if any(place[2] for place in rows) else ["method", "by"]
+    heads = [*places, "runs", *columns]
+
     lines = [_row(heads), _row(["---"] * len(heads))]
-    for place, row in cells.items():
-        runs = str(max(m.runs for found in row.values() for m in found))
+    for place, row in rows.items():
+        runs = str(max(m.runs for cell in row.values() for m in cell))
         # Numbers of several k stand one after the other, unless they are equal.
         numbers = (dict.fromkeys(map(_number, row.get(column, []))) for column in columns)
-        lines.append(_row([*place[: len(named)], runs, *map(" / ".join, numbers)]))
+        lines.append(_row([*place[: len(places)], runs, *map(" / ".join, numbers)]))
     return lines
 
 
@@ -214,6 +217,7 @@ def _number(m: Measurement) -> str:
     if m.statistic == "seconds":
         seconds = f"{m.ours:.2g}" if m.ours < 100 else f"{m.ours:.0f}"
         return seconds if m.published is None else f"{seconds} ({m.published:g})"
+
     if m.published is None:
         return f"{m.ours:.4g}"
     if m.statistic == "pearson":

@@ -82,11 +82,11 @@ RANDOM = "random"
 GROWING = (100, 500, 1_000, 5_000, 10_000)
 """How many records in the plane a path leads through, of two distributions: thesis Fig. 5.4."""
 
-_ROUNDS = 3  # of which the fastest counts: a machine is never slower than it can be
+_TIMED_RUNS = 3  # of which the fastest counts: a machine is never slower than it can be
 
 
 def _run_as(by: str, dataset: Dataset) -> str:
-    """Let our default stand in for Concorde where that is not found, or may take hours."""
+    """Name our default for Concorde where that is not found, or may take hours."""
     return published_heuristic(len(dataset.records)) if by == "concorde" else by
 
 
@@ -120,82 +120,91 @@ def _by_distance(table: str, dataset: Dataset, ks: Iterable[int]) -> Batches:
             problem = dataset.problem(k)
             labels, took = timed(method, problem)
             # V-MDAV's gamma, if it is of that.
-            gamma = {name: float(value) for name, value in problem.log.chosen.items()}
-            values = {"il": dataset.loss(labels), **gamma}
+            chosen = {name: float(value) for name, value in problem.log.chosen.items()}
+            values = {"il": dataset.loss(labels), **chosen}
             if table == "hm2":
                 values["seconds"] = took
             yield measurements_of(table, dataset.name, name, by, "", k, **values)
 
 
 def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """Paths cut by MHM: thesis Tables 4.2 to 4.7, and the correlation of 4.8."""
-    row, ks = partial(measurements_of, "hm2", dataset.name), (3, 4, 5, 6)
+    """Measure paths cut by MHM: thesis Tables 4.2 to 4.7, and the correlation of 4.8."""
+    ks = (3, 4, 5, 6)
+    row = partial(measurements_of, "hm2", dataset.name)
     yield from _by_distance("hm2", dataset, ks)
     if dataset.own:  # beside the methods of the papers, the default search
         for k in ks:
-            searched, took = timed(microaggregate, dataset.records, k)
+            partition, took = timed(microaggregate, dataset.records, k)
             place = ("HM2 and annealing", "the default", "", k)
-            yield row(*place, il=searched.information_loss, seconds=took)
-    heuristics = {**THROUGH_GROUPS, **TSP, **OTHERS}
-    heuristics = {name: _run_as(by, dataset) for name, by in heuristics.items()}
-    times = {by: 1 if by in ONE_RUN else repeats for by in heuristics.values()}
-    step = counted_steps(progress, f"{dataset.name}: paths and cuts", sum(times.values()))
+            yield row(*place, il=partition.information_loss, seconds=took)
+
+    heuristics = {
+        name: _run_as(by, dataset) for name, by in {**THROUGH_GROUPS, **TSP, **OTHERS}.items()
+    }
+    runs_of = {by: 1 if by in ONE_RUN else repeats for by in heuristics.values()}
+    step = counted_steps(progress, f"{dataset.name}: paths and cuts", sum(runs_of.values()))
     of_tsp = []
     for name, by in heuristics.items():
+        runs = runs_of[by]
         find_paths(dataset.few.problem(ks[0], heuristic=by))
-        losses, lengths, seconds = _paths_cut(dataset, ks, times[by], step, heuristic=by)
+        losses, lengths, seconds = _paths_cut(dataset, ks, runs, step, heuristic=by)
         if name in TSP:
             of_tsp.append((lengths, losses))
+
         batch: list[Measurement] = []
-        for k, lost, long in zip(ks, losses, lengths, strict=True):
-            values = {**spread(lost.tolist()), "path_length": long.mean()}
-            batch += row(name, by, "", k, runs=times[by], **values)
-            for seed in range(times[by]):
-                one = {"run_il": lost[seed], "run_path_length": long[seed]}
-                batch += row(name, by, f"seed {seed}", k, **one)
-        taken = seconds.sum(axis=0).mean()
-        yield batch + row(name, by, "", None, runs=times[by], seconds=taken)
+        for k, losses_of_k, lengths_of_k in zip(ks, losses, lengths, strict=True):
+            values = {**spread(losses_of_k.tolist()), "path_length": lengths_of_k.mean()}
+            batch += row(name, by, "", k, runs=runs, **values)
+            for seed in range(runs):
+                of_run = {"run_il": losses_of_k[seed], "run_path_length": lengths_of_k[seed]}
+                batch += row(name, by, f"seed {seed}", k, **of_run)
+        yield batch + row(name, by, "", None, runs=runs, seconds=seconds.sum(axis=0).mean())
     step()
+
     for number, k in enumerate(ks):
-        lengths_of_k = [lengths[number] for lengths, _ in of_tsp]
-        losses_of_k = [losses[number] for _, losses in of_tsp]
+        lengths_of_tsp = [lengths[number] for lengths, _ in of_tsp]
+        losses_of_tsp = [losses[number] for _, losses in of_tsp]
+        pearson = weighted_correlation(lengths_of_tsp, losses_of_tsp)
         place = ("all TSP heuristics", "path length and SSE", "", k)
-        runs = sum(map(len, losses_of_k))
-        yield row(*place, runs=runs, pearson=weighted_correlation(lengths_of_k, losses_of_k))
+        yield row(*place, runs=sum(map(len, losses_of_tsp)), pearson=pearson)
 
 
 def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """Compressed paths, the best cut of each: thesis Tables 5.1 to 5.4, paper 1 to 4."""
-    row, ks = partial(measurements_of, "compression", dataset.name), range(3, 11)
+    """Measure compressed paths, the best cut of each: thesis Tables 5.1 to 5.4, paper 1 to 4."""
+    ks = range(3, 11)
+    row = partial(measurements_of, "compression", dataset.name)
     yield from _by_distance("compression", dataset, ks)
+
     path = _run_as("concorde", dataset)
     repeats = 1 if path in ONE_RUN else repeats
-    one_way = (
-        {"expansion": "row", "direction": "forward"},
-        {"expansion": "row", "direction": "backward"},
-    )
-    asked = [(c, ways) for c in (1, 2, 3, 4, 5) for ways in ({}, *one_way) if c > 1 or not ways]
     find_paths(dataset.few.problem(3, compression=2, heuristic=path))
-    step = counted_steps(progress, f"{dataset.name}: compression", len(asked) * repeats)
-    for c, ways in asked:
+
+    # The best of all ways to expand the cities, and the two of the paper's program.
+    every_way: dict[str, str] = {}
+    one_way = [{"expansion": "row", "direction": way} for way in ("forward", "backward")]
+    runs = [(1, every_way)] + [(c, ways) for c in (2, 3, 4, 5) for ways in (every_way, *one_way)]
+    step = counted_steps(progress, f"{dataset.name}: compression", len(runs) * repeats)
+    for c, ways in runs:
         by = ", ".join([path, *ways.values()])
         ours = partial(row, "C-MHM" if c == 1 else f"C{c}-C-MHM", by, "")
         losses, lengths, seconds = _paths_cut(
             dataset, ks, repeats, step, heuristic=path, compression=c, **ways
         )
-        for k, lost in zip(ks, losses, strict=True):
-            yield ours(k, runs=repeats, il=lost.mean())
+        for k, losses_of_k in zip(ks, losses, strict=True):
+            yield ours(k, runs=repeats, il=losses_of_k.mean())
         if not ways:
-            taken = {"path_length": lengths[0].mean(), "seconds": seconds[0].mean()}
-            yield ours(None, runs=repeats, **taken)
+            of_all_k = {"path_length": lengths[0].mean(), "seconds": seconds[0].mean()}
+            yield ours(None, runs=repeats, **of_all_k)
     step()
 
 
 def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """Random Cluster Shuffling after MDAV: thesis Table 6.1."""
+    """Measure Random Cluster Shuffling after MDAV: thesis Table 6.1."""
     if dataset.name in ("Tarragona", "EIA"):
         return
-    row, ks = partial(measurements_of, "rcs", dataset.name), (3, 5, 10)
+
+    ks = (3, 5, 10)
+    row = partial(measurements_of, "rcs", dataset.name)
     few = dataset.few.problem(3)
     rcs(few, mdav(few))
     step = counted_steps(progress, f"{dataset.name}: shuffling", len(ks) * len(SHUFFLES))
@@ -221,22 +230,26 @@ def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
 
 
 def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """MF-TSP, from n paths that all k share: thesis Tables 3.2 and 3.4, MF-TSP paper Table IX."""
+    """Measure MF-TSP, from n paths that all k share: thesis Tables 3.2, 3.4, its paper Table IX."""
     if not dataset.measured_by(("Census", "Tarragona")):
         return
-    row, ks = partial(measurements_of, "mf-tsp", dataset.name), (3, 4, 5, 10)
+
+    ks = (3, 4, 5, 10)
+    row = partial(measurements_of, "mf-tsp", dataset.name)
     yield from _by_distance("mf-tsp", dataset, ks)
 
-    def tell(number: int, _: str, done: float, total: float | None, note: str = "") -> None:
-        words = f"{dataset.name}: a path from every record"
-        progress(words, number + (done / total if total else 0.0), len(MF_TSP))
+    def report(number: int, _: str, done: float, total: float | None, note: str = "") -> None:
+        task = f"{dataset.name}: a path from every record"
+        progress(task, number + (done / total if total else 0.0), len(MF_TSP))
 
     for number, (name, by) in enumerate(MF_TSP.items()):
         few = dataset.few.problem(ks[0], heuristic=by)
         group_by_paths(few, list(paths_from_every_record(few)))
-        problem = dataset.problem(ks[0], heuristic=by, progress=partial(tell, number))
+
+        problem = dataset.problem(ks[0], heuristic=by, progress=partial(report, number))
         paths, took = timed(lambda problem: list(paths_from_every_record(problem)), problem)
         yield row(name, by, "", None, seconds=took)
+
         for rule, k in product(("near", "next"), ks):
             grouping = dataset.problem(k, method="mf-tsp", path_neighbours=rule)
             labels = group_by_paths(grouping, paths)
@@ -245,10 +258,12 @@ def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
 
 
 def decomposition_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """The decomposition heuristic, step by step: decomposition paper Tables 1 to 4."""
+    """Measure the decomposition heuristic, step by step: decomposition paper Tables 1 to 4."""
     if not dataset.measured_by(("Census", "Tarragona")):
         return
-    ks, subsets = (3, 5, 10), (40, 20, 10, 5, 2)
+
+    ks = (3, 5, 10)
+    subsets = (40, 20, 10, 5, 2)
     few = dataset.few.problem(3)
     swap(few, regroup_parts(few, start(few), 2))
     step = counted_steps(progress, f"{dataset.name}: decomposition", 2 * len(ks) * len(subsets))
@@ -267,6 +282,7 @@ def decomposition_table(dataset: Dataset, repeats: int, progress: Progress) -> B
             yield row(k, decomposition_setting("2", "", step_3), first, first_took, better)
             if step_3 == "yes":
                 yield row(k, decomposition_setting("3", "", step_3), exchanged, exchange_took)
+
             for s in subsets:
                 step()
                 problem = dataset.problem(k)
@@ -278,9 +294,10 @@ def decomposition_table(dataset: Dataset, repeats: int, progress: Progress) -> B
 
 
 def timing_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
-    """The seconds of MDAV and of paths, each the fastest of three; thesis Fig. 5.4."""
+    """Measure the seconds of MDAV and of paths, each the fastest of three; thesis Fig. 5.4."""
     if not dataset.measured_by(PAPERS):
         return
+
     runs = [(dataset, name, _run_as(by, dataset), "") for name, by in TIMED.items()]
     if dataset.name == PAPERS[0]:
         random = np.random.default_rng(0)
@@ -289,14 +306,16 @@ def timing_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
         for (name, draw), n in product(draws.items(), GROWING):
             drawn = Dataset(RANDOM, standardise(draw(0.0, 1.0, (n, 2))))
             runs.append((drawn, f"C-MHM, {name}", _run_as("concorde", drawn), f"n = {n}"))
+
     step = counted_steps(progress, f"{dataset.name}: seconds", len(runs))
-    for of, name, by, setting in runs:
+    for timed_set, name, by, setting in runs:
         step()
         method = mdav if by == "mdav" else find_paths
         method(dataset.few.problem(4, heuristic=by))
-        seconds = min(timed(method, of.problem(4, heuristic=by))[1] for _ in range(_ROUNDS))
-        place = ("timing", of.name, name, by, setting, None)
-        yield measurements_of(*place, runs=_ROUNDS, seconds=seconds)
+        problems = [timed_set.problem(4, heuristic=by) for _ in range(_TIMED_RUNS)]
+        seconds = min(timed(method, problem)[1] for problem in problems)
+        place = ("timing", timed_set.name, name, by, setting, None)
+        yield measurements_of(*place, runs=_TIMED_RUNS, seconds=seconds)
     step()
 
 
@@ -326,16 +345,17 @@ def benchmark(
         raise BadInput(f"table {unknown[0]!r} is not known; choose from {', '.join(TABLES)}, all")
     if repeats < 1:
         raise BadInput(f"repeats must be a whole number from 1 (got {repeats})")
+
     chosen = TABLES if EVERY in tables else {name: TABLES[name] for name in tables}
     datasets = find_datasets(data)
     published = read_published(published_folder(data))
-    nothing = True
+    measured_any = False
     for table, read in product(chosen.values(), datasets):
         dataset = read()
-        for measured in table(dataset, repeats, progress):
-            nothing = False
-            yield beside(measured, published if dataset.published else {})
-    if nothing:
+        for batch in table(dataset, repeats, progress):
+            measured_any = True
+            yield beside(batch, published if dataset.published else {})
+    if not measured_any:
         raise BadInput(
             f"{', '.join(chosen)} has nothing to measure in {data}: see "
             "trajanon benchmark --help for the data sets, or ask for `table=hm2`"

@@ -1,0 +1,124 @@
+"""Datasheet of counts: of which release they are, what they count, and how good they are."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import trajanon
+from trajanon.common.number_text import metres, number_of, percent
+from trajanon.common.plain_text import code_span
+from trajanon.evaluation.release_certificate import CellsForFlows, sha256_of
+from trajanon.evaluation.usefulness import LARGEST, OD_CELLS
+
+if TYPE_CHECKING:
+    from geopandas import GeoDataFrame
+
+WORTH_OF_STREETS = (
+    "On one day of San Francisco's cabs, k = 4, counts of the 1,000 busiest streets were off by "
+    "11 % in the median, by 19 % with hours, and those of quiet streets by half and more. "
+    "trajanon evaluate --roads measures it on your data."
+)
+"""How good counts on streets are, until the holder measures it."""
+
+
+def facts(table: "GeoDataFrame") -> list[str]:
+    """Say what counts are of, who stands behind each, and which share of the trips is in them."""
+    about = table.attrs
+    of_what = number_of(about["of_trips"], "trip"), number_of(about["of_lines"], "line")
+    counted = percent(about["share_counted"])
+    if "share_on_roads" in about:
+        on_roads = percent(about["share_on_roads"])
+        covered = f"{counted} pass one of these streets; {on_roads} of the way of all is on roads."
+    else:
+        covered = f"{counted} begin and end in these zones."
+
+    if about["k"] is None:
+        people = (
+            "The rows of one line at least stand behind each count: how many people these are, the "
+            "datasheet of the release says. One person may have made several of the trips."
+        )
+    else:
+        people = (
+            f"At least {about['k']} different people stand behind each count. Trips are counted, "
+            "not people: a person counts once on a line, and again on each other line."
+        )
+    return [f"Of the {of_what[0]} on the {of_what[1]} of the release, {covered}", people]
+
+
+def worth_of_flows(
+    table: "GeoDataFrame", cell: float | None, measured: CellsForFlows | None
+) -> list[str]:
+    """Say how many counts between cells, or zones, are right; warn of those that are too small.
+
+    Parameters
+    ----------
+    table
+        As `trajanon.zone_flows` counts.
+    cell
+        Width of the cells in metres; None for other zones.
+    measured
+        What the certificate of the release says of its cells; None if there is none.
+    """
+    sentences = []
+    alone = int((table["lines"] == 1).sum())
+    if 2 * alone > len(table):
+        flows = number_of(len(table), "flow")
+        sentences.append(
+            f"Warning: {alone:,} of {flows} are of one line alone, which is a mean and need not "
+            "begin or end where anybody did. Take larger cells or zones."
+        )
+
+    if measured is None:
+        sentences.append(
+            "How many of these counts are right is not measured. Of trips, trajanon evaluate names "
+            "the smallest cells with which three of four are, in a certificate beside the release."
+        )
+    elif (smallest := measured["cell"]) is None:
+        right = _share(measured["right"])
+        sentences.append(
+            f"Warning: these counts are not fit for use. Even between cells of {LARGEST} only "
+            f"{right} of them are right."
+        )
+    elif cell is not None and cell < OD_CELLS[smallest]:
+        sentences.append(
+            f"Warning: cells of {metres(cell)} are too small: fewer than three of four counts are "
+            f"right. The smallest that trajanon evaluate names: --od {OD_CELLS[smallest]:g}"
+        )
+    else:
+        right = _share(measured["right"])
+        sentences.append(f"Between cells of {smallest}, {right} of the counts are right.")
+    return sentences
+
+
+def _share(bounds: float | list[float]) -> str:
+    """Write a published share, which may be a range."""
+    low_and_high = bounds if isinstance(bounds, list) else [bounds]
+    return " to ".join(percent(share, 2) for share in low_and_high)
+
+
+def counts_datasheet(
+    out: Path, rows: str, release: Path, attribution: str | None, paragraphs: list[str]
+) -> str:
+    """Write the page of Markdown that stands beside counts.
+
+    Parameters
+    ----------
+    out
+        The file of counts.
+    rows
+        How many there are of what.
+    release
+        The released file, or a folder of parts.
+    attribution
+        The words that go with the data.
+    paragraphs
+        What there is to say of the counts.
+    """
+    entries = {
+        "File": f"{code_span(out.name)}, {rows}",
+        "Counted on the release": code_span(release.name),
+        **{f"SHA-256 of {code_span(name)}": sha for name, sha in sha256_of(release).items()},
+        "Made by": f"trajanon {trajanon.__version__}, of the released lines and public data alone",
+        "Attribution": attribution or "",
+    }
+    table = "".join(f"| {name} | {entry} |\n" for name, entry in entries.items() if entry)
+    return f"# Datasheet of counts\n\n| | |\n|---|---|\n{table}\n" + "\n\n".join(paragraphs) + "\n"
