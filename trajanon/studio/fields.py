@@ -169,7 +169,9 @@ USUAL_ROLES = ("lat", "lon", "time", "id", "subject")
 OTHER_WORDS = {"pbf": "region", "area": "bbox", "roads": "region"}
 """Parameters that the page asks for in a field of another name."""
 
-_PARAMETER = re.compile(r"`([a-z_]+)(?:=([^`\s]+))?`(?: ((?:[a-z_]+=[^\s,;:]+,?)+))?")
+_PARAMETER = re.compile(
+    r"`([a-z_]+)(?:=([^`\s]+))?`(?: ([a-z_]+=[^\s,;:]+(?:,[a-z_]+=[^\s,;:]+)*))?"
+)
 """A parameter in backquotes with its value, or the roles of `columns` behind it."""
 
 
