@@ -40,18 +40,24 @@ def attacks(
     key = np.random.default_rng(seed).bytes(32)
     release = trajanon.anonymize(trajectories, k, align=align, seed=seed, key=key, times=times)
     report = checked(release.report)
-    found = matched(released_of(trajectories, report), release.trajectories, report)
-    slid, labels, lines = found.slid, found.labels, found.lines
+
+    pairs = matched(released_of(trajectories, report), release.trajectories, report)
+    slid = pairs.slid
+    labels = pairs.labels
+    lines = pairs.lines
     means = group_means(slid.records, labels).reshape(lines.shape)
+
     row("lines", "metres off", "turning", "hops over 40 degrees")
     for name, written in (("plain means", means), ("as released", lines)):
         off = displacement(slid.points, written[labels]).mean()
         turning, sharp = turned(written)
         row(name, f"{off:.2f}", f"{turning:.1f}", percent(sharp))
+
     if plain:
-        found, report["width"] = found._replace(lines=means), None
+        pairs = pairs._replace(lines=means)
+        report["width"] = None
     spacing = trajectories.provenance.get("spacing")
-    known = patient(published(found, report), slid.tracks, report, spacing=spacing, seed=seed)
+    known = patient(published(pairs, report), slid.tracks, report, spacing=spacing, seed=seed)
     for figure in filter(None, known):
         print(figure.words)
         if isinstance(figure, Guessed):
@@ -60,7 +66,7 @@ def attacks(
 
 
 def turned(lines: Floats) -> tuple[float, float]:
-    """Degrees that the median line turns, and the share of sharp turns."""
+    """Measure the degrees that the median line turns, and the share of sharp turns."""
     hops = np.diff(lines, axis=1) * metres_of_degrees(lines[..., 0].mean(axis=1))[:, None]
     heading = np.arctan2(hops[..., 1], hops[..., 0])
     turns = np.degrees(np.abs((np.diff(heading, axis=1) + np.pi) % (2.0 * np.pi) - np.pi))

@@ -22,7 +22,7 @@ from trajanon.files.trajectory_files import write_partition
 
 K = 5
 SIZES = [10_000, 100_000, 1_000_000]
-AT_ONCE = 200_000  # trajectories that are drawn together
+WINDOWS_PER_DRAW = 200_000
 _COMPILED = (300, 11_000)  # trajectories that go through all that is to be measured
 _SHARES = (0.6, 0.3, 0.1)  # of traces with room for one window, two, three
 _FREE = 0.3  # of a window's length, for each window of a trace
@@ -39,13 +39,14 @@ _COMMANDS = [
 
 def write_traces(folder: Path, n: int) -> None:
     """Draw traces with room for n windows, and write them as a table."""
-    traces, drawn = n * np.array(_SHARES) / np.dot(_SHARES, [1, 2, 3]), []
-    for windows, many in enumerate(np.ceil(traces).astype(np.int64), 1):
+    traces = n * np.array(_SHARES) / np.dot(_SHARES, [1, 2, 3])
+    tables = []
+    for windows, count in enumerate(np.ceil(traces).astype(np.int64), 1):
         points = int(windows * POINTS * (1.0 + _FREE))
-        lat, lon = corridors(many, windows, points).reshape(-1, 2).T
-        number = 3 * np.repeat(np.arange(many), points) + windows - 1
-        drawn.append(pd.DataFrame({"id": number, "subject": number // 6, "lat": lat, "lon": lon}))
-    pd.concat(drawn).to_parquet(folder / "traces.parquet", index=False)
+        lat, lon = corridors(count, windows, points).reshape(-1, 2).T
+        number = 3 * np.repeat(np.arange(count), points) + windows - 1
+        tables.append(pd.DataFrame({"id": number, "subject": number // 6, "lat": lat, "lon": lon}))
+    pd.concat(tables).to_parquet(folder / "traces.parquet", index=False)
 
 
 def commands(size: list[int] = SIZES) -> None:
@@ -64,24 +65,25 @@ def make(folder: Path, n: int, part: int = 100_000) -> None:
     """Draw trajectories along corridors, two of each subject, and write parts."""
     folder.mkdir(parents=True)
 
-    def some(begin: int) -> trajanon.Trajectories:
-        subject = np.arange(begin, min(begin + AT_ONCE, n)) // 2
+    def drawn(begin: int) -> trajanon.Trajectories:
+        subject = np.arange(begin, min(begin + WINDOWS_PER_DRAW, n)) // 2
         points = corridors(len(subject), begin).reshape(len(subject), POINTS, 2)
         return trajanon.Trajectories(points, subject, subject)
 
-    write_partition(folder, map(some, range(0, n, AT_ONCE)), {}, part)
+    write_partition(folder, map(drawn, range(0, n, WINDOWS_PER_DRAW)), {}, part)
 
 
 def parts(folder: Path, memory: str = "4GB", k: int = K) -> None:
     """Anonymise the parts, and print a line of JSON."""
     say_machine()
-    job, out = trajanon.anonymize_parts, folder.with_name(f"{folder.name}-anonymized")
+    job = trajanon.anonymize_parts
+    out = folder.with_name(f"{folder.name}-anonymized")
     with tempfile.TemporaryDirectory() as few:
         make(Path(few) / "parts", _COMPILED[-1])
         job(f"{few}/parts", f"{few}/out", K, memory=memory)
     run = spent(job, str(folder), str(out), k, memory=memory)
-    found = {name: run.found[name] for name in ("n", "k", "shards", "displacement")}
-    print(json.dumps(found | {"seconds": round(run.seconds), "peak_gb": peak_gb()}))
+    figures = {name: run.found[name] for name in ("n", "k", "shards", "displacement")}
+    print(json.dumps(figures | {"seconds": round(run.seconds), "peak_gb": peak_gb()}))
     shutil.rmtree(out)
 
 

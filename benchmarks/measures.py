@@ -33,14 +33,15 @@ class Spent(NamedTuple):
 
 
 def spent(job: Callable[..., Any], *given: Any, **options: Any) -> Spent:
-    """Do a job and measure how long it takes."""
-    start, busy = perf_counter(), process_time()
+    """Run a job and measure how long it takes."""
+    start = perf_counter()
+    busy = process_time()
     found = job(*given, **options)
     return Spent(found, perf_counter() - start, process_time() - busy)
 
 
 def peak_gb() -> float:
-    """Gigabytes that this process held at most."""
+    """Return the gigabytes that this process held at most."""
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 3)
 
 
@@ -69,7 +70,7 @@ def run_command(words: list[str], folder: Path) -> dict[str, Any]:
 
 
 def alone(job: Callable[..., Any], *given: Any) -> Any:
-    """Do a job in a process of its own, so that its memory can be measured alone."""
+    """Run a job in a process of its own, so that its memory can be measured alone."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(job, *given).result()
 

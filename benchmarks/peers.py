@@ -34,8 +34,10 @@ from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import Trajectories
 
 K = 4
-AT_ONCE, SMALL = 2_000, 1_000  # trips of cabs; rows of the whole commands
-RUNS, LONG = 3, 30.0  # seconds of a core, beyond which the first run counts
+AT_ONCE = 2_000  # trips of cabs; rows of the whole commands
+SMALL = 1_000
+RUNS = 3  # seconds of a core, beyond which the first run counts
+LONG = 30.0
 CLOCK = Clock("of-day", "America/Los_Angeles", 300)
 
 MEASURED = """
@@ -126,7 +128,8 @@ def quality(found: Trajectories, folder: Path) -> list[str]:
     else:  # sdcMicro gives the means alone
         means = pd.read_csv(folder / "means.csv").to_numpy()
         labels = np.unique(means, axis=0, return_inverse=True)[1].ravel()
-    means, seconds = group_means(found.records, labels), CLOCK.of(np.asarray(found.times))
+    means = group_means(found.records, labels)
+    seconds = CLOCK.of(np.asarray(found.times))
     lines = means.reshape(len(means), -1, 2)
     moved = displacement(found.points, lines[labels]).mean()
     people = subjects_per_group(labels, dense(found.subject))
@@ -156,7 +159,8 @@ def measure(
     cabs: Annotated[Path, typer.Argument(help="Tracks of cabs.")],
 ) -> None:
     """Group the same records by each tool."""
-    theirs, classes = str(peers.absolute() / "bin/python"), str(peers.absolute() / "glove")
+    theirs = str(peers.absolute() / "bin/python")
+    classes = str(peers.absolute() / "glove")
     jobs = {
         "trajanon, `--as-published`, MDAV": (sys.executable, PAPERS % (K, "mdav")),
         "trajanon, `--as-published`, HM2-Micro": (sys.executable, PAPERS % (K, "hm2")),

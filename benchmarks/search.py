@@ -37,7 +37,7 @@ def searched(records: Floats, k: int, **options: Any) -> Spent:
 
 
 def losses(folder: Path) -> None:
-    """Losses, bounds and seconds of a core: balanced over five seeds, best once."""
+    """Measure losses, bounds and seconds of a core: balanced over five seeds, best once."""
     say_machine()
     row("data", "k", "balanced", "of a core", "best", "of a core", "bound", "gap", "of a core")
     for dataset in (find() for find in find_datasets(folder)):
@@ -66,7 +66,7 @@ def of_size(n: int, how: str) -> tuple[str, str, float]:
 
 
 def sizes(size: list[int] = SIZES) -> None:
-    """Each size in a process of its own, and MDAV in others."""
+    """Measure each size in a process of its own, and MDAV in others."""
     say_machine()
     row("n", "", "loss", "seconds by the clock", "GB")
     for n in size:
@@ -75,7 +75,7 @@ def sizes(size: list[int] = SIZES) -> None:
 
 
 def sliding(file: Path, k: Annotated[list[int], typer.Option("-k")]) -> None:
-    """Mean and median metres of windows, of which k counts each, by MDAV, search and sliding."""
+    """Measure metres of windows, of which k counts each, by MDAV, search and sliding."""
     cut = replace(trajanon.read_trajectories(file), subject=None)
     say_machine()
     trajanon.anonymize(cut.take(np.arange(60)), 3)  # compiles

@@ -53,8 +53,10 @@ class _Grid(NamedTuple):
 
 def synthesised(points: Floats, seconds: Floats, epsilon: float, seed: int = 0) -> Synthetic:
     """Draw as many trips as there are, (n, m, 2), from a noisy model of them."""
-    random, (n, m, _) = np.random.default_rng(seed), points.shape
-    corner, scale = points.min(axis=(0, 1)), metres_of_degrees(points[..., 0].mean())
+    random = np.random.default_rng(seed)
+    (n, m, _) = points.shape
+    corner = points.min(axis=(0, 1))
+    scale = metres_of_degrees(points[..., 0].mean())
     places = (points - corner) * scale
 
     def noisy(counts: Floats | Ints, what: str) -> Floats:
@@ -69,7 +71,9 @@ def synthesised(points: Floats, seconds: Floats, epsilon: float, seed: int = 0) 
     c = len(grid.low)
     near = (gap < 1.0).all(axis=2) & ~np.eye(c, dtype=np.bool_)  # cells that touch
     fewest = shortest_path(near, unweighted=True).astype(np.int64)  # moves from cell to cell
-    moves, trips, detours = np.zeros((c, c)), np.zeros((c, c)), np.zeros(_DETOURS)
+    moves = np.zeros((c, c))
+    trips = np.zeros((c, c))
+    detours = np.zeros(_DETOURS)
     for row in grid.cells(places):
         way = row[np.append(True, np.diff(row) != 0)]
         np.add.at(moves, (way[:-1], way[1:]), 1.0 / max(len(way) - 1, 1))
@@ -94,7 +98,8 @@ def synthesised(points: Floats, seconds: Floats, epsilon: float, seed: int = 0) 
 
 def _divided(places: Floats, epsilon: float, noisy: Callable[[Floats, str], Floats]) -> _Grid:
     """Divide top cells by how many trips pass."""
-    size, one = places.max(axis=(0, 1)) + 1.0, np.ones(_TOP**2, np.int64)  # the area is public
+    size = places.max(axis=(0, 1)) + 1.0  # the area is public
+    one = np.ones(_TOP**2, np.int64)
     whole = _Grid(size, one, np.zeros((1, 2)), np.zeros((1, 2))).cells(places)
     passed = np.zeros((len(places), _TOP**2))
     np.put_along_axis(passed, whole, 1.0, axis=1)

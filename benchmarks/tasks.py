@@ -58,7 +58,9 @@ HOURS: dict[str, Any] = {"times": "of-day"}
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none", "plain": True}
 NORTH = (-122.485, 37.7805, -122.3942, 37.811)  # of the roads of San Francisco's north
 BEIJING = (116.15, 39.75, 116.62, 40.10)
-BUSIEST, PLACES, CELL = 1_000, 100, 500.0  # streets compared; cells without roads, and metres
+BUSIEST = 1_000  # streets compared; cells without roads, and metres
+PLACES = 100
+CELL = 500.0
 TASKS = ("length", "volumes", "speeds", "OD 1 km", "OD 2 km", "hours")
 ATTACKS = {
     "whole trip": "nearest record",
@@ -67,7 +69,8 @@ ATTACKS = {
     "next trip": "next trip",
 }
 """What the adversary knows, and how the names of these attacks begin."""
-BEGIN, END = "<!-- tasks -->\n", "<!-- end -->\n"
+BEGIN = "<!-- tasks -->\n"
+END = "<!-- end -->\n"
 
 
 class Way(NamedTuple):
@@ -99,7 +102,7 @@ def cities(folder: Path) -> Iterator[tuple[str, Trajectories, RoadsToFollow | No
 
 
 def whole(trips: Trajectories) -> Trajectories:
-    """Take the trips with true ends."""
+    """Return the trips with true ends."""
     return trips.take(np.flatnonzero(trips.known_ends.all(axis=1)))
 
 
@@ -127,7 +130,8 @@ def ways(originals: Trajectories, roads: RoadsToFollow | None) -> Iterator[Way]:
         if roads is not None:
             laid = release(originals, k, roads=roads, **HOURS)
             yield attacked(f"trips, k = {k}, hours, on roads", *laid)
-    departure, duration = seen.line_times[:, 0], np.ptp(seen.line_times, axis=1)
+    departure = seen.line_times[:, 0]
+    duration = np.ptp(seen.line_times, axis=1)
     routed = shortest(seen.lines[:, [0, -1]], roads, seen.lines.shape[1])
     when = evenly(departure, duration, seen.lines.shape[1])
     yield attacked(
@@ -155,7 +159,8 @@ def release(
 
 def found_by(seen: Published) -> list[float | None]:
     """Chances of the best adversary of each kind, as `trajanon evaluate` tries them."""
-    own, tried = seen.against == "originals", attacks(seen)
+    own = seen.against == "originals"
+    tried = attacks(seen)
     best: list[float | None] = [
         max((one.expected for one in tried if one.name.startswith(name)), default=None)
         for name in ATTACKS.values()
@@ -164,7 +169,8 @@ def found_by(seen: Published) -> list[float | None]:
         return [1.0, 1.0, *best[2:], None]
     means = group_means(seen.points.reshape(len(seen.points), -1), seen.labels)
     widths = group_widths(seen.points, means.reshape(seen.lines.shape), seen.labels)
-    width, m = PublicWidths.of(GroupWidths(widths)).places, seen.points.shape[1]
+    width = PublicWidths.of(GroupWidths(widths)).places
+    m = seen.points.shape[1]
     noise = Noise(displacement_covariance(m, width, 1.0), ROUNDED)
     shares = largest_shares(seen.labels, seen.subjects)
     together = verification(seen, Movement(noise, shares, people=seen.subjects))
@@ -181,11 +187,13 @@ def shortest(ends: Floats, roads: RoadsToFollow | None, many: int) -> Floats:
     found = np.array([along(pair, many) for pair in ends])
     if roads is None:
         return found
-    net, scale = roads.network, np.array([1.0, np.cos(np.radians(ends[0, 0, 0]))])
+    net = roads.network
+    scale = np.array([1.0, np.cos(np.radians(ends[0, 0, 0]))])
     there, back = net.open[net.street].T
     begin = np.append(net.tail[there], net.head[back])
     end = np.append(net.head[there], net.tail[back])
-    metres, v = np.append(net.length[there], net.length[back]), len(net.lat)
+    metres = np.append(net.length[there], net.length[back])
+    v = len(net.lat)
     graph = csr_array((metres, (begin, end)), shape=(v, v))
     at = np.stack([net.lat, net.lon], axis=1) * scale
     for line, (start, goal) in zip(found, cKDTree(at).query(ends * scale)[1], strict=True):
@@ -220,7 +228,8 @@ def errors(
 
 def on_streets(lines: ReleasedLines, roads: RoadsToFollow) -> tuple[pd.DataFrame, Floats]:
     """Trips and their speed on each street in each direction; metres of each line on streets."""
-    counts, ways = count_on_streets(lines, roads.network), traced(lines.points, roads.network)
+    counts = count_on_streets(lines, roads.network)
+    ways = traced(lines.points, roads.network)
     table = pd.DataFrame({"trips": counts.trips, "speed": counts.speed}, dtype=float)
     return table, np.bincount(ways.line, ways.metres, len(lines.points))
 
@@ -238,14 +247,15 @@ def in_cells(lines: ReleasedLines) -> tuple[pd.DataFrame, Floats]:
         if lines.clock is not None:
             pace = seconds.sum(axis=1) / np.maximum(metres.sum(axis=1), 1e-9)
             seconds = metres * pace[:, None]
-        hops["metres"], hops["seconds"] = metres.ravel() * trips, seconds.ravel() * trips
+        hops["metres"] = metres.ravel() * trips
+        hops["seconds"] = seconds.ravel() * trips
         sums = hops.groupby("cell")[["metres", "seconds"]].sum()
         speed = sums.metres / sums.seconds.where(sums.seconds > 0.0)
     return pd.DataFrame({"trips": once, "speed": speed}), metres.sum(axis=1)
 
 
 def departures(lines: ReleasedLines, clock: Clock) -> Ints:
-    """The cell of 1 km, and the hour, where each trip begins, (n, 2)."""
+    """Number the cell of 1 km, and the hour, where each trip begins, (n, 2)."""
     assert lines.times is not None
     starts = np.column_stack([cells(lines.points[:, 0], 1_000.0), clock.hour(lines.times[:, 0])])
     return np.repeat(starts, lines.trips, axis=0)

@@ -13,8 +13,8 @@ from trajanon.common.errors import BadInput
 from trajanon.tables.table_columns import (
     PossibleCodes,
     holds_numbers,
-    occurrences,
     read_table_columns,
+    rows_as_written,
 )
 from trajanon.tables.tables import microaggregate_table
 
@@ -59,7 +59,7 @@ def test_values_in_the_first_line_are_no_names(tmp_path: Path, text: str) -> Non
     path = tmp_path / "in.csv"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(BadInput, match="has no line with the names of its columns"):
-        occurrences(path, ["all"])
+        rows_as_written(path, ["all"])
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_values_in_the_first_line_are_no_names(tmp_path: Path, text: str) -> Non
 def test_names_are_names(tmp_path: Path, text: str) -> None:
     path = tmp_path / "in.csv"
     path.write_text(text, encoding="utf-8")
-    assert occurrences(path, ["all"])[0] == text.partition("\n")[0].split(",")
+    assert rows_as_written(path, ["all"])[1] == text.partition("\n")[0].split(",")
 
 
 # Numbers

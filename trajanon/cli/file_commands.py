@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -15,6 +15,11 @@ from trajanon.cli.options import ANONYMIZED, names_of, options
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 
+if TYPE_CHECKING:
+    from trajanon.tables.disclosure_risk import Diversity, SpecialUniques
+
+_SENSITIVE = "sensitive="  # before a column in --columns
+
 
 @options(
     released="A released file, or a folder of parts.",
@@ -23,7 +28,8 @@ from trajanon.common.number_text import number_of
     "release.",
     against="An earlier release of the same trajectories, to check what both together reveal; "
     "needs --trajectories and both reports. Repeat it for several.",
-    columns="Check these columns of a table, .csv or .parquet: a,b,c, or all.",
+    columns="Check these columns of a table, .csv or .parquet: a,b,c, or all. With "
+    "sensitive=d, also count the values of d in each group (l-diversity).",
     certificate="The .certificate.json of the release: also repeat what it says of the file.",
 )
 def check(
@@ -66,20 +72,47 @@ def check(
 
 
 def _of_table(file: Path, k: int, columns: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
-    table = trajanon.check_table(file, k, columns=columns)
+    sensitive = [name.removeprefix(_SENSITIVE) for name in columns if name.startswith(_SENSITIVE)]
+    chosen = [name for name in columns if not name.startswith(_SENSITIVE)]
+    table = trajanon.check_table(file, k, columns=chosen, sensitive=sensitive)
     account = {**asdict(table), "holds": table.holds, "answered": "rows", "problems": []}
+
     names = ", ".join(table.columns)
+    diversity = [_diversity_sentence(name, found) for name, found in table.diversity.items()]
     if not table.holds:
         account["problems"] = [
             f"{table.rare:,} of {number_of(table.rows, 'row')} of {names} occur fewer than {k} "
-            f"times, the rarest {table.smallest}"
+            f"times, the rarest {table.smallest}",
+            *_risky_rows(table.uniques),
+            *diversity,
         ]
     others = f" Not looked at: {', '.join(table.others)}." * bool(table.others)
-    return account, [
+    sentence = (
         f"{file} holds for rows: each of its {table.groups:,} different rows of {names} occurs at "
         f"least {k} times ({table.rows:,} in all).{others} How many people stand behind each "
         "cannot be seen in a table."
+    )
+    return account, [sentence, *diversity]
+
+
+def _risky_rows(uniques: "SpecialUniques") -> list[str]:
+    """Name the rows that the fewest columns single out."""
+    return [
+        f"row {risky.row:,} is unique in {' and in '.join(' + '.join(c) for c in risky.columns)} "
+        f"(SUDA score {risky.score:,})"
+        for risky in uniques.riskiest
     ]
+
+
+def _diversity_sentence(name: str, found: "Diversity") -> str:
+    sentence = (
+        f"{name}: at least {number_of(found.distinct, 'value')} in each group (distinct l = "
+        f"{found.distinct}, entropy l = {found.entropy:.2f})"
+    )
+    if found.disclosed:
+        groups = number_of(found.disclosed, "group has", "groups have")
+        sentence += f"; {groups} one value alone, which k rows do not hide"
+    return sentence
 
 
 def _of_release(

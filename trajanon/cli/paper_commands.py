@@ -48,20 +48,23 @@ def benchmark(
     page = out.with_suffix(".md")
     read = [data, *data.glob("*"), *published_folder(data).glob("*")]
     check_outputs(out, page, inputs=read)
+
     measured: list[Measurement] = []
     with bars() as progress:
-        for found in measure(table, data, repeats=repeats, progress=progress):
+        for batch in measure(table, data, repeats=repeats, progress=progress):
             if not measured:
                 say(
                     f"Concorde finds the paths named after it, up to {CONCORDE_CITIES:,} cities"
                     if concorde_command()
                     else "Concorde is not installed: or-opt stands in for it"
                 )
-            measured += found
+            measured += batch
+
             # Written again as numbers come: a run that is stopped keeps them.
             with replacing(out, page, inputs=read, public=[out, page]) as drafts:
                 write_csv(drafts[0], measured)
                 drafts[1].write_text(markdown(measured), encoding="utf-8")
+
     if as_json:
         show_json({"measurements": [asdict(m) for m in measured]})
         return
@@ -87,7 +90,8 @@ def figures(files: list[Path], *, out: Path = Path("figures")) -> None:
     from trajanon.cli.progress_bars import bars
     from trajanon.maps.figures import of_benchmark, save, which_k
 
-    read, left_out = files, list[str]()
+    read = files
+    left_out = list[str]()
     of_ks = read[0] == Path("which-k")
     if len(read) > 1 + of_ks:
         raise BadInput("figures takes the CSV of trajanon benchmark, or which-k and trajectories")
@@ -97,6 +101,7 @@ def figures(files: list[Path], *, out: Path = Path("figures")) -> None:
             pictures = [which_k(trajanon.read_trajectories(read[0]), progress=progress)]
     else:
         pictures, left_out = of_benchmark(read[0])
+
     names = save(pictures, out, inputs=read)
     for sentence in left_out:
         say(f"left out: {sentence}")

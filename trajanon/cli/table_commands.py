@@ -45,7 +45,7 @@ def microaggregate(
     missing: MissingName = "refuse",
     out: Path = Path("microaggregated.csv"),
     as_json: bool = False,
-    **how: Any,
+    **search: Any,
 ) -> None:
     """Replace the rows of a table of numbers by the means of groups of at least k.
 
@@ -58,17 +58,28 @@ def microaggregate(
     from trajanon.tables.tables import microaggregate_table, write_draft
 
     check_table_format(out)
-    how |= {"subject": subject, "subjects_exact": subjects_exact, "strata": strata}
-    how |= {"columns": None if columns is None else columns_of(columns), "keep": names_of(keep)}
-    how["weights"] = None if weights is None else _weights_of(weights)
     with bars() as progress, replacing(out, inputs=[file], public=[out]) as (draft,):
-        result = microaggregate_table(file, k, missing=missing, progress=progress, **how)
+        result = microaggregate_table(
+            file,
+            k,
+            columns=None if columns is None else columns_of(columns),
+            keep=names_of(keep),
+            subject=subject,
+            subjects_exact=subjects_exact,
+            strata=strata,
+            weights=None if weights is None else _weights_of(weights),
+            missing=missing,
+            progress=progress,
+            **search,
+        )
         write_draft(result, draft)
+
     report = result.report
     if as_json:
         notices = list(map(with_flags, report["notices"]))
         show_json({**report, "notices": notices, "out": str(out)})
         return
+
     show_microaggregated(report)
     for notice in report["notices"]:
         tell(notice)
@@ -108,7 +119,7 @@ def bound(
     seed: int = 0,
     as_json: bool = False,
 ) -> None:
-    """Say how far the groups found can be from the best: a proven lower bound.
+    """Prove how far the groups found can be from the best: a lower bound.
 
     Minutes for a thousand rows up to k = 5, or k = 10 where they lie along a few axes; weaker for
     larger groups and tables.
@@ -118,12 +129,14 @@ def bound(
     from trajanon.tables.table_bound import bound_table
 
     names = None if columns is None else columns_of(columns)
-    how: dict[str, Any] = {"missing": missing, "effort": effort, "seed": seed}
     with bars() as progress:
-        certificate = bound_table(file, k, columns=names, progress=progress, **how)
+        certificate = bound_table(
+            file, k, columns=names, missing=missing, progress=progress, effort=effort, seed=seed
+        )
     if as_json:
         show_json(certificate)
         return
+
     show_certificate(certificate)
     if certificate["stopped"]:
         tell("Stopped by Ctrl-C: a longer search might bring the two closer.")

@@ -9,7 +9,8 @@ from trajanon.common.errors import printable
 
 Why = Literal["said", "name", "values", ""]
 
-_LISTED, _LETTERS = 40, 40  # unused columns that are listed, and letters of each name
+_LISTED = 40  # unused columns that are listed, and letters of each name
+_LETTERS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,12 @@ class ColumnsRead:
 
     @property
     def sentence(self) -> str:
-        """Which columns were used as what, and which were not."""
+        """Write which columns were used as what, and which were not."""
         used = (f"{role}={printable(name, _LETTERS)}" for role, name in self.roles.items())
-        others = [printable(name, _LETTERS) for name in self.unused[:_LISTED]]
-        more = len(self.unused) - _LISTED
-        unused = (", ".join(others) or "none") + (f" and {more:,} more" if more > 0 else "")
+        unused = ", ".join(printable(name, _LETTERS) for name in self.unused[:_LISTED]) or "none"
+        unlisted = len(self.unused) - _LISTED
+        if unlisted > 0:
+            unused += f" and {unlisted:,} more"
         tables = f" of {self.tables:,} tables" if self.tables > 1 else ""
         return f"Columns{tables}: {', '.join(used) or 'none'}; not used: {unused}."
 
@@ -43,14 +45,15 @@ class ColumnsRead:
 def columns_read(provenance: Mapping[str, Any]) -> list[ColumnsRead]:
     """Read how columns were used, of most tables first; older files have sentences, not records."""
     written = provenance.get("columns")
-    found = []
+    uses = []
     for entry in written if isinstance(written, list) else []:
-        roles, unused = entry.get("roles"), entry.get("unused")
+        roles = entry.get("roles")
+        unused = entry.get("unused")
         if isinstance(roles, Mapping) and isinstance(unused, list):
             names = [str(name) for name in unused]
             used = {str(role): str(name) for role, name in roles.items()}
-            found.append(ColumnsRead(used, names, int(entry.get("tables", 1))))
-    return sorted(found, key=lambda use: -use.tables)
+            uses.append(ColumnsRead(used, names, int(entry.get("tables", 1))))
+    return sorted(uses, key=lambda use: -use.tables)
 
 
 @dataclass(slots=True)
@@ -69,7 +72,7 @@ class NamesHeld:
 
     @property
     def may_be_persons(self) -> bool:
-        """Whether each recording has one value, and some value belongs to several recordings."""
+        """Return whether each recording has one value, and several recordings share a value."""
         return not self.varies and 1 < len(self.names) < self.recordings
 
 
@@ -93,11 +96,11 @@ class TablesRead:
 
     @property
     def account(self) -> dict[str, list[dict[str, Any]]]:
-        """Ready for JSON, as a provenance has it."""
+        """Return what a provenance holds of it."""
         columns = [
             {
-                "roles": {one.role: one.column for one in use if one.role},
-                "unused": [one.column for one in use if not one.role],
+                "roles": {column.role: column.column for column in use if column.role},
+                "unused": [column.column for column in use if not column.role],
                 "tables": tables,
             }
             for use, tables in self.uses.items()
@@ -111,10 +114,12 @@ class TablesRead:
 
 
 def persons_sentence(possible: Sequence[Mapping[str, Any]]) -> str:
-    """Say which columns may name persons; empty if none may."""
+    """Write which columns may name persons; empty if none may."""
     if not possible:
         return ""
-    named = [f"{printable(one['column'], _LETTERS)!r} ({one['values']:,})" for one in possible]
+    named = [
+        f"{printable(column['column'], _LETTERS)!r} ({column['values']:,})" for column in possible
+    ]
     more = f" and {len(named) - _LISTED:,} more" if len(named) > _LISTED else ""
     verb = "may name the persons" if len(named) == 1 else "may each name the persons"
     return (

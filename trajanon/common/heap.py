@@ -5,7 +5,7 @@ from contextlib import suppress
 
 
 def share_a_heap() -> None:
-    """Let threads take what others freed: glibc gives each a heap, which keeps up to 64 MB."""
+    """Share one heap among threads: glibc gives each its own, which keeps up to 64 MB."""
     _ask("mallopt", -8, 1)  # M_ARENA_MAX of malloc.h
 
 

@@ -43,8 +43,8 @@ def span(seconds: float) -> str:
         return f"{minutes:.1f}".removesuffix(".0") + " min"
     if minutes < 99.5:
         return f"{minutes:.0f} min"
-    hours, rest = divmod(round(minutes), 60)
-    return f"{hours:,} h" + f" {rest} min" * bool(rest)
+    hours, beyond = divmod(round(minutes), 60)
+    return f"{hours:,} h" + f" {beyond} min" * bool(beyond)
 
 
 def percent(share: float, digits: int = 3) -> str:
@@ -84,13 +84,13 @@ def roughly(number: int | None) -> str | None:
     return None if number is None else f"some {int(float(f'{number:.2g}')):,}"
 
 
-def shown(name: str, said: Sequence[str]) -> str:
+def shown(name: str, facts: Sequence[str]) -> str:
     """Write the `repr` of a result.
 
     >>> shown("Release", ["8 rows", "4 lines"])
     '<Release: 8 rows; 4 lines>'
     """
-    return f"<{name}: {'; '.join(one.rstrip('.') for one in said)}>"
+    return f"<{name}: {'; '.join(fact.rstrip('.') for fact in facts)}>"
 
 
 def page(rows: Sequence[tuple[str, str]], note: str = "") -> str:
@@ -100,5 +100,5 @@ def page(rows: Sequence[tuple[str, str]], note: str = "") -> str:
     '<div><table><tr><th>k</th><td>4 &lt;subjects&gt;</td></tr></table></div>'
     """
     above = f"<p>{escape(note)}</p>" if note else ""
-    cells = (f"<tr><th>{escape(one)}</th><td>{escape(other)}</td></tr>" for one, other in rows)
+    cells = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows)
     return f"<div>{above}<table>{''.join(cells)}</table></div>"

@@ -10,7 +10,7 @@ _OBEYED = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")  # bes
 
 
 def plain_text(text: str, *, cell: bool = False) -> str:
-    r"""Take control characters out of a text; as a cell of CSV, it is no formula.
+    r"""Remove control characters from a text; as a cell of CSV, it is no formula.
 
     >>> plain_text("High\x1b[2J\nStreet"), plain_text("=1+1", cell=True), plain_text("=1+1")
     ('High[2J Street', "'=1+1", '=1+1')

@@ -72,17 +72,19 @@ def usefulness(
     seconds: Seconds | None = None,
 ) -> Usefulness:
     """Measure the usefulness of trajectories as released; flows of those with true ends."""
-    both = original, released
     moving = until_rest(original)
-    whole = np.ones(len(original), np.bool_) if true_ends is None else true_ends.all(axis=1)
+    has_ends = np.ones(len(original), np.bool_) if true_ends is None else true_ends.all(axis=1)
     return Usefulness(
         displacement=summary(displacement(original, released)[moving]),
         curve_distance=summary(curve_distance(original, released)[moving]),
         length=float(lengths(original).mean()),
         length_change=float(length_change(original, released).mean()),
-        by_length=[up_to_last((lengths(one) // LENGTH_CLASS).astype(np.int64)) for one in both],
+        by_length=[
+            up_to_last((lengths(points) // LENGTH_CLASS).astype(np.int64))
+            for points in (original, released)
+        ],
         flow_similarity={
-            name: flow_similarity(*(flows(points[whole], cell) for points in both))
+            name: flow_similarity(flows(original[has_ends], cell), flows(released[has_ends], cell))
             for name, cell in OD_CELLS.items()
         },
         times=None if seconds is None else hours_left(original, released, seconds),
@@ -111,7 +113,7 @@ def hours_left(original: Floats, released: Floats, seconds: Seconds) -> HoursLef
         departure_error=summary(departed),
         duration_error=summary(took),
         flow_similarity=flow_similarity(*timed),
-        by_hour=[np.bincount(each, minlength=HOURS).tolist() for each in hours],
+        by_hour=[np.bincount(hour, minlength=HOURS).tolist() for hour in hours],
         by_duration=[up_to_last(duration_classes(when)) for _, when in ways],
     )
 
@@ -132,9 +134,12 @@ def flows(points: Floats, cell: float) -> Ints:
     return cells(points[:, [0, -1]], cell)
 
 
-def flow_similarity(one: Ints, other: Ints) -> float:
+def flow_similarity(before: Ints, after: Ints) -> float:
     """Compare flows, perhaps with hours: their common part (Lenormand et al., PLOS ONE 7, 2012)."""
-    _, cell = np.unique(np.concatenate([one, other]), axis=0, return_inverse=True)
-    cell, many = cell.reshape(-1), cell.max(initial=-1) + 1
-    before, after = (np.bincount(each, minlength=many) for each in np.split(cell, [len(one)]))
-    return float(2 * np.minimum(before, after).sum() / max(before.sum() + after.sum(), 1))
+    _, flow = np.unique(np.concatenate([before, after]), axis=0, return_inverse=True)
+    flow = flow.reshape(-1)
+    flows_seen = flow.max(initial=-1) + 1
+    counts = np.bincount(flow[: len(before)], minlength=flows_seen)
+    counts_after = np.bincount(flow[len(before) :], minlength=flows_seen)
+    common = np.minimum(counts, counts_after).sum()
+    return float(2 * common / max(counts.sum() + counts_after.sum(), 1))

@@ -17,7 +17,8 @@ _LOG = logging.getLogger(__name__)
 BYTES = 32
 """Length of a holder's key."""
 
-_LEAST, _MOST = 16, 64  # bytes of a key that is given in Python
+_LEAST = 16  # bytes of a key that is given in Python
+_MOST = 64
 _OTHERS = 0o077  # permissions of a file that are not its owner's
 
 
@@ -47,6 +48,7 @@ def holders_key(path: Path | None = None) -> bytes:
         raise FileProblem(
             f"cannot keep your key in {place} ({because}): name a file for it with `key`"
         ) from error
+
     if len(key) != BYTES:
         raise BadInput(
             f"{place} is no key: it has {len(key)} bytes, and a key {BYTES}; take its last copy, "
@@ -95,6 +97,7 @@ def _make(path: Path, *, private_folder: bool) -> None:
         raise FileNotFoundError
     if private_folder:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
     try:
         writable = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -102,10 +105,11 @@ def _make(path: Path, *, private_folder: bool) -> None:
             file.write(secrets.token_bytes(BYTES))
             file.flush()
             os.fsync(file.fileno())
+
         with suppress(FileExistsError):  # another run has made one meanwhile
             os.link(draft, path)
-            what = "all your releases" if private_folder else "releases that name it"
-            _LOG.info("made %s, the key of %s: keep a copy, and show it to nobody", path, what)
+            releases = "all your releases" if private_folder else "releases that name it"
+            _LOG.info("made %s, the key of %s: keep a copy, and show it to nobody", path, releases)
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)

@@ -23,7 +23,7 @@ from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
 from trajanon.common.remote_folder import Folder, folder_or_file
 
-_AT_ONCE = 100_000  # trajectories
+_MARKS_PER_BATCH = 100_000  # trajectories
 _KEY = 32  # bytes
 _VERSION = 4
 _TABLES = """
@@ -82,18 +82,19 @@ class Sorted(NamedTuple):
 
     @property
     def others(self) -> str:
-        """Say how many are left out, and why."""
+        """Write how many are left out, and why."""
         n = len(self.new)
-        said = number_of(self.known, f"of {n:,} was", f"of {n:,} were")
-        said += " released before"
+        sentence = number_of(self.known, f"of {n:,} was", f"of {n:,} were")
+        sentence += " released before"
         if self.on_a_line:
-            said += f", and {self.on_a_line:,} are of people who are on a line already"
-        return said
+            sentence += f", and {self.on_a_line:,} are of people who are on a line already"
+        return sentence
 
     def told_in(self, report: dict[str, Any], path: Path) -> Ints:
-        """Tell it in the report of the new ones; give the rows of the file that were released."""
+        """Write it into the report of the new ones; return the rows of the file in the release."""
         released = np.flatnonzero(self.new)
-        if suppressed := report.get("suppressed"):
+        suppressed = report.get("suppressed")
+        if suppressed:
             suppressed["rows"] = released[suppressed["rows"]].tolist()
             released = np.setdiff1d(released, suppressed["rows"])
         report["ledger"] = {
@@ -110,7 +111,8 @@ class Ledger:
     """An open ledger, locked against every other process."""
 
     def __init__(self, path: Path, database: sqlite3.Connection) -> None:
-        self.path, self._database = path, database
+        self.path = path
+        self._database = database
         ((version, key),) = database.execute("select version, key from ledger")
         if version not in range(2, _VERSION + 1):
             raise FileProblem(
@@ -131,7 +133,8 @@ class Ledger:
             database.execute("begin")
             for statement in (*_OF_VERSION_2 * (version == 2), *_OF_VERSION_3):
                 database.execute(statement)
-            link, last = self._links[0], 0
+            link = self._links[0]
+            last = 0
             for last, told, *stored, _ in database.execute(_ALL).fetchall():
                 link = self._linked(link, last, parsed(told, Told), *stored)
                 database.execute("update releases set link = ? where number = ?", (link, last))
@@ -141,17 +144,17 @@ class Ledger:
 
     @property
     def release_key(self) -> bytes:
-        """The secret that perturbs the lines of all its releases: the same group, the same line."""
+        """Return the secret that perturbs all its releases: the same group, the same line."""
         return hmac.digest(self._key, b"lines", "sha256")
 
     def keyed(self, marks: Hashes, progress: Progress = silent) -> Hashes:
         """Make digests of marks with the key, (n, 1 + HOPS); 0 where there is no mark."""
         keyed = np.zeros(marks.shape, dtype=np.uint64)
-        for begin in range(0, len(marks), _AT_ONCE):
+        for begin in range(0, len(marks), _MARKS_PER_BATCH):
             progress("Looking into the ledger", begin, len(marks))
-            some = marks[begin : begin + _AT_ONCE]
-            present = some != 0
-            keyed[begin : begin + len(some)][present] = self._digests(some[present])
+            batch = marks[begin : begin + _MARKS_PER_BATCH]
+            present = batch != 0
+            keyed[begin : begin + len(batch)][present] = self._digests(batch[present])
         return keyed
 
     def sort(
@@ -162,7 +165,7 @@ class Ledger:
         *,
         one_line_each: bool = False,
     ) -> Sorted:
-        """Sort into new ones, and others.
+        """Sort trajectories into new ones and others.
 
         Released before is all of a ``run`` that windows slide on. Of a ``person`` who is on a line
         already nothing is new, if that release or this one promises one line each.
@@ -174,10 +177,10 @@ class Ledger:
                 f"release {early[0]} of {self.path} was entered by an earlier version, which kept "
                 "no people, so that `one_line_each` cannot be promised: begin a new `ledger`"
             )
-        hops = [entry.hops for entry in entries]
-        known = _of_owners(keyed[:, 1:], hops, run)
-        one_each = [e.people for e in entries if one_line_each or e.told.get("one_line_each")]
-        on_a_line = _of_owners(keyed[:, :1], one_each, person) & ~known
+        known = _of_owners(keyed[:, 1:], [entry.hops for entry in entries], run)
+
+        promising = [e.people for e in entries if one_line_each or e.told.get("one_line_each")]
+        on_a_line = _of_owners(keyed[:, :1], promising, person) & ~known
         return Sorted(~known & ~on_a_line, int(known.sum()), int(on_a_line.sum()))
 
     @contextmanager
@@ -195,6 +198,7 @@ class Ledger:
                 raise BadInput(
                     f"{release} is release {entry.number} of {self.path}: write elsewhere"
                 )
+
         recording = Recording(self, _absolute(release))
         try:
             yield recording
@@ -208,23 +212,25 @@ class Ledger:
     def announce(self, told: Told, keyed: Hashes) -> int:
         """Add a release that is about to get its name, by what its trajectories are known by."""
         last = max(self._links)
-        hops, people = (np.unique(part[part != 0]) for part in (keyed[:, 1:], keyed[:, 0]))
-        entry = Entry(last + 1, told, hops, people)
+        number = last + 1
+        hops = np.unique(keyed[:, 1:][keyed[:, 1:] != 0])
+        people = np.unique(keyed[:, 0][keyed[:, 0] != 0])
         stored = hops.astype("<u8").tobytes(), people.astype("<u8").tobytes()
-        link = self._linked(self._links[last], entry.number, told, *stored)
-        row = (entry.number, _text(told), *stored, link)
+        link = self._linked(self._links[last], number, told, *stored)
+
+        row = (number, _text(told), *stored, link)
         with _named(self.path), self._database:  # both or neither
             self._database.execute("begin")
             self._database.execute("insert into releases values (?, ?, ?, ?, ?)", row)
-            self._database.execute("update ledger set last = ?, link = ?", (entry.number, link))
-        self._links[entry.number] = link
-        self.entries.append(entry)
-        return entry.number
+            self._database.execute("update ledger set last = ?, link = ?", (number, link))
+        self._links[number] = link
+        self.entries.append(Entry(number, told, hops, people))
+        return number
 
     def link(self, number: int) -> Link:
-        """What the report of a release says of this ledger."""
-        ours = self._digest(b"ledger").hex()
-        return {"ledger": ours, "releases": number, "chain": self._links[number].hex()}
+        """Return what the report of a release says of this ledger."""
+        ledger = self._digest(b"ledger").hex()
+        return {"ledger": ledger, "releases": number, "chain": self._links[number].hex()}
 
     def forget(self, number: int) -> Entry:
         """Empty the entry of a release: its trajectories count as new again."""
@@ -240,9 +246,9 @@ class Ledger:
 
     def compare_with_reports(self) -> None:
         """Refuse an older copy: reports beside it, or beside its releases, know of later ones."""
-        places = [Path(entry.told["release"]) for entry in self.entries]
+        places = [self.path.absolute(), *(Path(entry.told["release"]) for entry in self.entries)]
         unknown = {}
-        for folder in {place.parent for place in (*places, self.path.absolute())}:
+        for folder in {place.parent for place in places}:
             for report in folder.glob("*.report.json"):
                 link = _link_in(report)
                 if link is None or link["ledger"] != self._digest(b"ledger").hex():
@@ -254,17 +260,17 @@ class Ledger:
             raise _not_whole(self.path, first, f"{unknown[first]} is of a release that it lacks")
 
     def verify(self) -> list[tuple[Entry, str]]:
-        """Look whether all releases are in place, changed or gone; mend those of killed runs."""
+        """Find whether all releases are in place, changed or gone; mend those of killed runs."""
         self.compare_with_reports()
-        found = []
+        states = []
         for entry in [*self.entries]:
-            if entry.told["settled"]:
-                content = content_of(entry.told["release"])
-                there = content == entry.told["content"]
-                found.append((entry, "in place" if there else "changed" if content else "gone"))
-            else:
-                found.append((entry, self._mend(entry)))
-        return found
+            if not entry.told["settled"]:
+                states.append((entry, self._mend(entry)))
+                continue
+            content = content_of(entry.told["release"])
+            in_place = content == entry.told["content"]
+            states.append((entry, "in place" if in_place else "changed" if content else "gone"))
+        return states
 
     def _mend(self, entry: Entry) -> str:
         """Settle a release if its files have their names, and forget it if not."""
@@ -297,39 +303,42 @@ class Ledger:
 
     def _linked(self, before: bytes, number: int, told: Told, *stored: bytes) -> bytes:
         """Make the digest of an entry and of all before it."""
-        same = {name: value for name, value in told.items() if name != "settled"}
-        words = json.dumps([number, same], sort_keys=True).encode()
+        lasting = {name: value for name, value in told.items() if name != "settled"}
+        words = json.dumps([number, lasting], sort_keys=True).encode()
         return self._digest(b"link", before, words, *stored)
 
     def _forgotten(self, before: bytes, link: bytes) -> str:
-        """What stands in place of an entry that was forgotten: nobody else can write it."""
+        """Make what stands in place of an entry that was forgotten: nobody else can write it."""
         return self._digest(b"forgotten", before, link).hex()
 
     def _digests(self, hashes: Hashes) -> Hashes:
+        """Make 64 bits of digest of each hash, computed once for equal ones."""
         different, inverse = np.unique(hashes, return_inverse=True)
-        raw, key, digest = different.astype("<u8").tobytes(), self._key, hmac.digest
-        parts = (digest(key, raw[at : at + 8], "sha256")[:8] for at in range(0, len(raw), 8))
-        found: Hashes = np.frombuffer(b"".join(parts), dtype="<u8").astype(np.uint64)
-        return found[inverse]
+        raw = different.astype("<u8").tobytes()
+        words = (raw[start : start + 8] for start in range(0, len(raw), 8))
+        digests = b"".join(hmac.digest(self._key, word, "sha256")[:8] for word in words)
+        return np.asarray(np.frombuffer(digests, dtype="<u8").astype(np.uint64)[inverse])
 
     def _read(self) -> list[Entry]:
         """Read all entries, if nothing was changed, removed or put in place of others."""
         entries = []
         number = 0
-        for following, told, hops, people, link in self._database.execute(_ALL):
+        for following, text, hops, people, link in self._database.execute(_ALL):
             before = self._links[number]
-            if told != self._forgotten(before, link):
+            if text != self._forgotten(before, link):
                 try:
-                    note = parsed(told, Told)
-                    expected = self._linked(before, following, note, hops, people)
+                    told = parsed(text, Told)
+                    expected = self._linked(before, following, told, hops, people)
                 except (BadInput, TypeError) as error:
                     raise _not_whole(self.path, number + 1) from error
                 if link != expected:
                     raise _not_whole(self.path, number + 1)
                 digests = (np.frombuffer(part, "<u8").astype(np.uint64) for part in (hops, people))
-                entries.append(Entry(following, note, *digests))
+                entries.append(Entry(following, told, *digests))
             number = following
             self._links[number] = link
+
+        # The last releases may have been cut off.
         ((*end,),) = self._database.execute("select last, link from ledger")
         if end != [number, self._links[number]]:
             raise _not_whole(self.path, number + 1)
@@ -341,7 +350,8 @@ class Recording:
 
     def __init__(self, ledger: Ledger, place: str) -> None:
         self.number: int | None = None
-        self._ledger, self._place = ledger, place
+        self._ledger = ledger
+        self._place = place
 
     def announce(
         self,
@@ -350,7 +360,7 @@ class Recording:
         report: dict[str, Any],
         keyed: Hashes,
     ) -> None:
-        """Say that a draft, of trajectories known by this, is about to become a release.
+        """Enter a draft, of trajectories known by this, that is about to become a release.
 
         The report, which is written after that, says which release of the ledger it is.
         """
@@ -375,18 +385,21 @@ class Recording:
 def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledger]:
     """Open a ledger, for this run alone; a new one is made if there is none and that is wanted."""
     path = Path(path)
-    if begun := not path.exists():
+    begun = not path.exists()
+    if begun:
         if not new:
             raise FileProblem(
                 f"there is no {path}: make one with trajanon anonymize --ledger {path}"
             )
         _make(path)
+
     with _named(path):
         if not path.stat().st_size:  # SQLite would begin a database in it
             raise FileProblem(f"{path} is empty, and no ledger: remove it, or name another file")
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
         database = sqlite3.connect(path, timeout=0.0, isolation_level=None)
+
     with closing(database):
         with _named(path):
             # The lock that the first reading takes is held until the end.
@@ -448,8 +461,9 @@ def _damaged(path: Path) -> FileProblem:
     return FileProblem(f"{path} is damaged: take its last copy")
 
 
-def _not_whole(path: Path, number: int, why: str = "") -> FileProblem:
-    why = why or "entries were changed or removed"
+def _not_whole(
+    path: Path, number: int, why: str = "entries were changed or removed"
+) -> FileProblem:
     return FileProblem(f"{path} is not whole from release {number} on ({why}): take its last copy")
 
 
@@ -463,6 +477,7 @@ def _of_owners(digests: Hashes, known: Sequence[Hashes], owner: Ints | None) -> 
 
 
 def _among(digests: Hashes, rising: Hashes) -> Bools:
+    """Mark the digests that are among known ones, which rise."""
     if not len(rising):
         return np.zeros(digests.shape, dtype=np.bool_)
     place = np.minimum(np.searchsorted(rising, digests), len(rising) - 1)
@@ -482,22 +497,23 @@ def _link_in(report: Path) -> Link | None:
 
 
 def content_of(place: str | os.PathLike[str] | Folder) -> str | None:
-    """A digest of a file, or of the files of a folder; None if there is nothing."""
+    """Compute a digest of a file, or of the files of a folder; None if there is nothing."""
     where = folder_or_file(place)
     if isinstance(where, Path):
         if not where.is_file():
             return None
         with where.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
+
     if not where.exists:
         return None
-    whole = sha256()
+    of_folder = sha256()
     for name in where.names():
         with where.open(name) as part:
             # What file systems open can `readinto`; its type does not say so.
             digest = file_digest(part, "sha256").hexdigest()  # type: ignore[arg-type]
-        whole.update(f"{name} {digest}\n".encode())
-    return whole.hexdigest()
+        of_folder.update(f"{name} {digest}\n".encode())
+    return of_folder.hexdigest()
 
 
 def _absolute(place: str | os.PathLike[str]) -> str:

@@ -19,48 +19,55 @@ class Left(NamedTuple):
     alone: int  # with one
 
     def account(self, name: str) -> dict[str, int]:
-        """Ready for JSON, by the name of what is counted."""
+        """Return what JSON holds, by the name of what is counted."""
         return {name: self.several, f"{name}_below": self.below, f"{name}_alone": self.alone}
 
 
 def few_left(left: Mapping[str, Left], k: int) -> str:
-    """Say on how many lines few subjects are left, a sentence without its end."""
-    (what, most), *more = left.items()
-    one, whom = ("drive", "subjects") if what == "drives" else ("person", "people")
-    said = (
+    """Write on how many lines few subjects are left, a sentence without its end."""
+    (counted, on_several), *of_days = left.items()
+    one, whom = ("drive", "subjects") if counted == "drives" else ("person", "people")
+    sentence = (
         f"Anyone who knows all lines of a {one} is left with fewer than {k} {whom} in "
-        f"{most.below:,} of {number_of(most.several, one, what)} on several lines, and with one "
-        f"alone in {most.alone:,}"
+        f"{on_several.below:,} of {number_of(on_several.several, one, counted)} on several lines, "
+        f"and with one alone in {on_several.alone:,}"
     )
-    for days in (days for _, days in more if days.several):
-        said += (
-            f"; on one day, in {days.below:,} of {number_of(days.several, 'day')} and in "
-            f"{days.alone:,}"
-        )
-    return said
+    for _, days in of_days:
+        if days.several:
+            sentence += (
+                f"; on one day, in {days.below:,} of {number_of(days.several, 'day')} and in "
+                f"{days.alone:,}"
+            )
+    return sentence
 
 
 def counts_of(left: Mapping[str, Left]) -> dict[str, int]:
-    """Give all counts, ready for JSON."""
-    return {key: n for name, one in left.items() for key, n in one.account(name).items()}
+    """Return all counts, ready for JSON."""
+    return {
+        key: count for name, counts in left.items() for key, count in counts.account(name).items()
+    }
 
 
 def left_on(cells: Ints, labels: Ints, subjects: Ints, k: int) -> Left:
     """Count the subjects who are on all lines of each cell: a drive, a day or a person, (n,)."""
     cell, line = np.unique(np.column_stack([cells, labels]), axis=0).T
     _, lines = np.unique(cell, return_counts=True)
-    several = np.repeat(lines > 1, lines)
-    if not several.any():
+    on_several = np.repeat(lines > 1, lines)
+    if not on_several.any():
         return Left(0, 0, 0)
-    on, held = _marked(dense(cell[several]), line[several]), _marked(labels, dense(subjects))
-    on.resize(on.shape[0], held.shape[0])
-    common = (on @ held).tocoo()
+
+    lines_of = _marked(dense(cell[on_several]), line[on_several])
+    people_of = _marked(labels, dense(subjects))
+    lines_of.resize(lines_of.shape[0], people_of.shape[0])
+    common = (lines_of @ people_of).tocoo()
+
     on_all = common.row[common.data == lines[lines > 1][common.row]]
-    people = np.bincount(on_all, minlength=on.shape[0])
+    people = np.bincount(on_all, minlength=lines_of.shape[0])
     return Left(len(people), int((people < k).sum()), int((people == 1).sum()))
 
 
 def _marked(row: Ints, column: Ints) -> csr_array:
+    """Return a sparse matrix with 1 where a row and a column meet, however often."""
     marks = csr_array((np.ones(len(row), np.int64), (row, column)))
     marks.sum_duplicates()
     marks.data[:] = 1

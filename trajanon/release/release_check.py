@@ -105,11 +105,11 @@ class Findings:
 
     @property
     def holds(self) -> bool:
-        """Whether k stand behind each, as answered, and nothing else is in the file."""
+        """Return whether k stand behind each, as answered, and nothing else is in the file."""
         return not self.problems
 
     def __bool__(self) -> bool:
-        """Whether it holds."""
+        """Return whether it holds."""
         return self.holds
 
 
@@ -174,19 +174,24 @@ def check(
         with on_disk(release) as path:
             return check(path, k, trajectories=trajectories, against=against)
     with ExitStack() as stack:
-        given = [against] if isinstance(against, str | os.PathLike | Release) else against or ()
+        releases = against or ()
+        if isinstance(releases, str | os.PathLike | Release):
+            releases = [releases]
         earlier = [
-            stack.enter_context(on_disk(one)) if isinstance(one, Release) else Path(one)
-            for one in given
+            stack.enter_context(on_disk(other)) if isinstance(other, Release) else Path(other)
+            for other in releases
         ]
         return _checked(Path(release), k, trajectories, earlier)
 
 
 def report_of(path: Path) -> Report | None:
     """Read the report beside a release, if there is one; refuse that of another release."""
-    if (report := report_beside(path)) is None:
+    report = report_beside(path)
+    if report is None:
         return None
-    rows, keys = 0, set[int]()
+
+    rows = 0
+    keys = set[int]()
     for file in release_parts(path) if path.is_dir() else [path]:
         release = read_release(file)
         rows += len(release)
@@ -210,6 +215,7 @@ def _checked(
     else:
         files = [_inspected(release, keep=trajectories is not None)]
         problems = files[0].problems
+
     keys = np.concatenate([file.keys for file in files])
     sizes = np.unique(keys, return_counts=True)[1]
     if trajectories is not None:
@@ -233,49 +239,56 @@ class _Inspected(NamedTuple):
     """What is kept of a file after it was read."""
 
     path: Path
-    found: Lines | None  # all that was read, where more is asked of it
+    found: Lines | None  # all that was read, where it is needed again
     problems: list[str]
-    claim: str  # the claim about the rest of the file, beside its lines
     keys: NDArray[np.bytes_]  # 128 bits of each row, equal where lines are equal as written
-    width: int  # points of a trajectory; 0 where some are no trajectories
-    ends: Floats  # latitude, longitude and perhaps times of the first and the last line
-    clock: str | None  # what times count from, if the file says so in a known sentence
     lines: int  # that stand in the file
-    counted: bool  # whether these have counts
+    claim: str = ""  # the claim about the rest of the file, beside its lines
+    width: int = 0  # points of a trajectory; 0 where the file holds something else
+    ends: Floats = np.empty((0, 2, 2))  # places and perhaps times of the first and the last line
+    clock: str | None = None  # what times count from, if the file says so in a known sentence
+    counted: bool = False  # whether lines have counts
 
 
 def _inspected(path: Path, write: Writer | None = None, *, keep: bool) -> _Inspected:
-    found = read_as_found(path)
-    keys, kept = _keys(found), found if keep else None
-    if problems := not_trajectories(found):
-        nothing = np.empty((0, 2, 2))
-        return _Inspected(path, kept, problems, "", keys, 0, nothing, None, len(found), False)
-    problems = [*too_fine(found), *too_fine_times(found)]
-    if amiss := amiss_in_times(found):
-        problems += amiss
-        found = replace(found, times=None, clock=None)
+    """Read a file and look for what a release may not hold; keep its lines if they are wanted."""
+    lines = read_as_found(path)
+    inspected = _Inspected(path, lines if keep else None, [], _keys(lines), len(lines))
+    problems = not_trajectories(lines)
+    if problems:
+        return inspected._replace(problems=problems)
+
+    problems = [*too_fine(lines), *too_fine_times(lines)]
+    faulty_times = amiss_in_times(lines)
+    if faulty_times:
+        problems += faulty_times
+        lines = replace(lines, times=None, clock=None)
+
     # Faulty times are not written again for the comparison.
-    needed = amiss and RELEASE_FORMATS[path.suffix.lower()].only_timed
-    beside = Compared([], "") if needed else compared(path, found, write)
-    problems += [*beside.differences, *unsorted(found)]
-    ends, times = found.places[[0, -1], :, ::-1], found.times
-    if times is not None:
-        ends = np.dstack([ends, times[[0, -1]]])
-    rows, counted = keys[found.of_rows], found.counts is not None
-    width, n = ends.shape[1], len(found)
-    return _Inspected(
-        path, kept, problems, beside.claim, rows, width, ends, found.clock, n, counted
+    comparison = Compared([], "")
+    if not (faulty_times and RELEASE_FORMATS[path.suffix.lower()].only_timed):
+        comparison = compared(path, lines, write)
+    problems += [*comparison.differences, *unsorted(lines)]
+
+    ends = lines.places[[0, -1], :, ::-1]
+    if lines.times is not None:
+        ends = np.dstack([ends, lines.times[[0, -1]]])
+    return inspected._replace(
+        problems=problems,
+        claim=comparison.claim,
+        keys=inspected.keys[lines.of_rows],
+        width=ends.shape[1],
+        ends=ends,
+        clock=lines.clock,
+        counted=lines.counts is not None,
     )
 
 
 def _parts(folder: Path, *, keep: bool) -> tuple[list[_Inspected], list[str]]:
     """Inspect a folder of parts, one in memory at a time; trajectories count across all of them."""
     parts = release_parts(folder)
-    files: list[_Inspected] = []
-    problems: list[str] = []
-    first = 1
-    others = sorted({path.name for path in folder.iterdir()} - {path.name for path in parts})
-    problems += [f"{name!r} is no part of a release" for name in others]
+    strangers = sorted({path.name for path in folder.iterdir()} - {path.name for path in parts})
+    problems = [f"{name!r} is no part of a release" for name in strangers]
     for number, path in enumerate(parts):
         if path.name != part_name(number):
             problems.append(
@@ -283,6 +296,9 @@ def _parts(folder: Path, *, keep: bool) -> tuple[list[_Inspected], list[str]]:
                 "without gaps, so one is missing, or was renamed"
             )
             break
+
+    files: list[_Inspected] = []
+    first = 1
     for path in parts:
         if path.is_symlink():
             problems.append(f"{path.name!r} is a link and no file: put the file in its place")
@@ -290,6 +306,12 @@ def _parts(folder: Path, *, keep: bool) -> tuple[list[_Inspected], list[str]]:
         problems += [f"{path.name}: {problem}" for problem in file.problems]
         files.append(file)
         first += file.lines
+    return files, problems + _at_odds(files)
+
+
+def _at_odds(files: Sequence[_Inspected]) -> list[str]:
+    """Report parts that do not belong together."""
+    problems = []
     if len({file.width for file in files if file.width}) > 1:
         problems.append("parts have trajectories of different numbers of points")
     if len({file.clock for file in files if file.width}) > 1:
@@ -300,14 +322,14 @@ def _parts(folder: Path, *, keep: bool) -> tuple[list[_Inspected], list[str]]:
             problems.append(
                 "parts are not sorted by their coordinates: run trajanon anonymize again"
             )
-    return files, problems
+    return problems
 
 
-def _keys(found: Lines) -> NDArray[np.bytes_]:
-    """128 bits for each line, equal where lines are equal as written, (n,)."""
-    groups = found.groups
+def _keys(lines: Lines) -> NDArray[np.bytes_]:
+    """Compute 128 bits for each line, equal where lines are equal as written, (n,)."""
+    groups = lines.groups
     _, first = np.unique(groups, return_index=True)
-    keys = map(found.key, first.tolist())
+    keys = map(lines.key, first.tolist())
     words = b"".join(hashlib.blake2b(key, digest_size=16).digest() for key in keys)
     return np.frombuffer(words, dtype="S16")[groups]
 
@@ -316,23 +338,26 @@ def not_trajectories(lines: Lines) -> list[str]:
     """Name faults: other geometries than lines on Earth, or different numbers of points."""
     if not len(lines):
         return ["the file holds no trajectory"]
-    if amiss := amiss_in_counts(lines):
-        return amiss
-    line = lines.kinds == LINE
+    faulty_counts = amiss_in_counts(lines)
+    if faulty_counts:
+        return faulty_counts
+
+    is_line = lines.kinds == LINE
     problems = [
         f"{number_of(count, 'geometry is', 'geometries are')} {kind}, not {LINE}"
-        for kind, count in Counter(lines.kinds[~line].tolist()).items()
+        for kind, count in Counter(lines.kinds[~is_line].tolist()).items()
     ]
-    sizes = lines.sizes[line]
+    sizes = lines.sizes[is_line]
     if (sizes < 2).any():
         return [*problems, "some geometries are no lines of two or more points"]
     if lines.coordinates.shape[1] > 2:
         problems.append("points have a third number: a height or a time")
     if len(sizes) and sizes.min() != sizes.max():
         problems.append("trajectories have different numbers of points")
+
     places = lines.coordinates
-    if not line.all():
-        places = places[np.repeat(line, lines.sizes)]
+    if not is_line.all():
+        places = places[np.repeat(is_line, lines.sizes)]
     if not np.isfinite(places).all():
         problems.append("some coordinates are not finite numbers")
     if (np.abs(places[:, :2]) > (180.0, 90.0)).any():
@@ -341,51 +366,58 @@ def not_trajectories(lines: Lines) -> list[str]:
 
 
 def too_fine(lines: Lines) -> list[str]:
-    """Say that lines are plain means, or have more decimals than a release may have."""
+    """Report lines that are plain means, or have more decimals than a release may have."""
     if lines.as_published:
         return [MADE_AS_PUBLISHED]
-    fine = rounded(lines.coordinates) != lines.coordinates
+    if (rounded(lines.coordinates) == lines.coordinates).all():
+        return []
     return [
         f"a coordinate has more than the {DIGITS} decimals that a release may have: each "
         "one more helps to tell who is in a group"
-    ] * bool(fine.any())
+    ]
 
 
 def unsorted(lines: Lines) -> list[str]:
-    """Say that lines do not stand in the order of a release, so that theirs may tell something."""
-    behind = out_of_order(lines.places[:, :, 1::-1], lines.times)
+    """Report lines that are not in the order of a release, so that theirs may tell something."""
+    if not out_of_order(lines.places[:, :, 1::-1], lines.times):
+        return []
     return [
         "trajectories are not sorted by their coordinates, so their order may identify people: "
         "run trajanon anonymize again"
-    ] * bool(behind)
+    ]
 
 
 def amiss_in_times(lines: Lines) -> list[str]:
-    """Say why the times of lines cannot be interpreted, or why no release has such times."""
-    times, sentence, clock = lines.times, lines.clock, Clock.parsed(lines.clock)
+    """Report why the times of lines cannot be interpreted, or why no release has such times."""
+    times = lines.times
+    sentence = lines.clock
+    clock = Clock.parsed(sentence)
     if times is None:
         return [] if sentence is None else ["the file says what its times are, and it has none"]
     if clock is None:
         if sentence is None:
             return ["trajectories have times, and the file does not say what these count from"]
         return [f"an unknown sentence on times {sentence[:40]!r}"]
-    known = ~np.isnan(times[:, 0])
-    departures = times[known, 0]
+
+    timed = ~np.isnan(times[:, 0])
+    departures = times[timed, 0]
     first, last = clock.rounded(BEGINS + np.array([0.0, clock.round]))
     outside = (clock.times != "date") & ((departures < first) | (departures > last))
-    back = (np.diff(times[known], axis=1) < 0.0).any(axis=1)
-    metres = lengths(lines.places[known][:, :, 1::-1])
-    seconds = times[known, -1] - times[known, 0] + clock.step  # as they are rounded
+    back = (np.diff(times[timed], axis=1) < 0.0).any(axis=1)
+
+    metres = lengths(lines.places[timed][:, :, 1::-1])
+    seconds = times[timed, -1] - times[timed, 0] + clock.step  # as they are rounded
     fast = metres > _FASTEST * np.maximum(seconds, clock.step)
+    faults = (
+        (~timed, "do not have a time at each of their points, and others do"),
+        (outside, f"depart before or after the {clock.times[3:]} from which their times count"),
+        (back, "have times that run back"),
+        (fast, "are faster than anything on Earth moves"),
+    )
     return [
-        f"{odd.sum()} of {_trajectories(len(times))} {said}"
-        for odd, said in (
-            (~known, "do not have a time at each of their points, and others do"),
-            (outside, f"depart before or after the {clock.times[3:]} from which their times count"),
-            (back, "have times that run back"),
-            (fast, "are faster than anything on Earth moves"),
-        )
-        if odd.any()
+        f"{faulty.sum()} of {_trajectories(len(times))} {fault}"
+        for faulty, fault in faults
+        if faulty.any()
     ]
 
 
@@ -397,10 +429,12 @@ def too_fine_times(lines: Lines) -> list[str]:
     if clock.step < MINUTE:
         return [f"times are rounded to {clock.step} s, and those of a release to a minute at least"]
     fine = (clock.rounded(lines.times) != lines.times).any(axis=1) & ~np.isnan(lines.times[:, 0])
+    if not fine.any():
+        return []
     return [
         f"{fine.sum()} of {_trajectories(len(fine))} have a time that is finer than the "
         f"{clock.step} s they claim"
-    ] * bool(fine.any())
+    ]
 
 
 def too_rare(sizes: Ints, k: int) -> list[str]:

@@ -12,40 +12,42 @@ _MOST = 10  # pairs of columns for which the correlation is reported
 
 
 def moments(before: Floats, after: Floats, names: Sequence[str]) -> dict[str, Any]:
-    """Moments of columns before and after, for JSON; of correlations those that changed most."""
-    old, new = loss.standardise(before), loss.standardise(after)
-    spreads = _spreads(before, old), _spreads(after, new)
+    """Compute moments of columns before and after; of correlations those that changed most."""
+    records = [loss.standardise(X) for X in (before, after)]
+    spreads = [_spreads(X, z) for X, z in zip((before, after), records, strict=True)]
     varies = (spreads[0] > 0.0) & (spreads[1] > 0.0)
-    correlations = [loss.sums_of_products(z) / max(len(z) - 1, 1) for z in (old, new)]
-    one, other = np.triu_indices(len(names), 1)
-    kept = varies[one] & varies[other]
-    one, other = one[kept], other[kept]
-    then, now = (r[one, other] for r in correlations)
-    changed = np.argsort(-np.abs(now - then), kind="stable")[:_MOST]
+
+    correlations = [loss.sums_of_products(z) / max(len(z) - 1, 1) for z in records]
+    left, right = np.triu_indices(len(names), 1)
+    both_vary = varies[left] & varies[right]
+    left = left[both_vary]
+    right = right[both_vary]
+    of_originals, of_means = (matrix[left, right] for matrix in correlations)
+    changed = np.argsort(-np.abs(of_means - of_originals), kind="stable")[:_MOST]
     return {
         "mean": _pairs(names, _means(before), _means(after)),
         "sd": _pairs(names, *spreads),
         "correlations": [
             {
-                "columns": [names[one[i]], names[other[i]]],
-                "correlation": [float(then[i]), float(now[i])],
+                "columns": [names[left[pair]], names[right[pair]]],
+                "correlation": [float(of_originals[pair]), float(of_means[pair])],
             }
-            for i in changed.tolist()
+            for pair in changed.tolist()
         ],
     }
 
 
 def _means(X: Floats) -> Floats:
+    """Compute means about the first row, as numbers far from zero lose digits."""
     return np.asarray(X[0] + (X - X[0]).mean(axis=0))
 
 
 def _spreads(X: Floats, standardised: Floats) -> Floats:
-    """Sample standard deviations: what standardisation divided by."""
+    """Compute sample standard deviations: what standardisation divided by."""
     width = np.ptp(standardised, axis=0)
     return np.asarray(np.ptp(X, axis=0) / np.where(width > 0.0, width, np.inf))
 
 
 def _pairs(names: Sequence[str], before: Floats, after: Floats) -> dict[str, list[float]]:
-    return dict(
-        zip(names, map(list, zip(before.tolist(), after.tolist(), strict=True)), strict=True)
-    )
+    pairs = np.column_stack([before, after]).tolist()
+    return dict(zip(names, pairs, strict=True))

@@ -44,17 +44,21 @@ def bound_table(
         f"{len(table.records):,}",
         _LONG[settings.effort],
     )
+
     partition = microaggregate(table.records, k, progress=progress, **asdict(settings))
+    reached = partition.sse
     stopped = partition.stopped
     try:
         bound = lower_bound(
-            table.records, k, upper=partition.sse, effort=settings.effort, progress=progress
+            table.records, k, upper=reached, effort=settings.effort, progress=progress
         )
-        least, certified = bound.sse, bound.certified
+        least = bound.sse
+        certified = bound.certified
     except KeyboardInterrupt:  # what the search has found shall not be lost
         stopped = True
-        least, certified = nearest_bound(standardise(table.records), k), False
-    reached = partition.sse
+        least = nearest_bound(standardise(table.records), k)
+        certified = False
+
     return {
         "n": len(partition.labels),
         "k": k,

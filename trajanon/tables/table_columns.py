@@ -52,7 +52,8 @@ _CODES = {
 }
 """Numbers that statistical programs write for a missing value."""
 
-_SEVERAL, _MOST = 3, 0.9  # other values, beside which one can be far; and a share of dates
+_SEVERAL = 3  # other values, beside which one can be far; and a share of dates
+_MOST = 0.9
 
 
 class LeftOut(NamedTuple):
@@ -61,7 +62,7 @@ class LeftOut(NamedTuple):
     why: Mapping[str, str]  # the reason, of each column
 
     def sentence(self) -> str:
-        """Say which, and the way out."""
+        """Name them, and the way out."""
         columns = [f"{name} ({reason})" for name, reason in self.why.items()]
         return f"Left out: {listed(columns)}. Name a column in `columns` to take it, too."
 
@@ -80,7 +81,7 @@ class Incomplete(NamedTuple):
         return f"values are missing in {self.missing:,} {of}"
 
     def sentence(self) -> str:
-        """Say that they are dropped."""
+        """Report that they are dropped."""
         return f"Rows are dropped: {self}."
 
 
@@ -94,7 +95,7 @@ class PossibleCodes(NamedTuple):
     are_dates: bool = False
 
     def sentence(self) -> str:
-        """Say which, and the way out."""
+        """Name them, and the way out."""
         holds = f"Column {self.column!r} holds {self.value} in {self.rows:,} of {self.of:,} rows"
         if self.are_dates:
             return (
@@ -127,7 +128,7 @@ class _Asked(NamedTuple):
 
     @property
     def by_part(self) -> dict[str, Sequence[str]]:
-        """The names alone, without the word for all columns."""
+        """Return the names alone, without the word for all columns."""
         return {
             "columns": [] if self.columns == ALL else self.columns or [],
             "keep": [] if self.keep == ALL else self.keep,
@@ -147,11 +148,15 @@ def read_table_columns(
     """Read a table, find the role of each column, and take the complete rows."""
     table, separator = _of_frame(source) if isinstance(source, pd.DataFrame) else _read(source)
     what = named(source)
-    if missing not in (known := get_args(MissingName)):
+    known = get_args(MissingName)
+    if missing not in known:
         raise BadInput(f"`missing` {missing!r} is not known; choose from {', '.join(known)}")
-    one_subject = [] if subject is None else [subject]
-    one_strata = [] if strata is None else [strata]
-    asked = _Asked(None if columns is None else list(columns), list(keep), one_subject, one_strata)
+    asked = _Asked(
+        None if columns is None else list(columns),
+        list(keep),
+        subject=[] if subject is None else [subject],
+        strata=[] if strata is None else [strata],
+    )
     _check_asked(what, list(table), asked)
 
     plain, doubts = _with_points(table, separator)
@@ -161,39 +166,41 @@ def read_table_columns(
     kept = _kept(list(table), chosen, asked)
 
     notices: list[LeftOut | Incomplete | PossibleCodes] = []
-    left_out = {n: reason for n, reason in why_not.items() if n not in {*chosen, *kept}}
+    left_out = {name: reason for name, reason in why_not.items() if name not in {*chosen, *kept}}
     if left_out:
         notices.append(LeftOut(left_out))
+
     gaps = {name: _missing(plain[name]) for name in chosen}
-    gaps |= {name: numbered(table[name]).missing for name in (*one_subject, *one_strata)}
-    out = np.any(list(gaps.values()), axis=0)
-    if out.any():
+    gaps |= {name: numbered(table[name]).missing for name in (*asked.subject, *asked.strata)}
+    is_incomplete = np.any(list(gaps.values()), axis=0)
+    if is_incomplete.any():
         lacking = {name: int(where.sum()) for name, where in gaps.items() if where.any()}
-        incomplete = Incomplete(what, len(out), int(out.sum()), lacking)
+        incomplete = Incomplete(what, len(table), int(is_incomplete.sum()), lacking)
         _refuse_incomplete(incomplete, missing)
         notices.append(incomplete)
-    records = _records(what, plain[chosen][~out])
+
+    records = _records(what, plain[chosen][~is_incomplete])
     for name, values in zip(chosen, records.T, strict=True):
         notices += possible_codes(name, values)
-    return TableColumns(table[~out], records, chosen, kept, notices)
+    return TableColumns(table[~is_incomplete], records, chosen, kept, notices)
 
 
 def _check_asked(what: str, names: Sequence[str], asked: _Asked) -> None:
     """Refuse columns that are not there, or are named for two parts."""
     parts = asked.by_part
-    refuse_unknown(what, names, [name for given in parts.values() for name in given])
-    for one, other in combinations(parts, 2):
-        twice = [name for name in parts[one] if name in parts[other]]
-        if twice and {one, other} != {"keep", "strata"}:
+    refuse_unknown(what, names, [name for columns in parts.values() for name in columns])
+    for part, second_part in combinations(parts, 2):
+        twice = [name for name in parts[part] if name in parts[second_part]]
+        if twice and {part, second_part} != {"keep", "strata"}:
             raise BadInput(
-                f"column {twice[0]!r} is named in both `{one}` and `{other}`; name it once"
+                f"column {twice[0]!r} is named in both `{part}` and `{second_part}`; name it once"
             )
 
 
 def _why_not_chosen(
     plain: pd.DataFrame, doubts: Mapping[str, str], asked: _Asked
 ) -> dict[str, str]:
-    """Say of each column why it is not microaggregated; empty if it is."""
+    """Find for each column why it is not microaggregated; empty if it is."""
     why = {name: _why_not_averaged(name, plain, doubts, asked.columns) for name in plain}
     for part, words in (("keep", "kept"), ("strata", "the strata"), ("subject", "the subject")):
         why |= dict.fromkeys(asked.by_part[part], words)
@@ -235,22 +242,25 @@ def _kept(names: Sequence[str], chosen: Sequence[str], asked: _Asked) -> list[st
 
 def possible_codes(name: str, values: Floats) -> list[PossibleCodes]:
     """Find values that stand apart as codes for a missing value do, and numbers like dates."""
-    found, counts = np.unique(values, return_counts=True)
-    dates = int(counts[_are_dates(found)].sum())
-    if len(found) > 1 and dates > _MOST * len(values):
-        example = f"{found[_are_dates(found)][0]:.0f}"
+    different, counts = np.unique(values, return_counts=True)
+    are_dates = _are_dates(different)
+    dates = int(counts[are_dates].sum())
+    if len(different) > 1 and dates > _MOST * len(values):
+        example = f"{different[are_dates][0]:.0f}"
         return [PossibleCodes(name, example, dates, len(values), are_dates=True)]
+
     codes: list[PossibleCodes] = []
-    for place, others in ((0, found[1:]), (-1, found[:-1])):
-        if len(others) >= _SEVERAL and _is_code(float(found[place]), others):
-            value = f"{found[place]:.0f}"
+    for place, others in ((0, different[1:]), (-1, different[:-1])):
+        if len(others) >= _SEVERAL and _is_code(float(different[place]), others):
+            value = f"{different[place]:.0f}"
             codes.append(PossibleCodes(name, value, int(counts[place]), len(values)))
     return codes
 
 
 def _is_code(value: float, others: Floats) -> bool:
-    """Whether a value is one that programs write for none, and far from the others, in order."""
-    low, high = float(others[0]), float(others[-1])
+    """Return whether programs write a value for none, and it is far from the others, in order."""
+    low = float(others[0])
+    high = float(others[-1])
     if value < 0.0:
         return value in _CODES and low >= 0.0
     return value in _CODES and value - high >= high - low
@@ -258,14 +268,16 @@ def _is_code(value: float, others: Floats) -> bool:
 
 def _are_dates(values: Floats) -> Bools:
     """Mark days written as YYYYMMDD, of the years 1900 to 2100."""
-    year, month, day = values // 10_000, values // 100 % 100, values % 100
+    year = values // 10_000
+    month = values // 100 % 100
+    day = values % 100
     whole = values % 1.0 == 0.0
     valid = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
     return np.asarray(whole & valid & (year >= 1900) & (year <= 2100))
 
 
 def _of_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, None]:
-    """Take a data frame; what its index names are columns like the others."""
+    """Return a table of a data frame; what its index names are columns like the others."""
     names = [name for name in frame.index.names if name is not None]
     table = frame.reset_index(level=names, allow_duplicates=True).reset_index(drop=True)
     table = table.set_axis(table.columns.map(str), axis=1)
@@ -295,7 +307,8 @@ def _read(path: Path) -> tuple[pd.DataFrame, str | None]:
         if b"geo" in (read.schema.metadata or {}):
             raise BadInput(f"{path} holds geometries: trajectories go to trajanon anonymize")
         # What pandas took for an index is a column like the others.
-        table, separator = arrow.frame(read, path), None
+        table = arrow.frame(read, path)
+        separator = None
     else:
         with arrow.reading(path, "a table", ValueError):
             table, separator = _read_csv(path)
@@ -315,12 +328,14 @@ def _read_csv(path: Path) -> tuple[pd.DataFrame, str]:
             raise FileProblem(f"{path} {other_encoding(head)}")
     with path.open(encoding="utf-8-sig") as file:
         written = ((n, line) for n, line in enumerate(file, start=1) if line.strip())
-        (above, header), (_, row) = next(written, (0, "")), next(written, (0, ""))
+        (above, header) = next(written, (0, ""))
+        (_, row) = next(written, (0, ""))
     separator = separator_line(header)
     if not (row if separator else header):
         raise BadInput(f"{path} is empty; a table has a header and below it a row for each record")
     if separator is None:
-        separator, above = separator_of(header, row), 0
+        separator = separator_of(header, row)
+        above = 0
     # As a row like the others, for pandas renames columns of equal or no name; NA may be a country.
     how = {"header": None, "sep": separator, "skiprows": above, "keep_default_na": False}
     table = pd.read_csv(path, dtype=str, **how)
@@ -360,7 +375,8 @@ def _check_names(table: pd.DataFrame, what: object) -> None:
 
 def _with_points(table: pd.DataFrame, separator: str | None) -> tuple[pd.DataFrame, dict[str, str]]:
     """Write decimal commas as points; also name a cell that makes a column uncertain."""
-    plain, doubts = dict[str, pd.Series](), dict[str, str]()
+    plain = dict[str, pd.Series]()
+    doubts = dict[str, str]()
     for name, column in table.items():
         if separator == "," or not _holds_texts(column):
             continue
@@ -387,18 +403,18 @@ def _holds_texts(column: pd.Series) -> bool:
 
 
 def _no_measure(name: str) -> str:
-    """Say why the numbers of a column should not be averaged; empty if they may be."""
+    """Find why the numbers of a column should not be averaged; empty if they may be."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()  # customerId is customer_id
     return next((why for why, form in _NO_MEASURES.items() if re.search(form, words)), "")
 
 
 def holds_numbers(column: pd.Series) -> bool:
-    """Whether most values of a column are numbers: then others are reported as errors."""
+    """Return whether most values of a column are numbers: then others are errors."""
     return bool(2 * (~np.isnan(_as_numbers(column))).sum() > (~_missing(column)).sum())
 
 
 def _missing(column: pd.Series) -> Bools:
-    """Where a column of numbers has no value, shape (n,)."""
+    """Mark where a column of numbers has no value, shape (n,)."""
     gone = np.array(column.isna(), dtype=np.bool_)
     # Cell by cell, for a cell of a Parquet file may be a list; but for numbers, which are none.
     doubtful = np.flatnonzero(np.isnan(_as_numbers(column)) & ~gone)
@@ -407,7 +423,7 @@ def _missing(column: pd.Series) -> Bools:
 
 
 def _is_missing(cell: object) -> bool:
-    """Whether a text stands for no value."""
+    """Return whether a text stands for no value."""
     return isinstance(cell, str) and cell.strip().lower() in _MISSING
 
 
@@ -449,7 +465,7 @@ def _refuse_incomplete(rows: Incomplete, missing: MissingName) -> None:
 def weights_of(
     weights: Mapping[str, float], source: TableColumns, what: object
 ) -> dict[str, float]:
-    """Give the weight of each microaggregated column; those not named have 1."""
+    """Return the weight of each microaggregated column; those not named have 1."""
     for name, weight in weights.items():
         if name not in source.chosen:
             raise BadInput(
@@ -463,15 +479,26 @@ def weights_of(
     return {name: float(weights.get(name, 1.0)) for name in source.chosen}
 
 
-def occurrences(path: Path, columns: Sequence[str]) -> tuple[list[str], pd.Series]:
-    """Name all columns, and count how often each row of some of them occurs, as written."""
+def rows_as_written(
+    path: Path, columns: Sequence[str], sensitive: Sequence[str] = ()
+) -> tuple[pd.DataFrame, list[str]]:
+    """Read the cells of a table as texts, and name the columns that are looked at."""
     table, _ = _read(path)
     names = list(table)
-    chosen = names if list(columns) == ALL else list(dict.fromkeys(columns))
+    refuse_unknown(path, names, sensitive)
+
+    chosen = list(dict.fromkeys(columns))
+    if list(columns) == ALL:
+        chosen = [name for name in names if name not in sensitive]
     refuse_unknown(path, names, chosen)
     if not chosen:
         raise BadInput(f"name the columns of {path} to look at in `columns`, or all")
-    return names, table[chosen].astype(str).value_counts(dropna=False)
+    for name in set(sensitive) & set(chosen):
+        raise BadInput(
+            f"column {name!r} of {path} is named twice: the values of a sensitive column are "
+            "counted within the combinations of others"
+        )
+    return table.astype(str), chosen
 
 
 def refuse_unknown(what: object, names: Sequence[str], asked: Sequence[str]) -> None:

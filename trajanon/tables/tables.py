@@ -18,12 +18,13 @@ from trajanon.common.settings import MissingName, Settings, takes_settings
 from trajanon.grouping import loss
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition, check_k, measured
+from trajanon.tables.disclosure_risk import Diversity, SpecialUniques, diversity, special_uniques
 from trajanon.tables.moments import moments
 from trajanon.tables.table_columns import (
     TableColumns,
     named,
-    occurrences,
     read_table_columns,
+    rows_as_written,
     weights_of,
 )
 from trajanon.trajectories.subjects import Numbered, merged_sentences, numbered
@@ -63,7 +64,8 @@ def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
         result.table.to_parquet(draft, index=False)
     else:
         result.table.to_csv(draft, index=False)
-    occurs = occurrences(draft, result.report["columns"])[1].min()
+    written, columns = rows_as_written(draft, result.report["columns"])
+    occurs = written[columns].value_counts().min()
     if occurs < result.report["k"]:
         raise TrajanonError(
             f"nothing was written: a row of the microaggregated columns occurs {occurs} times "
@@ -149,50 +151,58 @@ def microaggregate_table(
     3  52.0
     """
     search_options(options)  # checked before the table is read
-    given = path if isinstance(path, pd.DataFrame) else Path(path)
-    what = named(given)
-    for name, names in (("columns", columns), ("keep", keep)):
+    for option, names in (("columns", columns), ("keep", keep)):
         if isinstance(names, str):
-            raise BadInput(f"{name} must be a list of names (got {names!r})")
-    source = read_table_columns(given, columns, keep, subject, strata, missing)
-    table, X = source.table.reset_index(drop=True), source.records
+            raise BadInput(f"{option} must be a list of names (got {names!r})")
+    source = path if isinstance(path, pd.DataFrame) else Path(path)
+    read = read_table_columns(source, columns, keep, subject, strata, missing)
+    table = read.table.reset_index(drop=True)
+
     people = None if subject is None else numbered(table[subject], exact=subjects_exact)
-    own = np.arange(len(table)) if people is None else people.number
-    weighted = None if weights is None else weights_of(weights, source, what)
-    counts = None if weighted is None else np.array(list(weighted.values()))
-    how: dict[str, Any] = {"weights": counts, "progress": progress}
+    person = np.arange(len(table)) if people is None else people.number
+    weighted = None if weights is None else weights_of(weights, read, named(source))
+    search: dict[str, Any] = {
+        **options,
+        "weights": None if weighted is None else np.array(list(weighted.values())),
+        "progress": progress,
+    }
     if strata is None:
-        partition = microaggregate(X, k, subjects=own, **how, **options)
+        partition = microaggregate(read.records, k, subjects=person, **search)
     else:
-        partition = _in_strata(X, k, own, table[strata], how | options)
-    written = [name for name in table if name in source.chosen or name in source.kept]
-    means = dict(zip(source.chosen, partition.aggregated.T, strict=True))
+        partition = _in_strata(read.records, k, person, table[strata], search)
+
+    written = [name for name in table if name in read.chosen or name in read.kept]
     report = {
         "n": len(table),
         "k": k,
         "counted": "rows" if subject is None else "subjects",
-        "columns": source.chosen,
-        "kept": source.kept,
+        "columns": read.chosen,
+        "kept": read.kept,
         "dropped": [name for name in table if name not in written],
         "strata": strata,
         "weights": weighted,
-        **_account(X, partition, source.chosen, own),
-        "notices": list(_notices(what, source, people)),
+        **_account(read.records, partition, read.chosen, person),
+        "notices": list(_notices(named(source), read, people)),
     }
-    table = pd.DataFrame({name: means.get(name, table[name]) for name in written})
-    return MicroaggregatedTable(table, report)
+    means = dict(zip(read.chosen, partition.aggregated.T, strict=True))
+    return MicroaggregatedTable(
+        pd.DataFrame({name: means.get(name, table[name]) for name in written}), report
+    )
 
 
 def _in_strata(
-    X: Floats, k: int, own: Ints, column: pd.Series, how: Mapping[str, Any]
+    X: Floats, k: int, people: Ints, column: pd.Series, options: Mapping[str, Any]
 ) -> Partition:
-    since, groups, stopped = perf_counter(), 0, False
+    """Microaggregate within each value of a column."""
+    since = perf_counter()
+    groups = 0
+    stopped = False
     stratum = numbered(column, exact=True, missing_differ=True).number
     labels = np.empty(len(X), dtype=np.int64)
-    for one in range(stratum.max() + 1):
-        rows = np.flatnonzero(stratum == one)
+    for number in range(stratum.max() + 1):
+        rows = np.flatnonzero(stratum == number)
         try:
-            part = microaggregate(X[rows], k, subjects=own[rows], **how)
+            part = microaggregate(X[rows], k, subjects=people[rows], **options)
         except (TooFewRecords, TooFewSubjects) as error:
             value = str(column.iloc[rows[0]])[:40]
             raise type(error)(f"where column {column.name!r} is {value!r}, {error}") from error
@@ -200,19 +210,24 @@ def _in_strata(
         groups += len(part.sizes)
         if part.stopped:  # the strata that are left shall not take long
             stopped = True
-            how = {**how, "effort": "fast"}
-    whole = measured(X, dense(labels), "all strata", since, how["weights"])
-    return replace(whole, stopped=stopped)
+            options = {**options, "effort": "fast"}
+    partition = measured(X, dense(labels), "all strata", since, options["weights"])
+    return replace(partition, stopped=stopped)
 
 
-def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints) -> dict[str, Any]:
-    """Tell the groups, the loss and the risk of a result, ready for JSON."""
-    labels, sizes = partition.labels, partition.sizes
+def _account(
+    X: Floats, partition: Partition, columns: Sequence[str], people: Ints
+) -> dict[str, Any]:
+    """Measure the groups, the loss and the risk of a result, ready for JSON."""
+    labels = partition.labels
+    sizes = partition.sizes
     records = loss.standardise(X)
     away = records - loss.group_means(records, labels)[labels]
     total = (records**2).sum(axis=0)
     lost = 100.0 * (away**2).sum(axis=0) / np.where(total > 0.0, total, 1.0)
-    rows = pd.Series(own).groupby([labels, own]).transform("size").to_numpy()
+
+    # Whoever has several rows of a group is the likelier person behind each of its rows.
+    rows = pd.Series(people).groupby([labels, people]).transform("size").to_numpy()
     chance = rows / sizes[labels]
     return {
         "groups": len(sizes),
@@ -231,6 +246,7 @@ def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints)
 
 
 def _notices(what: str, source: TableColumns, people: Numbered | None) -> Iterator[str]:
+    """Write what is not promised, a sentence each."""
     yield from (notice.sentence() for notice in source.notices)
     if source.kept:
         yield (
@@ -252,7 +268,7 @@ def _notices(what: str, source: TableColumns, people: Numbered | None) -> Iterat
 
 @dataclass(frozen=True, slots=True)
 class TableFindings:
-    """How often the rows of some columns of a table occur.
+    """How often the rows of some columns of a table occur, and what else tells of their risk.
 
     Attributes
     ----------
@@ -264,6 +280,10 @@ class TableFindings:
         Rows in the table, and different ones among them.
     smallest, rare
         How often the rarest row occurs, and how many rows occur less than k times.
+    uniques
+        Rows that occur once, and the smallest sets of columns in which they do (SUDA).
+    diversity
+        The l-diversity of each sensitive column.
 
     Examples
     --------
@@ -282,26 +302,36 @@ class TableFindings:
     groups: int
     smallest: int
     rare: int
+    uniques: SpecialUniques
+    diversity: dict[str, Diversity]
 
     @property
     def holds(self) -> bool:
-        """Whether every row occurs k times."""
+        """Return whether every row occurs k times."""
         return self.smallest >= self.k
 
     def __bool__(self) -> bool:
-        """Whether it holds."""
+        """Return whether it holds."""
         return self.holds
 
 
-def check_table(path: str | os.PathLike[str], k: int, *, columns: Sequence[str]) -> TableFindings:
+def check_table(
+    path: str | os.PathLike[str], k: int, *, columns: Sequence[str], sensitive: Sequence[str] = ()
+) -> TableFindings:
     """Count how often each combination of some columns occurs in a table, as written.
+
+    Whether k holds does not depend on l-diversity, which is measured beside it: where all rows of
+    a combination have one sensitive value, k rows do not hide it.
 
     Parameters
     ----------
     path, k
         As in `trajanon.microaggregate_table`; k counts rows of each combination.
     columns
-        Those to look at, or ``["all"]``.
+        Those to look at, or ``["all"]``, which leaves out sensitive ones.
+    sensitive
+        Columns whose values shall stay unknown: the different ones within each combination are
+        counted (l-diversity; Machanavajjhala et al., TKDD 2007). A missing value counts as one.
 
     Raises
     ------
@@ -314,20 +344,29 @@ def check_table(path: str | os.PathLike[str], k: int, *, columns: Sequence[str])
     --------
     >>> import pandas as pd
     >>> import trajanon
-    >>> people = {"age": [31, 31, 52], "job": ["cook", "nurse", "cook"]}
+    >>> people = {"age": [31, 31, 52], "job": ["cook", "nurse", "cook"], "ill": ["no", "yes", "no"]}
     >>> pd.DataFrame(people).to_csv("people.csv", index=False)
-    >>> findings = trajanon.check_table("people.csv", k=2, columns=["age"])
-    >>> findings.holds, findings.rare  # 52 occurs once
-    (False, 1)
+    >>> findings = trajanon.check_table("people.csv", 2, columns=["age"], sensitive=["ill"])
+    >>> findings.holds, findings.rare, findings.uniques.riskiest  # 52 occurs once
+    (False, 1, [RiskyRow(row=3, score=1, columns=[['age']])])
+    >>> findings.diversity["ill"].distinct  # and whoever is 52 is not ill
+    1
     """
     check_k(k)
-    names, counts = occurrences(Path(path), columns)
+    if isinstance(sensitive, str):
+        raise BadInput(f"sensitive must be a list of names (got {sensitive!r})")
+    table, chosen = rows_as_written(Path(path), columns, sensitive)
+    rows = table[chosen]
+    combination = rows.groupby(chosen, sort=False).ngroup().to_numpy()
+    sizes = np.bincount(combination)
     return TableFindings(
         k=k,
-        columns=list(counts.index.names),
-        others=[name for name in names if name not in counts.index.names],
-        rows=int(counts.sum()),
-        groups=len(counts),
-        smallest=int(counts.min()),
-        rare=int(counts[counts < k].sum()),
+        columns=chosen,
+        others=[name for name in table if name not in chosen and name not in sensitive],
+        rows=len(rows),
+        groups=len(sizes),
+        smallest=int(sizes.min()),
+        rare=int(sizes[sizes < k].sum()),
+        uniques=special_uniques(rows),
+        diversity={name: diversity(combination, table[name]) for name in sensitive},
     )

@@ -10,15 +10,18 @@ from trajanon.common.arrays import Bools, Floats, Ints, Metres
 from trajanon.common.workers import in_parts
 from trajanon.trajectories.geodesy import metres_between, metres_of_degrees
 
-_AT_ONCE = 2_000  # trajectories that a thread measures
+_TRIPS_PER_TASK = 2_000
 
-_LEAST, _STEP, _BINS = 1e-3, 0.002, 12_500
+_LEAST = 1e-3
+_STEP = 0.002
+_BINS = 12_500
 """Bins from a millimetre to some 70,000 km, each 0.2 % wide."""
 
 
 def summary(metres: Floats | Metres) -> dict[str, float]:
     """Sum up distances, which it reorders: mean, median, 95 %, the farthest."""
-    mean, farthest = float(metres.mean(dtype=np.float64)), float(metres.max())
+    mean = float(metres.mean(dtype=np.float64))
+    farthest = float(metres.max())
     flat = metres.reshape(-1)
     return {
         "mean": mean,
@@ -45,20 +48,21 @@ class Histogram(NamedTuple):
 
     @property
     def summary(self) -> dict[str, float]:
-        """As `summary`; median and 95 % are right to 0.2 %."""
+        """Sum up the errors as `summary` does; median and 95 % are right to 0.2 %."""
         below = np.cumsum(self.bins)
-        places = np.searchsorted(below, np.array([0.5, 0.95]) * below[-1]).tolist()
+        total = int(below[-1])
+        places = np.searchsorted(below, np.array([0.5, 0.95]) * total).tolist()
         median, p95 = (
             min(_LEAST * float(np.exp(place * _STEP)), self.largest) if place else 0.0
             for place in places  # the first bin is of those under a thousandth
         )
-        mean = self.total / max(int(below[-1]), 1)
+        mean = self.total / max(total, 1)
         return {"mean": mean, "median": median, "p95": p95, "max": self.largest}
 
 
-def joined_histograms(several: Sequence[Histogram]) -> Histogram:
+def joined_histograms(parts: Sequence[Histogram]) -> Histogram:
     """Put histograms together, in their order."""
-    bins, total, largest = zip(*several, strict=True)
+    bins, total, largest = zip(*parts, strict=True)
     return Histogram(np.sum(bins, axis=0), sum(total), max(largest))
 
 
@@ -75,14 +79,14 @@ def displacement(original: Floats, released: Floats) -> Floats:
 
 
 def moved_to(points: Floats, lines: Floats, labels: Ints) -> Metres:
-    """Measure how far trajectories were moved to the lines of their groups, some at a time."""
+    """Measure how far trajectories were moved to the lines of their groups, in batches."""
     metres = np.empty(points.shape[:2], dtype=np.float32)
 
     def measure(rows: Ints, stop: Event) -> None:
-        some = slice(rows[0], rows[-1] + 1)
-        metres[some] = displacement(points[some], lines[labels[some]])
+        batch = slice(rows[0], rows[-1] + 1)
+        metres[batch] = displacement(points[batch], lines[labels[batch]])
 
-    in_parts(measure, np.arange(len(points)), _AT_ONCE)
+    in_parts(measure, np.arange(len(points)), _TRIPS_PER_TASK)
     return metres
 
 
@@ -101,7 +105,9 @@ def curve_distance(original: Floats, released: Floats) -> Metres:
     [[221.0, 0.0]]
     """
     rows = np.arange(len(original))
-    parts = in_parts(lambda part, _: _to_curve(original[part], released[part]), rows, _AT_ONCE)
+    parts = in_parts(
+        lambda part, _: _to_curve(original[part], released[part]), rows, _TRIPS_PER_TASK
+    )
     return np.concatenate(parts)
 
 
@@ -125,7 +131,7 @@ def _to_curve(original: Floats, released: Floats) -> Metres:
 
 
 def until_rest(points: Floats) -> Bools:
-    """Tell which points, (n, m), come before the last stay of a day, or begin it."""
+    """Mark the points, (n, m), that come before the last stay of a day, or begin it."""
     rests = (points[:, :-1] == points[:, -1:]).all(axis=2)
     later = np.logical_and.accumulate(rests[:, ::-1], axis=1)[:, ::-1]
     return np.column_stack([np.ones(len(points), dtype=np.bool_), ~later])
@@ -133,15 +139,17 @@ def until_rest(points: Floats) -> Bools:
 
 def lengths(points: Floats) -> Floats:
     """Measure lines from point to point."""
-    parts = in_parts(
-        lambda some, _: displacement(some[:, :-1], some[:, 1:]).sum(axis=1), points, _AT_ONCE
-    )
-    return np.concatenate(parts)
+
+    def measure(trips: Floats, _: Event) -> Floats:
+        return np.asarray(displacement(trips[:, :-1], trips[:, 1:]).sum(axis=1))
+
+    return np.concatenate(in_parts(measure, points, _TRIPS_PER_TASK))
 
 
 def length_change(original: Floats, released: Floats) -> Floats:
     """Measure by what share of its own length each line got longer."""
-    before, after = lengths(original), lengths(released)
+    before = lengths(original)
+    after = lengths(released)
     still = before == 0.0
     change = (after - before) / np.where(still, 1.0, before)
     return np.where(still, (after > 0.0).astype(np.float64), change)

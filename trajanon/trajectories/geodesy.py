@@ -14,7 +14,7 @@ SHORT_DEGREE = 110_000.0  # metres; a degree of latitude on WGS 84 has 110,574 o
 
 
 def radii(latitude: Floats) -> tuple[Floats, Floats]:
-    """Metres of a radian to the north and to the east on WGS 84, at a latitude in radians."""
+    """Compute metres of a radian to the north and the east on WGS 84, at a latitude in radians."""
     curvature = 1.0 - ECCENTRICITY_SQUARED * np.sin(latitude) ** 2
     meridian = EQUATOR * (1.0 - ECCENTRICITY_SQUARED) / curvature**1.5
     return meridian, EQUATOR * np.cos(latitude) / np.sqrt(curvature)
@@ -23,12 +23,13 @@ def radii(latitude: Floats) -> tuple[Floats, Floats]:
 def metres_between(lat: Floats, lon: Floats, to_lat: Floats, to_lon: Floats) -> Floats:
     """Measure ways on the plane that touches the Earth half way: right up to some tens of km."""
     north, east = radii(np.radians((lat + to_lat) / 2))
-    up, over = np.radians(to_lat - lat) * north, np.radians(wrapped(to_lon - lon)) * east
+    up = np.radians(to_lat - lat) * north
+    over = np.radians(wrapped(to_lon - lon)) * east
     return np.asarray(np.hypot(up, over))
 
 
 def wrapped(degrees: Floats) -> Floats:
-    """Longitudes, or differences of them, in -180..180."""
+    """Return longitudes, or differences of them, in -180..180."""
     return np.asarray(degrees - 360 * np.rint(degrees / 360))
 
 
@@ -60,7 +61,7 @@ def cells(points: Floats, metres: float) -> Ints:
 
 
 def cell_middles(numbers: Ints, metres: float) -> Floats:
-    """Latitude and longitude of the middles of `cells`, (n, 2)."""
+    """Return latitude and longitude of the middles of `cells`, (n, 2)."""
     row = (numbers + _COLUMNS // 2) // _COLUMNS
     latitude = (row + 0.5) * (metres / DEGREE)
     width = metres / (DEGREE * np.cos(np.clip(np.radians(latitude), -np.pi / 2, np.pi / 2)) + 1e-9)

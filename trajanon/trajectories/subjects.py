@@ -154,23 +154,27 @@ class Merged(NamedTuple):
 
     @property
     def counts(self) -> dict[str, int]:
-        """As a provenance counts them."""
+        """Return the counts as a provenance has them."""
         return {NAMES_MERGED: self.names, COPIES_MERGED: self.copies}
 
 
 def merged_sentences(
     merged: Merged, way_out: str = "`subjects_exact=True` takes names as they are"
 ) -> list[str]:
-    """Say what counts as one person, and the way out."""
-    said = []
+    """Write what counts as one person, and the way out."""
+    sentences = []
     if merged.names:
         names = number_of(merged.names, "name differs", "names differ")
-        how = "only in case, blanks, punctuation at the ends or the writing of a number"
-        said.append(f"{names} from another {how}: counted as one person ({way_out}).")
+        sentences.append(
+            f"{names} from another only in case, blanks, punctuation at the ends or the writing of "
+            f"a number: counted as one person ({way_out})."
+        )
     if merged.copies:
         people = number_of(merged.copies, "person", "people")
-        said.append(f"{people} fewer: recordings are copies, of the same way at the same times.")
-    return said
+        sentences.append(
+            f"{people} fewer: recordings are copies, of the same way at the same times."
+        )
+    return sentences
 
 
 class Numbered(NamedTuple):
@@ -182,7 +186,7 @@ class Numbered(NamedTuple):
 
 
 def column_of(values: ArrayLike | Sequence[object]) -> NDArray[Any]:
-    """Take values as an array; of a list, each as it is: 1 and "1" stay two."""
+    """Return values as an array; of a list, each as it is: 1 and "1" stay two."""
     if hasattr(values, "dtype"):
         return np.asarray(values)
     return np.array(values, dtype=object)
@@ -192,20 +196,23 @@ def numbered(
     values: ArrayLike | Sequence[object], *, exact: bool = False, missing_differ: bool = False
 ) -> Numbered:
     """Number whatever tells subjects apart; None, NaN and blanks are no name."""
-    given = column_of(values)
-    if given.dtype.kind not in "iuf":
-        given = given.astype(object)
+    column = column_of(values)
+    if column.dtype.kind not in "iuf":
+        column = column.astype(object)
     try:
-        number, different = pd.factorize(given)
+        number, different = pd.factorize(column)
     except (TypeError, ValueError) as error:
         raise BadInput(f"subjects must be names or numbers: {error}") from error
+
     merged = Merged()
-    if given.dtype == object:
+    if column.dtype == object:
         names = [text_of_subject(value) for value in different]
         keys = [key_of(name, exact=exact) for name in names]
         merged = Merged(names=names_merged(names, keys))
         same = pd.factorize(np.array([key or None for key in keys], dtype=object))[0]
         number = np.append(same, -1)[number]
+
+    # Rows without a name come last.
     number = number.astype(np.int64)
     missing = number < 0
     named = int(number.max(initial=-1)) + 1
@@ -243,7 +250,7 @@ class Nameless(NamedTuple):
 
     @property
     def counts(self) -> dict[str, int]:
-        """As a provenance counts them."""
+        """Return the counts as a provenance has them."""
         return {NAMELESS: self.recordings, NAMELESS_COUNT_AS: self.subjects}
 
 
@@ -257,12 +264,16 @@ class Identities(NamedTuple):
 
     def counted_in(self, provenance: Mapping[str, Any]) -> Mapping[str, Any]:
         """Add what was found here to what a provenance counts."""
-        found = {**self.nameless.counts, **self.merged.counts}
-        more = {what: n + (count_of(provenance, what) or 0) for what, n in found.items() if n}
-        if not more:
+        added = {
+            what: number + (count_of(provenance, what) or 0)
+            for what, number in {**self.nameless.counts, **self.merged.counts}.items()
+            if number
+        }
+        if not added:
             return provenance
         counts = provenance.get("counts")
-        return {**provenance, "counts": {**(counts if isinstance(counts, Mapping) else {}), **more}}
+        before = counts if isinstance(counts, Mapping) else {}
+        return {**provenance, "counts": {**before, **added}}
 
 
 def identities(

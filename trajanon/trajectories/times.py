@@ -19,7 +19,10 @@ from trajanon.trajectories.geodesy import radii
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import Trajectories
 
-MINUTE, HOUR, DAY, WEEK = 60, 3_600, 86_400, 604_800  # seconds
+MINUTE = 60  # seconds
+HOUR = 3_600
+DAY = 86_400
+WEEK = 604_800
 
 BEGINS = 3 * HOUR
 """Local time at which a day of transport begins: fewest are under way then."""
@@ -40,7 +43,7 @@ _SENTENCES = {
 
 @cache
 def _zones() -> frozenset[str]:
-    """Names of all zones: to look for them on the disk takes tens of milliseconds."""
+    """Return the names of all zones, found once: they are looked for on the disk."""
     return frozenset(available_timezones())
 
 
@@ -61,7 +64,7 @@ class Clock:
 
     @property
     def sentence(self) -> str:
-        """What the times of a release are: all the words that it may hold of them."""
+        """Write what the times of a release are: all the words that it may hold of them."""
         return _SENTENCES[self.times].format(zone=self.timezone, step=self.step)
 
     @classmethod
@@ -70,15 +73,15 @@ class Clock:
         for times, form in _SENTENCES.items():
             words = re.escape(form).replace(r"\{zone\}", "(?P<zone>[A-Za-z0-9_+/-]+)")
             words = words.replace(r"\{step\}", r"(?P<step>[1-9]\d{0,4})")
-            found = re.fullmatch(words, sentence or "")
-            if found is not None and found["zone"] in _zones():
-                clock = cls(times, found["zone"], int(found["step"]))
+            match = re.fullmatch(words, sentence or "")
+            if match is not None and match["zone"] in _zones():
+                clock = cls(times, match["zone"], int(match["step"]))
                 return clock if clock.step <= DAY else None
         return None
 
     @property
     def round(self) -> float:
-        """Seconds after which the clock begins again; infinity if it never does."""
+        """Return the seconds after which the clock begins again; infinity if it never does."""
         return {"of-day": DAY, "of-week": WEEK}.get(self.times, np.inf)
 
     def of(self, times: Floats) -> Floats:
@@ -95,12 +98,12 @@ class Clock:
         return np.round(seconds / self.step) * self.step + 0.0
 
     def hour(self, seconds: Floats) -> Ints:
-        """The local hour of the day, 0 to 23, of seconds of this clock."""
+        """Compute the local hour of the day, 0 to 23, of seconds of this clock."""
         local = _local(seconds, self.timezone) if self.times == "date" else seconds
         return (np.mod(local, DAY) // HOUR).astype(np.int64)
 
     def whole_hour(self, seconds: Floats) -> Floats:
-        """When the local hours began in which these seconds of this clock lie."""
+        """Compute when the local hours began in which these seconds of this clock lie."""
         local = _local(seconds, self.timezone) if self.times == "date" else seconds
         return seconds - np.mod(local, HOUR)
 
@@ -109,13 +112,13 @@ class Clock:
         if self.times == "date":
             local = float(_local(np.array([second]), self.timezone)[0])
             return f"{pd.Timestamp(local, unit='s'):%Y-%m-%d %H:%M}"
-        days, rest = divmod(int(second), DAY)
-        text = f"{rest // HOUR:02d}:{rest % HOUR // 60:02d}"
+        days, of_day = divmod(int(second), DAY)
+        text = f"{of_day // HOUR:02d}:{of_day % HOUR // 60:02d}"
         return text if self.times == "of-day" else f"{WEEKDAYS[days % 7]} {text}"
 
 
 def _local(times: Floats, timezone: str) -> Floats:
-    """Seconds since 1970-01-01 that a clock on the wall showed, as if it were in UTC."""
+    """Count seconds since 1970-01-01 that a clock on the wall showed, as if it were in UTC."""
     whole = np.floor(times)
     there = pd.to_datetime(whole.astype(np.int64), unit="s", utc=True).tz_convert(timezone)
     wall = there.tz_localize(None).as_unit("s").asi8
@@ -158,7 +161,7 @@ class Timing:
 
     @property
     def account(self) -> dict[str, Any]:
-        """How times are released, ready for JSON."""
+        """Return how times are released, ready for JSON."""
         return asdict(self.clock) | {"minute_worth": self.minute_worth}
 
     def alone(self, times: Floats) -> dict[str, Any]:
@@ -167,7 +170,7 @@ class Timing:
         return {"hours": [*map(self.clock.text, hours[lines == 1].tolist())], "of": len(hours)}
 
     def departures(self, tracks: Tracks) -> Floats:
-        """Departure by the clock of the traveller at each point of the tracks, (t,)."""
+        """Count the time by this clock at each point of the tracks, (t,)."""
         assert tracks.times is not None
         return self.clock.of(tracks.times[:, None])[:, 0]
 
@@ -175,20 +178,24 @@ class Timing:
 def search_columns(
     trajectories: Trajectories, timing: Timing | None, spread: Floats | None = None
 ) -> tuple[Floats, Floats | None]:
-    """What the search sees, (n, 2 m): records; with times also the departure, last; and weights."""
+    """Return what the search sees, (n, 2 m), with times also the departure, last; and weights."""
     columns = trajectories.records
     if timing is not None:
         columns = np.hstack([columns, timing.seconds(trajectories)[:, :1]])
     elif spread is None:
         return columns, None
-    own = (columns - columns[:1]).std(axis=0, ddof=1)
-    of_places = own[: trajectories.records.shape[1]]
-    whole = of_places if spread is None else spread
-    weights = np.ones(len(whole))  # also of what is constant, and counts nothing
+
+    # Of a part of the data, columns count as they do in all of them.
+    deviations = (columns - columns[:1]).std(axis=0, ddof=1)
+    of_places = deviations[: trajectories.records.shape[1]]
+    of_all = of_places if spread is None else spread
+    weights = np.ones(len(of_all))  # also of what is constant, and counts nothing
     if spread is not None:
-        weights[of_places > 0.0] = (of_places / whole)[of_places > 0.0] ** 2
+        weights[of_places > 0.0] = (of_places / of_all)[of_places > 0.0] ** 2
+
     if timing is not None:
-        middle, spreads = trajectories.points.mean(axis=0), np.append(whole, own[-1])
+        middle = trajectories.points.mean(axis=0)
+        spreads = np.append(of_all, deviations[-1])
         weights = np.append(weights, departure_weight(middle, spreads, timing.minute_worth))
     return columns, weights
 
@@ -205,7 +212,8 @@ def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> flo
 
 def timing_of(trajectories: Trajectories, settings: ReleaseSettings) -> Timing | None:
     """Make the timing that was asked for, or refuse it; None if times are not released."""
-    tracks, times = trajectories.tracks, trajectories.times
+    tracks = trajectories.tracks
+    times = trajectories.times
     if settings.align and tracks is not None and tracks.times is None:
         times = None
     ends = None if times is None else times[:, [0, -1]]
@@ -220,7 +228,7 @@ def timing_for(
     ends: Floats | None,
     middle: Floats,
 ) -> Timing | None:
-    """Do as `timing_of`, for n trajectories of which departures and arrivals are known, (n, 2)."""
+    """Make the timing of n trajectories from their departures and arrivals alone, (n, 2)."""
     if settings.times is None:
         for name in ("minute_worth", "time_step", "timezone"):
             value = getattr(settings, name)
@@ -230,31 +238,34 @@ def timing_for(
                     f"`{name}={value!r}` is for releases with times: add `times='of-day'`"
                 )
         return None
-    asked = f"`times='{settings.times}'`"
+
+    option = f"`times='{settings.times}'`"
     if "times" in provenance:
         raise BadInput(
-            f"{asked} needs the times of originals, and these are the times of a release: name "
+            f"{option} needs the times of originals, and these are the times of a release: name "
             "what trajanon extract wrote"
         )
     unknown = n if ends is None else int(np.isnan(ends[:, 0]).sum())
     if ends is None or unknown:
         have = number_of(unknown, f"of {n:,} has", f"of {n:,} have")
         raise BadInput(
-            f"{asked} needs times, and {have} none: leave traces without times "
+            f"{option} needs times, and {have} none: leave traces without times "
             "out with trajanon extract --untimed reject, or release without times"
         )
-    if still := int((ends[:, 1] <= ends[:, 0]).sum()):
+    still = int((ends[:, 1] <= ends[:, 0]).sum())
+    if still:
         bear = number_of(still, f"of {n:,} bears", f"of {n:,} bear")
         raise BadInput(
-            f"{asked} needs times that go on, and {bear} one time from start "
+            f"{option} needs times that go on, and {bear} one time from start "
             "to end: leave them out, or release without times"
         )
+
     zone = zone_of(*middle) if settings.timezone is None else settings.timezone
     clock = Clock(settings.times, zone, settings.time_step)
     departures = clock.rounded(clock.of(ends)[:, 0])
     if departures.min() == departures.max():
         raise BadInput(
-            f"{asked} would tell nothing: all depart at {clock.text(departures[0])}, within "
+            f"{option} would tell nothing: all depart at {clock.text(departures[0])}, within "
             f"{clock.step} s; lower `time_step`, or release without times"
         )
     return Timing(clock, settings.minute_worth)
@@ -272,7 +283,7 @@ def instants(times: Floats, clock: Clock | None) -> NDArray[np.datetime64]:
 
 
 def going_on(times: Floats, step: float) -> Floats:
-    """Let times that are rounded to a step go on from point to point, along the last axis.
+    """Spread times that are rounded to a step, so that they go on along the last axis.
 
     Points of one time get times evenly about it: rounded, they are what they were.
 
@@ -282,15 +293,19 @@ def going_on(times: Floats, step: float) -> Floats:
     place = np.arange(times.shape[-1])
     leaps = np.diff(times, axis=-1) != 0.0
     edge = np.ones_like(times[..., :1], dtype=np.bool_)
-    begins, ends = (np.concatenate(each, axis=-1) for each in ((edge, leaps), (leaps, edge)))
+    begins = np.concatenate([edge, leaps], axis=-1)
+    ends = np.concatenate([leaps, edge], axis=-1)
     first = np.maximum.accumulate(np.where(begins, place, 0), axis=-1)
     last = np.where(ends, place, len(place))[..., ::-1]
     last = np.minimum.accumulate(last, axis=-1)[..., ::-1]
+
     departs = first == 0
     arrives = ~departs & (last == len(place) - 1)
     # Half way between two points of different times one step ends, and another begins.
-    begin, end = np.where(departs, 0.0, first - 0.5), np.where(arrives, last, last + 0.5)
-    low, high = np.where(departs, 0.0, -0.5), np.where(arrives, 0.0, 0.5)
+    begin = np.where(departs, 0.0, first - 0.5)
+    end = np.where(arrives, last, last + 0.5)
+    low = np.where(departs, 0.0, -0.5)
+    high = np.where(arrives, 0.0, 0.5)
     return np.asarray(times + step * (low + (high - low) * (place - begin) / (end - begin)))
 
 
@@ -321,7 +336,7 @@ def _begin(clock: Clock | None) -> np.datetime64:
 
 
 def time_errors(original: Floats, released: Floats) -> tuple[Floats, Floats]:
-    """How far departures and durations are off, in seconds, by a clock that does not go round."""
+    """Measure how far departures and durations are off, by a clock that does not go round."""
     departed: Floats = np.abs(released[:, 0] - original[:, 0])
     return departed, np.abs(durations(released) - durations(original))
 

@@ -19,7 +19,7 @@ _CALENDAR = (-62_135_510_400.0, 253_402_214_400.0)
 
 TICKS = 1e7  # of a degree: 1 cm and less
 _FAR = 2**31 - 1  # ticks, on no Earth
-_ROWS = 100_000  # that are rounded
+_POINTS_PER_BATCH = 100_000  # that are rounded
 
 
 def refuse_off_earth(points: NDArray[Any], row: str, unit: float = 1.0) -> None:
@@ -35,27 +35,29 @@ def refuse_off_earth(points: NDArray[Any], row: str, unit: float = 1.0) -> None:
         )
 
 
-def refuse_odd_times_along(times: Floats, begins: Bools, what: str) -> None:
-    """Refuse times, (t,), that cannot be; ``begins`` marks the first of each ``what``."""
-    unknown, goes_on = np.isnan(times), ~begins[1:]
+def refuse_odd_times_along(times: Floats, begins: Bools, row: str) -> None:
+    """Refuse times, (t,), that cannot be; ``begins`` marks the first of each ``row``."""
+    unknown = np.isnan(times)
+    goes_on = ~begins[1:]
     first, last = _CALENDAR
-    for odd, said in (
+    faults = (
         (goes_on & (unknown[1:] != unknown[:-1]), "has times at some points only"),
         ((times < first) | (times > last), "has a time beyond the years 1 to 9999"),
         (goes_on & (times[1:] < times[:-1]), "has times that run back"),
-    ):
+    )
+    for odd, fault in faults:
         if odd.any():
             # Where the odd one is the second of two, the first is of the same one.
             number = np.count_nonzero(begins[: np.argmax(odd) + 1]) - 1
-            raise BadInput(f"{what.format(number)} {said}: mend its times, or leave them out")
+            raise BadInput(f"{row.format(number)} {fault}: mend its times, or leave them out")
 
 
 def ticks_of(points: Floats) -> NDArray[np.int32]:
     """Count ten-millionths of a degree; NaN and values far off the Earth stay off it."""
     whole = np.empty(points.shape, dtype=np.int32)
-    for begin in range(0, len(points), _ROWS):
-        ticks = np.nan_to_num(points[begin : begin + _ROWS] * TICKS, nan=_FAR)
-        whole[begin : begin + _ROWS] = np.rint(ticks.clip(-_FAR, _FAR))
+    for begin in range(0, len(points), _POINTS_PER_BATCH):
+        ticks = np.nan_to_num(points[begin : begin + _POINTS_PER_BATCH] * TICKS, nan=_FAR)
+        whole[begin : begin + _POINTS_PER_BATCH] = np.rint(ticks.clip(-_FAR, _FAR))
     return whole
 
 
@@ -77,7 +79,7 @@ class TrackPoints:
         return np.asarray(self.ticks[which] / TICKS)
 
     def take(self, which: Bools | Ints) -> "TrackPoints":
-        """Keep some of the points."""
+        """Keep a part of the points."""
         return TrackPoints(self.ticks[which])
 
 
@@ -97,31 +99,14 @@ class Tracks:
     recording: Ints | None = None  # number of the recording of each run, shape (r,), rising
 
     def __post_init__(self) -> None:
-        n, first, recording = len(self.points), self.first, self.recording
-        whole = first.ndim == 1 and len(first) > 0 and tuple(first[[0, -1]]) == (0, n)
-        runs = len(first) - 1
-        if not (
-            self.points.ticks.shape == (n, 2)
-            and (self.times is None or self.times.shape == (n,))
-            and whole
-            and (np.diff(first) > 0).all()
-            and self.run.ndim == 1
-            and self.run.shape == self.start.shape
-            and self.run.dtype.kind in "iu"
-            and self.start.dtype.kind in "iu"
-            and (recording is None or recording.shape == (runs,))
-            and (recording is None or (np.diff(recording, prepend=0) >= 0).all())
-        ):
-            raise BadInput(
-                f"tracks are {n} points (lat, lon), perhaps a time for each; first points of runs, "
-                f"rising from 0 to {n}; a run and a start of each trajectory, whole numbers; and "
-                "perhaps a recording of each run, rising"
-            )
+        self._refuse_odd_shapes()
         refuse_off_earth(self.points.ticks, "point {} of the tracks", TICKS)
         if self.times is not None:
             begins = np.zeros(len(self.times), dtype=np.bool_)
-            begins[first[:-1]] = True
+            begins[self.first[:-1]] = True
             refuse_odd_times_along(self.times, begins, "run {} of the tracks")
+
+        runs = len(self.first) - 1
         stray = np.flatnonzero((self.run < 0) | (self.run >= runs))
         if len(stray):
             raise BadInput(
@@ -129,32 +114,61 @@ class Tracks:
             )
         self._room(1)
 
+    def _refuse_odd_shapes(self) -> None:
+        """Refuse arrays that do not fit together."""
+        n = len(self.points)
+        first = self.first
+        is_whole = first.ndim == 1 and len(first) > 0 and tuple(first[[0, -1]]) == (0, n)
+        if not (
+            self.points.ticks.shape == (n, 2)
+            and (self.times is None or self.times.shape == (n,))
+            and is_whole
+            and (np.diff(first) > 0).all()
+            and self.run.ndim == 1
+            and self.run.shape == self.start.shape
+            and self.run.dtype.kind in "iu"
+            and self.start.dtype.kind in "iu"
+            and (self.recording is None or self.recording.shape == (len(first) - 1,))
+            and (np.diff(self._recordings, prepend=0) >= 0).all()
+        ):
+            raise BadInput(
+                f"tracks are {n} points (lat, lon), perhaps a time for each; first points of runs, "
+                f"rising from 0 to {n}; a run and a start of each trajectory, whole numbers; and "
+                "perhaps a recording of each run, rising"
+            )
+
     def _room(self, m: int) -> None:
         """Refuse starts from which a window of m points leaves its run."""
-        start, size = self.start, np.diff(self.first)[self.run]
+        start = self.start
+        size = np.diff(self.first)[self.run]
         off = np.flatnonzero((start < 0) | (start + STEPS * (m - 1) >= size))
         if len(off):
-            one = off[0]
+            trajectory = off[0]
             raise BadInput(
-                f"trajectory {one} cannot start at {start[one]}: its run has "
-                f"{size[one]} points, and {m} of them, every {STEPS}th, must lie on it"
+                f"trajectory {trajectory} cannot start at {start[trajectory]}: its run has "
+                f"{size[trajectory]} points, and {m} of them, every {STEPS}th, must lie on it"
             )
 
     @property
+    def _recordings(self) -> Ints:
+        """Return the recording of each run, or the run itself where these are unknown, (r,)."""
+        return np.arange(len(self.first) - 1) if self.recording is None else self.recording
+
+    @property
     def recording_of(self) -> Ints:
-        """The recording of each trajectory, or its run where these are not known, (n,)."""
+        """Return the recording of each trajectory, or its run where these are unknown, (n,)."""
         return self.run if self.recording is None else self.recording[self.run]
 
     @property
     def begin(self) -> Ints:
-        """Place in `points` of the first point of each trajectory's recording, (n,)."""
+        """Find the place in `points` of the first point of each trajectory's recording, (n,)."""
         if self.recording is None:
             return self.first[self.run]
         return self.first[np.searchsorted(self.recording, self.recording_of)]
 
     @property
     def along(self) -> Ints:
-        """The start of each trajectory, counted over all runs of its recording, (n,)."""
+        """Count the start of each trajectory over all runs of its recording, (n,)."""
         return self.first[self.run] + self.start - self.begin
 
     def slid(self, along: Ints) -> "Tracks":
@@ -173,34 +187,35 @@ class Tracks:
         return self.points[self._places(m)]
 
     def differing(self, points: Floats) -> Bools:
-        """Tell which trajectories, (n, m, 2), are not where the tracks have them."""
-        own = self.points.ticks[self._places(points.shape[1])]
-        return np.asarray((own != ticks_of(points)).any(axis=(1, 2)))
+        """Mark the trajectories, (n, m, 2), that are not where the tracks have them."""
+        ticks = self.points.ticks[self._places(points.shape[1])]
+        return np.asarray((ticks != ticks_of(points)).any(axis=(1, 2)))
 
     def times_of_windows(self, m: int) -> Floats | None:
         """Read the times at the points of each trajectory off its run, (n, m)."""
         return None if self.times is None else self.times[self._places(m)]
 
     def _places(self, m: int) -> Ints:
-        """Give the place in `points` of each trajectory's points, (n, m)."""
+        """Find the place in `points` of each trajectory's points, (n, m)."""
         self._room(m)
         first = self.first[self.run] + self.start
         return np.asarray(first[:, None] + STEPS * np.arange(m))
 
     def owners(self, owners: Ints) -> Ints:
         """Find the owner of each run, (r,), from the owners of the trajectories, (n,)."""
-        whole = np.arange(len(self.first) - 1) if self.recording is None else self.recording
-        of = np.full(int(whole.max(initial=-1)) + 1, -1)
-        of[self.recording_of] = owners
-        return np.asarray(of[whole])
+        recording = self._recordings
+        owner = np.full(int(recording.max(initial=-1)) + 1, -1)
+        owner[self.recording_of] = owners
+        return np.asarray(owner[recording])
 
     def take(self, which: Bools | Ints) -> "Tracks":
-        """Keep some trajectories, by mask or in a new order, and the whole runs they may be on."""
-        whole = np.arange(len(self.first) - 1) if self.recording is None else self.recording
-        run, size = self.run[which], np.diff(self.first)
-        stays = np.isin(whole, whole[run])
+        """Keep trajectories, by mask or in a new order, and all runs that they may be on."""
+        run = self.run[which]
+        size = np.diff(self.first)
+        stays = np.isin(self._recordings, self._recordings[run])
+        places = np.repeat(stays, size)
         return Tracks(
-            points=self.points.take(places := np.repeat(stays, size)),
+            points=self.points.take(places),
             first=np.append(0, np.cumsum(size[stays])),
             run=(np.cumsum(stays) - 1)[run],
             start=self.start[which],
@@ -212,18 +227,20 @@ class Tracks:
 def joined_tracks(parts: Sequence[Tracks]) -> Tracks:
     """Put tracks of batches one after another; recordings of two parts are different ones."""
     size = np.concatenate([np.diff(part.first) for part in parts])
-    before = np.cumsum([0] + [len(part.first) - 1 for part in parts])
+    runs_before = np.cumsum([0] + [len(part.first) - 1 for part in parts])
+    runs = [part.run + before for part, before in zip(parts, runs_before, strict=False)]
+
     times = [part.times for part in parts if part.times is not None]
     recordings = [part.recording for part in parts if part.recording is not None]
-    known = np.cumsum([0] + [int(one.max(initial=-1)) + 1 for one in recordings])
-    numbered = [one + number for one, number in zip(recordings, known, strict=False)]
+    known = np.cumsum([0] + [int(recording.max(initial=-1)) + 1 for recording in recordings])
+    recordings = [recording + before for recording, before in zip(recordings, known, strict=False)]
     return Tracks(
         points=TrackPoints(np.concatenate([part.points.ticks for part in parts])),
         first=np.append(0, np.cumsum(size)),
-        run=np.concatenate([part.run + runs for part, runs in zip(parts, before, strict=False)]),
+        run=np.concatenate(runs),
         start=np.concatenate([part.start for part in parts]),
         times=np.concatenate(times) if len(times) == len(parts) else None,
-        recording=np.concatenate(numbered) if len(numbered) == len(parts) else None,
+        recording=np.concatenate(recordings) if len(recordings) == len(parts) else None,
     )
 
 

@@ -109,33 +109,47 @@ class Trajectories:
             raise BadInput(
                 f"points must have shape (n, points, 2), lat and lon; got {self.points.shape}"
             )
-        n, m = self.points.shape[:2]
-        shapes = {"subject": (n,), "trace": (n,), "times": (n, m), "marks": (n, 1 + HOPS)}
-        for name, shape in (shapes | {"true_ends": (n, 2)}).items():
-            given = getattr(self, name)
-            if given is not None and (found_shape := column_of(given).shape) != shape:
-                raise BadInput(f"{name} must have shape {shape}; got {found_shape}")
-            if len(shape) == 1 and _is_whole(given):
-                object.__setattr__(self, name, given.astype(np.int64, copy=False))
-        if self.subject is not None and not _is_whole(self.subject):
-            found = identities(self.subject, self.trace)
-            for sentence in merged_sentences(
-                found.merged, "number them yourself to tell them apart"
-            ):
-                _LOG.warning("%s", sentence)
-            object.__setattr__(self, "subject", found.subject)
-            object.__setattr__(self, "provenance", found.counted_in(self.provenance))
-        if self.trace is not None and not _is_whole(self.trace):
-            object.__setattr__(
-                self, "trace", numbered(self.trace, exact=True, missing_differ=True).number
-            )
+        self._refuse_odd_shapes()
+        self._number_names()
         refuse_off_earth(self.points, "trajectory {} has a point that")
         if self.times is not None:
-            begins = np.zeros((n, m), dtype=np.bool_)
+            begins = np.zeros(self.times.shape, dtype=np.bool_)
             begins[:, :1] = True
             refuse_odd_times_along(self.times.ravel(), begins.ravel(), "trajectory {}")
         if self.tracks is not None:
             self._refuse_other_tracks(self.tracks)
+
+    def _refuse_odd_shapes(self) -> None:
+        n, m = self.points.shape[:2]
+        shapes: dict[str, tuple[int, ...]] = {
+            "subject": (n,),
+            "trace": (n,),
+            "times": (n, m),
+            "marks": (n, 1 + HOPS),
+            "true_ends": (n, 2),
+        }
+        for name, shape in shapes.items():
+            values = getattr(self, name)
+            if values is not None and column_of(values).shape != shape:
+                raise BadInput(f"{name} must have shape {shape}; got {column_of(values).shape}")
+
+    def _number_names(self) -> None:
+        """Make numbers of what names subjects and traces; whole numbers stay as they are."""
+        for name in ("subject", "trace"):
+            values = getattr(self, name)
+            if _is_whole(values):
+                object.__setattr__(self, name, values.astype(np.int64, copy=False))
+
+        if self.subject is not None and not _is_whole(self.subject):
+            known = identities(self.subject, self.trace)
+            way_out = "number them yourself to tell them apart"
+            for sentence in merged_sentences(known.merged, way_out):
+                _LOG.warning("%s", sentence)
+            object.__setattr__(self, "subject", known.subject)
+            object.__setattr__(self, "provenance", known.counted_in(self.provenance))
+        if self.trace is not None and not _is_whole(self.trace):
+            number = numbered(self.trace, exact=True, missing_differ=True).number
+            object.__setattr__(self, "trace", number)
 
     def _refuse_other_tracks(self, tracks: Tracks) -> None:
         if tracks.run.shape != (len(self),):
@@ -150,20 +164,23 @@ class Trajectories:
                 f"trajectory {np.argmax(differs)} is not every {STEPS}th point of its track from "
                 "its start on; move it by slid, or leave tracks out if points are changed otherwise"
             )
-        own, of_windows = self.times, tracks.times_of_windows(m)
+
+        times = self.times
+        of_windows = tracks.times_of_windows(m)
         if of_windows is not None and not (
-            own is not None and np.array_equal(own, of_windows, equal_nan=True)
+            times is not None and np.array_equal(times, of_windows, equal_nan=True)
         ):
             raise BadInput(
                 "the times of trajectories are not those of their tracks; leave out one of the two"
             )
+
         order = np.lexsort((tracks.start, tracks.run))
         apart = np.diff(tracks.start[order])
         shared = (np.diff(tracks.run[order]) == 0) & (apart <= STEPS * (m - 1))
         if shared.any():
-            one, other = order[np.argmax(shared) + np.arange(2)].tolist()
+            first, second = order[np.argmax(shared) + np.arange(2)].tolist()
             raise BadInput(
-                f"trajectories {one} and {other} share ground on run {tracks.run[one]}; "
+                f"trajectories {first} and {second} share ground on run {tracks.run[first]}; "
                 f"starts on one run must lie more than {STEPS * (m - 1)} steps apart"
             )
 
@@ -172,33 +189,34 @@ class Trajectories:
 
     @property
     def records(self) -> Floats:
-        """The records (n, 2 m): lat1, lon1, ..., latm, lonm of each trajectory."""
+        """Return the records (n, 2 m): lat1, lon1, ..., latm, lonm of each trajectory."""
         return self.points.reshape(len(self), 2 * self.points.shape[1])
 
     @property
     def known_ends(self) -> Bools:
-        """Whether start and end are true ones, shape (n, 2); all are unless it is known."""
-        every = np.ones((len(self), 2), dtype=np.bool_)
-        return every if self.true_ends is None else self.true_ends
+        """Mark the starts and ends that are true ones, (n, 2); all are unless it is known."""
+        if self.true_ends is None:
+            return np.ones((len(self), 2), dtype=np.bool_)
+        return self.true_ends
 
     @property
     def attribution(self) -> str | None:
-        """The line that must be shown with these data, if there is one."""
+        """Return the line that must be shown with these data, if there is one."""
         attribution = self.provenance.get("attribution")
         return None if attribution is None else str(attribution)
 
     @property
     def unit(self) -> str:
-        """What one of them is: a ``trip`` from start to end, a ``day``, or a ``trajectory``."""
+        """Name one of them: a ``trip`` from start to end, a ``day``, or a ``trajectory``."""
         return unit_of(self.provenance)
 
     @property
     def units(self) -> str:
-        """What several of them are."""
+        """Name several of them."""
         return UNITS[self.unit]
 
     def take(self, which: Bools | Ints) -> "Trajectories":
-        """Keep some of the trajectories, by mask or in a new order.
+        """Keep trajectories, by mask or in a new order.
 
         Examples
         --------
@@ -208,13 +226,16 @@ class Trajectories:
         >>> trajanon.Trajectories(points).take(np.array([False, True])).points.tolist()
         [[[41.2, 1.2], [41.2, 1.3]]]
         """
-        rows: dict[str, Any] = {name: getattr(self, name) for name in _OF_EACH}
-        rows = {name: None if one is None else one[which] for name, one in rows.items()}
+        rows: dict[str, Any] = {
+            name: None if values is None else values[which]
+            for name in _OF_EACH
+            for values in [getattr(self, name)]
+        }
         tracks = None if self.tracks is None else self.tracks.take(which)
         return replace(self, tracks=tracks, **rows)
 
     def to_geodataframe(self) -> "GeoDataFrame":
-        """Give the trajectories as LineStrings in a GeoDataFrame, in WGS 84.
+        """Return the trajectories as LineStrings in a GeoDataFrame, in WGS 84.
 
         Returns
         -------
@@ -242,7 +263,7 @@ class Trajectories:
         return frame
 
     def to_dataframe(self) -> "DataFrame":
-        """Give the trajectories as a DataFrame with a row for each point.
+        """Return the trajectories as a DataFrame with a row for each point.
 
         Returns
         -------
@@ -267,7 +288,7 @@ class Trajectories:
 
         numbers = {"trajectory": np.arange(len(self)), **self._numbers}
         m = self.points.shape[1]
-        rows: dict[str, Any] = {name: np.repeat(one, m) for name, one in numbers.items()}
+        rows: dict[str, Any] = {name: np.repeat(number, m) for name, number in numbers.items()}
         rows["lat"], rows["lon"] = self.points.reshape(-1, 2).T
         if self.times is not None:
             rows["time"] = self.times.ravel()
@@ -279,22 +300,25 @@ class Trajectories:
         return {name: numbers for name, numbers in known.items() if numbers is not None}
 
     def __repr__(self) -> str:
-        return shown(type(self).__name__, [said for _, said in self._told])
+        return shown(type(self).__name__, [fact for _, fact in self._facts])
 
     def _repr_html_(self) -> str:
         originals = "Originals, not for publication: clear them before you share a notebook."
-        return page(self._told, originals if self._numbers else "")
+        return page(self._facts, originals if self._numbers else "")
 
     @property
-    def _told(self) -> list[tuple[str, str]]:
-        said = f"{number_of(len(self), self.unit, self.units)} of {self.points.shape[1]} points"
+    def _facts(self) -> list[tuple[str, str]]:
+        counts = f"{number_of(len(self), self.unit, self.units)} of {self.points.shape[1]} points"
         if self.subject is not None:
-            said += f" by {number_of(len(np.unique(self.subject)), 'subject')}"
-        also = [what for what in ("times", "tracks") if getattr(self, what) is not None]
-        found = [("Trajectories", said + f", with {' and '.join(also)}" * bool(also))]
-        if attribution := self.attribution:
-            found.append(("Source", attribution))
-        return found
+            counts += f" by {number_of(len(np.unique(self.subject)), 'subject')}"
+        present = [name for name in ("times", "tracks") if getattr(self, name) is not None]
+        if present:
+            counts += f", with {' and '.join(present)}"
+
+        facts = [("Trajectories", counts)]
+        if self.attribution:
+            facts.append(("Source", self.attribution))
+        return facts
 
     def slid(self, start: Ints) -> "Trajectories":
         """Move every window to another start on its run, or on another of its recording.
@@ -332,7 +356,8 @@ class Trajectories:
         """
         if self.tracks is None:
             raise BadInput("trajectories without tracks cannot slide; extract them with tracks")
-        tracks, m = self.tracks.slid(start), self.points.shape[1]
+        tracks = self.tracks.slid(start)
+        m = self.points.shape[1]
         times = tracks.times_of_windows(m)
         return replace(self, points=tracks.windows(m), tracks=tracks, times=times)
 
@@ -343,12 +368,12 @@ def _is_whole(values: object) -> bool:
 
 
 def marked(attribution: str | None) -> str:
-    """Put before an attribution what a release is that is made as published."""
+    """Write an attribution with what a release is that is made as published before it."""
     return f"Made as published, {FOR_COMPARISON}.{f' {attribution}' if attribution else ''}"
 
 
 def unit_of(provenance: Mapping[str, Any]) -> str:
-    """What one trajectory is: a ``trip``, a ``day`` of trips, or else a ``trajectory``."""
+    """Name what one trajectory is: a ``trip``, a ``day`` of trips, or else a ``trajectory``."""
     if "days" in provenance:
         return "day"
     return "trip" if provenance.get("trips") is True else "trajectory"

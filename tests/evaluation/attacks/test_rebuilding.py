@@ -83,7 +83,7 @@ def test_the_map_has_the_cells_and_headings_of_the_slow_twin(seed: int, most: in
     points[1] = points[0]  # somebody stands still
     first = np.cumsum(np.append(0, sizes))
     with pytest.MonkeyPatch.context() as fewer:
-        fewer.setattr(attack, "_HOPS_AT_ONCE", most)
+        fewer.setattr(attack, "_HOPS_PER_BATCH", most)
         plan = attack._Map(Ways(points, first, owner))
     ways = [(points[a:b], int(who)) for (a, b), who in zip(pairwise(first), owner, strict=True)]
     low = points.min(axis=0)

@@ -56,28 +56,28 @@ class Published:
 
     @cached_property
     def sizes(self) -> Ints:
-        """Trajectories behind each line, (g,)."""
+        """Count the trajectories behind each line, (g,)."""
         return np.bincount(self.labels)
 
     @cached_property
     def of_rows(self) -> Ints:
-        """The originals that have a row of their own, line by line, (r,)."""
+        """List the originals that have a row of their own, line by line, (r,)."""
         order = np.argsort(self.labels, kind="stable")
         return order if self.own_row is None else order[self.own_row[order]]
 
     @cached_property
     def rows(self) -> Ints:
-        """Released rows of each line, (g,)."""
+        """Count the released rows of each line, (g,)."""
         return np.bincount(self.labels[self.of_rows], minlength=len(self.lines))
 
     @property
     def owners(self) -> Ints:
-        """The subject that each original counts for, (n,)."""
+        """Return the subject that each original counts for, (n,)."""
         return np.arange(len(self.points)) if self.subjects is None else self.subjects
 
     @cached_property
     def _on_lines(self) -> tuple[Any, Ints, Ints]:
-        """Subjects; pairs of one and a line, as numbers; and the rows of each pair."""
+        """Number pairs of a subject and a line; return subjects, pairs, and the rows of each."""
         names, number = np.unique(self.owners, return_inverse=True)
         pair = number * len(self.lines) + self.labels
         return names, *np.unique(pair[self.of_rows], return_counts=True)
@@ -85,34 +85,37 @@ class Published:
     def held(self, subject: Any, line: Ints) -> Ints:
         """Count the rows that subjects have on lines, (q,)."""
         names, pairs, rows = self._on_lines
-        asked = np.searchsorted(names, subject) * len(self.lines) + line
-        place = np.minimum(np.searchsorted(pairs, asked), len(pairs) - 1)
-        return np.asarray(rows[place] * (pairs[place] == asked))
+        pair = np.searchsorted(names, subject) * len(self.lines) + line
+        place = np.minimum(np.searchsorted(pairs, pair), len(pairs) - 1)
+        return np.asarray(rows[place] * (pairs[place] == pair))
 
     @cached_property
     def nearest(self) -> Any:
-        """The lines at the smallest distance from each original, exactly: lists, (n,).
+        """Find the lines at the smallest distance from each original, exactly: lists, (n,).
 
         Both as records, by the means and deviations of the originals; see `loss.standardise`.
         """
-        both = (each.reshape(len(each), -1) for each in (self.points, self.lines))
         # About the first original first, for the mean of numbers far from zero loses digits.
-        originals, lines = (each - self.points[:1].reshape(1, -1) for each in both)
+        originals, lines = (
+            tracks.reshape(len(tracks), -1) - self.points[:1].reshape(1, -1)
+            for tracks in (self.points, self.lines)
+        )
         mean = originals.mean(axis=0)
         spread = np.sqrt(((originals - mean) ** 2).sum(axis=0) / max(len(originals) - 1, 1))
         unit = np.where(spread > 0.0, spread, np.inf)  # a constant column counts 0
-        originals, lines = (originals - mean) / unit, (lines - mean) / unit
+
+        originals = (originals - mean) / unit
+        lines = (lines - mean) / unit
         axes = principal_axes(originals)
         return nearest_of(turn(originals, axes), turn(lines, axes))
 
     @property
     def originals(self) -> "Published":
-        """The originals as if they were published: each a group of one."""
-        own = np.arange(len(self.points))
+        """Return the originals as if they were published: each a group of one."""
         return replace(
             self,
             lines=self.points,
-            labels=own,
+            labels=np.arange(len(self.points)),
             against="originals",
             line_times=self.times,
             own_row=None,
@@ -124,6 +127,30 @@ def nearest_of(originals: Floats, lines: Floats) -> Any:
     tree = cKDTree(lines)
     away, _ = tree.query(originals, workers=-1)
     return tree.query_ball_point(originals, away * (1.0 + TIED) + _SAME, workers=-1)
+
+
+class RowsPicked(NamedTuple):
+    """Rows of lines from which an adversary picks one for each target, (p,)."""
+
+    target: Ints
+    rows: Ints  # of the line
+    of_subject: Ints  # those of them that are the target's subject's
+    of_line: Ints  # those of them that lie on the target's line
+
+    @classmethod
+    def of(cls, published: Published, target: Ints, original: Ints, line: Ints) -> "RowsPicked":
+        """Count the rows of pairs of a target, which is an original, and a line."""
+        rows = published.rows[line]
+        of_subject = published.held(published.owners[original], line)
+        return cls(target, rows, of_subject, rows * (line == published.labels[original]))
+
+    def chances(self, targets: int) -> tuple[Floats, Floats]:
+        """Compute for each target the chance of its subject's rows, and of its line's, (t,)."""
+        picked, of_subject, of_line = (
+            np.bincount(self.target, count, targets)
+            for count in (self.rows, self.of_subject, self.of_line)
+        )
+        return of_subject / picked, of_line / picked
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,44 +174,44 @@ class Attack:
 
     @property
     def against(self) -> str:
-        """``release``, or ``originals`` for what publishing these would give away."""
+        """Return ``release``, or ``originals`` for what publishing these would give away."""
         return self.published.against
 
     @property
     def baseline(self) -> float:
-        """The chance in a group of k rows of different subjects: 1/k."""
+        """Return the chance in a group of k rows of different subjects: 1/k."""
         return 1.0 / self.published.k
 
     @property
     def expected(self) -> float:
-        """Mean chance over the targets; 0 without targets."""
+        """Compute the mean chance over the targets; 0 without targets."""
         return _mean(self.rates)
 
     @property
     def worst_case(self) -> float:
-        """Highest chance against any target; 0 without targets."""
+        """Find the highest chance against any target; 0 without targets."""
         return float(self.worst.max(initial=0.0))
 
     @property
     def line_found(self) -> float:
-        """Mean chance that the row picked lies on the line of the target's group."""
+        """Compute the mean chance that the row picked lies on the line of the target's group."""
         return _mean(self.line_rates)
 
     @property
     def above(self) -> Bools:
-        """Whether the worst chance against each target is above 1/k, (t,)."""
+        """Mark the targets whose worst chance is above 1/k, (t,)."""
         return self.worst > self.baseline + _ROUNDING
 
     @property
     def exposed(self) -> float:
-        """Share of the targets with a worst chance above 1/k."""
+        """Compute the share of the targets with a worst chance above 1/k."""
         return _mean(self.above.astype(np.float64))
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON: nothing of single trajectories."""
-        told = {name: getattr(self, name) for name in _AS_THEY_ARE}
-        return told | {"k": self.published.k, "targets": len(self.targets)}
+        """Return what JSON holds: nothing of single trajectories."""
+        repeated = {name: getattr(self, name) for name in _AS_THEY_ARE}
+        return repeated | {"k": self.published.k, "targets": len(self.targets)}
 
 
 def _mean(values: Floats) -> float:

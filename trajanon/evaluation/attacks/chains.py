@@ -1,7 +1,7 @@
 """Chains: lines of one drive, or of one person, taken together, and the next line of a person."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -11,18 +11,21 @@ from scipy.spatial import cKDTree
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.number_text import UNITS, metres, number_of, percent
 from trajanon.common.workers import in_parts
-from trajanon.evaluation.attacks.attack import TIED, Attack, Published, Steps
+from trajanon.evaluation.attacks.attack import TIED, Attack, Published, RowsPicked, Steps
 from trajanon.release.people_left import Left, counts_of, few_left, people_left
 from trajanon.trajectories.geodesy import metres_of_degrees
 from trajanon.trajectories.times import HOUR, MINUTE
 
-KNOWN, LINE, CHANCE = "known", "line", "chance"
-"""What an adversary starts from who looks for the next line."""
+KNOWN = "known"
+LINE = "line"
+CHANCE = "chance"
+"""What an adversary who looks for the next line starts from."""
 
-_EARLY, _LATE = 10.0, 3.0  # metres that count as much as a minute too early, or later
+_EARLY = 10.0  # metres that count as much as a minute too early, or later
+_LATE = 3.0
 _SAME = 1e-6  # metres that are nothing but rounding
-_NEAR = 200  # lines that begin nearest, of which the adversary chooses
-_AT_ONCE = 1_000  # steps that a thread tries
+_LINES_NEAR = 200  # that begin nearest, of which the adversary chooses
+_STEPS_PER_TASK = 1_000
 
 PLACE = 200.0
 """Metres from an end within which others are at the same place."""
@@ -61,77 +64,94 @@ class Followed:
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON, without data of single people."""
-        steps = {"steps": self.steps, "on_a_day": self.on_a_day}
-        found = {"followed": {start: ranks._asdict() for start, ranks in self.found.items()}}
-        whole = {"k": self.k, "lines": self.lines, **steps}
-        places = {"place": self.place._asdict(), "second_place": self.second._asdict()}
-        return whole | counts_of(self.left) | found | places
+        """Return what JSON holds, without data of single people."""
+        return {
+            "k": self.k,
+            "lines": self.lines,
+            "steps": self.steps,
+            "on_a_day": self.on_a_day,
+            **counts_of(self.left),
+            "followed": {start: ranks._asdict() for start, ranks in self.found.items()},
+            "place": self.place._asdict(),
+            "second_place": self.second._asdict(),
+        }
 
     @property
     def first(self) -> float:
-        """How often the line of the next one ranks first, if the one before is known."""
+        """Return how often the next line ranks first, if the trajectory before is known."""
         return self.found[KNOWN].first if self.found else 0.0
 
     @property
     def chance(self) -> float:
-        """How often a line drawn by chance is that of the next one."""
+        """Return how often a line drawn by chance is the next one."""
         return self.found[CHANCE].first
 
     @property
     def next(self) -> str:
-        """What is looked for."""
+        """Name what is looked for."""
         return f"the next {self.unit} of the person{' on that day' * self.on_a_day}"
 
     @property
     def words(self) -> str:
-        """What came out, in a few sentences."""
+        """Describe the result in a few sentences."""
         if not self.left["people"].several:
             return "No person is on two lines, so none can be followed from line to line."
-        said = [f"{few_left(self.left, self.k)}."]
+        sentences = [f"{few_left(self.left, self.k)}."]
         if self.found:
-            known, line, chance = (self.found[start] for start in (KNOWN, LINE, CHANCE))
-            said.append(
+            known = self.found[KNOWN]
+            line = self.found[LINE]
+            chance = self.found[CHANCE]
+            sentences.append(
                 f"Somebody who knows a {self.unit} ranks the line of {self.next} first of "
                 f"{self.lines:,} lines in {percent(known.first)} of {number_of(self.steps, 'step')}"
                 f" (by its line {percent(line.first)}, by chance {percent(chance.first)}), and "
                 f"among the first three in {percent(known.among_three)} (by its line "
                 f"{percent(line.among_three)}, by chance {percent(chance.among_three)})."
             )
-        if (place := self.place).people:
+
+        place = self.place
+        if place.people:
             have = number_of(place.people, "person has", "people have")
-            said.append(
+            sentences.append(
                 f"{have} a place of {metres(PLACE)} where three {UNITS[self.unit]} begin or end, "
                 f"such as home. For {place.found:,} of them most ends of their lines lie there; "
                 f"one guess for everybody is right for {place.guess:,}."
             )
-        if (place := self.second).people:
+
+        place = self.second
+        if place.people:
             have = number_of(place.people, "person has", "people have")
-            said.append(
+            sentences.append(
                 f"{have} a second one elsewhere, such as work: it is found for {place.found:,}, "
                 f"and by the guess for {place.guess:,}."
             )
-        return " ".join(said)
+        return " ".join(sentences)
 
 
 def people_followed(published: Published, days: Ints | None) -> Followed | None:
-    """Say what the lines of each person show, to those who know all, or follow from one to next.
+    """Measure what the lines of each person show, to those who know all, or follow them in turn.
 
     The adversary starts from a known trajectory, or from its line. Who knows all lines of a person
     takes the place where most of them begin or end, and the busiest elsewhere. None if nothing is
     known of subjects.
     """
-    if (subjects := published.subjects) is None:
+    subjects = published.subjects
+    if subjects is None:
         return None
     left = people_left(published.labels, subjects, days, published.k)
-    places = places_found(published.points, published.lines, published.labels, subjects)
-    k, lines, steps = published.k, len(published.lines), published.steps
+    home, second = places_found(published.points, published.lines, published.labels, subjects)
+    lines = len(published.lines)
+    followed = Followed(published.k, lines, published.unit, left, home, second)
+
+    steps = published.steps
     if steps is None:
-        return Followed(k, lines, published.unit, left, *places)
-    found = {KNOWN: _ranked(published, steps)[0], LINE: _ranked(published, steps, by_line=True)[0]}
-    found[CHANCE] = Ranks(*(min(n / (lines - 1), 1.0) for n in (1, 3)))
-    went = len(steps.here), steps.on_a_day
-    return Followed(k, lines, published.unit, left, *places, *went, found)
+        return followed
+    ranks = {
+        KNOWN: _ranked(published, steps)[0],
+        LINE: _ranked(published, steps, by_line=True)[0],
+        CHANCE: Ranks(*(min(first / (lines - 1), 1.0) for first in (1, 3))),
+    }
+    return replace(followed, steps=len(steps.here), on_a_day=steps.on_a_day, found=ranks)
 
 
 def next_line(published: Published, steps: Steps) -> Attack:
@@ -141,21 +161,20 @@ def next_line(published: Published, steps: Steps) -> Attack:
     sets aside the line nearest to the known one.
     """
     _, step, line = _ranked(published, steps)
-    n, here, there = len(steps.here), steps.here[step], steps.there[step]
-    rows = published.rows[line]
-    own = published.held(published.owners[here], line)
-    own[line == published.labels[here]] = 0  # the row of the known trip is no other
-    home = rows * (line == published.labels[there])
-    picked, own, home = (np.bincount(step, each, n) for each in (rows, own, home))
-    unit = published.unit
+    here = steps.here[step]
+    rows = RowsPicked.of(published, step, steps.there[step], line)
+
+    # The row of the known trip is no other one of the target's.
+    rows.of_subject[line == published.labels[here]] = 0
+    rates, line_rates = rows.chances(len(steps.here))
     return Attack(
-        f"next {unit}",
-        f"a {unit} of the same person, and looks for one that begins where it ends",
+        f"next {published.unit}",
+        f"a {published.unit} of the same person, and looks for one that begins where it ends",
         published,
         steps.there,
-        own / picked,
-        home / picked,
-        worst=own / picked,
+        rates,
+        line_rates,
+        worst=rates,
         question="linkability",
     )
 
@@ -165,39 +184,51 @@ def _ranked(
 ) -> tuple[Ranks, Ints, Ints]:
     """Rank the lines by how well they go on from each step, from a known trajectory or its line.
 
-    Also gives the lines that rank first: pairs of step and line, (p,) each.
+    Also returns the lines that rank first: pairs of step and line, (p,) each.
     """
-    own, right = published.labels[steps.here], published.labels[steps.there]
-    points, times, row = published.points, published.times, steps.here
+    own_line = published.labels[steps.here]
+    right_line = published.labels[steps.there]
+    points = published.points
+    times = published.times
+    row = steps.here
     if by_line:
-        points, times, row = published.lines, published.line_times, own
+        points = published.lines
+        times = published.line_times
+        row = own_line
     elif published.against == "release":
-        own = np.array([lines[0] for lines in published.nearest[steps.here]])
-    arrive = None
+        own_line = np.array([lines[0] for lines in published.nearest[steps.here]])
+
+    # Times within a day do not tell what comes next on another day.
+    arrival = None
     if times is not None and (steps.on_a_day or np.isinf(published.cycle)):
-        arrive = times[row, -1]
+        arrival = times[row, -1]
+
     tree = cKDTree(in_metres(published.lines[:, 0], published.lines))
-    onward = in_metres(points[row, -1], published.lines)
-    near = np.arange(1, min(_NEAR, len(published.lines)) + 1)
+    ends = in_metres(points[row, -1], published.lines)
+    ranks = np.arange(1, min(_LINES_NEAR, len(published.lines)) + 1)
 
     def ranked(rows: Ints, _: Event) -> tuple[Floats, Ints, Ints]:
-        away, line = tree.query(onward[rows], k=near)
-        if arrive is not None and published.line_times is not None:
-            minutes = (published.line_times[line, 0] - arrive[rows, None]) / MINUTE
+        away, line = tree.query(ends[rows], k=ranks)
+        if arrival is not None and published.line_times is not None:
+            minutes = (published.line_times[line, 0] - arrival[rows, None]) / MINUTE
             late = _LATE * np.minimum(minutes, HOUR / MINUTE)
             away = np.hypot(away, np.where(minutes < 0.0, _EARLY * minutes, late))
-        away[line == own[rows, None]] = np.inf
+        away[line == own_line[rows, None]] = np.inf
+
         least = away.min(axis=1, keepdims=True)
         step, place = np.nonzero(away <= least * (1.0 + TIED) + _SAME)
-        away_right = np.where(line == right[rows, None], away, np.inf).min(axis=1, keepdims=True)
+
+        # Ties are decided at random, so several lines share a place.
+        is_right = line == right_line[rows, None]
+        away_right = np.where(is_right, away, np.inf).min(axis=1, keepdims=True)
         tied = np.where(np.isfinite(away_right), TIED * away_right + _SAME, 0.0)
         nearer = (away < away_right - tied).sum(axis=1)
         alike = np.maximum((away <= away_right + tied).sum(axis=1) - nearer, 1)
         among = np.clip(np.array([[1], [3]]) - nearer, 0, alike) / alike
         return (among * np.isfinite(away_right[:, 0])).T, rows[step], line[step, place]
 
-    found = in_parts(ranked, np.arange(len(own)), _AT_ONCE)
-    among, step, line = map(np.concatenate, zip(*found, strict=True))
+    parts = in_parts(ranked, np.arange(len(own_line)), _STEPS_PER_TASK)
+    among, step, line = map(np.concatenate, zip(*parts, strict=True))
     return Ranks(*among.mean(axis=0).tolist()), step, line
 
 
@@ -213,28 +244,35 @@ def places_found(
 
     Counted are people with such a place, and with a second one.
     """
-    went, ended = (
-        np.concatenate([in_metres(each[:, end], lines) for end in (0, -1)])
-        for each in (points, lines)
+    ends, line_ends = (
+        np.concatenate([in_metres(tracks[:, end], lines) for end in (0, -1)])
+        for tracks in (points, lines)
     )
     person = np.tile(dense(subjects), 2)
-    lines_of_ends = ended[np.append(labels, labels + len(lines))]
-    (guess,), _ = _busiest(ended, np.zeros(len(ended), dtype=np.int64))
-    home = told_home = None
+    ends_of_lines = line_ends[np.append(labels, labels + len(lines))]
+    (guess,), _ = _busiest(line_ends, np.zeros(len(line_ends), dtype=np.int64))
+
+    home = None
+    home_shown = None
     places = list[Place]()
     for _ in range(2):
-        true, many = _busiest(went, person, home)
-        told, _ = _busiest(lines_of_ends, person, told_home)
-        home, told_home = went[true], lines_of_ends[told]
-        right = [np.hypot(*(at - home).T) <= PLACE for at in (told_home, ended[guess])]
-        some = many >= _ENDS
-        places.append(Place(int(some.sum()), *(int(found[some].sum()) for found in right)))
-        home, told_home = home[person], told_home[person]
+        true, trips = _busiest(ends, person, home)
+        shown, _ = _busiest(ends_of_lines, person, home_shown)
+        has_place = trips >= _ENDS
+        right, guessed = (
+            int((has_place & (np.hypot(*(at - ends[true]).T) <= PLACE)).sum())
+            for at in (ends_of_lines[shown], line_ends[guess])
+        )
+        places.append(Place(int(has_place.sum()), right, guessed))
+
+        # The second place is looked for away from the first one.
+        home = ends[true][person]
+        home_shown = ends_of_lines[shown][person]
     return places[0], places[1]
 
 
 def _busiest(ends: Floats, subjects: Ints, but: Floats | None = None) -> tuple[Ints, Ints]:
-    """For each subject the end near which most of theirs lie, and how many do.
+    """Find for each subject the end near which most of theirs lie, and how many do.
 
     Ends at a place that is known already, (n, 2), have none beside them.
     """
@@ -244,6 +282,7 @@ def _busiest(ends: Floats, subjects: Ints, but: Floats | None = None) -> tuple[I
         known[there] = _APART * (1.0 + np.flatnonzero(there))
     at = np.column_stack([ends, _APART * subjects, known])
     near = cKDTree(at).query_ball_point(at, PLACE, return_length=True)
+
     order = np.lexsort((-np.arange(len(near)), near, subjects))
     last = order[np.append(np.diff(subjects[order]) != 0, True)]
     return last, near[last]

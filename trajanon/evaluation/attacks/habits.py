@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, dense
+from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.number_text import UNITS
 from trajanon.evaluation.attacks.attack import Published
 from trajanon.evaluation.attacks.known_tracks import Guessed, KnownTracks, drawn
@@ -22,27 +22,38 @@ def other_trips(published: Published, *, seed: int = 0) -> Guessed | None:
     if not len(several):
         return None
     tracks = KnownTracks(published)
-    order = np.argsort(owners, kind="stable")
-    first = np.searchsorted(owners[order], np.arange(owners.max() + 2))
+    by_owner = np.argsort(owners, kind="stable")
+    first = np.searchsorted(owners[by_owner], np.arange(owners.max() + 2))
+
     errors = list[list[float]]()
     for target in several[drawn(len(several), np.random.default_rng(seed))].tolist():
-        number, truth = int(tracks.labels[target]), tracks.points[target]
-        line, person = tracks.lines[number], owners[target]
-        known = order[first[person] : first[person + 1]]
-        known = known[known != target]
-        away = tracks.squares(known, number)
-        nearest = tracks.points[known[away.argmin()]]
-        others = tracks.points[np.delete(known, away.argmin())]
-        habit = line
-        repeated = _off(others, nearest).min(initial=np.inf) < 0.5 * _off(line, nearest)
-        if repeated and away.min() <= _NEAR * tracks.member_squares:
-            habit = nearest
-        errors.append([float(_off(guess, truth)) for guess in (nearest, habit, line)])
+        person = owners[target]
+        trips = by_owner[first[person] : first[person + 1]]
+        trips = trips[trips != target]
+        guesses = _guesses(tracks, int(tracks.labels[target]), trips)
+        errors.append([float(_off(guess, tracks.points[target])) for guess in guesses])
+
     of_nearest, of_habits, of_lines = np.array(errors).T
     knows = f"somebody's line and other {UNITS[published.unit]}, and takes the nearest,"
     return Guessed.of(knows, {"nearest": of_nearest, "habit": of_habits}, of_lines)
 
 
 def _off(guesses: Floats, truth: Floats) -> Floats:
-    """Metres between points, on average, (..., )."""
+    """Compute the metres between points, on average, (..., )."""
     return np.asarray(np.hypot(*np.moveaxis(guesses - truth, -1, 0)).mean(axis=-1))
+
+
+def _guesses(tracks: KnownTracks, number: int, trips: Ints) -> tuple[Floats, Floats, Floats]:
+    """Guess a hidden trajectory by the nearest trip, by a habit or else the line, and by the line.
+
+    The trips are the known ones of the person.
+    """
+    line = tracks.lines[number]
+    away = tracks.squares(trips, number)
+    nearest = tracks.points[trips[away.argmin()]]
+    others = tracks.points[np.delete(trips, away.argmin())]
+
+    is_repeated = _off(others, nearest).min(initial=np.inf) < 0.5 * _off(line, nearest)
+    is_near = away.min() <= _NEAR * tracks.member_squares
+    habit = nearest if is_repeated and is_near else line
+    return nearest, habit, line

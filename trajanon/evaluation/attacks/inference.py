@@ -35,8 +35,8 @@ def nearest_line(points: Floats, lines: Floats) -> tuple[Floats, Ints]:
     Distances are root mean squares of metres over points.
     """
     scale = metres_of_degrees(lines[..., 0].mean()) / np.sqrt(lines.shape[1])
-    records, asked = ((each * scale).reshape(len(each), -1) for each in (lines, points))
-    away, line = cKDTree(records).query(asked, workers=-1)
+    records, targets = ((tracks * scale).reshape(len(tracks), -1) for tracks in (lines, points))
+    away, line = cKDTree(records).query(targets, workers=-1)
     return away, line.astype(np.int64)
 
 
@@ -48,12 +48,14 @@ def told_apart(away: Floats, members: Bools, subjects: Ints) -> Auc:
     clusters: N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data", Biometrics 53
     (1997).
     """
-    inside, outside = away[members], away[~members]
+    inside = away[members]
+    outside = away[~members]
     farther = 1.0 - _before(inside, outside)
     nearer = _before(outside, inside)
     auc = float(nearer.mean())
-    spread = variance(farther, subjects[members]) + variance(nearer, subjects[~members])
-    error = Z * float(np.sqrt(spread))
+
+    squared_error = variance(farther, subjects[members]) + variance(nearer, subjects[~members])
+    error = Z * float(np.sqrt(squared_error))
     return Auc(auc, max(auc - error, 0.0), min(auc + error, 1.0))
 
 
@@ -74,23 +76,27 @@ def likely_members(away: Floats, shadows: Shadows, subjects: Ints) -> Floats:
     Source: N. Carlini, S. Chien, M. Nasr, S. Song, A. Terzis, F. Tramèr, "Membership inference
     attacks from first principles", IEEE S&P 2022.
     """
-    logs, seen = np.log(shadows.away + _METRE), np.log(away + _METRE)
-    variance, off = np.zeros_like(seen), list[Floats]()
+    logs = np.log(shadows.away + _METRE)
+    seen = np.log(away + _METRE)
+    spread = np.zeros_like(seen)
+    off = list[Floats]()
     for chosen in (~shadows.inside, shadows.inside):
         mean = np.average(logs, axis=0, weights=chosen)
-        variance += (chosen * (logs - mean) ** 2).sum(axis=0)
+        spread += (chosen * (logs - mean) ** 2).sum(axis=0)
         off.append((seen - mean) ** 2)
-    variance = (variance + _DRAWN * variance.mean()) / ((1 + _DRAWN) * len(logs)) + _LEAST
-    likelier = 0.5 * (off[0] - off[1]) / variance
+    spread = (spread + _DRAWN * spread.mean()) / ((1 + _DRAWN) * len(logs)) + _LEAST
+
+    likelier = 0.5 * (off[0] - off[1]) / spread
     person = np.unique(subjects, return_inverse=True)[1]
     return np.asarray(np.bincount(person, likelier), dtype=np.float64)
 
 
 def _before(values: Floats, among: Floats) -> Floats:
-    """For each value the share of others that are smaller; equal ones count half."""
+    """Compute for each value the share of others that are smaller; equal ones count half."""
     ordered = np.sort(among)
-    both = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
-    return np.add(*both) / (2.0 * len(among))
+    left = np.searchsorted(ordered, values, "left")
+    right = np.searchsorted(ordered, values, "right")
+    return np.asarray((left + right) / (2.0 * len(among)))
 
 
 def variance(values: Floats, clusters: Ints) -> float:
@@ -107,7 +113,7 @@ NEAR_END = 200.0
 
 
 class Inferred(NamedTuple):
-    """How often the nearest line tells something of a trajectory that the adversary asks for."""
+    """How often the nearest line tells something of a trajectory that the adversary looks for."""
 
     name: str  # what the adversary asks for, as a noun
     knows: str  # what the adversary knows of the trajectory
@@ -118,46 +124,53 @@ class Inferred(NamedTuple):
 def inferred(published: Published) -> list[Inferred]:
     """Infer ends, and departures where times are released."""
     unit = published.unit
-    ends = ends_told(published.points, published.lines)
-    asked = [
-        (f"the end of a {unit} (to {metres(NEAR_END)})", f"the first two thirds of a {unit}", ends)
-    ]
+    told, guessed = ends_told(published.points, published.lines)
+    end = f"the end of a {unit} (to {metres(NEAR_END)})"
+    knows = f"the first two thirds of a {unit}"
+    inferences = [Inferred(end, knows, float(told.mean()), float(guessed.mean()))]
+
     if published.times is not None and published.line_times is not None:
-        both = published.times[:, 0], published.line_times[:, 0]
-        hours = departures_told(published.points, published.lines, *both, published.cycle)
-        asked.append(("the hour of departure", f"all places of a {unit}", hours))
-    return [
-        Inferred(name, knows, *(float(each.mean()) for each in found))
-        for name, knows, found in asked
-    ]
+        told, guessed = departures_told(
+            published.points,
+            published.lines,
+            published.times[:, 0],
+            published.line_times[:, 0],
+            published.cycle,
+        )
+        knows = f"all places of a {unit}"
+        rates = float(told.mean()), float(guessed.mean())
+        inferences.append(Inferred("the hour of departure", knows, *rates))
+    return inferences
 
 
 def ends_told(points: Floats, lines: Floats) -> tuple[Bools, Bools]:
-    """Whether the line nearest to the first two thirds of each, (n, m, 2), ends where it does.
+    """Mark where the line nearest to the first two thirds of each, (n, m, 2), ends where it does.
 
-    And whether the best place to guess for all does: the end near which most lines end.
+    And where the best place to guess for all does: the end near which most lines end.
     """
-    known, ends = max(2 * points.shape[1] // 3, 1), lines[:, -1]
+    known = max(2 * points.shape[1] // 3, 1)
+    ends = lines[:, -1]
     _, line = nearest_line(points[:, :known], lines[:, :known])
+
     places = ends * metres_of_degrees(ends[:, 0].mean())
     busiest = cKDTree(places).query_ball_point(places, NEAR_END, return_length=True).argmax()
-    right, guessed = (
+    told, guessed = (
         displacement(points[:, -1], guess) <= NEAR_END for guess in (ends[line], ends[busiest])
     )
-    return right, guessed
+    return told, guessed
 
 
 def departures_told(
     points: Floats, lines: Floats, departures: Floats, of_lines: Floats, cycle: float
 ) -> tuple[Bools, Bools]:
-    """Whether the line nearest to the places of each, (n, m, 2), departs within an hour of it.
+    """Mark where the line nearest to the places of each, (n, m, 2), departs within an hour of it.
 
-    And whether the best departure to guess for all does: that within an hour of which most lines
+    And where the best departure to guess for all does: that within an hour of which most lines
     depart. Departures are seconds of a clock that restarts after a cycle.
     """
 
-    def within_an_hour(one: Floats, other: Floats) -> Bools:
-        apart = np.abs(one - other)
+    def within_an_hour(guess: Floats, truth: Floats) -> Bools:
+        apart = np.abs(guess - truth)
         return np.minimum(apart, cycle - apart) <= HOUR
 
     _, line = nearest_line(points, lines)

@@ -36,7 +36,8 @@ class Estimate(NamedTuple):
 
 def share_of(successes: Bools) -> Estimate:
     """Estimate how often an attack succeeds, with the interval of Jeffreys."""
-    tried, right = len(successes), int(successes.sum())
+    tried = len(successes)
+    right = int(successes.sum())
     low, high = betaincinv(right + 0.5, tried - right + 0.5, _BOUNDS).tolist()
     return Estimate(right / tried, low if right else 0.0, high if right < tried else 1.0)
 
@@ -54,12 +55,12 @@ def estimated(figure: Callable[..., Floats], *samples: Floats) -> Estimate:
 
 
 def median(values: Floats) -> Floats:
-    """Take medians along the last axis."""
+    """Compute medians along the last axis."""
     return np.asarray(np.median(values, axis=-1))
 
 
 def mean(values: Floats) -> Floats:
-    """Take means along the last axis."""
+    """Compute means along the last axis."""
     return np.asarray(np.mean(values, axis=-1))
 
 
@@ -90,26 +91,36 @@ class Guessed:
         best = off[min(off, key=lambda way: float(median(off[way])))]
 
         def share(figure: Callable[[Floats], Floats]) -> Estimate:
-            return estimated(lambda ours, its: figure(ours) / (figure(its) + _NOTHING), best, line)
+            return estimated(lambda way, its: figure(way) / (figure(its) + _NOTHING), best, line)
 
-        both = {way: _errors(errors) for way, errors in off.items()}
-        return cls(knows, len(line), both, _errors(line), share(median), share(mean), timed)
+        return cls(
+            knows,
+            targets=len(line),
+            off={way: _errors(errors) for way, errors in off.items()},
+            line=_errors(line),
+            share=share(median),
+            mean_share=share(mean),
+            timed=timed,
+        )
 
     @property
     def best(self) -> Errors:
-        """The errors of the best way to guess."""
+        """Return the errors of the best way to guess."""
         return min(self.off.values(), key=lambda errors: errors.median.value)
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON, without data of single trajectories."""
-        off = {way: _account(errors) for way, errors in self.off.items()}
-        shares = {"share": self.share._asdict(), "mean_share": self.mean_share._asdict()}
-        return asdict(self) | {"off": off, "line": _account(self.line), **shares}
+        """Return what JSON holds, without data of single trajectories."""
+        return asdict(self) | {
+            "off": {way: _account(errors) for way, errors in self.off.items()},
+            "line": _account(self.line),
+            "share": self.share._asdict(),
+            "mean_share": self.mean_share._asdict(),
+        }
 
     @property
     def words(self) -> str:
-        """What came out, in two sentences."""
+        """Describe the result in two sentences."""
         written = span if self.timed else metres
         return (
             f"Anyone who knows {self.knows} is {written(self.best.median.value)} off in the median "
@@ -130,8 +141,9 @@ class Noise:
     """What is added to means along a line: Gaussian, for a person's share of 1; and rounding."""
 
     def __init__(self, covariance: Floats, rounded: float) -> None:
-        """Take a covariance, (m, m), and the standard deviation of what rounding adds."""
-        self._covariance, self._rounded = covariance, rounded
+        """Decompose a covariance, (m, m), beside the standard deviation of what rounding adds."""
+        self._covariance = covariance
+        self._rounded = rounded
         self._sizes, self._axes = np.linalg.eigh(covariance)
 
     def whitened(self, values: Floats, share: float) -> Floats:
@@ -154,7 +166,7 @@ class Movement(NamedTuple):
     people: Ints | None = None  # whose trajectories count together as one, (n,); None: none do
 
     def of(self, rows: Ints, lines: Ints) -> "Movement":
-        """Take some trajectories and lines."""
+        """Return the movement of these trajectories and lines alone."""
         people = None if self.people is None else self.people[rows]
         return self._replace(shares=self.shares[lines], people=people)
 
@@ -169,21 +181,27 @@ class KnownTracks:
     def __init__(self, published: Published) -> None:
         self.origin = published.lines[0, 0]
         self.scale = metres_of_degrees(published.lines[..., 0].mean())
-        self.points, self.lines = map(self.in_metres, (published.points, published.lines))
-        self.labels, self.owners = published.labels, published.owners
+        self.points = self.in_metres(published.points)
+        self.lines = self.in_metres(published.lines)
+        self.labels = published.labels
+        self.owners = published.owners
         self.sizes = published.sizes
         self.people = subjects_per_group(self.labels, dense(self.owners))
-        self.times, self.line_times = published.times, published.line_times
+        self.times = published.times
+        self.line_times = published.line_times
 
-        records, lines = (each.reshape(len(each), -1) for each in (self.points, self.lines))
+        records = self.points.reshape(len(self.points), -1)
+        lines = self.lines.reshape(len(self.lines), -1)
         if self.times is not None and self.line_times is not None:
             off = np.sqrt(((records - lines[self.labels]) ** 2).mean())
             late = np.sqrt(((self.times - self.line_times[self.labels]) ** 2).mean())
             pace = max(off, 1.0) / max(late, 1.0)
             records = np.hstack([records, pace * self.times])
             lines = np.hstack([lines, pace * self.line_times])
-        self._records, self._line_records = records, lines
+        self._records = records
+        self._line_records = lines
         self._norms = np.einsum("nf,nf->n", records, records)
+
         # The squares of a member's distance from its line: of all its numbers, and of one.
         self.member_squares = float(((records - lines[self.labels]) ** 2).sum(axis=1).mean())
         self.spread = max(self.member_squares / records.shape[1], 1.0)

@@ -8,7 +8,7 @@ from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.workers import in_parts
-from trajanon.evaluation.attacks.attack import Attack, Published, nearest_of
+from trajanon.evaluation.attacks.attack import Attack, Published, RowsPicked, nearest_of
 from trajanon.evaluation.attacks.chains import next_line
 from trajanon.trajectories.geodesy import in_space
 from trajanon.trajectories.times import HOUR
@@ -17,7 +17,7 @@ NEAR_POINT = 100.0
 """Metres within which a line passes a known point."""
 
 _TARGETS = 400  # at most, drawn at random
-_TARGETS_AT_ONCE = 20  # targets of a part
+_TARGETS_PER_TASK = 20
 
 
 def nearest_record(published: Published) -> Attack:
@@ -37,23 +37,20 @@ def nearest_ends(published: Published) -> Attack:
     lines begin and end from there, and takes the rows at the smallest sum of the two squared
     distances, through the Earth.
     """
-    ends = (
-        np.hstack([in_space(each[:, end]) for end in (0, -1)])
-        for each in (published.points, published.lines)
+    ends, line_ends = (
+        np.hstack([in_space(tracks[:, end]) for end in (0, -1)])
+        for tracks in (published.points, published.lines)
     )
     knows = f"both ends of a person's {published.unit}"
-    return _picked("both ends, nearest", knows, published, nearest_of(*ends))
+    return _picked("both ends, nearest", knows, published, nearest_of(ends, line_ends))
 
 
-def _picked(name: str, knows: str, published: Published, found: Any) -> Attack:
+def _picked(name: str, knows: str, published: Published, lines: Any) -> Attack:
     """Pick a row of the lines found for each original, lists, (n,)."""
     n = len(published.points)
-    original = np.repeat(np.arange(n), [len(lines) for lines in found])
-    line = np.concatenate(found).astype(np.int64)
-    rows, own = published.rows[line], published.held(published.owners[original], line)
-    home = rows * (line == published.labels[original])
-    picked, own, home = (np.bincount(original, each, n) for each in (rows, own, home))
-    rates, line_rates = own / picked, home / picked
+    original = np.repeat(np.arange(n), [len(found) for found in lines])
+    line = np.concatenate(lines).astype(np.int64)
+    rates, line_rates = RowsPicked.of(published, original, original, line).chances(n)
     return Attack(name, knows, published, np.arange(n), rates, line_rates, worst=rates)
 
 
@@ -76,54 +73,48 @@ def known_points(
         targets = np.sort(drawn)
     tree = cKDTree(in_space(published.lines.reshape(-1, 2)))
 
-    def passing(target: int) -> tuple[Ints, Floats]:
-        """Lines that pass a point of a target, and squared metres to each of its points, (p, g)."""
-        points = cKDTree(in_space(published.points[target]))
-        near = points.sparse_distance_matrix(tree, tolerance, output_type="ndarray")
-        point, at, metres = near["i"], near["j"], near["v"]
-        if published.times is not None and published.line_times is not None:
-            late = np.abs(published.line_times.ravel()[at] - published.times[target, point])
-            if np.isfinite(published.cycle):
-                late %= published.cycle
-                late = np.minimum(late, published.cycle - late)
-            point, at, metres = (each[late <= hour] for each in (point, at, metres))
-        line, passed = at // published.lines.shape[1], np.zeros(len(published.lines), np.bool_)
-        passed[line] = True
-        line, place = np.flatnonzero(passed), (np.cumsum(passed) - 1)[line]
-        away = np.full((points.n, len(line)), np.inf)
-        np.minimum.at(away.reshape(-1), point * len(line) + place, metres**2)
-        return line, away
+    def pairs_tried(rows: Ints, _: Event) -> Floats:
+        chances = []
+        for target in rows.tolist():
+            line, away = _passing(published, tree, target, tolerance, hour)
+            chances.append(_pairs_tried(published, target, line, away))
+        return np.array(chances)
 
-    def some(rows: Ints, _: Event) -> Floats:
-        return np.array([_pairs_tried(published, one, *passing(one)) for one in rows.tolist()])
+    parts = in_parts(pairs_tried, targets, _TARGETS_PER_TASK)
+    rates, line_rates, worst = np.concatenate(parts).T
 
-    found = np.concatenate(in_parts(some, targets, _TARGETS_AT_ONCE))
-    name, knows = "2 known points", f"2 points of a person's {published.unit}"
+    name = "2 known points"
+    knows = f"2 points of a person's {published.unit}"
     within = f"within {tolerance:g} m"
     if np.isfinite(hour):
-        name, knows = f"{name} and their hours", f"{knows}, and when it was there"
+        name = f"{name} and their hours"
+        knows = f"{knows}, and when it was there"
         within += f" and {hour / 60.0:g} min"
     knows = f"{knows}, {within}"
-    rates, line_rates, worst = found.T
     return Attack(name, knows, published, targets, rates, line_rates, worst, len(targets) < n)
 
 
 def _pairs_tried(published: Published, target: int, line: Ints, away: Floats) -> list[float]:
-    """Mean chance of a row of the target's subject, of its line, and the highest."""
-    own = published.held(published.owners[[target] * len(line)], line)
+    """Compute the mean chance of a row of the target's subject, of its line, and the highest."""
+    of_subject = published.held(published.owners[[target] * len(line)], line)
     rows = published.rows[line]
-    counts = rows, own, rows * (line == published.labels[target])
-    points, chances = len(away), [np.zeros((3, 0))]
+    counts = rows, of_subject, rows * (line == published.labels[target])
+
+    points = len(away)
+    chances = [np.zeros((3, 0))]
     for point in range(points - 1):
         sums = away[point] + away[point + 1 :]
         least = sums.min(axis=1, initial=np.inf, keepdims=True)
-        other, found = np.nonzero((sums <= least * (1.0 + 1e-9) + 1e-6) & np.isfinite(sums))
-        picked = np.array([np.bincount(other, each[found], points - 1 - point) for each in counts])
+        second, nearest = np.nonzero((sums <= least * (1.0 + 1e-9) + 1e-6) & np.isfinite(sums))
+        picked = np.array(
+            [np.bincount(second, count[nearest], points - 1 - point) for count in counts]
+        )
         chances.append(picked[:, picked[0] > 0])
-    of_all, mine, home = np.hstack(chances)
+
+    of_all, of_subject, of_line = np.hstack(chances)
     pairs = points * (points - 1) / 2
-    rates = mine / of_all
-    return [rates.sum() / pairs, (home / of_all).sum() / pairs, rates.max(initial=0.0)]
+    rates = of_subject / of_all
+    return [rates.sum() / pairs, (of_line / of_all).sum() / pairs, rates.max(initial=0.0)]
 
 
 def attacks(published: Published) -> list[Attack]:
@@ -131,11 +122,39 @@ def attacks(published: Published) -> list[Attack]:
 
     Where there are times, also one that knows the hours of what it knows, to an hour.
     """
-    found = [nearest_ends(published)]
+    tried = [nearest_ends(published)]
     if published.against == "release":
-        found = [nearest_record(published), known_points(published), *found]
+        tried = [nearest_record(published), known_points(published), *tried]
         if published.times is not None and published.line_times is not None:
-            found.append(known_points(published, hour=HOUR))
+            tried.append(known_points(published, hour=HOUR))
     if published.steps is not None:
-        found.append(next_line(published, published.steps))
-    return found
+        tried.append(next_line(published, published.steps))
+    return tried
+
+
+def _passing(
+    published: Published, tree: cKDTree, target: int, tolerance: float, hour: float
+) -> tuple[Ints, Floats]:
+    """Find lines that pass a point of a target, and squared metres to each of its points, (p, g).
+
+    The tree holds the points of all lines, one line after another.
+    """
+    points = cKDTree(in_space(published.points[target]))
+    near = points.sparse_distance_matrix(tree, tolerance, output_type="ndarray")
+    point = near["i"]
+    line_point = near["j"]
+    metres = near["v"]
+    if published.times is not None and published.line_times is not None:
+        late = np.abs(published.line_times.ravel()[line_point] - published.times[target, point])
+        if np.isfinite(published.cycle):
+            late %= published.cycle
+            late = np.minimum(late, published.cycle - late)
+        in_time = late <= hour
+        point = point[in_time]
+        line_point = line_point[in_time]
+        metres = metres[in_time]
+
+    lines, place = np.unique(line_point // published.lines.shape[1], return_inverse=True)
+    away = np.full((points.n, len(lines)), np.inf)
+    np.minimum.at(away.reshape(-1), point * len(lines) + place, metres**2)
+    return lines, away

@@ -13,23 +13,25 @@ from trajanon.trajectories.times import departure_days
 from trajanon.trajectories.trajectories import Trajectories
 
 
-def published(found: Matched, report: Report) -> Published:
-    """The release with the trajectories that were averaged."""
-    originals, timing = found.slid, timing_in(report)
+def published(matched: Matched, report: Report) -> Published:
+    """Return what an adversary sees of a release, with the trajectories that were averaged."""
+    originals = matched.slid
+    subjects = None if originals.subject is None else dense(originals.subject)
     seen = Published(
         originals.points,
-        found.lines,
-        found.labels,
+        matched.lines,
+        matched.labels,
         report["k"],
-        None if originals.subject is None else dense(originals.subject),
+        subjects,
         unit=originals.unit,
-        own_row=found.own_row,
-        steps=people_steps(originals, found.labels),
+        own_row=matched.own_row,
+        steps=people_steps(originals, matched.labels),
     )
+    timing = timing_in(report)
     if timing is None:
         return seen
-    seconds, cycle = timing.seconds(originals), timing.clock.round
-    return replace(seen, times=seconds, line_times=found.times, cycle=cycle)
+    seconds = timing.seconds(originals)
+    return replace(seen, times=seconds, line_times=matched.times, cycle=timing.clock.round)
 
 
 def people_steps(trajectories: Trajectories, labels: Ints) -> Steps | None:
@@ -38,17 +40,21 @@ def people_steps(trajectories: Trajectories, labels: Ints) -> Steps | None:
     By departure, or in the order of the file where times are not known. It must be on another line.
     None where no person is on two.
     """
-    if (subjects := trajectories.subject) is None:
+    subjects = trajectories.subject
+    if subjects is None:
         return None
-    order, days = np.arange(len(labels)), departure_days(trajectories)
+    order = np.arange(len(labels))
     if trajectories.times is not None:
         order = np.argsort(trajectories.times[:, 0], kind="stable")
+
     cells = {False: subjects}
+    days = departure_days(trajectories)
     if days is not None:
         cells = {True: cells_of(subjects, days)} | cells
     for on_a_day, cell in cells.items():
         by_cell = order[np.argsort(cell[order], kind="stable")]
-        here, there = by_cell[:-1], by_cell[1:]
+        here = by_cell[:-1]
+        there = by_cell[1:]
         goes_on = (cell[here] == cell[there]) & (labels[here] != labels[there])
         if goes_on.any():
             return Steps(here[goes_on], there[goes_on], on_a_day)

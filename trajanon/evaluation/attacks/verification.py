@@ -25,7 +25,7 @@ _STARTS = 4  # sets from which the adversary starts
 _COMPACT = 0.1  # how much a member's distance from the line counts; 0.5 if points were independent
 _SURE = 0.95  # chance from which on a line counts as verified
 _UNLIKELY = 4.0  # standard deviations from which on noise is too much to be that
-_AT_ONCE = 10  # lines that a thread tries
+_LINES_PER_TASK = 10
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class Verified:
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON, without data of single lines."""
+        """Return what JSON holds, without data of single lines."""
         return asdict(self) | {"right": self.right._asdict(), "verified": self.verified._asdict()}
 
     @property
     def words(self) -> str:
-        """What came out, in two sentences."""
+        """Describe the result in two sentences."""
         return (
             "Somebody who holds all tracks, and knows how lines are moved, finds the people of "
             f"{self.right.words} of {number_of(self.lines, 'line')}. Of {self.verified.words} "
@@ -69,12 +69,13 @@ def verification(published: Published, movement: Movement, *, seed: int = 0) -> 
     def tried(numbers: Ints, _: Event) -> list[tuple[bool, bool]]:
         results = []
         for members in (targets[number] for number in numbers.tolist()):
-            likeliest, sure = members_of(tracks, movement, int(tracks.labels[members[0]]))
-            people, true = (np.unique(tracks.owners[rows]) for rows in (likeliest, members))
-            results.append((np.array_equal(people, true), sure))
+            likeliest, is_sure = members_of(tracks, movement, int(tracks.labels[members[0]]))
+            guessed = np.unique(tracks.owners[likeliest])
+            true = np.unique(tracks.owners[members])
+            results.append((np.array_equal(guessed, true), is_sure))
         return results
 
-    results = in_parts(tried, np.arange(len(targets)), _AT_ONCE)
+    results = in_parts(tried, np.arange(len(targets)), _LINES_PER_TASK)
     right, sure = np.concatenate(results).T
     wrong = 1.0 - float(right[sure].mean()) if sure.any() else 0.0
     return Verified(len(targets), share_of(right), share_of(sure), wrong)
@@ -88,7 +89,8 @@ def members_of(tracks: KnownTracks, movement: Movement, line: int) -> tuple[Ints
     worths = -_COMPACT / tracks.spread * tracks.squares(near, line)
 
     # Where there are fewer people than trajectories, somebody is in it twice.
-    owners, apart = tracks.owners[near], bool(tracks.people[line] == size)
+    owners = tracks.owners[near]
+    apart = bool(tracks.people[line] == size)
     different = np.arange(len(near))
     if apart:
         different = np.sort(np.unique(owners, return_index=True)[1])
@@ -97,18 +99,28 @@ def members_of(tracks: KnownTracks, movement: Movement, line: int) -> tuple[Ints
 
     people = np.arange(len(near)) if movement.people is None else dense(movement.people[near])
     candidates = Candidates(noise @ noise.T, worths, dense(owners), people, apart)
-    best, most, others, found = different[:size], -np.inf, 0.0, dict[frozenset[int], float]()
+    best = different[:size]
+    most = -np.inf
+    others = 0.0
+    likelihoods = dict[frozenset[int], float]()
     for start in range(min(len(different) - size + 1, _STARTS)):
-        members, sums = different[start : start + size].copy(), np.zeros(2)
+        members = different[start : start + size].copy()
+        sums = np.zeros(2)
         exchange_members(candidates, members, Rest.room(len(near), int(people.max()) + 1), sums)
-        found[frozenset(owners[members].tolist())] = sums[0]
+        likelihoods[frozenset(owners[members].tolist())] = sums[0]
         if sums[0] > most:
-            best, most, others = members, float(sums[0]), float(sums[1])
-    true = set(owners[best].tolist())
-    far = [likely for some, likely in found.items() if len(some - true) > 2]
+            best = members
+            most = float(sums[0])
+            others = float(sums[1])
+
+    # The exchanges from the best have counted the sets that differ from it by one or two.
+    found = set(owners[best].tolist())
+    far = [likely for people_of, likely in likelihoods.items() if len(people_of - found) > 2]
     others += float(np.exp(np.array(far) - most).sum())
+
     weights = member_weights(np.zeros(size, dtype=np.int64), people[best])
-    left, numbers = float(((weights @ noise[best]) ** 2).sum()), noise.shape[1]
+    left = float(((weights @ noise[best]) ** 2).sum())
+    numbers = noise.shape[1]
     fits = left <= numbers + _UNLIKELY * np.sqrt(2.0 * numbers)
     return near[best], fits and others < (1.0 - _SURE) / _SURE
 
