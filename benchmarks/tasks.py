@@ -3,8 +3,8 @@
     python benchmarks/tasks.py DATA --page docs/usefulness.md
 
 DATA holds `sf_cabs` (a day of cabs), `osm_pbf` (roads of San Francisco's north) and `geolife_plt`.
-Tables go between two marks of the page, and a figure beside it. Errors are shares of
-what the originals give. What cannot be computed at all counts as wrong by 100 % in their mean.
+The first city's table goes between two marks of the page, and a figure beside it; the others
+are printed. Errors are shares of what the originals give. What cannot be computed at all counts as wrong by 100 % in their mean.
 """
 
 from collections.abc import Callable, Iterator
@@ -266,18 +266,11 @@ def percents(values: list[float | None]) -> list[str]:
     return ["–" if one is None else f"{100.0 * one:.0f}" for one in values]
 
 
-def tables_of(found: dict[str, list[Way]]) -> str:
-    """Format a table for each city: the first in full, means for the others."""
-    (city, first), *others = found.items()
+def table_of(city: str, found: list[Way]) -> str:
+    """Format the ways of one city."""
     rows = [["", *TASKS, "mean", *ATTACKS, "verified"]]
-    rows += [[w.name, *percents([*w.errors, w.mean_error, *w.found])] for w in first]
-    text = f"{city}:\n\n{markdown(rows)}"
-    ours = {way.name: way for way in others[0][1]}
-    rows = [["mean error, best attack", *(city for city, _ in others)]]
-    for name in ours:
-        cells_of = [next(way for way in some if way.name == name) for _, some in others]
-        rows.append([name, *(", ".join(percents([w.mean_error, w.best_attack])) for w in cells_of)])
-    return f"{text}\n{markdown(rows)}"
+    rows += [[way.name, *percents([*way.errors, way.mean_error, *way.found])] for way in found]
+    return f"{city}:\n\n{markdown(rows)}"
 
 
 def markdown(rows: list[list[str]]) -> str:
@@ -315,10 +308,11 @@ def tasks(
             print(name, way.name, *percents([*way.errors, way.mean_error, *way.found]), flush=True)
             found[name].append(way)
     command = f"`python benchmarks/tasks.py DATA --page {page}`"
-    text = f"{date.today():%-d %B %Y}, {command}.\n{tables_of(found)}"
+    city, first = next(iter(found.items()))
+    text = f"{date.today():%-d %B %Y}, {command}.\n{table_of(city, first)}"
     before, after = page.read_text("utf-8").split(BEGIN)
     page.write_text(f"{before}{BEGIN}{text}{END}{after.split(END)[1]}", "utf-8")
-    picture(page.with_suffix(".png"), next(iter(found.values())))
+    picture(page.with_suffix(".png"), first)
 
 
 if __name__ == "__main__":
