@@ -102,9 +102,13 @@ def _page_of(
     )
     drawn.default_js = []
     drawn.default_css = []
+
     page = _Page(title=title)
     page.header._children.clear()  # the character set, which the template names first
-    page.map, page.notice, page.closed = drawn, notice, tiles is None
+    page.map = drawn
+    page.notice = notice
+    page.closed = tiles is None
+
     credits = [attribution, OSM_ATTRIBUTION if around.roads else None]
     about = {
         "view": view,
@@ -120,6 +124,7 @@ def _page_of(
     data = {"page": about, "roads": bends(around.roads), **drawing.layers}
     page.data = {name: _json(value) for name, value in data.items()}
     page.add_child(drawn)
+
     if tiles is not None:
         try:
             folium.TileLayer(tiles, name="Street map", overlay=True, opacity=0.6).add_to(drawn)
