@@ -26,8 +26,8 @@ from tasks import NORTH, TASKS, errors, in_cells, percents, whole
 import trajanon
 from trajanon.common.arrays import dense
 from trajanon.extract import extract
+from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.loss import group_means, loss_to
-from trajanon.grouping.partition import subjects_per_group
 from trajanon.street_counts.streets import ReleasedLines
 from trajanon.trajectories.displacements import displacement
 from trajanon.trajectories.times import Clock

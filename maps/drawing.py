@@ -8,6 +8,7 @@ import numpy as np
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UNITS, metres, number_of, percent, span
+from trajanon.maps.style import PALETTE
 from trajanon.release.originals import Matched, matched
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import NOT_TOGETHER, Report, checked, clock_in, released_of
@@ -19,7 +20,6 @@ from trajanon.trajectories.trajectories import Trajectories
 
 # Different with any colour vision, and dark enough on a pale street map: Okabe and
 # Ito's colours without yellow and black, with Tol's indigo and wine.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#332288", "#E69F00", "#56B4E9", "#882255")
 
 _HOURS_PER_DAY = 24
 _WORST_GROUPS = 10

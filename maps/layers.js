@@ -36,6 +36,7 @@ const trajanonLayers = (() => {
   };
   const centroid = (release, group, wanted = any) =>
     (wanted(release.groups.hour?.[group]) ? line(of(release, "released")[group]) : []);
+  const roads = () => read("roads").map(line);
   const runs = (group) => read("runs")[group].map((at) => line(read("tracks")[at]));
 
   // Many thin lines would hide the city: the more there are, the fainter each one.
@@ -111,5 +112,5 @@ const trajanonLayers = (() => {
     });
   };
 
-  return { read, members, centroid, runs, densest, shapes };
+  return { read, members, centroid, roads, runs, densest, shapes };
 })();

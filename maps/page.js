@@ -46,6 +46,19 @@ const trajanonPage = (map) => {
     label(right, "the release").append(node("b", { className: "side" }, "release"));
   } else label(map, alone ? "the release" : "originals and release");
 
+  // Where the map is, although it may have no street map: north, the place, and main roads.
+  const compass = L.control({ position: "topright" });
+  compass.onAdd = () => node("div", { className: "compass" },
+    node("b", { ariaLabel: "North is up" }, "N", node("i", { ariaHidden: true })), page.place);
+  compass.addTo(right);
+  const roads = trajanonLayers.roads();
+  if (roads.length) both.forEach((each) => {
+    each.createPane("roads").style.zIndex = 405;
+    const renderer = trajanonCanvas.quick({ pane: "roads", padding: 0.25 });
+    L.polyline(roads, {
+      pane: "roads", renderer, interactive: false, color: "#8d8d86", weight: 1, opacity: 0.8,
+    }).addTo(each);
+  });
   L.control.scale({ imperial: false }).addTo(map);
   const leaflet = '<a href="https://leafletjs.com">Leaflet</a>';
   const credits = L.control.attribution({ prefix: leaflet }).addTo(right);

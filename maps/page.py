@@ -2,23 +2,50 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import folium
 from branca.element import Figure
 from jinja2 import Environment, PackageLoader
 
+from trajanon.common.arrays import Floats
 from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput
-from trajanon.maps.drawing import PALETTE, Drawing, match, release_and_originals, released_alone
+from trajanon.maps.drawing import Drawing, bends, match, release_and_originals, released_alone
+from trajanon.maps.style import PALETTE
 from trajanon.release.release import Release, with_report
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 VIEWS = ("overlay", "side-by-side")
+
+
+class Surroundings(NamedTuple):
+    """What a map without a street map shows of the place where it is.
+
+    Attributes
+    ----------
+    place
+        The place in words.
+    roads
+        Main roads of OpenStreetMap: latitude and longitude of the points of each, (points, 2).
+
+    Examples
+    --------
+    >>> from trajanon.maps import Surroundings
+    >>> Surroundings("Madrid").place
+    'Madrid'
+    """
+
+    place: str = ""
+    roads: Sequence[Floats] = ()
+
+
+NOWHERE = Surroundings()
+"""Neither a name nor roads."""
 
 
 def _ours(name: str) -> str:
@@ -63,6 +90,7 @@ def _page_of(
     notice: str | None,
     attribution: str | None,
     tiles: str | None,
+    around: Surroundings,
 ) -> folium.Map:
     """Put the drawing of a release on a page."""
     drawn = folium.Map(
@@ -77,17 +105,20 @@ def _page_of(
     page = _Page(title=title)
     page.header._children.clear()  # the character set, which the template names first
     page.map, page.notice, page.closed = drawn, notice, tiles is None
+    credits = [attribution, OSM_ATTRIBUTION if around.roads else None]
     about = {
         "view": view,
         "title": title,
         "notice": notice,
-        "attribution": attribution or "",
+        "attribution": " · ".join(dict.fromkeys(filter(None, credits))),
+        "place": around.place,
         "bounds": drawing.bounds,
         "palette": PALETTE,
         **drawing.about,
         "layers": list(drawing.layers),
     }
-    page.data = {name: _json(value) for name, value in {"page": about, **drawing.layers}.items()}
+    data = {"page": about, "roads": bends(around.roads), **drawing.layers}
+    page.data = {name: _json(value) for name, value in data.items()}
     page.add_child(drawn)
     if tiles is not None:
         try:
@@ -106,6 +137,7 @@ def compare(
     *,
     view: str = "overlay",
     tiles: str | None = "OpenStreetMap",
+    around: Surroundings = NOWHERE,
 ) -> folium.Map:
     """Draw original and released trajectories, one colour a group.
 
@@ -125,6 +157,8 @@ def compare(
         ``overlay``, both on one map; or ``side-by-side``, on two that move together.
     tiles
         Name of a street map that folium knows; None to ask no server.
+    around
+        The name of the place, and roads to draw beneath the lines.
 
     Returns
     -------
@@ -158,17 +192,23 @@ def compare(
         notice=str(typed["notice"]),
         attribution=typed.get("attribution") or trajectories.attribution,
         tiles=tiles,
+        around=around,
     )
 
 
-def public(release: Release | Trajectories, *, tiles: str | None = "OpenStreetMap") -> folium.Map:
+def public(
+    release: Release | Trajectories,
+    *,
+    tiles: str | None = "OpenStreetMap",
+    around: Surroundings = NOWHERE,
+) -> folium.Map:
     """Draw a release and nothing else; equal trajectories are one group.
 
     Parameters
     ----------
     release
         The released trajectories; or the result of `trajanon.anonymize`, without its report.
-    tiles
+    tiles, around
         As for `compare`.
 
     Examples
@@ -193,6 +233,7 @@ def public(release: Release | Trajectories, *, tiles: str | None = "OpenStreetMa
         notice=None,
         attribution=release.attribution,
         tiles=tiles,
+        around=around,
     )
 
 

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 import typer
 
 from trajanon.cli.anonymize_command import anonymize
+from trajanon.cli.check_command import check
 from trajanon.cli.evaluate_command import evaluate
 from trajanon.cli.exit_codes import BAD_INPUT, DEFECT, INTERRUPTED, OF_A_SIGNAL
 from trajanon.cli.extract_command import extract
-from trajanon.cli.file_commands import check, clean, ledger
+from trajanon.cli.ledger_command import clean, ledger
 from trajanon.cli.map_command import draw
-from trajanon.cli.messages import log_to_screen, say, tell, usage_error
+from trajanon.cli.messages import log_to_screen, say, say_problem, tell, usage_error
 from trajanon.cli.options import GroupedCommand
 from trajanon.cli.paper_commands import benchmark, figures
 from trajanon.cli.run_commands import demo, run
@@ -167,11 +168,11 @@ def _exit_code(signals: _Signals) -> int:
         return INTERRUPTED
 
     except TrajanonError as error:
-        say(str(error))
+        say_problem(error, str(error))
         return BAD_INPUT
 
     except OSError as error:
-        say(f"{error.filename or 'the system'}: {error.strerror or error}")
+        say_problem(error, f"{error.filename or 'the system'}: {error.strerror or error}")
         return BAD_INPUT
 
     except Exception as error:
@@ -186,7 +187,7 @@ def _exit_code(signals: _Signals) -> int:
 
         context = getattr(error, "ctx", None)
         command = "trajanon" if context is None else context.command_path
-        say(f"{message}; see {command} --help")
+        say_problem(error, f"{message}; see {command} --help")
         return BAD_INPUT
 
 

@@ -16,19 +16,16 @@ from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.files.release_lines import in_order
-from trajanon.grouping.loss import information_loss, sse, standardise, sum_of_squares
-from trajanon.grouping.microaggregation import microaggregate
-from trajanon.grouping.partition import (
-    Partition,
-    Stage,
+from trajanon.grouping.k_promise import (
     broken_promises,
     check_enough,
     check_k,
-    measured,
     member_weights,
-    regrouped,
     subjects_per_group,
 )
+from trajanon.grouping.loss import information_loss, sse, standardise, sum_of_squares
+from trajanon.grouping.microaggregation import microaggregate
+from trajanon.grouping.partition import Partition, Stage, measured, regrouped
 from trajanon.grouping.refinements.blocks import block_count
 from trajanon.grouping.refinements.people import nearer_to_people
 from trajanon.grouping.sliding.alignment import align as slide_to_groups

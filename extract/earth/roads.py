@@ -7,6 +7,7 @@ import numpy as np
 from osmium import osm
 from osmium.filter import EntityFilter, KeyFilter
 
+from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.osm_file import objects
@@ -36,6 +37,17 @@ _TAGS: dict[str, tuple[str, ...]] = {  # what says whether a mode may go, the mo
     "foot": ("foot", "access"),
     "any": (),
 }
+
+POINTS_OF_ROADS = 20_000
+"""Points of roads that are drawn: some 300 kB of a page."""
+
+_MAIN_ROADS = (
+    ("motorway", "trunk", "primary"),
+    ("secondary",),
+    ("tertiary",),
+    ("unclassified", "residential", "living_street", "pedestrian"),
+)
+"""Kinds of roads, those first that are seen from afar."""
 
 _NO = {"no", "private"}
 _BACK = {"-1", "reverse"}
@@ -150,3 +162,36 @@ def _directions(tags: osm.TagList, mode: str) -> tuple[bool, bool]:
     rounds = tags.get("junction") in ("roundabout", "circular")
     one = oneway in ("yes", "true", "1") or (oneway != "no" and (rounds or kind == "motorway"))
     return True, not one
+
+
+def main_roads(pbf: str | os.PathLike[str], box: Box) -> list[Floats]:
+    """Read the main roads in a box, and smaller ones as long as these are few points.
+
+    Parameters
+    ----------
+    pbf
+        An OpenStreetMap file.
+    box
+        Only roads with a point in it are read.
+
+    Returns
+    -------
+    list[Floats]
+        Latitude and longitude of the points of each road, (points, 2).
+    """
+    by_kind: dict[str, list[Floats]] = {}
+    for way in objects(pbf, EntityFilter(osm.WAY), KeyFilter("highway"), locations=True):
+        assert isinstance(way, osm.Way)
+        known = [node for node in way.nodes if node.location.valid()]
+        places = np.array([(node.lat, node.lon) for node in known]).reshape(-1, 2)
+        if len(places) > 1 and box.contains(*places.T).any():
+            kind = way.tags["highway"].removesuffix("_link")
+            by_kind.setdefault(kind, []).append(places)
+
+    roads: list[Floats] = []
+    for kinds in _MAIN_ROADS:
+        smaller = [road for kind in kinds for road in by_kind.get(kind, [])]
+        if roads and sum(map(len, roads)) + sum(map(len, smaller)) > POINTS_OF_ROADS:
+            break
+        roads += smaller
+    return roads

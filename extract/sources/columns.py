@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.columns_read import ColumnRole, NamesHeld, Why
-from trajanon.common.errors import BadInput
+from trajanon.common.errors import BadInput, ColumnsUnclear
 from trajanon.extract.sources.column_evidence import Column, TableHead
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.timestamps import are_of_day, are_zones, may_be_gps_seconds
@@ -426,11 +426,14 @@ class _Choice:
     def _check_there(self, role: str, name: str) -> None:
         if name not in self.names:
             self._refuse_rows()
-            raise BadInput(f"{self.what} has no column {name!r} for {role}; {self._listed}")
+            raise self._unclear(
+                f"{self.what} has no column {name!r} for {role}", "name one of these", role
+            )
 
-    @property
-    def _listed(self) -> str:
-        return f"its columns are {', '.join(self.names) or 'none'}"
+    def _unclear(self, problem: str, way_out: str, *roles: str) -> ColumnsUnclear:
+        """Return the error that lists the columns of the table."""
+        listed = f"its columns are {', '.join(self.names) or 'none'}"
+        return ColumnsUnclear(f"{problem}; {listed}", way_out, roles, self.names)
 
     def _refuse_rows(self) -> None:
         """Refuse a table whose first line is a row."""
@@ -451,8 +454,8 @@ class _Choice:
             owners = {*self.said, *(role for role in ("id", "subject") if self._free(role))}
             missing += ["id"] * owners.isdisjoint(("id", "subject"))
             way_out = f"say `columns` {','.join(f'{role}=...' for role in missing)}"
-            known_as_none = f"{self.what} has no column known as {' or '.join(missing)}"
-            raise BadInput(f"{known_as_none}; {self._listed}: {way_out}")
+            problem = f"{self.what} has no column known as {' or '.join(missing)}"
+            raise self._unclear(problem, way_out, *missing)
         elif not (self.by_names_alone or all(self.take(role) for role in _SIGNS)):
             for role in _SIGNS:
                 self.roles.pop(role, None)
@@ -499,8 +502,7 @@ class _Choice:
         suspects = suspects if "time" in self.roles or "gps_seconds" in self.roles else ["..."]
         if suspects:
             way_out = f"say `columns` id={suspects[0]}, or id={FILE} if each file is one recording"
-            problem = f"{self.what} has no column known as id; {self._listed}"
-            raise BadInput(f"{problem}: {way_out}")
+            raise self._unclear(f"{self.what} has no column known as id", way_out, "id")
 
     def _may_tell_apart(self, name: str) -> bool:
         """Return whether a column may name recordings or people: a few texts or whole numbers."""
@@ -530,7 +532,7 @@ class _Choice:
                 example = head.columns[name].values.dropna().iloc[0]
                 why = f"such as {example}, may count from 1970 or, as GPS does, from 1980"
                 way_out = f"say `columns` time={name}, or gps_seconds={name}"
-                raise BadInput(f"the times of {self.what}, {why}: {way_out}")
+                raise self._unclear(f"the times of {self.what}, {why}", way_out, "time")
             if head.columns[name].times is None and self._is_second_of_minute(name):
                 del self.roles["time"]
                 msg = f"the column {name!r} of {self.what} holds seconds of the minute, no times"
@@ -595,10 +597,11 @@ class _Choice:
             if held is None or (held.numbers and head.is_constant(name)):
                 continue
             msg = f"{self.what}: no column is used as time, but {name!r} holds times"
-            msg += f": say `columns` time={name}"
+            way_out = f"say `columns` time={name}"
             if self.reading.timed:
-                raise BadInput(msg)
-            self.reading.warn("times", f"{msg}; without, points are taken in their order", name)
+                raise ColumnsUnclear(msg, way_out, ["time"], self.names)
+            without = "without, points are taken in their order"
+            self.reading.warn("times", f"{msg}: {way_out}; {without}", name)
 
     def _tell_recordings(self) -> None:
         """Warn of a column that may divide what a subject made into recordings."""

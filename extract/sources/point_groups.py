@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.common.errors import BadInput
+from trajanon.common.errors import ColumnsUnclear
 from trajanon.common.number_text import number_of
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.columns import FILE, MARKS
@@ -83,7 +83,7 @@ def traces_of_points(
     prefix = label if single else "" if "subject" in first else f"{label}#"
     traces = list(_traces(rows, prefix, reading))
     if single and "id" not in reading.columns:
-        _check_one_recording(traces, label)
+        _check_one_recording(traces, label, reading.tables.columns)
 
     cut_off = reading.counts[TABLE_CUT_OFF] > already_cut_off and len(rows.owner) > 0
     last = prefix + rows.owners[rows.owner[-1]][0] if cut_off else None
@@ -236,7 +236,7 @@ def _persons(
     return spellings, numbers_of_owners, list(number)
 
 
-def _check_one_recording(traces: Sequence[Trace], what: str) -> None:
+def _check_one_recording(traces: Sequence[Trace], what: str, columns: Sequence[str]) -> None:
     """Refuse points without an order, or that leap to and fro, as those of several people do."""
     for trace in traces:
         problem = "" if np.isfinite(trace.time).any() else "no times"
@@ -244,7 +244,8 @@ def _check_one_recording(traces: Sequence[Trace], what: str) -> None:
             problem = f"its points leap {leaps:,} times, as if several people were in it"
         if problem:
             way_out = f"say `columns` id=..., or id={FILE} if it is one recording, in its order"
-            raise BadInput(f"{what} has no column known as id, and {problem}: {way_out}")
+            problem = f"{what} has no column known as id, and {problem}"
+            raise ColumnsUnclear(problem, way_out, ["id"], columns)
 
 
 def _checked(
@@ -253,7 +254,8 @@ def _checked(
     """Leave out recordings of several people; refuse tables of these alone, or in no order."""
     if "order" not in reading.columns and without_order(traces):
         way_out = "say `columns` time=..., or order=... if a column numbers them"
-        raise BadInput(f"the points of {what} lie in no order: {way_out}")
+        problem = f"the points of {what} lie in no order"
+        raise ColumnsUnclear(problem, way_out, ["time", "order"], reading.tables.columns)
     said_one = reading.columns.get("id") == FILE
     several = set() if said_one else {trace.name for trace in of_several(traces)}
     if several:
@@ -262,7 +264,8 @@ def _checked(
         msg = f"{apart}, by the column {owner!r}, must be of several people: points of one time "
         msg += "lie far apart, again and again"
         if 2 * len(several) > len(traces):
-            raise BadInput(f"{msg}; name the column that tells recordings apart, `columns` id=...")
+            way_out = "name the column that tells recordings apart, `columns` id=..."
+            raise ColumnsUnclear(msg, way_out, ["id"], reading.tables.columns)
         reading.counts[SEVERAL] += len(several)
         reading.warn(SEVERAL, f"{msg}; they are left out", what)
         traces = [trace for trace in traces if trace.name not in several]

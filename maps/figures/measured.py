@@ -15,7 +15,6 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import regular
 from trajanon.common.number_text import number_of
-from trajanon.maps.drawing import PALETTE
 from trajanon.maps.figures.pictures import (
     INK,
     ONE_COLUMN,
@@ -27,6 +26,7 @@ from trajanon.maps.figures.pictures import (
     panels,
     styled,
 )
+from trajanon.maps.style import PALETTE
 from trajanon.tables.papers.measurements import correlation
 from trajanon.tables.papers.published_tables import RANDOM, TSP
 

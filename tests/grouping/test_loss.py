@@ -13,7 +13,7 @@ from trajanon._kernels.common import squared_distance
 from trajanon.common.arrays import Floats, dense
 from trajanon.common.errors import BadInput
 from trajanon.grouping import loss
-from trajanon.grouping.partition import subjects_per_group
+from trajanon.grouping.k_promise import subjects_per_group
 
 seeds = st.integers(0, 10**6)
 

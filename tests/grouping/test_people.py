@@ -7,7 +7,7 @@ from naive_perturbation import mean_of_people
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.grouping import loss
-from trajanon.grouping.partition import member_weights, subjects_per_group
+from trajanon.grouping.k_promise import member_weights, subjects_per_group
 from trajanon.grouping.refinements.people import nearer_to_people
 
 seeds = st.integers(0, 10**6)

@@ -81,7 +81,7 @@ def section(page: Page, name: str) -> Locator:
 
 def press(page: Page, name: str) -> None:
     """Press a button, and wait until nothing is at work."""
-    page.get_by_role("button", name=name).click()
+    page.get_by_role("button", name=name, exact=True).click()
     page.wait_for_timeout(300)
     expect(page.get_by_role("button", name="Stop")).to_be_hidden(timeout=300_000)
 
@@ -116,7 +116,7 @@ def choose(page: Page, label: str, option: str) -> None:
     """Choose from a list; one that was just made may not open at once."""
     offered = page.get_by_role("option", name=option)
     for _ in range(20):
-        page.get_by_label(label).click()
+        page.get_by_role("combobox", name=label, exact=True).first.click()
         page.wait_for_timeout(500)
         if offered.is_visible():
             break

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from trajanon.common.arrays import dense
 from trajanon.common.errors import BadInput
 from trajanon.maps import compare, html, public, save
-from trajanon.maps.drawing import PALETTE
+from trajanon.maps.style import PALETTE
 from trajanon.trajectories.displacements import displacement
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 

@@ -12,8 +12,8 @@ from scipy.special import ndtri
 from scipy.stats import beta
 
 from trajanon.common.arrays import Floats
-from trajanon.grouping import partition
-from trajanon.grouping.partition import member_weights
+from trajanon.grouping import k_promise
+from trajanon.grouping.k_promise import member_weights
 from trajanon.release import holder_key, perturbation
 from trajanon.release.perturbation import (
     ToldApart,
@@ -35,11 +35,11 @@ SURE = 1e-6  # chance that a right statement fails the audit
 PROVEN = (
     *(perturbation.correlation, perturbation.perturbed, perturbation.displacements),
     *(perturbation.written, perturbation.normal_numbers, perturbation.group_seeds),
-    *(perturbation.largest_shares, partition.member_weights, perturbation.mu_of),
+    *(perturbation.largest_shares, k_promise.member_weights, perturbation.mu_of),
     *(perturbation.odds_of, perturbation.public_width, perturbation.group_widths),
     *(perturbation.perturbed_times, holder_key.search_seed),
 )
-DIGEST = "78cb3cbab2bd04dd"
+DIGEST = "166a867e56506554"
 
 
 def test_the_proof_is_of_these_functions() -> None:

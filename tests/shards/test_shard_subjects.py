@@ -15,7 +15,7 @@ from shards import groups_told, shards_of, walks
 from trajanon.common.arrays import dense
 from trajanon.common.errors import TooFewSubjects
 from trajanon.files.trajectory_files import read_owners, read_trajectories, write_trajectories
-from trajanon.grouping.partition import subjects_per_group
+from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.shards.parts import anonymize_parts
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -13,7 +13,7 @@ from shards import groups_told, out_of, released, shards_of, write_parts
 import trajanon
 from trajanon.common import workers
 from trajanon.files.trajectory_files import read_trajectories
-from trajanon.grouping.partition import subjects_per_group
+from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.release.report import line_keys
 from trajanon.shards.parts import anonymize_parts
 

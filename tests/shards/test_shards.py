@@ -29,8 +29,8 @@ from shards import (
 import trajanon
 from trajanon.common.arrays import Floats, dense
 from trajanon.common.settings import ROWS
+from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.loss import group_means, information_loss, sse, standardise
-from trajanon.grouping.partition import subjects_per_group
 from trajanon.release import release
 from trajanon.shards.parts import anonymize_parts, split
 from trajanon.trajectories.displacements import displacement

@@ -6,19 +6,22 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
+from runpy import run_path
 from tempfile import gettempdir
 
 import pytest
 from browsing import needs_chromium
 from commands import Run, files_of_at_most, mode, track
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 from studios import Studio, barriers, bring, choose, clear, fill, press, save, section, studio
 
 from trajanon.data import sample
 from trajanon.studio.server import MOST
 
 pytestmark = needs_chromium
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -36,120 +39,181 @@ def page(running: Studio) -> Iterator[Page]:
         one.close()
 
 
-def cabs(folder: Path) -> Path:
-    """A table of ten trips of five cabs, whose column of cabs no program can know."""
-    made = folder / "cabs.csv"
+def rides(folder: Path, name: str, header: str, *, people: int, trips: int = 10) -> Path:
+    """A table of semicolons and decimal commas: trips side by side to the north, in Madrid."""
+    made = folder / name
     rows = [
-        f"{trip},{trip % 5},{40.4 + i / 10_000:.4f},{-3.7 + trip / 10_000:.4f}"
-        for trip in range(10)
-        for i in range(100)
+        f"{trip};K{trip % people};{40.4 + i / 10_000:.4f};{-3.7 + trip / 10_000:.4f}"
+        for trip in range(trips)
+        for i in range(60)
     ]
-    made.write_text("\n".join(["trip_id,medallion,lat,lon", *rows]), "utf-8")
+    made.write_text("\n".join([header, *rows]).replace(".", ","), "utf-8")
     return made
 
 
-def test_from_a_table_to_a_release_by_keyboard_and_what_is_old(
-    running: Studio, page: Page, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert barriers(page) == ""
-    bring(page, cabs(tmp_path))
-    page.get_by_label("How many stand behind").focus()
-    page.keyboard.press("Control+a")
-    page.keyboard.type("3")
-    page.get_by_role("button", name="Times, and format").focus()
-    page.keyboard.press("Enter")
-    expect(page.get_by_label("Format of the release")).to_be_visible()
-    page.get_by_label("Format of the release").focus()
-    page.keyboard.press("ArrowDown")
-    expect(page.get_by_role("option", name="GeoJSON")).to_be_visible()
-    for _ in range(10):
-        if page.locator(".q-item.q-manual-focusable--focused").inner_text() == "GeoJSON":
-            break
-        page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    page.get_by_text("The same as commands").click()
-    expect(page.get_by_text("trajanon anonymize -k 3 --out anonymized.geojson")).to_be_visible()
-    other = running.open()  # a second tab
-    page.get_by_role("button", name="Make the release").focus()
-    page.keyboard.press("Enter")
-    files = section(page, "1. Files")
-    told = "lat=lat, lon=lon, id=trip_id; not used: medallion"
-    expect(files).to_contain_text(told, timeout=300_000)
-    expect(files).to_contain_text("1,000 points of 10 recordings")
-    expect(page.get_by_text("Say which column names the person")).to_be_in_viewport()
-    expect(page.get_by_role("link", name="settings.toml")).to_be_hidden()
-    for name in ("1. Files", "2. Release"):
-        assert "people" not in section(page, name).inner_text().lower()
-    person = "Which column names the person?"
-    choose(page, person, "No column does")
-    press(page, "Make the release")
-    expect(page.get_by_role("link", name="settings.toml")).to_be_visible()
+def seen_beside(page: Page, words: str) -> Locator:
+    """The message beside the button that was pressed, which nobody has to look for."""
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text(words)
+    expect(alert).to_be_in_viewport()
+    assert "--" not in alert.inner_text()
+    return alert
 
-    expect(section(page, "4. What it costs")).to_contain_text("Released points lie")
+
+def test_from_a_table_of_strange_columns_to_releases_side_by_side(
+    running: Studio, page: Page, run: Run, tmp_path: Path
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    assert barriers(page) == ""
+    bring(page, rides(tmp_path, "rides.csv", "Fahrt;Kunde;Breite;Laenge", people=5))
+    fill(page, "How many stand behind", "3")
+    press(page, "Make the release")
+    seen_beside(page, "no column known as lat or lon or id")
+    asked = page.locator(".beside")
+    for label, column in (("Latitude", "Breite"), ("Longitude", "Laenge"), ("Trip", "Fahrt")):
+        choose(page, label, column)
+    press(page, "Try again")
+    seen_beside(page, "Say which column names the person")
+    assert barriers(page) == ""
+    choose(page, "Which column names the person?", "Kunde (5 different)")
+    other = running.open()  # a second tab
+    press(page, "Try again")
+
+    verdict = section(page, "3. May it be published?")
+    expect(verdict.locator(".verdict")).to_have_class(re.compile("green|amber"))
+    expect(asked).to_have_count(0)
+    files = section(page, "1. Files")
+    expect(files).to_contain_text("k counts people: 5 people are named")
+    settings = page.get_by_role("link", name="settings.toml")
+    expect(settings).to_be_visible()
+    headings = page.locator("h2").all_inner_texts()
+    assert [heading[:2] for heading in headings] == [f"{n}." for n in range(1, len(headings) + 1)]
     page.locator("iframe").scroll_into_view_if_needed()
     drawn = page.frame_locator("iframe")
     expect(drawn.get_by_text("Originals (10), thin")).to_be_visible()
+    expect(drawn.locator(".compass")).to_contain_text("Madrid")
     assert barriers(page) == ""
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1280, "height": 720})
     for tab in (other, page):  # nothing is lost by a reload, or in another tab
         tab.reload()
+        tab.wait_for_function("window.did_handshake")
         expect(tab.get_by_role("link", name="settings.toml")).to_be_visible()
-        expect(tab.get_by_role("button", name="Remove cabs.csv")).to_be_visible()
+        expect(tab.get_by_role("button", name="Remove rides.csv")).to_be_visible()
+    other.close()
+    page.bring_to_front()  # what is not in front saves nothing
 
-    costs = section(page, "4. What it costs")
-    expect(costs.get_by_role("row")).to_have_count(2)
-    expect(costs.get_by_role("row").nth(1)).to_contain_text("3, this release")
-    saved = [
-        save(page, name, tmp_path)
-        for name in ("anonymized.geojson", "anonymized.datasheet.md", "map.public.html")
-    ]
-    assert saved[1].read_text("utf-8").startswith("# ")
-    assert "not for publication" not in saved[2].read_text("utf-8")
+    # The same five answers on this page, on that of the evaluation, and asked in the datasheet.
+    answers = page.locator(".answer").all_inner_texts()
+    assert len(answers) == 5
+    evaluation = page.request.get(f"{running.address}/out/evaluation.html").text()
+    told = " ".join(unescape(re.sub("<[^>]+>", " ", evaluation)).split())
+    sheet = save(page, "rides-anonymized.datasheet.md", tmp_path).read_text("utf-8")
+    for asked_and_answered in answers:
+        question, answer = asked_and_answered.split("\n")
+        assert " ".join(answer.split()) in told
+        assert question in sheet
 
-    settings = save(page, "settings.toml", tmp_path)
-    monkeypatch.chdir(tmp_path)
-    saved[0].unlink()
-    made, _, shown = settings.read_text("utf-8").partition("[evaluate]")
-    settings.write_text(made, "utf-8")  # to evaluate and to draw it again takes long
-    assert "[map]" in shown
-    assert run("run", str(settings)).code == 0
-    assert run("check", "anonymized.geojson", "-k", "3").code == 0
+    # Another format of the same name takes its place, and papers are the publisher's.
+    choose(page, "Format of the release", "CSV")
+    old = page.locator(".old").last
+    expect(old).to_contain_text("“Format of the release” was “GeoParquet” and is “CSV” now")
+    for name in ("rides-anonymized.csv", "map.public.html", "settings.toml"):
+        assert page.request.get(f"{running.address}/out/{name}").status == 404
+    fill(page, "Title", "Rides of customers")
+    fill(page, "Contact", "nobody")
+    press(page, "Write them into the papers")
+    seen_beside(page, "contact must be an e-mail address")
+    fill(page, "Contact", "data@example.com")
+    press(page, "Write them into the papers")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    released = save(page, "rides-anonymized.csv", tmp_path)
+    sheet = save(page, "rides-anonymized.datasheet.md", tmp_path).read_text("utf-8")
+    assert "Rides of customers" in sheet
+    record = page.request.get(f"{running.address}/out/evaluation.record.html").text()
+    assert "data@example.com" in record
+    assert "not for publication" not in save(page, "map.public.html", tmp_path).read_text("utf-8")
+    assert run("check", str(released), "-k", "3").code == 0
 
-    old = page.get_by_text("Old: made before").last
-    expect(old).to_be_hidden()
-    fill(page, "How many stand behind", "50")
-    expect(old).to_be_visible()
-    expect(page.get_by_role("link", name="settings.toml")).to_be_hidden()
-    address = running.address
-    for name in ("anonymized.geojson", "map.public.html", "settings.toml"):
-        assert page.request.get(f"{address}/out/{name}").status == 404
-    choose(page, person, "medallion")
+    # What helps is a button; both releases stand side by side.
+    verdict.get_by_role("button", name="One line for each person").click()
+    page.wait_for_timeout(300)
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden(timeout=300_000)
+    compared = section(page, "4. The releases made last")
+    expect(compared.get_by_role("row").first.get_by_role("columnheader")).to_have_count(3)
+    expect(compared).to_contain_text("One trip of each person")
+    expect(compared).to_contain_text("knows")
+
+    # Another file does not come in silence; with its file, all that was found of it is gone.
+    page.get_by_label("Bring files").set_input_files(
+        rides(tmp_path, "more.csv", "trip;user;lat;lon", people=4)
+    )
+    expect(old).to_contain_text("more.csv came afterwards and is not in it")
+    expect(old.get_by_role("button", name="Make the release again")).to_be_visible()
+    page.get_by_role("button", name="Remove rides.csv").click()
+    expect(verdict).to_contain_text("Make a release first")
+    assert "people" not in files.inner_text()
+    assert "Kunde" not in files.inner_text()
+    assert compared.get_by_role("row").count() == 0
+    clear(page)
     press(page, "Look into the files")
-    expect(files).to_contain_text("k counts people: 5 people are named")
+    seen_beside(page, "Bring a file")
+
+
+@pytest.mark.parametrize(
+    ("header", "people", "trips", "message"),
+    [
+        ("name;street;city;country", 4, 4, "no column known as lat or lon or id"),
+        ("trip;user;lat;lon", 3, 3, "3 trips cannot form a group of k = 4; lower k"),
+        ("trip;user;lat;lon", 1, 9, "come from 1 subject, and k = 4 needs 4"),
+        ("trip;cab no;lat;lon", 3, 9, "Say which column names the person"),
+    ],
+    ids=["addresses", "three trips", "one person", "nobody named"],
+)
+def test_what_cannot_be_released_is_said_beside_the_button(
+    page: Page, tmp_path: Path, header: str, people: int, trips: int, message: str
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    fill(page, "How many stand behind", "4")
+    choose(page, "How many trips of one person are released?", "All trips of each person")
+    bring(page, rides(tmp_path, "brought.csv", header, people=people, trips=trips))
+    press(page, "Make the release")
+    seen_beside(page, message)
+
+
+def test_the_sample_is_looked_into_and_drawn(page: Page, tmp_path: Path) -> None:
+    clear(page)
+    page.get_by_role("button", name="Use the sample").click()
+    press(page, "Look into the files")
+    expect(section(page, "1. Files")).to_contain_text("They become")
+    picture = tmp_path / "studio.png"
+    draw = run_path(str(ROOT / "docs" / "studio_picture.py"))["draw"]
+    draw(page, picture, "1. Files")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert len(picture.read_bytes()) > 20_000  # a blank page has a tenth of it
 
 
 def test_a_mistake_is_told(page: Page, tmp_path: Path) -> None:
     clear(page)
-    press(page, "Look into the files")
-    expect(page.get_by_role("alert")).to_contain_text("Bring a file")
     fill(page, "Or the path", "nowhere.gpx")
     page.get_by_role("button", name="Add").click()
-    expect(page.get_by_role("alert")).to_contain_text("There is no nowhere.gpx")
+    seen_beside(page, "There is no nowhere.gpx")
 
     letter = tmp_path / "letter.gpx"
     letter.write_text("Dear Sir or Madam", "utf-8")
     page.get_by_label("Bring files").set_input_files(letter)
     press(page, "Look into the files")
-    expect(page.get_by_role("alert")).to_contain_text("letter.gpx")
+    seen_beside(page, "letter.gpx")
     page.get_by_role("button", name="Remove letter.gpx").click()
-    page.get_by_label("Bring files").set_input_files(cabs(tmp_path))
-    expect(page.get_by_role("button", name="Remove cabs.csv")).to_be_visible()
+    page.get_by_label("Bring files").set_input_files(
+        rides(tmp_path, "rides.csv", "trip;user;lat;lon", people=4)
+    )
+    expect(page.get_by_role("button", name="Remove rides.csv")).to_be_visible()
     page.get_by_text("Area, windows").click()
     fill(page, re.compile("^Area"), "atlantis")
     press(page, "Look into the files")
-    expect(page.get_by_role("alert")).to_contain_text("atlantis")
-    expect(page.get_by_role("alert")).to_be_in_viewport()
+    seen_beside(page, "atlantis")
     assert barriers(page) == ""
     fill(page, re.compile("^Area"), "")
 
@@ -158,7 +222,7 @@ def test_what_is_at_work_can_be_stopped(page: Page) -> None:
     bring(page, sample())
     page.get_by_role("button", name="Make the release").click()
     page.get_by_role("button", name="Stop").click()
-    expect(page.get_by_text("Stopped.")).to_be_visible()
+    seen_beside(page, "Stopped.")
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()
     expect(page.get_by_role("link", name="settings.toml")).to_be_hidden()
 
@@ -271,6 +335,7 @@ def test_what_cannot_be_kept_is_said_and_nothing_is_left_at_the_end(
         assert (kept[0] / "trajanon-studio" / "files" / "small.gpx").exists()
         page.get_by_role("button", name="Remove everything and end").click()
         page.get_by_role("button", name="Remove and end").click()
+        expect(page.get_by_role("status")).to_contain_text("All files of the studio are removed")
         assert opened.process.wait(20) == 0
         assert not kept[0].exists()
 

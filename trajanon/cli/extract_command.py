@@ -79,15 +79,15 @@ def extract(
     spacing = how.get("spacing")
     if not windows and spacing is not None:
         raise BadInput(
-            f"--spacing {spacing:g} is for windows, and whole trips have their points at equal "
-            "shares of the way: add --windows, or leave out --spacing"
+            f"`spacing={spacing:g}` is for windows, and whole trips have their points at equal "
+            "shares of the way: add `windows`, or leave out `spacing`"
         )
     where = _where(bbox or [], pbf, hide_near)
     how |= _read_texts(how)
     if hide_near is not None:
         if pbf is None:
-            lacks = "needs a file that holds such places: add --pbf FILE.osm.pbf"
-            raise BadInput(f"--hide-near {hide_near} {lacks}")
+            lacks = "needs a file that holds such places: add `pbf=FILE.osm.pbf`"
+            raise BadInput(f"`hide_near={hide_near}` {lacks}")
         from trajanon.extract import hidden
 
         area, _ = area_of(where)
@@ -118,7 +118,7 @@ def _where(names: list[str], pbf: Path | None, hide_near: str | None) -> "AreaLi
         if len(names) > 1 or "," in names[0] or Path(names[0]).is_file():
             raise
         if pbf is None:
-            way_out = "or, if it is the name of a boundary, add --pbf FILE.osm.pbf"
+            way_out = "or, if it is the name of a boundary, add `pbf=FILE.osm.pbf`"
             raise BadInput(f"{error}; {way_out}") from error
         from trajanon.extract import boundary
 

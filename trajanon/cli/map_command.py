@@ -11,6 +11,7 @@ from trajanon.common.errors import BadInput
 if TYPE_CHECKING:
     from trajanon.common.arrays import Floats
     from trajanon.extract import Box
+    from trajanon.maps import Surroundings
 
 _VIEWS = ("overlay", "side-by-side", "public")
 _TILES = "OpenStreetMap"
@@ -31,6 +32,7 @@ _MARGIN = 0.01  # degrees
         _TILES,
     ),
     offline="No tiles; the page allows its browser no request at all.",
+    roads="An .osm.pbf file: its main roads are drawn beneath the lines, without network.",
     out="Page to write.",
 )
 def draw(
@@ -39,6 +41,7 @@ def draw(
     view: str = "overlay",
     tiles: str | None = None,
     offline: bool = False,
+    roads: Path | None = None,
     out: Path = MAP,
 ) -> None:
     """Draw original and released trajectories on a map."""
@@ -60,22 +63,41 @@ def draw(
         raise BadInput(f"an offline map has no tiles: leave out --offline or --tiles {tiles}")
 
     street_map = None if offline or (tiles or "").lower() == "none" else tiles or _TILES
-    with replacing(out, inputs=[*read, report_path(release)], public=[out] * public) as (draft,):
+    inputs = [*read, report_path(release), *([roads] if roads else [])]
+    with replacing(out, inputs=inputs, public=[out] * public) as (draft,):
+        # Arguments are easily swapped, and originals must not look released.
+        if public and (problems := trajanon.check(release, k=2).problems):
+            raise BadInput(f"{release} is no release: {problems[0]}")
+
+        released = trajanon.read_release(release)
+        around = _surroundings(released.points, roads)
         if public:
-            # Arguments are easily swapped, and originals must not look released.
-            if problems := trajanon.check(release, k=2).problems:
-                raise BadInput(f"{release} is no release: {problems[0]}")
-            page = maps.public(trajanon.read_release(release), tiles=street_map)
+            page = maps.public(released, tiles=street_map, around=around)
         else:
             page = maps.compare(
                 trajanon.read_trajectories(read[0]),
-                trajanon.read_release(release),
+                released,
                 read_report(release),
                 view=view,
                 tiles=street_map,
+                around=around,
             )
         draft.write_text(maps.html(page), encoding="utf-8")
     tell(f"Open {out.resolve()} in a browser.")
+
+
+def _surroundings(points: "Floats", roads: Path | None) -> "Surroundings":
+    """Name the place of released points, and read the main roads of a file there."""
+    from trajanon.extract.earth.places import place_of
+    from trajanon.maps import Surroundings
+
+    box = box_around(points)
+    if roads is None:
+        return Surroundings(place_of(box))
+
+    from trajanon.extract.earth.roads import main_roads
+
+    return Surroundings(place_of(box), main_roads(roads, box))
 
 
 def box_around(points: "Floats") -> "Box":

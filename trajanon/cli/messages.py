@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import re
 import shlex
 import sys
@@ -12,7 +13,7 @@ from typing import Any
 
 import typer
 
-from trajanon.common.errors import printable
+from trajanon.common.errors import ColumnsUnclear, printable
 from trajanon.common.plain_text import escaped_json
 
 _OPTIONS = {"area": "bbox"}
@@ -37,9 +38,39 @@ def with_flags(message: str) -> str:
     return re.sub(r"`([a-z_]+)(=[^`\s]+)?`", flag, message)
 
 
+LINES = "TRAJANON_PROGRESS"
+"""Set to ``lines``, this lets a program that runs a command read its progress, its messages and its
+error as lines of JSON on standard error, in which parameters are named in backquotes."""
+
+
+def speaks_json() -> bool:
+    """Check whether a program reads what a command says on standard error."""
+    return os.environ.get(LINES) == "lines"
+
+
+def write_line(record: Mapping[str, object]) -> None:
+    """Write a line of JSON on standard error."""
+    print(json.dumps(record), file=sys.stderr, flush=True)  # noqa: T201 -- JSON escapes, too
+
+
 def say(message: str) -> None:
     """Say a sentence beside the results."""
+    if speaks_json():
+        write_line({"message": message})
+        return
     typer.echo(f"trajanon: {with_flags(printable(message))}", err=True)  # noqa: TID251 -- escaped
+
+
+def say_problem(error: Exception, sentence: str) -> None:
+    """Say why a command failed, and which columns a table has if one of them has to be named."""
+    if not speaks_json():
+        say(sentence)
+        return
+
+    problem: dict[str, object] = {"sentence": sentence}
+    if isinstance(error, ColumnsUnclear):
+        problem = {"sentence": error.problem, "roles": error.roles, "columns": error.columns}
+    write_line({"problem": problem})
 
 
 def usage_error(error: Exception) -> str:

@@ -1,8 +1,5 @@
 """Progress bars of a running command."""
 
-import json
-import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
@@ -12,12 +9,9 @@ from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, Time
 from rich.progress import Progress as RichProgress
 
 from trajanon._kernels import at_compilation
-from trajanon.cli.messages import say_compiling
+from trajanon.cli.messages import say_compiling, speaks_json, write_line
 from trajanon.common.errors import printable
 from trajanon.common.progress import Progress
-
-LINES = "TRAJANON_PROGRESS"
-"""Set to ``lines``, this lets a program that runs a command know how far it is."""
 
 _COMPILING = "Compiling kernels, once"
 _LONGEST_NAME = 80  # characters
@@ -27,10 +21,9 @@ _SECONDS_BETWEEN_LINES = 0.2
 @contextmanager
 def bars() -> Iterator[Progress]:
     """Show progress bars on standard error; nothing where that is no terminal."""
-    if os.environ.get(LINES) == "lines":
-        progress = _json_lines()
-        with _listening(lambda kernel, _: progress(_COMPILING, 0, None, kernel)):
-            yield progress
+    if speaks_json():
+        with _listening(lambda kernel, _: write_line({"compiling": kernel})):
+            yield _json_lines()
         return
 
     console = Console(stderr=True)
@@ -89,7 +82,6 @@ def _json_lines() -> Progress:
 
         last_task = task
         last_written = now
-        state = {"task": task, "done": done, "total": total, "note": note}
-        print(json.dumps(state), file=sys.stderr, flush=True)  # noqa: T201 -- JSON escapes, too
+        write_line({"task": task, "done": done, "total": total, "note": note})
 
     return write

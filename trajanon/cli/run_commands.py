@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from trajanon.cli.anonymize_command import anonymize
+from trajanon.cli.check_command import check
 from trajanon.cli.extract_command import extract
-from trajanon.cli.file_commands import check
 from trajanon.cli.map_command import draw
 from trajanon.cli.messages import tell, usage_error
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, options

@@ -83,6 +83,11 @@ class TablesRead:
     uses: Counter[tuple[ColumnRole, ...]] = field(default_factory=Counter)
     names: dict[str, NamesHeld] = field(default_factory=dict)  # by column
 
+    @property
+    def columns(self) -> list[str]:
+        """The columns of all tables, each once."""
+        return list(dict.fromkeys(one.column for use in self.uses for one in use))
+
     def update(self, other: "TablesRead") -> None:
         """Join what was found in other files."""
         self.uses.update(other.uses)

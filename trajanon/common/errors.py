@@ -1,5 +1,7 @@
 """What can go wrong, as one small tree; each is also the error of Python that it is nearest to."""
 
+from collections.abc import Sequence
+
 
 def printable(text: str, most: int = 1_000) -> str:
     r"""Escape what a terminal would obey or hide, and cut out the middle of long text.
@@ -47,6 +49,42 @@ class BadInput(TrajanonError, ValueError):
     Traceback (most recent call last):
     trajanon.BadInput: k must be at least 2 (got 1): a group of 1 hides nobody
     """
+
+
+class ColumnsUnclear(BadInput):
+    """A table does not show which of its columns play some roles.
+
+    Attributes
+    ----------
+    problem
+        What is not clear, without the way out.
+    roles
+        The roles for which a column has to be named.
+    columns
+        The columns of the table; none if they are not known.
+
+    Examples
+    --------
+    >>> from trajanon.common.errors import ColumnsUnclear
+    >>> error = ColumnsUnclear("a.csv has no times", "name a column", ["time"], ["id", "when"])
+    >>> print(error)
+    a.csv has no times: name a column
+    >>> error.problem, error.roles, error.columns
+    ('a.csv has no times', ('time',), ('id', 'when'))
+    """
+
+    def __init__(
+        self, problem: str, way_out: str, roles: Sequence[str] = (), columns: Sequence[str] = ()
+    ) -> None:
+        super().__init__(problem, way_out, tuple(roles), tuple(columns))  # as they are pickled
+        self.problem = problem
+        self.way_out = way_out
+        self.roles = tuple(roles)
+        self.columns = tuple(columns)
+
+    def __str__(self) -> str:
+        """Return problem and way out, whatever the names in them hold."""
+        return printable(f"{self.problem}: {self.way_out}")
 
 
 class TooFewRecords(BadInput):

@@ -29,7 +29,7 @@ from trajanon.evaluation.attacks.inference import (
 )
 from trajanon.evaluation.attacks.linkage import attacks
 from trajanon.evaluation.attacks.published import people_steps, published
-from trajanon.grouping.partition import check_k
+from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import key_of_trials
 from trajanon.release.originals import matched, timing_in
 from trajanon.release.report import Report, checked, promise_in, released_of, rows_in

@@ -23,8 +23,8 @@ from trajanon.evaluation.comparisons import drawn_half, hold_out, options_in
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher import Publisher, check_licence
 from trajanon.evaluation.usefulness import Seconds, usefulness
+from trajanon.grouping.k_promise import broken_promises, check_k
 from trajanon.grouping.loss import loss_to
-from trajanon.grouping.partition import broken_promises, check_k
 from trajanon.release.originals import matched
 from trajanon.release.people_left import drives_left
 from trajanon.release.perturbation import displacement_covariance, largest_shares, times_correlation

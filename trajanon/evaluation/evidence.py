@@ -20,9 +20,9 @@ from trajanon.evaluation.attacks.known_tracks import Guessed
 from trajanon.evaluation.attacks.verification import Verified
 from trajanon.evaluation.comparisons import Curve, Holdout
 from trajanon.evaluation.five_answers import Answer, Measured, five_answers
+from trajanon.evaluation.page.templates import rendered
 from trajanon.evaluation.publisher import Publisher
 from trajanon.evaluation.risk_bars import risk_bars
-from trajanon.evaluation.templates import rendered
 from trajanon.evaluation.usefulness import DURATION_CLASS
 from trajanon.release.findings import Finding
 from trajanon.release.people_left import Left, counts_of, few_left

@@ -8,8 +8,8 @@ from trajanon.common.number_text import roughly, two_digits
 from trajanon.evaluation.attacks.attack import Attack
 from trajanon.evaluation.bases import Basis
 from trajanon.evaluation.evidence import NOTICE, Evaluation
+from trajanon.evaluation.page.templates import rendered
 from trajanon.evaluation.release_certificate import statement
-from trajanon.evaluation.templates import rendered
 from trajanon.release.people_left import few_left
 from trajanon.release.report import width_in
 from trajanon.release.verdict import knows_people

@@ -13,11 +13,12 @@ from trajanon.common.method_parameters import METHOD_PARAMETERS, search_options
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import Settings, takes_settings
 from trajanon.grouping import loss
+from trajanon.grouping.k_promise import broken_promises, check_enough
 from trajanon.grouping.methods.hm2 import DISTANCE_METHODS, hm2
 from trajanon.grouping.papers.decomposition import decomposition
 from trajanon.grouping.papers.mf_tsp import mf_tsp
 from trajanon.grouping.papers.shuffling_and_swapping import rcs, swap
-from trajanon.grouping.partition import Partition, broken_promises, check_enough
+from trajanon.grouping.partition import Partition
 from trajanon.grouping.problem import Problem, whole_problem
 from trajanon.grouping.refinements.annealing import anneal
 from trajanon.grouping.refinements.descent import descend

@@ -12,8 +12,9 @@ from scipy.spatial import cKDTree
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.errors import TrajanonError
 from trajanon.grouping.axes import principal_axes, turn
+from trajanon.grouping.k_promise import broken_promises
 from trajanon.grouping.loss import group_means, standardise
-from trajanon.grouping.partition import broken_promises, measured
+from trajanon.grouping.partition import measured
 from trajanon.release.released_lines import TrajectoryGroups
 from trajanon.trajectories.displacements import displacement, lengths
 from trajanon.trajectories.geodesy import EARTH, in_space

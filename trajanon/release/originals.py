@@ -13,7 +13,7 @@ from trajanon.common.number_text import number_of
 from trajanon.common.settings import ReleaseSettings
 from trajanon.files.release_formats import read_release
 from trajanon.files.release_lines import clock_of, line_numbers
-from trajanon.grouping.partition import broken_promises, subjects_per_group
+from trajanon.grouping.k_promise import broken_promises, subjects_per_group
 from trajanon.release.report import (
     NOT_TOGETHER,
     Report,

@@ -37,7 +37,7 @@ from trajanon.files.release_lines import (
     rounded,
 )
 from trajanon.files.trajectory_files import part_name
-from trajanon.grouping.partition import check_k
+from trajanon.grouping.k_promise import check_k
 from trajanon.release.release import Release, on_disk
 from trajanon.release.report import Report, line_keys, own_rows_in, report_beside, report_path
 from trajanon.release.verdict_words import MADE_AS_PUBLISHED

@@ -9,8 +9,9 @@ from trajanon.common.arrays import Floats, Ints, Metres
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.files.release_lines import rounded
+from trajanon.grouping.k_promise import member_weights
 from trajanon.grouping.loss import group_means, loss_to
-from trajanon.grouping.partition import Partition, member_weights
+from trajanon.grouping.partition import Partition
 from trajanon.release.perturbation import (
     GroupWidths,
     PublicWidths,

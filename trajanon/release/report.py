@@ -11,7 +11,7 @@ from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import Finite, Whole, parsed, regular, typed
 from trajanon.common.settings import ReleaseSettings, TimesName
-from trajanon.grouping.partition import check_k
+from trajanon.grouping.k_promise import check_k
 from trajanon.trajectories.days import days_of
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import Trajectories

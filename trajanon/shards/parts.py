@@ -30,9 +30,10 @@ from trajanon.files.trajectory_files import (
     read_rows,
     true_ends_of,
 )
+from trajanon.grouping.k_promise import check_enough
 from trajanon.grouping.loss import information_loss
 from trajanon.grouping.neighbours import neighbour_count
-from trajanon.grouping.partition import Stage, check_enough, measured
+from trajanon.grouping.partition import Stage, measured
 from trajanon.release.ledger import opened
 from trajanon.release.perturbation import GroupWidths, PublicWidths
 from trajanon.release.release import Result, json_report

@@ -24,7 +24,7 @@ from trajanon.cli.options import MAP
 from trajanon.common.atomic_output import drafting, replacing
 from trajanon.common.errors import FileProblem
 from trajanon.studio.studio_page import Page
-from trajanon.studio.work import PAGE, Commands, Work
+from trajanon.studio.work import DOOR, PAGE, SETTINGS, Commands, Problem, Work
 
 MOST = 1_000_000_000  # bytes that come through the browser
 
@@ -39,7 +39,8 @@ def serve(files: list[Path], commands: Commands, *, browser: bool) -> None:
     with drafting(Path(gettempdir()) / "trajanon-studio") as draft:
         (draft.path / "files").mkdir(parents=True)
         work = Work(draft.path, commands)
-        work.files += [str(file.resolve()) for file in files]
+        for file in files:
+            work.bring(str(file.resolve()))
         _serve(work, browser=browser)
 
 
@@ -51,7 +52,7 @@ def _serve(work: Work, *, browser: bool) -> None:
     @app.put("/files/{name}")
     async def bring(name: str, request: Request) -> Response:
         answer = await _bring(work, name, request)
-        page.files.refresh()
+        page.refresh()
         return answer
 
     with socket.socket() as free:
@@ -63,7 +64,7 @@ def _serve(work: Work, *, browser: bool) -> None:
 
     # Other users of the machine read the browser's command line: it names a file that only its
     # owner can read, and this file sends the code.
-    door = work.folder / "open.html"
+    door = work.folder / DOOR
     door.touch(mode=0o600)
     send_it = "<script>document.forms[0].submit()</script>"
     door.write_text(_DOOR.substitute(address=address, code=code, script=send_it), encoding="utf-8")
@@ -94,18 +95,23 @@ def _serve(work: Work, *, browser: bool) -> None:
 
 
 def _out(work: Work, name: str) -> Response:
-    if name == "settings.toml" and work.released:
+    if name == SETTINGS and work.released:
         return PlainTextResponse(work.settings)
     file = work.folder / name
     if name not in {PAGE, str(MAP), *work.offered} or not file.exists():
         return PlainTextResponse("There is no such file.", HTTPStatus.NOT_FOUND)
-    # A page made of other people's files may not act as the studio.
-    return FileResponse(file, headers={"Content-Security-Policy": "sandbox allow-scripts"})
+
+    headers = {
+        # A page made of other people's files may not act as the studio.
+        "Content-Security-Policy": "sandbox allow-scripts",
+        "Cache-Control": "no-store",  # the next release has pages of the same names
+    }
+    return FileResponse(file, headers=headers)
 
 
 async def _bring(work: Work, name: str, request: Request) -> Response:
     """Take a file that comes through the browser, up to a gigabyte, whatever its headers say."""
-    work.trouble = ""
+    work.problem = None
     announced = request.headers.get("x-bytes", "0")
     if not name.isprintable() or not _SIZE.fullmatch(announced):
         wrong = "A name has no control characters, and x-bytes is a number of bytes."
@@ -122,8 +128,9 @@ async def _bring(work: Work, name: str, request: Request) -> Response:
                     raise FileProblem("it is over a gigabyte, so give its path instead")
                 file.write(piece)
     except FileProblem as error:
-        work.trouble = f"{name} could not be kept: {error}"
-        return PlainTextResponse(work.trouble, refused)
+        sentence = f"{name} could not be kept: {error}"
+        work.problem = Problem(sentence, "files")
+        return PlainTextResponse(sentence, refused)
     work.bring(f"files/{name}")
     return Response()
 

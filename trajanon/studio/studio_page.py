@@ -1,27 +1,46 @@
-"""The page: files, choices, a running command, and its results; equal in every tab."""
+"""The page: files, choices, and a running command; equal in every tab."""
 
-from collections import Counter
+import asyncio
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
-from nicegui import app, ui
+from nicegui import Client, app, background_tasks, ui
 
-from trajanon.cli.options import MAP
-from trajanon.common.number_text import metres, number_of, percent
 from trajanon.data import sample
-from trajanon.studio.fields import FIELDS, FormField
-from trajanon.studio.work import LOOK, PAGE, RELEASE, Work
+from trajanon.evaluation.publisher import Publisher
+from trajanon.studio.fields import AREA, BY_NAME, FIELDS, Choice, FormField
+from trajanon.studio.release_view import (
+    save_links,
+    show_answers,
+    show_comparison,
+    show_map,
+    show_verdict,
+)
+from trajanon.studio.results import Remedy, roles_shown, sentences_of_extraction
+from trajanon.studio.work import LOOK, RELEASE, Problem, Work
 from trajanon.trajectories.subjects import Nameless
 
-_STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
-_BRING = (Path(__file__).parent / "bring.html").read_text(encoding="utf-8")
+_FOLDER = Path(__file__).parent
+_STYLE = (_FOLDER / "page.css").read_text(encoding="utf-8")
+_BRING = (_FOLDER / "bring.html").read_text(encoding="utf-8")
+_ENDED = (_FOLDER / "ended.html").read_text(encoding="utf-8")
 
-_SHOW = """setTimeout(() => document.querySelector("[role=alert]:not(.hidden)")
-  ?.scrollIntoView({ block: "center" }), 600)"""  # once it is bound
+_SHOW_PROBLEM = """setTimeout(() => document.querySelector(".beside")
+  ?.scrollIntoView({ block: "nearest" }), 300)"""  # once it is there
 
-_TABLES = 5  # kinds of tables to list the columns of
+_REPLACE_PAGE = """setTimeout(() => {
+  window.socket?.disconnect();
+  document.documentElement.innerHTML = %s;
+}, 50)"""
+
+_FIRST_WORDS = ("title", "name", "contact", "licence", "purpose")
+"""Words of the publisher that are asked for at first."""
+
+_IN_WORDS = {LOOK: "Look into the files", RELEASE: "Make the release"}
 
 
 class Page:
@@ -41,91 +60,88 @@ class Page:
                 "Turn GPS tracks into lines that can be published: each is the mean of several "
                 "tracks. All of it happens on this machine, and nothing is sent anywhere."
             )
-            with _section("1. Files"):
-                self._files()
-                self._more("Area, windows, and places to cut out", "extract")
-                self._more("Names of columns", "columns")
-                self._button("Look into the files", LOOK)
-                with self._old(LOOK, "Look into the files again"):
-                    self.held()
-            with _section("2. Release"):
-                self._fields("anonymize")
-                self._more("Times, and format", "anonymize", "")
-                self._button("Make the release", RELEASE)
-                with ui.expansion("The same as commands").classes("w-full"):
-                    typed = ui.label().classes("command")
-                    typed.bind_text_from(self.work, "chosen", backward=lambda _: self.work.typed)
-            self._progress()
-            with self._old(RELEASE, "Make the release again"):
-                self.found()
-            with _section("6. End"):
-                ui.label(f"Everything is in {self.work.folder}, and is removed at the end.")
-                ui.button("Remove everything and end", on_click=self._ask).props("outline no-caps")
+            self._show_files()
+            self._show_choices()
+            self._show_progress()
+            self._show_results()
+            self._show_end()
 
-    # What is chosen.
+    # The sections.
 
-    def _files(self) -> None:
-        ui.html(
-            '<label class="bring">Bring files <input type="file" multiple></label>', sanitize=False
-        )
-        ui.label("GPX, CSV, Parquet, GeoJSON, archives of these, and more.")
-        with ui.row().classes("items-center"):
-            path = ui.input("Or the path of a file or folder").props("outlined").classes("path")
-            ui.button("Add", on_click=lambda: self._add(path.value)).props("no-caps")
-            ui.button("Use the sample", on_click=lambda: self._brought(str(sample()))).props(
-                "outline no-caps"
+    def _show_files(self) -> None:
+        with _section("1. Files"):
+            ui.html(
+                '<label class="bring">Bring files <input type="file" multiple></label>',
+                sanitize=False,
             )
-        self.files()
-
-    @ui.refreshable_method
-    def files(self) -> None:
-        """List the files that are there."""
-        for name in self.work.files:
+            ui.label("GPX, CSV, Parquet, GeoJSON, archives of these, and more.")
             with ui.row().classes("items-center"):
-                ui.label(Path(name).name if not Path(name).is_absolute() else name)
-                gone = ui.button("Remove", on_click=lambda name=name: self._drop(name))
-                gone.props("flat no-caps").props["aria-label"] = f"Remove {Path(name).name}"
+                path = ui.input("Or the path of a file or folder").props("outlined").classes("path")
+                ui.button("Add", on_click=lambda: self._add(path.value)).props("no-caps")
+                ui.button("Use the sample", on_click=lambda: self._bring(str(sample()))).props(
+                    "outline no-caps"
+                )
+            self.beside("files")
+            self.files()
+            with ui.expansion(AREA).classes("w-full"):
+                _fields(self.work, [one for one in FIELDS if one.fold == AREA])
+            self._button(LOOK, "look")
+            self.beside("look")
+            with self._old(LOOK, "look"):
+                self.extraction()
 
-    def _add(self, path: str) -> None:
-        found = Path(path.strip()).expanduser()
-        self.work.trouble = ""
-        if not path.strip() or not found.exists():
-            self.work.trouble = f"There is no {path.strip() or 'path given'}."
-        else:
-            self._brought(str(found.resolve()))
+    def _show_choices(self) -> None:
+        with _section("2. Release"):
+            shown = [one for one in FIELDS if one.command != "columns" and not one.fold]
+            _fields(self.work, shown)
+            self._button(RELEASE, "release")
+            self.beside("release")
+            with ui.expansion("The same as commands").classes("w-full"):
+                typed = ui.label().classes("command")
+                typed.bind_text_from(self.work, "chosen", backward=lambda _: self.work.typed)
 
-    def _brought(self, name: str) -> None:
-        self.work.bring(name)
-        self.files.refresh()
+    def _show_results(self) -> None:
+        with _section("3. May it be published?"):
+            self.beside("verdict")
+            with self._old(RELEASE, "verdict"):
+                self.release()
+        with _section("4. The releases made last"):
+            self.comparison()
+        with _section("5. The publisher's words"):
+            self._show_publisher()
+        with _section("6. Save"):
+            self.links()
 
-    def _drop(self, name: str) -> None:
-        self.work.drop(name)
-        self.files.refresh()
+    def _show_publisher(self) -> None:
+        ui.label(
+            "They stand in datasheet, certificate and record of processing. Nothing here is needed "
+            "to make a release."
+        )
+        words = {word.name: word for word in fields(Publisher)}
+        with ui.element("div").classes("fields"):
+            for name in _FIRST_WORDS:
+                self._word(words[name])
+        more = ui.expansion("More words, for the certificate and the record").classes("w-full")
+        with more, ui.element("div").classes("fields"):
+            for name in words:
+                if name not in _FIRST_WORDS:
+                    self._word(words[name])
+        button = ui.button("Write them into the papers", on_click=self._publish).props("no-caps")
+        self._wait_while_busy(button)
+        self.beside("publisher")
 
-    def _fields(self, *commands: str, more: bool = False) -> None:
-        for field in FIELDS:
-            if field.command in commands and field.more == more:
-                _choice(field, self.work.chosen)
+    def _word(self, word: Field[str]) -> None:
+        """Show a field for one of the publisher's words."""
+        box = ui.input(word.metadata["label"]).props("outlined").classes("field")
+        box.props["hint"] = word.metadata["hint"]
+        box.bind_value(self.work.words, word.name)
 
-    def _more(self, title: str, *commands: str) -> None:
-        """Show fields that are not needed at first."""
-        with ui.expansion(title).classes("w-full"):
-            self._fields(*commands, more=True)
+    def _show_end(self) -> None:
+        with _section("7. End"):
+            ui.label(f"Everything is in {self.work.folder}, and is removed at the end.")
+            ui.button("Remove everything and end", on_click=self._ask).props("outline no-caps")
 
-    def _button(self, text: str, commands: Sequence[str]) -> None:
-        button = ui.button(text, on_click=lambda: self._run(commands)).props("no-caps")
-        button.bind_enabled_from(self.work, "busy", backward=lambda busy: not busy)
-
-    async def _run(self, commands: Sequence[str]) -> None:
-        await self.work.run(commands)
-        self.held.refresh()
-        self.found.refresh()
-        if self.work.trouble:
-            ui.run_javascript(_SHOW)
-
-    # What goes on.
-
-    def _progress(self) -> None:
+    def _show_progress(self) -> None:
         with ui.column().classes("busy").props('role="status"') as shown:
             with ui.row().classes("items-center"):
                 ui.spinner().props("aria-hidden=true")
@@ -134,19 +150,177 @@ class Page:
             bar.bind_value_from(self.work, "share")
             ui.button("Stop", on_click=self.work.cancel).props("outline no-caps")
         shown.bind_visibility_from(self.work, "busy")
-        trouble = ui.label().classes("trouble").props('role="alert"')
-        trouble.bind_text_from(self.work, "trouble").bind_visibility_from(self.work, "trouble")
+
+    # What is updated.
+
+    def refresh(self) -> None:
+        """Update all that files, choices and commands decide, in every tab."""
+        self.files.refresh()
+        self.beside.refresh()
+        self.extraction.refresh()
+        self.release.refresh()
+        self.comparison.refresh()
+        self.links.refresh()
+
+    @ui.refreshable_method
+    def files(self) -> None:
+        """List the files that are there."""
+        for name in self.work.files:
+            with ui.row().classes("items-center"):
+                ui.label(Path(name).name if not Path(name).is_absolute() else name)
+                button = ui.button("Remove", on_click=lambda name=name: self._drop(name))
+                button.props("flat no-caps").props["aria-label"] = f"Remove {Path(name).name}"
+                self._wait_while_busy(button)
+
+    @ui.refreshable_method
+    def beside(self, place: str) -> None:
+        """Show beside a button why nothing came of it, and the columns that have to be named."""
+        problem = self.work.problem
+        if problem is None or problem.place != place:
+            return
+        with ui.column().classes("beside"):
+            ui.label(problem.sentence).classes("trouble").props('role="alert"')
+            if problem.roles:
+                self._ask_for_columns(problem)
+
+    def _ask_for_columns(self, problem: Problem) -> None:
+        commands = LOOK if problem.place == "look" else RELEASE
+        if problem.columns:
+            ui.label(
+                "Choose the columns here. A file without any of them holds no tracks: remove it."
+            )
+        self._columns(roles_shown(problem.roles), problem.columns)
+        self._button(commands, problem.place, "Try again")
+
+    @ui.refreshable_method
+    def extraction(self) -> None:
+        """Show what the files hold, which columns were found, and what became of it."""
+        if (found := self.work.results.get("extract")) is None:
+            return
+        for sentence in [*sentences_of_extraction(found), *self.work.messages["extract"]]:
+            ui.label(sentence)
+        columns = self.work.columns
+        if columns.names:
+            self._columns(roles_shown([]), columns.names)
+            ui.label(f"Columns that are not used: {', '.join(columns.unused) or 'none'}.")
+        if Nameless.counted_in(found).recordings:
+            _show_field(BY_NAME["nameless"], self.work.chosen)
+
+    def _columns(self, roles: Sequence[str], names: Sequence[str]) -> None:
+        """Show a list of columns for each role."""
+        columns = self.work.columns
+        with ui.element("div").classes("fields"):
+            for role in roles:
+                chosen = self.work.chosen[role]
+                choices = columns.choices(role, names, chosen, folders=self.work.has_folders)
+                _show_field(BY_NAME[role], self.work.chosen, choices)
+
+    @ui.refreshable_method
+    def release(self) -> None:
+        """Show the release: the verdict on it, five answers, and a map."""
+        if not self.work.has(RELEASE):
+            ui.label("Make a release first.")
+            return
+        evaluation = self.work.results["evaluate"]
+        show_verdict(evaluation, self._use_remedy)
+        show_answers(evaluation)
+        show_map()
+
+    @ui.refreshable_method
+    def comparison(self) -> None:
+        """Show the releases that were made last side by side."""
+        show_comparison(self.work.releases, self._choose_again)
+
+    @ui.refreshable_method
+    def links(self) -> None:
+        """Link the files that can be saved."""
+        label = ui.label("Make the release first.")
+        label.bind_visibility_from(self.work, "chosen", backward=lambda _: not self.work.released)
+        with ui.column() as links:
+            save_links(self.work.offered)
+        links.bind_visibility_from(self.work, "chosen", backward=lambda _: self.work.released)
 
     @contextmanager
-    def _old(self, commands: Sequence[str], way_out: str) -> Iterator[None]:
-        """Mark results as old as soon as they are not those of what is chosen."""
-        note = f"Old: made before something was changed, or failed. {way_out}."
-        label = ui.label(note).classes("old").props('role="status"')
-        label.bind_visibility_from(
+    def _old(self, commands: Sequence[str], place: str) -> Iterator[None]:
+        """Mark results that are not those of what is chosen, with what happened and a button."""
+        with ui.element("div").classes("old").props('role="status"') as note:
+            what = ui.label()
+            what.bind_text_from(self.work, "chosen", backward=lambda _: self._why_old(commands))
+            self._button(commands, place, f"{_IN_WORDS[tuple(commands)]} again")
+        note.bind_visibility_from(
             self.work, "chosen", backward=lambda _: self.work.is_old(commands)
         )
         with ui.column().classes("given"):
             yield
+
+    def _why_old(self, commands: Sequence[str]) -> str:
+        """Say what happened since results were made."""
+        if not self.work.is_old(commands):
+            return ""
+        causes = [
+            f"“{change.label}” was “{change.before}” and is “{change.after}” now"
+            for change in self.work.changes(commands)
+        ]
+        if brought := self.work.brought_since(commands):
+            causes.append(f"{', '.join(brought)} came afterwards and is not in it")
+        why = "; ".join(causes) or "a later step failed or was stopped, or its papers changed"
+        return f"Old: {why}."
+
+    # What buttons do.
+
+    def _button(self, commands: Sequence[str], place: str, text: str = "") -> None:
+        """Show a button that runs commands."""
+        words = text or _IN_WORDS[tuple(commands)]
+        button = ui.button(words, on_click=lambda: self._run(commands, place)).props("no-caps")
+        self._wait_while_busy(button)
+
+    def _wait_while_busy(self, button: ui.button) -> None:
+        button.bind_enabled_from(self.work, "busy", backward=lambda busy: not busy)
+
+    async def _run(self, commands: Sequence[str], place: str) -> None:
+        client = ui.context.client  # of the tab, while the button may be replaced
+        await self.work.run(commands, place)
+        self._update(client)
+
+    def _update(self, client: Client) -> None:
+        """Update every tab, and bring a problem into sight in this one."""
+        self.refresh()
+        if self.work.problem is not None:
+            client.run_javascript(_SHOW_PROBLEM)
+
+    def _add(self, path: str) -> None:
+        file = Path(path.strip()).expanduser()
+        if path.strip() and file.exists():
+            self._bring(str(file.resolve()))
+            return
+        self.work.problem = Problem(f"There is no {path.strip() or 'path given'}.", "files")
+        self._update(ui.context.client)
+
+    def _bring(self, name: str) -> None:
+        self.work.bring(name)
+        self._update(ui.context.client)
+
+    def _drop(self, name: str) -> None:
+        self.work.drop(name)
+        self._update(ui.context.client)
+
+    async def _use_remedy(self, remedy: Remedy) -> None:
+        if self.work.choose(remedy, "verdict"):
+            await self._run(RELEASE, "verdict")
+        else:
+            self._update(ui.context.client)
+
+    async def _publish(self) -> None:
+        self.work.publish_as()
+        if self.work.problem is None and self.work.has(RELEASE):
+            await self._run(RELEASE, "publisher")
+            return
+        self._update(ui.context.client)
+        if self.work.problem is None:
+            ui.notify("Kept: they will stand in the papers of the release.")
+
+    def _choose_again(self, chosen: Mapping[str, Choice]) -> None:
+        self.work.chosen.update(chosen)
 
     async def _ask(self) -> None:
         with ui.dialog() as dialog, ui.card():
@@ -154,86 +328,19 @@ class Page:
             ui.button("Remove and end", on_click=lambda: dialog.submit(True)).props("no-caps")
             ui.button("Go on working", on_click=dialog.close).props("outline no-caps")
         if await dialog:
-            ui.navigate.to("about:blank")
-            app.shutdown()
+            background_tasks.create(self._end())
 
-    # What commands gave.
-
-    @ui.refreshable_method
-    def held(self) -> None:
-        """Say what the files hold, which columns were found, and what became of it."""
-        if (found := self.work.results.get("extract")) is None:
-            return
-        counts = Counter(found["counts"])  # 0 for what was not counted
-        unit = "trip" if found["trips"] else "window"
-        seconds = counts["seconds of track"]
-        ui.label(
-            f"{number_of(counts['points read'], 'point')} of "
-            f"{number_of(counts['recordings read'], 'recording')}: "
-            f"{counts['metres of track'] / 1_000:,.0f} km"
-            + f" in {seconds / 3_600:,.0f} hours" * (seconds > 0)
-            + f". They become {number_of(counts['trajectories'], unit)}."
-        )
-        for use in self.work.uses[:_TABLES]:
-            ui.label(use.sentence)
-        if self.work.uses:
-            person = next(field for field in FIELDS if field.name == "subject")
-            _choice(person, self.work.chosen, self.work.persons)
-        nameless = Nameless.counted_in(found)
-        people = counts["subjects read"] - nameless.subjects
-        named = f"people: {number_of(people, 'person', 'people')} are named"
-        ui.label(f"k counts {named if people > 0 else 'recordings: no person is named'}.")
-        if people > 0 < nameless.recordings:
-            without = number_of(nameless.recordings, "recording")
-            as_many = number_of(nameless.subjects, "person", "people")
-            ui.label(f"{without} without a name count as {as_many}.")
-
-    @ui.refreshable_method
-    def found(self) -> None:
-        """Show the release: verdict, cost, map, and what can be saved."""
-        results = self.work.results
-        with _section("3. May it be published?"):
-            if not self.work.has(RELEASE):
-                ui.label("Make a release first.")
-                return
-            self._verdict()
-        with _section("4. What it costs"):
-            ui.label(results["evaluate"]["cost"])
-            ui.label(results["evaluate"]["source"])
-            ui.element("iframe").props(
-                f'src="/out/{MAP}" title="Map: originals and release" sandbox="allow-scripts" '
-                'loading="lazy"'  # before it is in sight it has no size to draw in
-            )
-            found = results["evaluate"]
-            cells = {
-                "k": f"{found['k']}, this release",
-                "points moved by, mean": metres(found["utility"]["displacement"]["mean"]),
-                "best attack finds its target": percent(self.work.chance("release")),
-                "limit, 1/k": percent(1.0 / found["k"]),
-                "best attack on the originals": percent(self.work.chance("originals")),
-            }
-            columns = [{"name": n, "label": n, "field": n, "align": "left"} for n in cells]
-            ui.table(columns=columns, rows=[cells], row_key="k").props("flat dense wrap-cells")
-        with _section("5. Save"):
-            ui.label("Make the release again first.").bind_visibility_from(
-                self.work, "chosen", backward=lambda _: not self.work.released
-            )
-            with ui.column() as links:
-                for name, what in self.work.offered.items():
-                    _link(f"{name}: {what}", name, save=True)
-            links.bind_visibility_from(self.work, "chosen", backward=lambda _: self.work.released)
-
-    def _verdict(self) -> None:
-        judged = self.work.results["evaluate"]["verdict"]
-        tone = {"green": "holds", "amber": "old", "red": "trouble"}[judged["colour"]]
-        ui.label(judged["headline"]).classes(tone).props('role="status"')
-        with ui.element("ul"):
-            for finding in judged["findings"]:
-                with ui.element("li"):
-                    ui.label(finding["sentence"])
-                    if finding["remedy"]:
-                        ui.label(f"What helps: {finding['remedy']['label']}")
-        _link("The whole evaluation, for you alone", PAGE)
+    async def _end(self) -> None:
+        """Remove everything, say so in every tab, and end the studio."""
+        removed = await self.work.remove_all()
+        sentence = "All files of the studio are removed. You may close this window."
+        if not removed:
+            sentence = f"The studio has ended. Remove {self.work.folder} yourself: it could not be."
+        page = json.dumps(_ENDED.replace("$sentence", sentence))
+        for client in Client.instances.values():
+            client.run_javascript(_REPLACE_PAGE % page)
+        await asyncio.sleep(0.5)  # until it is sent
+        app.shutdown()
 
 
 def _section(title: str) -> ui.element:
@@ -243,21 +350,27 @@ def _section(title: str) -> ui.element:
     return section
 
 
-def _choice(
-    field: FormField, chosen: dict[str, Any], choices: Mapping[Any, str] | None = None
-) -> None:
+def _fields(work: Work, shown: Sequence[FormField]) -> None:
+    """Show fields in a grid."""
+    with ui.element("div").classes("fields"):
+        for one in shown:
+            element = _show_field(one, work.chosen)
+            if one.needs:
+                element.bind_visibility_from(work.chosen, one.needs, backward=bool)
+
+
+def _show_field(
+    one: FormField, chosen: dict[str, Choice], choices: dict[Choice, str] | None = None
+) -> Any:
     element: ui.select | ui.number | ui.input
-    if choices or field.choices:
-        element = ui.select(dict(choices or field.choices), label=field.label)
+    if choices or one.choices:
+        element = ui.select(dict(choices or one.choices), label=one.label)
+    elif one.number:
+        element = ui.number(one.label)
     else:
-        element = ui.number(field.label) if field.number else ui.input(field.label)
+        element = ui.input(one.label)
     element.props("outlined").classes("field")
-    if field.hint:
-        element.props(f'hint="{field.hint}"')
-    element.bind_value(chosen, field.name)
-
-
-def _link(words: str, name: str, *, save: bool = False) -> None:
-    link = ui.link(words, f"/out/{name}", new_tab=not save).classes("block")
-    if save:
-        link.props(f'download="{name}"')
+    if one.hint:
+        element.props["hint"] = one.hint
+    element.bind_value(chosen, one.name)
+    return element

@@ -1,87 +1,192 @@
-"""What is worked on: files, choices, the commands these make, and what the commands gave."""
+"""The work: files, choices, the commands that these make, and what the commands gave."""
 
-import asyncio
 import json
-import os
+import re
 import shlex
-import sys
-from asyncio.subprocess import PIPE, Process, create_subprocess_exec
+from asyncio.subprocess import Process
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from shutil import rmtree
+from typing import Any, NamedTuple
 
-from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
-from trajanon.cli.progress_bars import LINES
+from trajanon.cli.options import MAP, TRAJECTORIES
 from trajanon.cli.run_commands import Table, words_of
-from trajanon.common.columns_read import ColumnsRead, columns_read
-from trajanon.studio.fields import FIELDS, FOLDER, NOBODY
+from trajanon.common.errors import BadInput
+from trajanon.evaluation.publisher import Publisher
+from trajanon.studio.command_process import Answer, Spoken, lines_of, start
+from trajanon.studio.fields import BY_NAME, FIELDS, Choice, in_words_of_the_page, name_of_data
+from trajanon.studio.results import Columns, ReleaseFigures, Remedy, changes_of, release_figures
 
+DOOR = "open.html"  # the page by which the browser gets the code
 PAGE = "evaluation.html"
 PUBLIC = "map.public.html"
+RECORD = "evaluation.record.html"
+PUBLISHER = "publisher.toml"
+SETTINGS = "settings.toml"
 
 LOOK = ("extract",)
 RELEASE = ("extract", "anonymize", "check", "evaluate", "map", "public")
 """What each button does."""
 
+STEPS = {
+    "extract": "reading the files",
+    "anonymize": "making the lines",
+    "check": "checking the release",
+    "evaluate": "attacking the release, and measuring what it costs",
+    "map": "drawing the map",
+    "public": "drawing the map to publish",
+}
+COMPARED = 3
+"""The releases made last that are compared."""
+
+_COMMANDS = {"public": "map"}  # that runs in two ways
+_RESULTS = {"extract", "anonymize", "check", "evaluate"}  # commands with --json
 _MADE_OF = {  # what rests on a command, and is old as soon as it runs again
     "extract": RELEASE[1:],
     "anonymize": RELEASE[2:],
 }
-_NAMES = {"public": "map"}  # that of a command that runs in two ways
-_RESULTS = {"extract", "anonymize", "check", "evaluate"}  # commands with --json
-
-_EMPTY: tuple[Any, ...] = (None, "", False, [])
-ASK = "Say which column names the person, or that none does."
+_NAME = re.compile(r"\w[\w -]{0,59}")
+_TAKEN = {"trajectories", "map", "evaluation", "settings", "publisher", "open", "files"}
+_EMPTY: tuple[Choice | list[str], ...] = (None, "", False, [])
 
 Commands = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why nothing came of something, in words of the page."""
+
+    sentence: str
+    place: str  # of the button beside which it is shown
+    roles: Sequence[str] = ()  # whose columns have to be named
+    columns: Sequence[str] = ()  # that a table has
+
+
+class Change(NamedTuple):
+    """A field that was changed since results were made."""
+
+    label: str
+    before: str
+    after: str
+
+
+@dataclass
+class Made:
+    """What was chosen when a command ran last."""
+
+    chosen: Mapping[str, Choice]
+    brought: set[str] = field(default_factory=set)  # files that came afterwards
 
 
 class Work:
     """Files in one folder, choices, and the command that is at work, if one is."""
 
     def __init__(self, folder: Path, commands: Commands) -> None:
-        self.folder, self.commands = folder, commands
+        self.folder = folder
+        self.commands = commands
         self.files: list[str] = []  # as commands name them, from the folder on
-        self.chosen = {field.name: field.default for field in FIELDS}
-        self.trouble = ""  # why nothing came of it, in a sentence
+        self.chosen: dict[str, Choice] = {one.name: one.default for one in FIELDS}
+        self._name_of_data = name_of_data(self.files)
+        self.chosen["name"] = self._name_of_data
+        self.publisher = Publisher()
+        self.words = asdict(self.publisher)  # of the publisher, as they stand in the form
+        self.problem: Problem | None = None
+
         self.results: dict[str, Any] = {}  # what commands said last, by their names
-        self.task, self.share = "", 0.0  # what is going on, and how far it is
+        self.messages: dict[str, list[str]] = {}
+        self.releases: list[ReleaseFigures] = []  # made last, the newest first
+
+        self.task = ""
+        self.share = 0.0  # of the task that is done
+        self.busy = False
+        self._cancelled = False
         self._process: Process | None = None
         self._step = ""
-        self.busy = self._cancelled = False
+        self._prepared = False  # whether it was said that the program gets ready
         self._made: dict[str, Table] = {}  # the options with which results were made
+        self._made_with: dict[str, Made] = {}
+
+    # The commands.
+
+    @property
+    def name(self) -> str:
+        """The name of the release."""
+        return str(self.chosen["name"] or "").strip()
+
+    @property
+    def released_file(self) -> str:
+        """The name of the file of the release."""
+        return f"{self.name}{self.chosen['format']}"
 
     def tables(self) -> dict[str, dict[str, Any]]:
-        """The options of each command, as they are chosen now."""
-        chosen = {field.name: field.option(self.chosen) for field in FIELDS}
-        released = ANONYMIZED.with_suffix(chosen["format"]).name
+        """Return the options of each command, as they are chosen now."""
+        chosen = {one.name: one.option(self.chosen) for one in FIELDS}
+        roles = (one.name for one in FIELDS if one.command == "columns")
+        columns = ",".join(f"{role}={chosen[role]}" for role in roles if chosen[role])
+        region = chosen["region"]
+        in_region = chosen["hide_near"] or self._names_a_boundary(str(chosen["bbox"] or ""))
+        released = self.released_file
         both = [str(TRAJECTORIES), released]
-        person = chosen["subject"]
-        named = [chosen["named"], f"subject={person}" * (person not in _EMPTY)]
+
         fixed: dict[str, dict[str, Any]] = {
-            "extract": {"columns": ",".join(filter(None, named)), "paths": self.files.copy()},
+            "extract": {
+                "columns": columns,
+                "pbf": region if in_region else "",
+                "paths": self.files.copy(),
+            },
             "anonymize": {"out": released},
             "check": {"k": chosen["k"], "trajectories": both[0], "released": released},
-            "evaluate": {"files": both},
-            "map": {"offline": True, "files": both},
-            "public": {"view": "public", "offline": True, "out": PUBLIC, "files": [released]},
+            "evaluate": {"publisher": PUBLISHER, "files": both},
+            "map": {"offline": True, "roads": region, "files": both},
+            "public": {
+                "view": "public",
+                "offline": True,
+                "roads": region,
+                "out": PUBLIC,
+                "files": [released],
+            },
         }
         tables: dict[str, dict[str, Any]] = {}
-        for command, table in fixed.items():
+        for command, others in fixed.items():
             own = {one.name: chosen[one.name] for one in FIELDS if one.command == command}
-            every = (own | table).items()
-            tables[command] = {name: value for name, value in every if value not in _EMPTY}
+            options = (own | others).items()
+            tables[command] = {name: value for name, value in options if value not in _EMPTY}
         return tables
+
+    def _names_a_boundary(self, area: str) -> bool:
+        """Whether an area is no city, box or file, so that its name is looked up in the region."""
+        from trajanon.extract.earth.area import CITIES  # the page does not wait for it
+
+        known = area.lower() in CITIES or "," in area or (self.folder / area).is_file()
+        return bool(area) and not known
 
     @property
     def typed(self) -> str:
         """How somebody would type what makes the release."""
-        lines = (self._words(command, self.tables()[command]) for command in RELEASE)
+        tables = self.tables()
+        lines = (self._words(command, tables[command]) for command in RELEASE)
         return "\n".join(shlex.join(["trajanon", *words]) for words in lines)
 
     def _words(self, command: str, table: Table) -> list[str]:
-        name = _NAMES.get(command, command)
+        name = _COMMANDS.get(command, command)
         return [name, *words_of(self.commands[name].params, table)]
+
+    @property
+    def settings(self) -> str:
+        """The file of settings that repeats the release."""
+        tables = self.tables()
+        lines = ["# Repeats a release: trajanon run settings.toml"]
+        if not all(Path(name).is_absolute() for name in self.files):
+            lines.append("# Files that were brought belong into a folder files beside it.")
+        lines.append(f"# {PUBLISHER} belongs beside it.")
+
+        for command in RELEASE[:-1]:  # the second map has no table of its own
+            lines += ["", f"[{command}]"]
+            # A JSON text, number, truth or list of these is one of TOML, too.
+            table = tables[command].items()
+            lines += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in table]
+        return "\n".join([*lines, ""])
 
     # What is there, and whether it is what was asked for.
 
@@ -98,6 +203,20 @@ class Work:
         """Whether something is shown that is not what was asked for."""
         return self.has(commands) and not self.fresh(*self._needed(commands))
 
+    def changes(self, commands: Sequence[str]) -> list[Change]:
+        """List the fields that were changed since results were made."""
+        made = self._made_with[commands[-1]]
+        shown = [one for one in FIELDS if commands == RELEASE or one.command in ("columns", *LOOK)]
+        return [
+            Change(one.label, one.words(made.chosen[one.name]), one.words(self.chosen[one.name]))
+            for one in shown
+            if made.chosen[one.name] != self.chosen[one.name]
+        ]
+
+    def brought_since(self, commands: Sequence[str]) -> list[str]:
+        """List the files that were brought since results were made."""
+        return sorted(self._made_with[commands[-1]].brought)
+
     @property
     def released(self) -> bool:
         """Whether the release that was asked for is there, with all that goes with it."""
@@ -106,8 +225,8 @@ class Work:
     @property
     def publishable(self) -> bool:
         """Whether nothing speaks against publishing the release that was made last."""
-        judged = self.results["evaluate"]["verdict"]["kind"]
-        return judged != "stop" and bool(self.results["check"]["holds"])
+        kind = self.results["evaluate"]["verdict"]["kind"]
+        return kind != "stop" and bool(self.results["check"]["holds"])
 
     def _needed(self, commands: Sequence[str]) -> list[str]:
         """Leave out the public map of what must not be published."""
@@ -119,108 +238,165 @@ class Work:
         """The files that can be saved, and what each is."""
         if not self.released:
             return {}
-        name = self.tables()["anonymize"]["out"]
         public = {
-            name: "the release, to be published",
-            f"{Path(name).stem}.datasheet.md": "its datasheet, to be published with it",
-            f"{Path(name).stem}.certificate.json": "the same for machines, to be published",
+            self.released_file: "the release, to be published",
+            f"{self.name}.datasheet.md": "its datasheet, to be published with it",
+            f"{self.name}.certificate.json": "the same for machines, to be published",
             PUBLIC: "the map of the release alone, to be published if you like",
         }
-        return (public if self.publishable else {}) | {
-            "settings.toml": "repeats the work, for you alone",
+        private = {
+            RECORD: "the record of processing, to be signed, for you alone",
+            SETTINGS: "repeats the work, for you alone",
+            PUBLISHER: "the publisher's words, for you alone",
             PAGE: "the evaluation, for you alone",
             str(MAP): "the map with the originals, for you alone",
         }
+        every = (public if self.publishable else {}) | private
+        there = {path.name for path in self.folder.iterdir()} | {SETTINGS}
+        return {name: what for name, what in every.items() if name in there}
+
+    # Columns.
 
     @property
-    def settings(self) -> str:
-        """The file of settings that repeats the release."""
-        tables = self.tables()
-        lines = ["# Repeats a release: trajanon run settings.toml"]
-        if not all(Path(name).is_absolute() for name in self.files):
-            lines.append("# Files that were brought belong into a folder files beside it.")
-        for command in RELEASE[:-1]:  # the second map has no table of its own
-            lines += ["", f"[{command}]"]
-            # A JSON text, number, truth or list of these is one of TOML, too.
-            table = tables[command].items()
-            lines += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in table]
-        return "\n".join([*lines, ""])
+    def columns(self) -> Columns:
+        """The columns of the tables that were read."""
+        return Columns.of(self.results.get("extract", {}))
 
     @property
-    def uses(self) -> list[ColumnsRead]:
-        """How the columns of tables are used, one for each kind of table."""
-        return columns_read(self.results.get("extract", {}))
-
-    def _roles(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Columns by their roles, and those that have none."""
-        roles = {role: name for use in self.uses for role, name in use.roles.items()}
-        return roles, {name: name for use in self.uses for name in use.unused}
+    def has_folders(self) -> bool:
+        """Whether a folder was brought, in which folders may be people."""
+        return any((self.folder / name).is_dir() for name in self.files)
 
     @property
-    def persons(self) -> dict[str, str]:
-        """What may name the people, in words."""
-        (roles, unused), chosen = self._roles(), self.chosen["subject"]
-        auto = "" if chosen else roles.get("subject", "")
-        words = {"": f"{auto}, found by its name" if auto else "Not said yet"}
-        used = [roles[role] for role in ("id", "subject") if role in roles]
-        words |= {name: name for name in [*used, *unused] if name != auto}
-        if any((self.folder / name).is_dir() for name in self.files):
-            words[FOLDER] = "The folder that a file is in"
-        if not auto:
-            words[NOBODY] = "No column does"
-        return words | {chosen: words.get(chosen, chosen)}
-
-    @property
-    def asks(self) -> bool:
+    def asks_for_persons(self) -> bool:
         """Whether no column of a table is known to name people, and none was chosen."""
-        return bool(self.uses and "subject" not in self._roles()[0] and not self.chosen["subject"])
-
-    def chance(self, against: str) -> float:
-        """How often the best attack on the release, or on the originals, finds its target."""
-        attacks = self.results["evaluate"]["attacks"]
-        return max(float(one["expected"]) for one in attacks if one["against"] == against)
+        columns = self.columns
+        return bool(columns.names) and "subject" not in columns.roles and not self.chosen["subject"]
 
     # What changes it.
 
     def bring(self, name: str) -> None:
         """Take a file, in place of one of the same name."""
         if name not in self.files:
-            self.files.append(name)
+            self._set_files([*self.files, name])
+        self.problem = None
         self._made = {}  # a run that goes on keeps the one before, and what it makes is old
+        for made in self._made_with.values():
+            made.brought.add(Path(name).name)
+
+    def _set_files(self, files: list[str]) -> None:
+        """Name the release after its files, as long as nobody chose a name and there is none."""
+        self.files = files
+        if self.name == self._name_of_data and not self.results:
+            self._name_of_data = name_of_data(files)
+            self.chosen["name"] = self._name_of_data
 
     def drop(self, name: str) -> None:
-        """Leave a file out; an uploaded copy is removed, a file opened by its path stays."""
-        self.files.remove(name)
+        """Leave a file out, and remove all results, which are partly its own.
+
+        An uploaded copy is removed, a file opened by its path stays where it is.
+        """
+        if self.busy:
+            return
+        self.problem = None
+        self._made = {}
+        self._made_with = {}
+        self.results.clear()
+        self.messages.clear()
+        self.releases.clear()
+        self._set_files([file for file in self.files if file != name])
+        for path in self.folder.iterdir():
+            if path.is_file() and path.name != DOOR:
+                path.unlink()
         if not Path(name).is_absolute():
             (self.folder / name).unlink(missing_ok=True)
         if not self.files:  # the next ones have other columns
-            self.chosen.update(subject="", named="")
+            self.chosen |= {one.name: "" for one in FIELDS if one.command == "columns"}
 
-    async def run(self, commands: Sequence[str]) -> None:
+    def choose(self, remedy: Remedy, place: str) -> bool:
+        """Choose what helps; a column that only the user can name is asked for instead."""
+        self.problem = None
+        for name, value in changes_of(remedy):
+            if value == "NAME":
+                sentence = "Choose the column that names the person."
+                self.problem = Problem(sentence, place, [name], self.columns.names)
+            else:
+                self.chosen[name] = BY_NAME[name].default if value is None else value
+        return self.problem is None
+
+    def publish_as(self) -> None:
+        """Write the publisher's words, which stand in the papers of the next evaluation."""
+        self.problem = None
+        try:
+            publisher = Publisher(**self.words)
+        except BadInput as error:
+            self.problem = Problem(in_words_of_the_page(str(error)), "publisher")
+            return
+        self.publisher = publisher
+        self._made.pop("evaluate", None)
+
+    async def run(self, commands: Sequence[str], place: str) -> None:
         """Run commands until one fails, except those with results that are there."""
         if self.busy:
             return
-        self.busy, self._cancelled = True, False
-        self.trouble = ""
+        self.busy = True
+        self._cancelled = False
+        self._prepared = False
+        self.problem = None
         try:
-            tables, made = self.tables(), self._made  # now, whatever is chosen meanwhile
-            for number, command in enumerate(commands, start=1):
-                self.trouble = self._missing(command, tables[command])
-                if self.trouble or self._cancelled:
-                    return
-                if self.fresh(command, tables=tables) or command not in self._needed(commands):
-                    continue
-                self._step = f"Step {number} of {len(commands)}, {_NAMES.get(command, command)}"
-                self._tell()
-                for old in (command, *_MADE_OF.get(command, ())):  # it may write, and fail
-                    made.pop(old, None)
-                if not await self._did(command, tables[command]):
-                    return
-                made[command] = tables[command]
+            await self._run(commands, place)
         except OSError as error:
-            self.trouble = f"{error.filename or 'The system'}: {error.strerror or error}"
+            sentence = f"{error.filename or 'The system'}: {error.strerror or error}"
+            self.problem = Problem(sentence, place)
         finally:
-            self.busy, self._process = False, None
+            self.busy = False
+            self._process = None
+
+    async def _run(self, commands: Sequence[str], place: str) -> None:
+        # As they are now, whatever is chosen, or brought, meanwhile.
+        tables, made = self.tables(), self._made
+        chosen = dict(self.chosen)
+        for command in commands:
+            self._made_with.setdefault(command, Made(chosen))
+
+        for number, command in enumerate(commands, start=1):
+            self.problem = self._missing(command, tables[command], place)
+            if self.problem is not None or self._cancelled:
+                return
+            if made.get(command) == tables[command] or command not in self._needed(commands):
+                continue
+
+            self._step = f"Step {number} of {len(commands)}: {STEPS[command]}"
+            self._show_progress()
+            if command == "evaluate":  # without words, the record of processing has blanks
+                self.publisher.write(self.folder / PUBLISHER)
+            if command == "anonymize":
+                self._remove_other_formats(tables[command]["out"])
+            for old in (command, *_MADE_OF.get(command, ())):  # it may write, and fail
+                made.pop(old, None)
+            self._made_with[command] = Made(chosen)
+            if not await self._did(command, tables[command], place):
+                return
+            made[command] = tables[command]
+
+        if commands == RELEASE:
+            self._remember(tables)
+
+    def _remove_other_formats(self, released: str) -> None:
+        """Remove a release of the same name in another format, whose report is in the way."""
+        if not (self.folder / released).exists():
+            for path in self.folder.glob(f"{Path(released).stem}.*"):
+                path.unlink()
+
+    def _remember(self, tables: Mapping[str, Table]) -> None:
+        """Keep the figures of the release beside those of the ones before."""
+        made_by = {
+            **{f"extract {name}": value for name, value in tables["extract"].items()},
+            **{name: value for name, value in tables["anonymize"].items() if name != "out"},
+        }
+        figures = release_figures(self.name, self.results["evaluate"], dict(self.chosen), made_by)
+        others = [one for one in self.releases if one.made_by != made_by]
+        self.releases = [figures, *others][:COMPARED]
 
     def cancel(self) -> None:
         """Stop the command that is at work; what was there before stays."""
@@ -234,55 +410,67 @@ class Work:
         if self._process is not None:
             await self._process.wait()
 
-    def _missing(self, command: str, table: Table) -> str:
-        """Say what has to be there first; empty if all is."""
-        if command == "extract" and "paths" not in table:
-            return "Bring a file, or take the sample, first."
-        if command == "anonymize" and self.asks:
-            return ASK
-        if command == "anonymize" and "k" not in table:
-            return "Say how many stand behind each line at least, such as 4."
-        return ""
+    async def remove_all(self) -> bool:
+        """Stop, remove all files of the studio, and check that they are gone."""
+        await self.end()
+        rmtree(self.folder, ignore_errors=True)
+        return not self.folder.exists()
 
-    async def _did(self, command: str, table: Table) -> bool:
+    def _missing(self, command: str, table: Table, place: str) -> Problem | None:
+        """Find what has to be there before a command runs."""
+        if command == "extract" and "paths" not in table:
+            return Problem("Bring a file, or take the sample, first.", place)
+        if command == "extract" and self.chosen["hide_near"] and not self.chosen["region"]:
+            label = BY_NAME["region"].label
+            return Problem(f"To cut out sensitive places, name the “{label}”.", place)
+        if command != "anonymize":
+            return None
+
+        if self.asks_for_persons:
+            sentence = "Say which column names the person, or that none does."
+            return Problem(sentence, place, ["subject"], self.columns.names)
+        if "k" not in table:
+            return Problem("Say how many stand behind each line at least, such as 4.", place)
+        if not _NAME.fullmatch(self.name) or self.name.casefold() in _TAKEN:
+            return Problem(
+                f"The release cannot be called {self.name!r}: take letters, digits, blanks, - and "
+                f"_, and none of the names {', '.join(sorted(_TAKEN))}.",
+                place,
+            )
+        return None
+
+    async def _did(self, command: str, table: Table, place: str) -> bool:
         """Run a command, and keep what it says."""
-        words = self._words(command, table)
-        as_json = ["--json"] if words[0] in _RESULTS else []
-        self._process = process = await create_subprocess_exec(
-            *(sys.executable, "-m", "trajanon", words[0], *as_json, *words[1:]),
-            cwd=self.folder,
-            env=os.environ | {LINES: "lines"},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=PIPE,
-            stderr=PIPE,
-            limit=2**20,  # of a line
-            start_new_session=True,  # Ctrl-C is for the studio, which ends it
-        )
-        assert process.stdout is not None
-        assert process.stderr is not None
-        out, said = await asyncio.gather(process.stdout.read(), self._listen(process.stderr))
-        code = await process.wait()
+        name, *options = self._words(command, table)
+        as_json = ["--json"] if name in _RESULTS else []
+        answer = Answer()
+        self._process = await start([name, *as_json, *options], self.folder)
+        async for spoken in lines_of(self._process, answer):
+            self._listen(spoken)
+
         if self._cancelled:
-            self.trouble = "Stopped."
-        elif code == 0 or (code == 1 and out):  # 1: a release that does not hold, with reasons
-            self.results[command] = json.loads(out) if as_json else {}
+            self.problem = Problem("Stopped.", place)
+        elif answer.code == 0 or (answer.code == 1 and answer.output):  # 1: it does not hold
+            self.results[command] = json.loads(answer.output) if as_json else {}
+            self.messages[command] = [in_words_of_the_page(one) for one in answer.messages]
             return True
         else:
-            self.trouble = said or f"The command ended with code {code}."
+            failed = answer.problem or {"sentence": f"The step ended with code {answer.code}."}
+            sentence = in_words_of_the_page(failed["sentence"])
+            roles, columns = failed.get("roles", ()), failed.get("columns", ())
+            sentence = f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
+            self.problem = Problem(sentence, place, roles, columns)
         return False
 
-    async def _listen(self, output: asyncio.StreamReader) -> str:
-        """Take progress from the messages of a command; give the last sentence."""
-        last = ""
-        async for raw in output:
-            line = raw.decode(errors="replace").rstrip("\n")
-            if line.startswith('{"task"'):
-                said = json.loads(line)
-                self._tell(said["task"], said["done"] / said["total"] if said["total"] else 0.0)
-            elif line:
-                last = line.removeprefix("trajanon: ")
-                self._tell(last)
-        return last
+    def _listen(self, spoken: Spoken) -> None:
+        """Show how far a command is; that the program gets ready is said once."""
+        if "task" in spoken:
+            total = spoken["total"]
+            self._show_progress(spoken["task"], spoken["done"] / total if total else 0.0)
+        elif spoken.get("compiling") and not self._prepared:
+            self._prepared = True
+            self._show_progress("getting ready for its first use, up to a minute")
 
-    def _tell(self, task: str = "", share: float = 0.0) -> None:
-        self.task, self.share = f"{self._step}: {task}".rstrip(": "), min(share, 1.0)
+    def _show_progress(self, task: str = "", share: float = 0.0) -> None:
+        self.task = f"{self._step} ({task[:1].lower()}{task[1:]})" if task else self._step
+        self.share = min(share, 1.0)

@@ -10,9 +10,9 @@ from typing import Any
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import MissingName, Settings
 from trajanon.grouping.bound.lower_bound import lower_bound, nearest_bound
+from trajanon.grouping.k_promise import check_enough
 from trajanon.grouping.loss import information_loss, standardise
 from trajanon.grouping.microaggregation import microaggregate
-from trajanon.grouping.partition import check_enough
 from trajanon.tables.table_columns import read_table_columns
 
 _LOG = logging.getLogger(__name__)

@@ -16,8 +16,9 @@ from trajanon.common.method_parameters import METHOD_PARAMETERS, search_options
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import MissingName, Settings, takes_settings
 from trajanon.grouping import loss
+from trajanon.grouping.k_promise import check_k
 from trajanon.grouping.microaggregation import microaggregate
-from trajanon.grouping.partition import Partition, check_k, measured
+from trajanon.grouping.partition import Partition, measured
 from trajanon.tables.disclosure_risk import Diversity, SpecialUniques, diversity, special_uniques
 from trajanon.tables.moments import moments
 from trajanon.tables.table_columns import (

@@ -23,7 +23,7 @@ from trajanon.evaluation.attacks.known_tracks import (
     share_of,
 )
 from trajanon.evaluation.attacks.verification import Verified, members_of, verification
-from trajanon.grouping.partition import member_weights
+from trajanon.grouping.k_promise import member_weights
 from trajanon.release.perturbation import (
     correlation,
     displacement_covariance,

@@ -21,8 +21,8 @@ from naive_sliding import MADRID, STEP, standardised, town, tracks_of
 
 import trajanon
 from trajanon.common.arrays import Ints
+from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
-from trajanon.grouping.partition import subjects_per_group
 from trajanon.grouping.refinements.annealing import PASS
 from trajanon.grouping.sliding.alignment import WindowLog, may_slide
 from trajanon.grouping.sliding.windows import Aligned

@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.grouping.axes import principal_axes, turn
-from trajanon.grouping.partition import check_k
+from trajanon.grouping.k_promise import check_k
 
 _AS_THEY_ARE = (
     *("name", "question", "knows", "against", "expected", "worst_case", "baseline"),

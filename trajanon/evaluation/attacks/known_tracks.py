@@ -10,7 +10,7 @@ from scipy.special import betaincinv
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.number_text import metres, number_of, percent, span
 from trajanon.evaluation.attacks.attack import Published
-from trajanon.grouping.partition import subjects_per_group
+from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.trajectories.geodesy import metres_of_degrees
 
 TRIED = 200

@@ -12,7 +12,7 @@ from trajanon.common.progress import Progress, silent
 from trajanon.common.workers import in_parts
 from trajanon.evaluation.attacks.attack import Published
 from trajanon.evaluation.attacks.known_tracks import Guessed, KnownTracks, Movement, groups_drawn
-from trajanon.grouping.partition import member_weights
+from trajanon.grouping.k_promise import member_weights
 
 _CELL = 12.0  # metres, a place on the map
 _HEADINGS = 16

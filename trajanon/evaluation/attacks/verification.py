@@ -18,7 +18,7 @@ from trajanon.evaluation.attacks.known_tracks import (
     groups_drawn,
     share_of,
 )
-from trajanon.grouping.partition import member_weights
+from trajanon.grouping.k_promise import member_weights
 
 _NEAR = 60  # trajectories that may be members of a line, at least; and three times its members
 _STARTS = 4  # sets from which the adversary starts

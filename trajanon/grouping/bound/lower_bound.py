@@ -20,9 +20,9 @@ from trajanon.grouping.bound.pricing import (
     pricing_problem,
     search_best,
 )
+from trajanon.grouping.k_promise import check_enough
 from trajanon.grouping.methods.distance_methods import mdav
 from trajanon.grouping.neighbours import exact_neighbours
-from trajanon.grouping.partition import check_enough
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.descent import descend
 

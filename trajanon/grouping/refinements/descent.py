@@ -10,9 +10,9 @@ from trajanon._kernels.descent_moves import CREATED, GROUPS, RECORDS, Descent, d
 from trajanon._kernels.group_state import Groups, refresh_centroids
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.workers import in_threads
+from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.loss import group_means, sse
 from trajanon.grouping.neighbours import Neighbours, neighbour_count, neighbours_of
-from trajanon.grouping.partition import subjects_per_group
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.blocks import (
     block_of,

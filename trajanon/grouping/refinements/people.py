@@ -8,9 +8,9 @@ import numpy as np
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.workers import in_parts
 from trajanon.grouping.axes import leading_axes, turn
+from trajanon.grouping.k_promise import member_weights, subjects_per_group
 from trajanon.grouping.loss import group_means, sums_of_products
 from trajanon.grouping.neighbours import DETAIL, nearest_points
-from trajanon.grouping.partition import member_weights, subjects_per_group
 
 _NEAR = 16  # groups that a record may move to
 _TINY = 1e-9  # of the sum of all squares: a gain below it is rounding

@@ -15,8 +15,9 @@ from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import Effort
 from trajanon.grouping import loss
 from trajanon.grouping.axes import leading_axes
+from trajanon.grouping.k_promise import broken_promises
 from trajanon.grouping.neighbours import neighbour_count
-from trajanon.grouping.partition import Partition, Stage, broken_promises, regrouped
+from trajanon.grouping.partition import Partition, Stage, regrouped
 from trajanon.grouping.problem import Problem, SearchLog
 from trajanon.grouping.refinements.annealing import DROPPED, Field, cooling, warmth
 from trajanon.grouping.sliding.sliding import (

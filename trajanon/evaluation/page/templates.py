@@ -12,7 +12,7 @@ from trajanon.evaluation.publisher import markdown
 def rendered(template: str, **given: Any) -> str:
     """Fill in a template of this folder; only HTML is escaped."""
     environment = Environment(
-        loader=PackageLoader("trajanon.evaluation", ""),
+        loader=PackageLoader("trajanon.evaluation.page", ""),
         autoescape=select_autoescape(["html"]),
         trim_blocks=True,
         lstrip_blocks=True,

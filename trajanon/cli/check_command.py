@@ -1,4 +1,4 @@
-"""The commands that look into files: trajanon check, ledger and clean."""
+"""trajanon check: whether a released file keeps its promise."""
 
 import shlex
 from collections.abc import Sequence
@@ -176,56 +176,3 @@ def _of_release(
         if judged.kind == "conditional":
             lines += [judged.headline, *(f"- {sentence}" for sentence in judged.sentences)]
     return account, lines
-
-
-@options(
-    action="show what was released; verify that it is still there, and mend what a killed run "
-    "left; or forget a release that was never published: its trajectories count as new again.",
-    ledger="The file that anonymize was given with --ledger.",
-    release="Number of the release to forget.",
-)
-def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bool = False) -> None:
-    """Look into the ledger of your releases, or mend it: show, verify or forget."""
-    from trajanon.release.ledger import opened
-
-    if action not in ("show", "verify", "forget"):
-        raise BadInput(f"trajanon ledger takes show, verify or forget (got {action!r})")
-    if (action == "forget") != (release is not None):
-        wants = "the number of a release, which show lists" if release is None else "no number"
-        raise BadInput(f"trajanon ledger {action} {ledger} takes {wants}")
-    with opened(ledger) as book:
-        if release is not None:
-            note = book.forget(release).told
-            tell(
-                f"Release {release}, {note['release']}, is forgotten: its {note['n']:,} "
-                "trajectories count as new. If anybody has it, they will be in two releases."
-            )
-            return
-        found = book.verify() if action == "verify" else [(one, "") for one in book.entries]
-    killed = f"its run was killed, see: trajanon ledger verify {ledger}"
-    found = [(one, state or killed * (not one.told["settled"])) for one, state in found]
-    if as_json:
-        told = [{"number": one.number, **one.told, "state": state} for one, state in found]
-        show_json({"releases": told})
-        return
-    for entry, state in found:
-        note = entry.told
-        released = number_of(note["n"], "trajectory", "trajectories")
-        what = f"{released}, k = {note['k']} {note['counted']}"
-        tell(
-            f"{entry.number}: {note['release']}, {note['when']}, {what}{': ' * bool(state)}{state}"
-        )
-    if not found:
-        tell(f"Nothing is released in {ledger}")
-
-
-@options(folder="Folder with your outputs; folders inside it are not searched.")
-def clean(folder: Path = Path()) -> None:
-    """Remove drafts that killed runs left; they hold originals."""
-    from trajanon.common.atomic_output import remove_drafts
-
-    left = remove_drafts(folder)
-    for path, why in left.items():
-        tell(f"Kept {path}: {why}" if why else f"Removed {path}")
-    if not left:
-        tell(f"Nothing to remove in {folder}")

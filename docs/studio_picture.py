@@ -1,0 +1,40 @@
+"""Draw the picture of the studio: python docs/studio_picture.py writes docs/studio.png.
+
+It needs a checkout with the packages for tests, and Chromium.
+"""
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from playwright.sync_api import Page, sync_playwright
+
+_DOCS = Path(__file__).parent
+
+
+def draw(page: Page, picture: Path, heading: str) -> None:
+    """Draw what the page of a studio shows from a heading on."""
+    page.set_viewport_size({"width": 1100, "height": 1300})
+    page.get_by_role("heading", name=heading).evaluate("one => one.scrollIntoView()")
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(1_500)  # until maps are drawn
+    page.screenshot(path=picture, animations="disabled")
+
+
+def main() -> None:
+    """Make a release of the sample in a studio, and draw it."""
+    sys.path.append(str(_DOCS.parent / "tests" / "helpers"))
+    from browsing import CHROMIUM
+    from studios import press, studio
+
+    with TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        with studio(browser, Path(folder)) as opened:
+            page = opened.open()
+            page.get_by_role("button", name="Use the sample").click()
+            press(page, "Make the release")
+            draw(page, _DOCS / "studio.png", "3. May it be published?")
+
+
+if __name__ == "__main__":
+    main()

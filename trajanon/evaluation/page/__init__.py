@@ -1,0 +1,1 @@
+"""Pages, datasheet and record of processing: their templates, and how they are filled."""

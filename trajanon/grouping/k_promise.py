@@ -1,0 +1,84 @@
+"""What k promises: enough records, and enough different people, in every group."""
+
+import numpy as np
+
+from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.common.number_text import UNITS, number_of
+from trajanon.trajectories.subjects import Nameless
+
+
+def check_k(k: int) -> None:
+    """Refuse a group size that is no promise."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer):
+        raise BadInput(f"k must be a whole number (got {k!r})")
+    if k < 2:
+        raise BadInput(f"k must be at least 2 (got {k}): a group of 1 hides nobody")
+
+
+def check_enough(
+    n: int,
+    k: int,
+    different: int | None = None,
+    unit: str = "record",
+    nameless: Nameless | None = None,
+) -> None:
+    """Refuse records that cannot form a group of k, or different subjects, where these count."""
+    check_k(k)
+    units = UNITS.get(unit, "records")
+    counted = number_of(n, unit, units)
+
+    if n < k:
+        raise TooFewRecords(f"{counted} cannot form a group of k = {k}; lower k or add {units}")
+
+    if different is not None and different < k:
+        raise TooFewSubjects(
+            f"the {counted} come from {number_of(different, 'subject')}, and k = {k} needs "
+            f"{k} different ones in each group; lower k or add subjects{_way_out(nameless)}"
+        )
+
+
+def _way_out(nameless: Nameless | None) -> str:
+    """Write what helps if recordings without a name count as one subject."""
+    if nameless is None or nameless.recordings < 2 or nameless.subjects > 1:
+        return ""
+    return (
+        f"; {nameless.recordings:,} recordings without a name count as one person: extract with "
+        "`columns` nameless=different if each is a person's own"
+    )
+
+
+def subjects_per_group(labels: Ints, subjects: Ints) -> Ints:
+    """Count the different subjects in each group, shape (g,)."""
+    # The pairs below must fit into 64 bits.
+    if len(subjects) and (subjects.min() < 0 or subjects.max() > len(subjects)):
+        subjects = dense(subjects)
+
+    # A pair as one number: rows of two are sorted ten times as slowly.
+    count = int(subjects.max(initial=0)) + 1
+    pairs = np.sort(labels * count + subjects)
+    first = np.diff(pairs, prepend=-1) > 0
+    return np.bincount(pairs[first] // count)
+
+
+def broken_promises(labels: Ints, subjects: Ints, k: int) -> int:
+    """Count groups with fewer than k different subjects."""
+    return int((subjects_per_group(labels, subjects) < k).sum())
+
+
+def member_weights(labels: Ints, subjects: Ints | None) -> Floats:
+    """Return what each record counts in the mean of its group, (n,): they add up to 1 in each.
+
+    All records that a person has in a group count together as one, so people are averaged. Without
+    subjects each record is somebody's.
+
+    >>> member_weights(np.array([0, 0, 0, 1]), np.array([7, 7, 8, 7])).tolist()
+    [0.25, 0.25, 0.5, 1.0]
+    """
+    if subjects is None:
+        return np.asarray(1.0 / np.bincount(labels)[labels])
+
+    people = dense(subjects)
+    pair = dense(labels * (people.max(initial=0) + 1) + people)
+    records_of_person = np.bincount(pair)[pair]
+    return np.asarray(1.0 / (subjects_per_group(labels, people)[labels] * records_of_person))
