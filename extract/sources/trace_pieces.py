@@ -115,12 +115,13 @@ def joined(numbered: Iterable[tuple[int, Trace]], counts: Counter[str]) -> Itera
 def joined_pieces(traces: Iterable[Trace], counts: Counter[str]) -> Iterator[Trace]:
     """Join the pieces of a recording; those with overlapping times stay apart, and are counted."""
     for _, pieces in groupby(traces, attrgetter("name", "subject")):
-        first = next(pieces)
-        second = next(pieces, None)
+        coming = iter(pieces)
+        first = next(coming)
+        second = next(coming, None)
         if second is None:
             yield first
         else:
-            yield from _joined_unless_at_once(chain([first, second], pieces), counts)
+            yield from _joined_unless_at_once(chain([first, second], coming), counts)
 
 
 def _joined_unless_at_once(pieces: Iterable[Trace], counts: Counter[str]) -> Iterator[Trace]:
