@@ -223,13 +223,13 @@ def _refuse_doubtful(
     """Refuse a table with no column to microaggregate, or one that cannot be read for certain."""
     if not chosen:
         raise BadInput(
-            f"{table_name} has no column to microaggregate; name some that hold numbers in `columns`, "
-            f"out of {listed(names)}"
+            f"{table_name} has no column to microaggregate; name some that hold numbers in "
+            f"`columns`, out of {listed(names)}"
         )
     for name in filter(doubts.get, chosen):
         raise BadInput(
-            f"column {name!r} of {table_name} holds {doubts[name]!r}, which may be several numbers: "
-            "write it as 1250 or as 1.25, or choose other `columns`"
+            f"column {name!r} of {table_name} holds {doubts[name]!r}, which may be several "
+            "numbers: write it as 1250 or as 1.25, or choose other `columns`"
         )
 
 
@@ -370,7 +370,8 @@ def _check_names(table: pd.DataFrame, table_name: object) -> None:
     for number, name in enumerate(names, start=1):
         if not name:
             raise BadInput(
-                f"column {number} of {table_name} has no name: name it, or remove it if it numbers rows"
+                f"column {number} of {table_name} has no name: name it, or remove it if it numbers "
+                "rows"
             )
         if name in names[: number - 1]:
             raise BadInput(f"{table_name} has two columns {name!r}; rename one of them")
@@ -476,7 +477,8 @@ def weights_of(
     for name, weight in weights.items():
         if name not in source.chosen:
             raise BadInput(
-                f"column {name!r} of `weights` is not averaged; {table_name} has {listed(source.chosen)}"
+                f"column {name!r} of `weights` is not averaged; {table_name} has "
+                f"{listed(source.chosen)}"
             )
 
         if not isinstance(weight, Real) or not 0.0 <= weight <= HEAVIEST:
