@@ -187,11 +187,11 @@ def compare(
     >>> print(maps.html(drawn).splitlines()[0])
     <!-- For the holder of the data, not for publication. -->
     """
-    found, typed = match(trajectories, *with_report(release, report))
+    groups, typed = match(trajectories, *with_report(release, report))
     if view not in VIEWS:
         raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(VIEWS)}")
     return _page_of(
-        release_and_originals(found, typed),
+        release_and_originals(groups, typed),
         view=view,
         title="trajanon: originals and release, for the holder of the data",
         notice=str(typed["notice"]),

@@ -193,14 +193,8 @@ def _scatter(
         for number, label in enumerate(labels):
             series = runs[runs["label"] == label]
             if len(series):
-                ax.plot(
-                    series["length"],
-                    series["loss"],
-                    ls="none",
-                    alpha=0.7,
-                    markeredgewidth=0,
-                    **marks(number),
-                )
+                style = marks(number) | {"alpha": 0.7, "markeredgewidth": 0, "ls": "none"}
+                ax.plot(series["length"], series["loss"], **style)
 
         # Each heuristic weighs the same.
         weights = 1.0 / runs.groupby("label")["label"].transform("size").to_numpy(dtype=float)

@@ -18,8 +18,8 @@ from trajanon.evaluation.attacks.linkage import attacks
 from trajanon.evaluation.attacks.published import published
 from trajanon.evaluation.attacks.rebuilding import Ways, rebuilding
 from trajanon.evaluation.attacks.verification import Verified, verification
+from trajanon.evaluation.comparisons import Curve, drawn_half, hold_out, options_in
 from trajanon.evaluation.comparisons import curve as curve_of
-from trajanon.evaluation.comparisons import drawn_half, hold_out, options_in
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher import Publisher, check_licence
 from trajanon.evaluation.usefulness import Seconds, Usefulness, usefulness
@@ -125,8 +125,6 @@ def evaluate(
     check_licence(publisher, reported.get("attribution"))
     k, _ = promise_in(reported)
     in_file = released_of(trajectories, reported)
-    # Where each person has one line, curves choose it anew.
-    for_curve = trajectories if "people" in (reported.get("choice") or {}) else in_file
     if holdout:
         drawn_half(in_file, k)  # refuses too few before anything is measured
 
@@ -137,7 +135,6 @@ def evaluate(
     known = patient(seen, averaged.tracks, reported, spacing=spacing, seed=seed, progress=progress)
 
     progress("Evaluating", 3, 4, "other attacks, and utility")
-    subjects = seen.subjects
     nameless = Nameless.counted_in(averaged.provenance)
     return Evaluation(
         file=file,
@@ -147,7 +144,7 @@ def evaluate(
         spacing=spacing,
         trajectories=len(averaged),
         points=averaged.points.shape[1],
-        subjects=None if subjects is None else int(subjects.max()) + 1,
+        subjects=None if seen.subjects is None else int(seen.subjects.max()) + 1,
         nameless=nameless.recordings,
         nameless_count_as=nameless.subjects,
         sizes=seen.sizes,
@@ -158,22 +155,31 @@ def evaluate(
         loss=loss_to(seen.points, seen.lines, seen.labels),
         usefulness=_usefulness(seen, averaged, clock_in(reported)),
         attacks=_by_name([*attacks(seen), *attacks(seen.originals)]),
-        most_of_one=1 if subjects is None else int(np.bincount(subjects).max()),
+        most_of_one=1 if seen.subjects is None else int(np.bincount(seen.subjects).max()),
         verification=known.verified,
         rebuilding=known.rebuilt,
         rebuilt_times=known.rebuilt_times,
         habits=known.habits,
-        chained=drives_left(seen.labels, averaged.tracks, subjects, k),
+        chained=drives_left(seen.labels, averaged.tracks, seen.subjects, k),
         followed=people_followed(seen, departure_days(averaged)),
         inferred=inferred(seen),
-        curve=curve_of(for_curve, curve, progress=progress, **options_in(reported))
-        if curve
-        else None,
+        curve=_curve(trajectories, reported, curve, progress),
         holdout=hold_out(in_file, reported, seed=seed, progress=progress) if holdout else None,
         report=reported,
         streets=streets and compared_streets(averaged, ReleasedLines.of(release), streets),
         publisher=publisher,
     )
+
+
+def _curve(
+    trajectories: Trajectories, report: Report, ks: Sequence[int], progress: Progress
+) -> Curve | None:
+    """Anonymize again with each k; where each person has one line, this is chosen anew."""
+    if not ks:
+        return None
+    if "people" not in (report.get("choice") or {}):
+        trajectories = released_of(trajectories, report)
+    return curve_of(trajectories, ks, progress=progress, **options_in(report))
 
 
 def _violations(seen: Published, k: int) -> dict[str, int | None]:

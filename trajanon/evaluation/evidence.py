@@ -367,13 +367,8 @@ class Evaluation:
         return shown(type(self).__name__, [judged, self._cost(EXACT)])
 
     def _repr_html_(self) -> str:
-        return page(self._rows, note=NOTICE)
-
-    @property
-    def _rows(self) -> list[tuple[str, str]]:
-        """Return the verdict and the five answers."""
-        judged = self.verdict
-        return [("Verdict", " ".join([judged.headline, *judged.sentences])), *self.answers]
+        judged = " ".join([self.verdict.headline, *self.verdict.sentences])
+        return page([("Verdict", judged), *self.answers], note=NOTICE)
 
 
 def _beside(counts: Sequence[Sequence[int]], last: int = 0) -> list[list[float]]:

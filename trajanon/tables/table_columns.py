@@ -214,7 +214,11 @@ def _why_not_averaged(
         return "" if name in columns else "not named in `columns`"
     if name not in doubts and not holds_numbers(plain[name]):
         return "not numbers"
-    return "" if columns == ALL else _no_measure(name)
+    if columns == ALL:
+        return ""
+
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()  # customerId is customer_id
+    return next((reason for reason, form in _NO_MEASURES.items() if re.search(form, words)), "")
 
 
 def _refuse_doubtful(
@@ -250,17 +254,17 @@ def possible_codes(name: str, values: Floats) -> list[PossibleCodes]:
         return [PossibleCodes(name, example, dates, len(values), are_dates=True)]
 
     codes: list[PossibleCodes] = []
-    for place, others in ((0, different[1:]), (-1, different[:-1])):
-        if len(others) >= _SEVERAL and _is_code(float(different[place]), others):
+    for place, values_between in ((0, different[1:]), (-1, different[:-1])):
+        if len(values_between) >= _SEVERAL and _is_code(float(different[place]), values_between):
             value = f"{different[place]:.0f}"
             codes.append(PossibleCodes(name, value, int(counts[place]), len(values)))
     return codes
 
 
-def _is_code(value: float, others: Floats) -> bool:
+def _is_code(value: float, rest: Floats) -> bool:
     """Return whether programs write a value for none, and it is far from the others, in order."""
-    low = float(others[0])
-    high = float(others[-1])
+    low = float(rest[0])
+    high = float(rest[-1])
     if value < 0.0:
         return value in _CODES and low >= 0.0
     return value in _CODES and value - high >= high - low
@@ -408,12 +412,6 @@ def _with_points(table: pd.DataFrame, separator: str | None) -> tuple[pd.DataFra
 def _holds_texts(column: pd.Series) -> bool:
     categories = isinstance(column.dtype, pd.CategoricalDtype)
     return pd.api.types.is_string_dtype(column) and not categories
-
-
-def _no_measure(name: str) -> str:
-    """Find why the numbers of a column should not be averaged; empty if they may be."""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()  # customerId is customer_id
-    return next((why for why, form in _NO_MEASURES.items() if re.search(form, words)), "")
 
 
 def holds_numbers(column: pd.Series) -> bool:

@@ -266,8 +266,8 @@ class Identities(NamedTuple):
     def counted_in(self, provenance: Mapping[str, Any]) -> Mapping[str, Any]:
         """Add what was found here to what a provenance counts."""
         added = {
-            what: number + (count_of(provenance, what) or 0)
-            for what, number in {**self.nameless.counts, **self.merged.counts}.items()
+            name: number + (count_of(provenance, name) or 0)
+            for name, number in {**self.nameless.counts, **self.merged.counts}.items()
             if number
         }
         if not added:
@@ -307,8 +307,8 @@ def identities(
     return Identities(number, which, Nameless(recordings, subjects), merged)
 
 
-def count_of(provenance: Mapping[str, Any], what: str) -> int | None:
+def count_of(provenance: Mapping[str, Any], name: str) -> int | None:
     """Read what a provenance counts; None if it does not."""
     counts = provenance.get("counts")
-    count = counts.get(what) if isinstance(counts, Mapping) else None
+    count = counts.get(name) if isinstance(counts, Mapping) else None
     return count if type(count) is int and count >= 0 else None
