@@ -51,8 +51,10 @@ def read_geolife(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     points = _whole(path, _GEOLIFE, ("lat", "lon", "date", "time"), reading)
     if len(points) == 0:
         return
+
     folder = path.absolute().parent
     subject = folder.parent.name if folder.name == "Trajectory" else None
+
     points = points.fillna({"date": "", "time": ""})  # each point has a time
     time = TimeColumn(points, str(path), reading).seconds(points, reading)
     lat, lon = numbers(points["lat"]), numbers(points["lon"])
@@ -65,17 +67,19 @@ def read_cabspotting(path: Path, label: str, reading: Reading) -> Iterator[Trace
     rows = _whole(path, _CABSPOTTING, _CABSPOTTING.names, reading).apply(numbers)
     placed = rows["time"].notna() & rows["occupied"].notna()  # others belong to no trip
     reading.counts[source_tables.UNREAD] += int((~placed).sum())
+
     # The file has the newest first: of two points of one second, the later is above.
     rows = rows[placed][::-1].sort_values("time", kind="stable")
     if len(rows) == 0:
         return
-    cab = re.match(r"(?:new_)?([^.]+)", path.name)
+
+    match = re.match(r"(?:new_)?([^.]+)", path.name)
+    cab = match[1] if match else None
     changes = np.flatnonzero(np.diff(rows["occupied"].to_numpy())) + 1
     lat, lon, time = (rows[name].to_numpy() for name in ("lat", "lon", "time"))
     for trip, bounds in enumerate(pairwise([0, *changes.tolist(), len(rows)]), start=1):
         points = slice(*bounds)
-        subject = cab[1] if cab else None
-        yield Trace(f"{label}#{trip}", subject, lat[points], lon[points], time[points])
+        yield Trace(f"{label}#{trip}", cab, lat[points], lon[points], time[points])
 
 
 def read_tdrive(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
@@ -135,9 +139,11 @@ def _ride_of_sensor(path: Path, reading: Reading) -> tuple[dict[str, str], pd.Da
     """
     with read_errors(path, source_tables.POINTS, *DAMAGED), reading.unpacked(path) as stream:
         lines = stream.read().removeprefix(BYTE_ORDER_MARK).decode().splitlines()
+
     about: dict[str, str] = {}
     if lines and "OBSDataFormat" in lines[0]:
         about = {name.casefold(): value for name, value in parse_qsl(lines.pop(0))}
+
     header, *lines = lines or [""]
     names = [name.strip().casefold() for name in fields_of(header, ";")]
     _check_names(path, _SENSOR, names, "files of OpenBikeSensor")
@@ -168,7 +174,8 @@ def read_simra(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
 
     No person is named, so it is unknown which rides are of one person.
     """
-    above, header = 0, ""
+    above = 0
+    header = ""
     with read_errors(path, source_tables.POINTS, *DAMAGED), Reading().unpacked(path) as stream:
         for line in stream:
             above += 1
@@ -176,14 +183,17 @@ def read_simra(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
                 stream.readline()  # versions
                 header = stream.readline().decode(errors="replace").strip()
                 break
+
     layout = TableLayout(names=header.split(","), above=above + 2)
     _check_names(path, _SIMRA, layout.names, "rides of SimRa below their incidents")
+
     before = reading.counts[TABLE_CUT_OFF]
     rows = _whole(path, layout, _SIMRA, reading)
     rows = rows[rows["lat"].notna() & rows["lon"].notna()]
     if not len(rows):
         reading.counts[EMPTY] += 1
         return
+
     lat, lon, time = (numbers(rows[name]) for name in _SIMRA)
     yield Trace(label, None, lat, lon, time / 1e3, cut_off=reading.counts[TABLE_CUT_OFF] > before)
 

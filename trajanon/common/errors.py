@@ -87,6 +87,9 @@ class ColumnsUnclear(BadInput):
         return printable(f"{self.problem}: {self.way_out}")
 
 
+ColumnsUnclear.__module__ = __name__  # processes that read files send it, and find it here
+
+
 class TooFewRecords(BadInput):
     """Fewer records than the group size k.
 
