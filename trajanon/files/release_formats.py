@@ -18,7 +18,11 @@ from trajanon.files.release_lines import Lines, ReleaseFormat, Writer, amiss_in_
 from trajanon.files.trajectory_files import is_part
 from trajanon.files.vector_formats import CSV, GEOJSON, GEOPACKAGE, GPX, MF_JSON
 from trajanon.trajectories.times import Clock
-from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
+from trajanon.trajectories.trajectories import (
+    ReleasedTrajectories,
+    TrajectoryRows,
+    joined_trajectories,
+)
 
 RELEASE_FORMATS: Mapping[str, ReleaseFormat] = {
     ".parquet": GEOPARQUET,
@@ -46,7 +50,7 @@ def check_release_format(path: Path, *, timed: bool = True) -> None:
         )
 
 
-def write_release(path: str | os.PathLike[str], release: Trajectories) -> None:
+def write_release(path: str | os.PathLike[str], release: TrajectoryRows) -> None:
     """Write released trajectories: lines, ids from 1, times, the words on them; no more."""
     path = Path(path)
     times = release.times
@@ -77,7 +81,7 @@ def release_parts(folder: Path) -> list[Path]:
     return sorted(parts, key=lambda path: (len(path.name), path.name))  # as they are numbered
 
 
-def read_release(path: str | os.PathLike[str]) -> Trajectories:
+def read_release(path: str | os.PathLike[str]) -> ReleasedTrajectories:
     """Read the trajectories of a release, with their times if it says what these are.
 
     A line with a count is read as that number of rows; the parts of a folder one after another.
@@ -108,7 +112,7 @@ def read_release(path: str | os.PathLike[str]) -> Trajectories:
     return release_of((file, read_as_found(file)) for file in files)
 
 
-def release_of(files: Iterable[tuple[Path, Lines]]) -> Trajectories:
+def release_of(files: Iterable[tuple[Path, Lines]]) -> ReleasedTrajectories:
     """Return the trajectories of the lines of a file, or of all parts of a folder."""
     read = [(path, _trajectories_of(path, lines)) for path, lines in files]
     first_path, first = read[0]
@@ -122,7 +126,7 @@ def release_of(files: Iterable[tuple[Path, Lines]]) -> Trajectories:
     return replace(joined, provenance=first.provenance)
 
 
-def _trajectories_of(path: Path, lines: Lines) -> Trajectories:
+def _trajectories_of(path: Path, lines: Lines) -> ReleasedTrajectories:
     if not len(lines):
         raise BadInput(f"{path} holds no trajectory: run trajanon anonymize again")
     alike = lines.sizes.min() == lines.sizes.max() > 0
@@ -141,7 +145,7 @@ def _trajectories_of(path: Path, lines: Lines) -> Trajectories:
         times = lines.times
         if np.isnan(times).any():
             raise BadInput(f"{path} has times in some rows only: run trajanon anonymize again")
-    once = Trajectories(
+    once = ReleasedTrajectories(
         points=np.ascontiguousarray(lines.places[:, :, ::-1]), provenance=provenance, times=times
     )
     return once if lines.counts is None else once.take(lines.of_rows)
@@ -159,7 +163,7 @@ def compared(path: Path, lines: Lines, write: Writer | None = None) -> Compared:
     release_format = RELEASE_FORMATS[path.suffix.lower()]
     places = lines.places[:, :, ::-1]
     provenance = lines.provenance | ({"counted": "subjects"} if lines.people else {})
-    once = Trajectories(places, provenance=provenance, times=lines.times)
+    once = ReleasedTrajectories(places, provenance=provenance, times=lines.times)
     release = once.take(lines.of_rows)
 
     try:
