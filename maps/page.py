@@ -18,7 +18,7 @@ from trajanon.common.errors import BadInput
 from trajanon.maps.drawing import Drawing, bends, match, release_and_originals, released_alone
 from trajanon.maps.style import PALETTE
 from trajanon.release.release import Release, with_report
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 VIEWS = ("overlay", "side-by-side")
 
@@ -132,7 +132,7 @@ def _page_of(
 
 def compare(
     trajectories: Trajectories,
-    release: Release | Trajectories,
+    release: Release | ReleasedTrajectories,
     report: Mapping[str, Any] | None = None,
     *,
     view: str = "overlay",
@@ -197,7 +197,7 @@ def compare(
 
 
 def public(
-    release: Release | Trajectories,
+    release: Release | ReleasedTrajectories,
     *,
     tiles: str | None = "OpenStreetMap",
     around: Surroundings = NOWHERE,

@@ -51,6 +51,18 @@ class BadInput(TrajanonError, ValueError):
     """
 
 
+class UnknownOption(BadInput, TypeError):
+    """A function has no option of this name.
+
+    Examples
+    --------
+    >>> import trajanon
+    >>> trajanon.microaggregate([[0.0], [1.0]], k=2, sede=1)
+    Traceback (most recent call last):
+    trajanon.UnknownOption: microaggregate has no option `sede`: did you mean `seed`?
+    """
+
+
 class ColumnsUnclear(BadInput):
     """A table does not show which of its columns play some roles.
 

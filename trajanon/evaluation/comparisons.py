@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from trajanon.anonymization import anonymize_trajectories
+from trajanon.anonymization import anonymize
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.common.number_text import metres, number_of, percent
@@ -33,7 +33,7 @@ from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import key_of_trials
 from trajanon.release.originals import matched, timing_in
 from trajanon.release.report import Report, checked, promise_in, released_of, rows_in
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 SHADOWS = 18
 """Releases that an adversary makes of halves, to learn how lines lie beside members and others."""
@@ -142,7 +142,7 @@ def options_in(report: Report) -> dict[str, Any]:
 
 def _choice(trajectories: Trajectories, k: int, options: Mapping[str, Any]) -> Choice:
     how = {**options, "distinct_ends": min(options.get("distinct_ends", 2), k)}
-    release = anonymize_trajectories(trajectories, k, **how)
+    release = anonymize(trajectories, k, **how)
     if release.report["stopped"]:
         raise KeyboardInterrupt
     report = checked(release.report)
@@ -250,9 +250,9 @@ def hold_out(
 
 def _lines_of(
     trajectories: Trajectories, k: int, how: Mapping[str, Any], progress: Progress = silent
-) -> Trajectories:
+) -> ReleasedTrajectories:
     """Anonymize trajectories, and take each line once."""
-    release = anonymize_trajectories(trajectories, k, progress=progress, **how)
+    release = anonymize(trajectories, k, progress=progress, **how)
     if release.report["stopped"]:
         raise KeyboardInterrupt
     rows = release.trajectories

@@ -44,7 +44,7 @@ from trajanon.street_counts.streets import ReleasedLines, compared_streets
 from trajanon.trajectories.subjects import Nameless
 from trajanon.trajectories.times import departure_days
 from trajanon.trajectories.tracks import Tracks
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 MOST_SEARCHED = 20_000
 """Trajectories among which a determined adversary looks for members of groups."""
@@ -55,7 +55,7 @@ ROUNDED = 0.3
 
 def evaluate(
     trajectories: Trajectories,
-    release: Release | Trajectories,
+    release: Release | ReleasedTrajectories,
     report: Mapping[str, Any] | None = None,
     *,
     file: str | None = None,

@@ -17,7 +17,7 @@ from trajanon.common.inputs import parsed
 from trajanon.common.number_text import number_of
 from trajanon.files import arrow
 from trajanon.files.release_lines import COUNTED, Layout, Lines, ReleaseFormat
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import TrajectoryRows
 
 _MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
 _BINARY = b"\x18"  # begins a text in a footer; its length follows
@@ -153,13 +153,13 @@ def text_of(schema: Any, name: str) -> str | None:
     return None if text is None else text.decode("utf-8", "replace")
 
 
-def write_geoparquet(path: Path, release: Trajectories, first: int = 1) -> None:
+def write_geoparquet(path: Path, release: TrajectoryRows, first: int = 1) -> None:
     """Write a release: ids from the first on, lines, times, and words; nothing else."""
     with path.open("wb") as file:
         write_released(file, release, first)
 
 
-def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> None:
+def write_released(file: IO[bytes], release: TrajectoryRows, first: int = 1) -> None:
     """Write a release, or a part of one: then ids go on where the last part ended."""
     import pyarrow as pa
 

@@ -18,7 +18,11 @@ from trajanon.files.release_lines import Lines, ReleaseFormat, Writer, amiss_in_
 from trajanon.files.trajectory_files import is_part
 from trajanon.files.vector_formats import CSV, GEOJSON, GEOPACKAGE, GPX, MF_JSON
 from trajanon.trajectories.times import Clock
-from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
+from trajanon.trajectories.trajectories import (
+    ReleasedTrajectories,
+    TrajectoryRows,
+    joined_trajectories,
+)
 
 RELEASE_FORMATS: Mapping[str, ReleaseFormat] = {
     ".parquet": GEOPARQUET,
@@ -46,7 +50,7 @@ def check_release_format(path: Path, *, timed: bool = True) -> None:
         )
 
 
-def write_release(path: str | os.PathLike[str], release: Trajectories) -> None:
+def write_release(path: str | os.PathLike[str], release: TrajectoryRows) -> None:
     """Write released trajectories: lines, ids from 1, times, the words on them; no more."""
     path, times = Path(path), release.times
     check_release_format(path, timed=times is not None)
@@ -76,7 +80,7 @@ def release_parts(folder: Path) -> list[Path]:
     return sorted(parts, key=lambda path: (len(path.name), path.name))  # as they are numbered
 
 
-def read_release(path: str | os.PathLike[str]) -> Trajectories:
+def read_release(path: str | os.PathLike[str]) -> ReleasedTrajectories:
     """Read the trajectories of a release, with their times if it says what these are.
 
     A line with a count is read as that number of rows; the parts of a folder one after another.
@@ -107,7 +111,7 @@ def read_release(path: str | os.PathLike[str]) -> Trajectories:
     return release_of((file, read_as_found(file)) for file in files)
 
 
-def release_of(files: Iterable[tuple[Path, Lines]]) -> Trajectories:
+def release_of(files: Iterable[tuple[Path, Lines]]) -> ReleasedTrajectories:
     """Take the trajectories of the lines of a file, or of all parts of a folder."""
     read = [(path, _trajectories_of(path, lines)) for path, lines in files]
     first, whole = read[0]
@@ -120,7 +124,7 @@ def release_of(files: Iterable[tuple[Path, Lines]]) -> Trajectories:
     return replace(joined, provenance=whole.provenance)
 
 
-def _trajectories_of(path: Path, lines: Lines) -> Trajectories:
+def _trajectories_of(path: Path, lines: Lines) -> ReleasedTrajectories:
     if not len(lines):
         raise BadInput(f"{path} holds no trajectory: run trajanon anonymize again")
     alike = lines.sizes.min() == lines.sizes.max() > 0
@@ -135,7 +139,7 @@ def _trajectories_of(path: Path, lines: Lines) -> Trajectories:
         said["times"], times = lines.clock, lines.times
         if np.isnan(times).any():
             raise BadInput(f"{path} has times in some rows only: run trajanon anonymize again")
-    once = Trajectories(
+    once = ReleasedTrajectories(
         points=np.ascontiguousarray(lines.places[:, :, ::-1]), provenance=said, times=times
     )
     return once if lines.counts is None else once.take(lines.of_rows)
@@ -153,7 +157,7 @@ def compared(path: Path, found: Lines, write: Writer | None = None) -> Compared:
     kind = RELEASE_FORMATS[path.suffix.lower()]
     places = found.places[:, :, ::-1]
     said = found.provenance | {"counted": "subjects"} if found.people else found.provenance
-    once = Trajectories(places, provenance=said, times=found.times)
+    once = ReleasedTrajectories(places, provenance=said, times=found.times)
     release = once.take(found.of_rows)
     try:
         with TemporaryDirectory() as folder:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.number_text import number_of
 from trajanon.trajectories.times import Clock, instants
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories, marked
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, TrajectoryRows, marked
 
 DIGITS = 5
 """Decimals of a degree of released lines: 1.1 m."""
@@ -57,13 +57,13 @@ def line_numbers(lines: Floats, times: Floats | None = None) -> Ints:
 class Layout(NamedTuple):
     """A release as every format writes it: its lines, what stands beside each, and words on all."""
 
-    lines: Trajectories  # each different one once if they are counted
+    lines: TrajectoryRows  # each different one once if they are counted
     counts: dict[str, Ints]  # people or records of each line, by the name of the column; or nothing
     clock: Clock | None  # what times count from
     words: dict[str, str]  # the attribution, and what times count from
 
     @classmethod
-    def of(cls, release: Trajectories) -> "Layout":
+    def of(cls, release: TrajectoryRows) -> "Layout":
         """Lay out a release."""
         lines, counts, clock = release, dict[str, Ints](), clock_of(release)
         if release.provenance.get("rows") == "lines":
@@ -236,7 +236,7 @@ def amiss_in_counts(lines: Lines) -> list[str]:
     return []
 
 
-Writer = Callable[[Path, Trajectories], None]
+Writer = Callable[[Path, TrajectoryRows], None]
 """Writes a release, without its times if it has none."""
 
 
@@ -250,7 +250,7 @@ class ReleaseFormat(NamedTuple):
     only_timed: bool = False  # whether it holds no release without times
 
 
-def clock_of(release: Trajectories) -> Clock | None:
+def clock_of(release: TrajectoryRows) -> Clock | None:
     """What the times of a release count from; None if it has none, or does not say so."""
     said = release.provenance.get("times")
     return Clock.parsed(said) if release.times is not None and isinstance(said, str) else None
