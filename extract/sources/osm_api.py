@@ -301,14 +301,14 @@ def joined_traces(
             # A page's first segment may be of the last one's recording, which may also have paused
             # just where the page was cut. Two recordings taken for one count as one subject, which
             # is safe; one taken for two would not be.
-            same = part is parts[0] and bool(held) and held[-1].url == part.url
-            pause = part.time[0] - held[-1].time[-1] if same else 0.0
-            same = same and bool(part.url or pause >= 0.0)
-            if same and (part.url or pause <= LONGEST_CUT):
+            goes_on = part is parts[0] and bool(held) and held[-1].url == part.url
+            pause = part.time[0] - held[-1].time[-1] if goes_on else 0.0
+            goes_on = goes_on and bool(part.url or pause >= 0.0)
+            if goes_on and (part.url or pause <= LONGEST_CUT):
                 held.append(part)
             else:
                 yield from _whole(held, name, dropped, warned)
-                if part.track != track and not same:
+                if part.track != track and not goes_on:
                     trackables += part.url is None
                     name = part.url or f"{where}trackable {trackables}"
                 held = [part]
@@ -333,12 +333,14 @@ def _new_parts(
     timed = [segment.take(np.isfinite(segment.time)) for segment in page]
     hashes = [hashes_of(segment.lat, segment.lon, segment.time) for segment in timed]
     all_hashes = np.concatenate([*hashes, np.empty(0, dtype=np.uint64)])
+
     # Inside a page, a receiver that stood still may repeat itself.
     new = np.array(
-        [first_pages.setdefault(segment, number) == number for segment in all_hashes.tolist()], bool
+        [first_pages.setdefault(point, number) == number for point in all_hashes.tolist()], bool
     )
     dropped[WITHOUT_TIME] += sum(len(segment.time) for segment in page) - len(new)
     dropped[REPEATED] += len(new) - int(new.sum())
+
     ends = np.cumsum([len(segment.time) for segment in timed])
     parts = map(Segment.take, timed, np.split(new, ends[:-1]))
     return [part for part in parts if len(part.time)]
@@ -353,14 +355,18 @@ def _whole(
     cut_off: bool = False,
 ) -> Iterator[Trace]:
     """Join the pieces of a trace, if there are any."""
-    if parts:
-        url, subject = parts[0].url, None
-        if url is not None:  # it names the account, /user/NAME/traces/ID, or stands for one
-            found = re.search(r"/user/([^/]+)/traces/", url)
-            subject = f"osm:{found[1] if found else url}"
-        lat, lon, time = (
-            np.concatenate([getattr(part, column) for part in parts])
-            for column in ("lat", "lon", "time")
-        )
-        trace = Trace(name, subject, lat, lon, time, cut_off=cut_off)
-        yield from with_true_years([trace], name, dropped, partial(warned.warn, logger))
+    if not parts:
+        return
+
+    url = parts[0].url
+    subject = None
+    if url is not None:  # it names the account, /user/NAME/traces/ID, or stands for one
+        match = re.search(r"/user/([^/]+)/traces/", url)
+        subject = f"osm:{match[1] if match else url}"
+
+    lat, lon, time = (
+        np.concatenate([getattr(part, column) for part in parts])
+        for column in ("lat", "lon", "time")
+    )
+    trace = Trace(name, subject, lat, lon, time, cut_off=cut_off)
+    yield from with_true_years([trace], name, dropped, partial(warned.warn, logger))

@@ -414,22 +414,14 @@ def _geometries(values: pd.Series, name: str, what: str) -> tuple[NDArray[Any], 
     text = str(texts_given.iloc[0]).strip() if len(texts_given) else ""
     texts = np.asarray(values.astype(object).where(values.notna(), None), dtype=object)
     if _WKT.match(text):
-        systems = {
-            match[1]
-            for text_or_code in texts_given
-            if (match := _SYSTEM.match(str(text_or_code).strip()))
-        }
-        texts = np.array(
-            [text_or_code and _SYSTEM.sub("", str(text_or_code)) for text_or_code in texts],
-            dtype=object,
-        )
+        matches = (_SYSTEM.match(str(place).strip()) for place in texts_given)
+        systems = {match[1] for match in matches if match}
+        texts = np.array([place and _SYSTEM.sub("", str(place)) for place in texts], dtype=object)
         geometry = shapely.from_wkt(texts, on_invalid="ignore")
         return geometry, _only_system(systems, name, what)
     if _HEX.fullmatch(text):
         geometry = shapely.from_wkb(texts, on_invalid="ignore")
-        systems = {
-            str(text_or_code) for text_or_code in shapely.get_srid(geometry) if text_or_code > 0
-        }
+        systems = {str(code) for code in shapely.get_srid(geometry) if code > 0}
         return geometry, _only_system(systems, name, what)
     if text.startswith("{"):
         return shapely.from_geojson(texts, on_invalid="ignore"), "EPSG:4326"
