@@ -39,7 +39,7 @@ FOR_COMPARISON = "for comparison with the papers, not for publication of persons
 """What a release is that is made as published, as it says itself beside its source."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TrajectoryRows:
     """Lines of equally many points, and what is known of each: originals, or a release.
 
@@ -313,7 +313,7 @@ class TrajectoryRows:
         return replace(self, points=tracks.windows(m), tracks=tracks, times=times)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Trajectories(TrajectoryRows):
     """Trajectories of equally many points, and their subjects.
 
@@ -372,7 +372,7 @@ class Trajectories(TrajectoryRows):
     """
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ReleasedTrajectories(TrajectoryRows):
     """Trajectories of a release: the rows that are published.
 
