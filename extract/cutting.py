@@ -44,7 +44,7 @@ _PLACES = 10  # a spacing apart, that a point may bring; longer hops count as mo
 # What may become of a recording: the last that holds for any part of it.
 _BECAME = (
     *("repeats of others", "of single places between pauses and stays"),
-    *(why.partition(" ")[2] for why in LEFT_OUT),
+    *(why.reason for why in LEFT_OUT.values()),
     "with a trajectory",
 )
 _ONE_PLACE, _HIDDEN, _OUTSIDE = range(1, 4)

@@ -1,10 +1,11 @@
 """What was dropped, or why nothing is found: a sentence for each cause, with the way out."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from trajanon.common.columns_read import columns_read
+from trajanon.common.columns_read import ColumnsRead, columns_read
 from trajanon.common.errors import printable
 from trajanon.common.number_text import metres, number_of, percent, span
 from trajanon.extract.trips import FOUND, LEFT_OUT, SHORT
@@ -62,12 +63,86 @@ _READ = {  # counters of what was read; others count what readers left out
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Points, rows, files or others that a step or a reader dropped."""
+
+    counter: str
+    count: int
+    total: int
+
+    @property
+    def share(self) -> float:
+        """Of all that could be dropped."""
+        return self.count / self.total
+
+    def __str__(self) -> str:
+        way_out = f"; {_WAYS_OUT[self.counter]}" if self.counter in _WAYS_OUT else ""
+        return f"{self.counter}, {percent(self.share)} ({self.count:,} of {self.total:,}){way_out}"
+
+
+@dataclass(frozen=True, slots=True)
+class TripsLeftOut:
+    """Trips that are left out, for each reason."""
+
+    counts: Mapping[str, int]  # by counter, those that hold any
+    total: int
+    min_length: float  # metres
+
+    @property
+    def share(self) -> float:
+        """Of all trips."""
+        return sum(self.counts.values()) / self.total
+
+    def __str__(self) -> str:
+        reasons = {counter: why.reason for counter, why in LEFT_OUT.items()}
+        reasons[SHORT] = f"shorter than {self.min_length:,.0f} m"
+        listed = ", ".join(f"{n:,} {reasons[counter]}" for counter, n in self.counts.items())
+        of_all = f"{sum(self.counts.values()):,} of {self.total:,}"
+        most = max(self.counts, key=lambda counter: self.counts[counter])
+        way_out = LEFT_OUT[most].way_out
+        return f"{percent(self.share)} of the trips ({of_all}) are left out: {listed}; {way_out}"
+
+
+@dataclass(frozen=True, slots=True)
+class TooShort:
+    """The way that lies in pieces shorter than a window."""
+
+    share: float  # of the way
+    window: float  # metres
+
+    def __str__(self) -> str:
+        too_short = f"in pieces too short for a window of {self.window:,.0f} m: {_WINDOWS}"
+        return f"{percent(self.share)} of the way is {too_short}"
+
+
+def _causes(provenance: Mapping[str, Any]) -> list[Counted | TripsLeftOut | TooShort]:
+    """Find what dropped more than a tenth of all, most first."""
+    counts = Counter(provenance["counts"])
+    causes: list[Counted | TripsLeftOut | TooShort] = []
+    for counter, count in counts.items():
+        unit = counter.split()[0]
+        if not count or counter in _KEPT or unit not in _UNITS:
+            continue
+        total = counts["points read" if unit in _OF_POINTS else "recordings read"]
+        total += 0 if counter in _READ else count
+        causes.append(Counted(counter, count, total))
+
+    if trips := {counter: counts[counter] for counter in LEFT_OUT if counts[counter]}:
+        causes.append(TripsLeftOut(trips, counts[FOUND], provenance["min_length"]))
+
+    if not provenance["trips"] and counts["metres of track"]:
+        share = 1.0 - counts["metres used"] / counts["metres of track"]
+        causes.append(TooShort(share, provenance["spacing"] * (provenance["points"] - 1)))
+
+    large = [cause for cause in causes if cause.share > _FEW]
+    return sorted(large, key=lambda cause: -cause.share)
+
+
 def why_nothing(provenance: Mapping[str, Any]) -> str:
     """Name in one sentence what took most, and what to change."""
-    largest = sorted(_causes(provenance), key=lambda cause: -cause.share)[:2]
-    causes = [cause.text for cause in largest if cause.share > _FEW]
-    if causes:
-        return "; ".join(causes)
+    if causes := _causes(provenance):
+        return "; ".join(map(str, causes[:2]))
     if not provenance["counts"]["points read"]:
         return "the source holds no track points" + " in this area" * bool(provenance["area"])
     return "no recording holds one" if provenance["trips"] else f"pieces are short: {_WINDOWS}"
@@ -75,88 +150,44 @@ def why_nothing(provenance: Mapping[str, Any]) -> str:
 
 def sentences(provenance: Mapping[str, Any]) -> list[str]:
     """Name what was dropped by more than a tenth of all, most first, and what to do about it."""
-    causes = sorted(_causes(provenance), key=lambda cause: -cause.share)
     return [
-        f"{'Left out: ' * cause.is_counter}{cause.text}."
-        for cause in causes[:_MOST]
-        if cause.share > _FEW
+        f"{'Left out: ' * isinstance(cause, Counted)}{cause}."
+        for cause in _causes(provenance)[:_MOST]
     ]
-
-
-class _Cause(NamedTuple):
-    """Why something was dropped."""
-
-    share: float  # of all that could be
-    text: str  # a sentence without its beginning and its end
-    is_counter: bool = False  # whether it is one counter, of what was left out
-
-
-def _causes(provenance: Mapping[str, Any]) -> Iterator[_Cause]:
-    """Find what was dropped, by counters, by trips, and by the way in pieces that are too short."""
-    counts = Counter(provenance["counts"])
-    for name, count in counts.items():
-        unit = name.split()[0]
-        if not count or name in _KEPT or unit not in _UNITS:
-            continue
-        total = counts["points read" if unit in _OF_POINTS else "recordings read"]
-        total += 0 if name in _READ else count
-        way_out = f"; {_WAYS_OUT[name]}" if name in _WAYS_OUT else ""
-        text = f"{name}, {percent(count / total)} ({count:,} of {total:,}){way_out}"
-        yield _Cause(count / total, text, is_counter=True)
-
-    trips = {why: counts[why] for why in LEFT_OUT if counts[why]}
-    if trips:
-        yield _trips_left_out(trips, counts[FOUND], provenance["min_length"])
-
-    if not provenance["trips"] and counts["metres of track"]:
-        share = 1.0 - counts["metres used"] / counts["metres of track"]
-        length = provenance["spacing"] * (provenance["points"] - 1)
-        too_short = f"in pieces too short for a window of {length:,.0f} m: {_WINDOWS}"
-        yield _Cause(share, f"{percent(share)} of the way is {too_short}")
-
-
-def _trips_left_out(trips: Mapping[str, int], found: int, min_length: float) -> _Cause:
-    """List the reasons why trips are left out, with the way out for the first of most of them."""
-    reasons = {why: why.partition(" ")[2] for why in trips}
-    reasons[SHORT] = f"shorter than {min_length:,.0f} m"
-    listed = ", ".join(f"{count:,} {reasons[why]}" for why, count in trips.items())
-    way_out = LEFT_OUT[max(trips, key=lambda why: trips[why])]
-
-    total = sum(trips.values())
-    share = total / found
-    of_all = f"{percent(share)} of the trips ({total:,} of {found:,})"
-    return _Cause(share, f"{of_all} are left out: {listed}; {way_out}")
 
 
 def people_sentences(provenance: Mapping[str, Any]) -> list[str]:
     """List whom k counts: who has no name, who is one person, and who can be none."""
     counts = Counter(provenance["counts"])
-    nameless, texts = Nameless.counted_in(provenance), list[str]()
+    nameless = Nameless.counted_in(provenance)
+    texts: list[str] = []
     if nameless.recordings:
-        texts.append(
-            _nameless_sentence(nameless, named=counts["subjects read"] > nameless.subjects)
-        )
+        any_named = counts["subjects read"] > nameless.subjects
+        texts.append(_nameless_sentence(nameless, named=any_named))
     texts += merged_sentences(Merged.counted_in(provenance))
-    several = counts[AT_TWO_PLACES]
-    if several and not counts[OVERLAPS]:  # which are said as what they are
-        verb = "is" if several == 1 else "are"
-        roles = [use.roles for use in columns_read(provenance)]
-        columns = dict.fromkeys(
-            column_of["subject"] for column_of in roles if "subject" in column_of
-        )
-        of = " in " * bool(columns) + " or ".join(repr(printable(name)) for name in columns)
-        texts.append(
-            f"{number_of(several, 'subject')}{of} {verb} again and again at two places more than "
-            "1 km apart at one time, as if several people had one name: say `columns` "
-            "subject=..., or subject=none."
-        )
-    if pieces := counts[OVERLAPS]:
+
+    # Where pieces of recordings overlap, that is why their subjects are at two places.
+    pieces = counts[OVERLAPS]
+    if pieces:
         tracks = number_of(pieces, "track overlaps", "tracks overlap")
         texts.append(
             f"{tracks} in time with others of one recording, counted as one person's: if each is "
             "another person's, say `columns` subject=track."
         )
+    elif counts[AT_TWO_PLACES]:
+        texts.append(_two_places_sentence(counts[AT_TWO_PLACES], columns_read(provenance)))
     return texts
+
+
+def _two_places_sentence(subjects: int, uses: Sequence[ColumnsRead]) -> str:
+    columns = dict.fromkeys(use.roles["subject"] for use in uses if "subject" in use.roles)
+    of = " in " * bool(columns) + " or ".join(repr(printable(name)) for name in columns)
+    verb = "is" if subjects == 1 else "are"
+    return (
+        f"{number_of(subjects, 'subject')}{of} {verb} again and again at two places more than "
+        "1 km apart at one time, as if several people had one name: say `columns` "
+        "subject=..., or subject=none."
+    )
 
 
 def _nameless_sentence(nameless: Nameless, *, named: bool) -> str:

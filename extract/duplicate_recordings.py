@@ -230,9 +230,15 @@ def _near_in_time(known: Remembered) -> Ints:
     sought = sought[_moves(known)[recording[sought]]]
 
     # The places of fixes do not change with a clock that is late, but their seconds do.
-    late = range(-int(LATE), int(LATE) + 1) if hour == _SECONDS else (0,)
-    pairs = [grid.near(sought, (slot + seconds) % hour) for seconds in late]
-    place, near_place = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    late = int(LATE) if hour == _SECONDS else 0
+    kind = slot[sought] % hour
+    place, near_place = grid.near(sought, kind, late)
+    if late:
+        at_turn = (kind < late) | (kind >= hour - late)  # of the hour, at which seconds begin anew
+        turned = np.where(kind < late, kind + hour, kind - hour)
+        beyond = grid.near(sought[at_turn], turned[at_turn], late)
+        place = np.concatenate([place, beyond[0]])
+        near_place = np.concatenate([near_place, beyond[1]])
 
     # Of these, the pairs of two subjects that can be one, at a pace that is alike.
     apart = slot[near_place] - slot[place]
@@ -272,12 +278,11 @@ class _Grid:
         self._where = where
         keys = self._keys(np.floor(self._cells), kinds)
         self._order = np.argsort(keys)
-        keys = keys[self._order]
-        self._start = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
-        self._different = keys[self._start]
-        self._sizes = np.diff(self._start, append=len(keys))
+        self._sorted = keys[self._order]
+        first = np.flatnonzero(np.diff(self._sorted, prepend=self._sorted[:1] - 1))
+        sizes = np.diff(first, append=len(keys))
         self.neighbours = np.empty(len(keys))  # how many places have the square of each, (p,)
-        self.neighbours[self._order] = np.repeat(self._sizes, self._sizes)
+        self.neighbours[self._order] = np.repeat(sizes, sizes)
 
     @staticmethod
     def _column(where: Floats, row: Floats) -> Floats:
@@ -290,22 +295,26 @@ class _Grid:
         cell = (row * 1_000_003 + column) * 1_000_003 + block  # one in a million may be two
         return np.asarray(cell * 1_000_003 + kind)
 
-    def near(self, sought: Ints, kind: Ints) -> tuple[Ints, Ints]:
-        """Find of some places those of a kind within half a square, and some beyond."""
-        pairs_found = []
-        sought = sought[np.argsort(self._keys(np.floor(self._cells[:, sought]), kind[sought]))]
+    def near(self, sought: Ints, kind: Ints, late: int = 0) -> tuple[Ints, Ints]:
+        """Find of each place those of its kind within half a square, and some beyond.
+
+        Kinds that are numbers of times may differ by as many as clocks are late.
+        """
+        order = np.argsort(self._keys(np.floor(self._cells[:, sought]), kind))
+        sought, kind = sought[order], kind[order]
         row, _, block = self._cells[:, sought]
         last = np.floor(self._cells[2]).max(initial=0.0)
         block = np.minimum(np.rint(block), last)
-        for aside in product((0, 1), (0, 1), (0, 1) if last else (0,)):
-            rows = np.rint(row) - aside[0]
-            columns = np.rint(self._column(self._where[sought], rows)) - aside[1]
-            keys = self._keys(np.stack([rows, columns, block - aside[2]]), kind[sought])
-            square = np.searchsorted(self._different, keys)
-            square = np.minimum(square, len(self._different) - 1)
-            count = np.where(self._different[square] == keys, self._sizes[square], 0)
+
+        pairs_found = []
+        for south, west, before in product((0, 1), (0, 1), (0, 1) if last else (0,)):
+            rows = np.rint(row) - south
+            columns = np.rint(self._column(self._where[sought], rows)) - west
+            keys = self._keys(np.stack([rows, columns, block - before]), kind)
+            first = np.searchsorted(self._sorted, keys - late)
+            count = np.searchsorted(self._sorted, keys + late, side="right") - first
             rank = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-            place = self._order[np.repeat(self._start[square], count) + rank]
+            place = self._order[np.repeat(first, count) + rank]
             pairs_found.append((np.repeat(sought, count), place))
         places, near_places = (np.concatenate(side) for side in zip(*pairs_found, strict=True))
         return places, near_places
@@ -411,7 +420,7 @@ def _alike_without_times(known: Remembered) -> Ints:
         return np.empty((0, 2), np.int64)
     signs = known.signs / _DIGITS
     grid = _Grid(signs[:, 1:-1].mean(axis=1), known.points, np.zeros(len(signs)))
-    untimed, candidate = grid.near(sought, known.points)
+    untimed, candidate = grid.near(sought, known.points[sought])
     different = known.subject[untimed] != known.subject[candidate]
     untimed, candidate = untimed[different], candidate[different]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -18,10 +18,10 @@ from trajanon.common.command_lines import Options
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import takes_settings
+from trajanon.common.settings import made_of, takes_settings
 from trajanon.extract.cutting import Cutter, finished_cut
 from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
-from trajanon.extract.rules import Rules, SourceOptions, fields_in
+from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
 from trajanon.extract.sources import files, osm_api
 from trajanon.extract.sources.columns import NOBODY
 from trajanon.extract.sources.formats import SourceFile
@@ -50,7 +50,7 @@ def extract(
     hidden: Region | None = None,
     client: "Client | None" = None,
     progress: Progress = silent,
-    **options: Any,
+    **options: Unpack[ExtractKeywords],
 ) -> Trajectories:
     """Read the GPS traces of a source and cut them to trajectories, in memory.
 
@@ -127,7 +127,7 @@ def extract_to(
     client: "Client | None" = None,
     run: Options | None = None,
     progress: Progress = silent,
-    **options: Any,
+    **options: Unpack[ExtractKeywords],
 ) -> Mapping[str, Any]:
     """Read the GPS traces of a source and write trajectories to a file, or a folder of parts.
 
@@ -203,7 +203,7 @@ def _planned(
     hidden: Region | None,
     client: "Client | None",
     progress: Progress,
-    options: dict[str, Any],
+    options: ExtractKeywords,
 ) -> _Plan:
     """Check what is asked for, and plan how to read and cut it."""
     region, city_spacing = area_of(area)
@@ -212,8 +212,8 @@ def _planned(
             raise BadInput("windows need a spacing, and only cities have one: say `spacing=100`")
         options["spacing"] = city_spacing
 
-    rules = Rules(**fields_in(options, Rules))
-    source_options = SourceOptions(**fields_in(options, SourceOptions))
+    rules = made_of(options, Rules)
+    source_options = made_of(options, SourceOptions)
     if source_options.jobs > 1 and client is not None:
         jobs = source_options.jobs
         raise BadInput(f"`jobs={jobs}` and a cluster both read files: give one of them")

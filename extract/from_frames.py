@@ -8,18 +8,27 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import shapely
 
-from trajanon.common.errors import BadInput
+from trajanon.common.errors import BadInput, ColumnsUnclear
+from trajanon.extract.cutting import cut
+from trajanon.extract.dropped import sentences
+from trajanon.extract.rules import Rules
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.point_groups import FIRST
 from trajanon.extract.sources.source_tables import traces_of_table
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
+from trajanon.trajectories.trajectories import Trajectories
 
 if TYPE_CHECKING:
     from geopandas import GeoSeries
 
 logger = logging.getLogger(__name__)
 _WHAT = "the frame"
+
+_OTHER_LIMITS = (
+    "For other columns or limits, give the Trajectories that trajanon.extract.cut makes of "
+    "trajanon.extract.from_frame"
+)
 
 
 def from_frame(
@@ -98,6 +107,34 @@ def from_frame(
     reading.tell_rest()
     for what, count in reading.counts.items():
         logger.warning("left out of the frame, %s: %s", what, f"{count:,}")
+
+
+def trips_of(frame: pd.DataFrame, columns: Mapping[str, str]) -> Trajectories:
+    """Make a trajectory of each trip of points, or of each line; warn of those left out.
+
+    ``columns`` are the names of those of subject, time and recording, where they are not usual.
+    """
+    for role, name in columns.items():
+        if not isinstance(name, str):
+            kind = type(name).__name__
+            raise BadInput(f"`{role}` must be the name of a column, a text (got a {kind})")
+    roles = {"id" if role == "recording" else role: name for role, name in columns.items()}
+
+    rules = Rules()
+    if holds_lines(frame):
+        rules = Rules(min_length=0, max_gap=None, max_pause=None, max_speed=None)
+    try:
+        trips = cut(from_frame(frame, columns=roles), rules)
+    except BadInput as error:
+        message = str(error).replace("`columns` id=", "`recording`=")  # as the parameter is called
+        for name in ("subject", "time"):
+            message = message.replace(f"`columns` {name}=", f"`{name}`=")
+        kind = BadInput if isinstance(error, ColumnsUnclear) else type(error)
+        raise kind(f"{message}. {_OTHER_LIMITS}") from error
+
+    if notes := sentences(trips.provenance):
+        logger.warning("%s", " ".join([*notes, f"{_OTHER_LIMITS}."]))
+    return trips
 
 
 def holds_lines(frame: pd.DataFrame) -> bool:

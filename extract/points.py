@@ -138,12 +138,16 @@ def spread_minutes(points: Points) -> tuple[Points, int]:
     shares = _shares_time(points)
     if not shares.any():
         return points, 0
+
+    # Coarse are pieces of whole minutes less than an hour apart.
     first, size = points.pieces
     goes_on = points.follows & ~shares
     away = np.full(len(points), np.inf)  # seconds from the time before
     away[goes_on] = np.diff(points.time, prepend=np.nan)[goes_on]
     step = np.minimum.reduceat(away, first)
     coarse = np.logical_and.reduceat(points.time % _MINUTE == 0.0, first) & (step < _HOUR)
+
+    # Points that repeat one of their minute are no others, where many share a minute.
     of_coarse = np.flatnonzero(np.repeat(coarse, size))
     columns = {name: getattr(points, name)[of_coarse] for name in ("piece", "time", "lat", "lon")}
     repeats = np.zeros(len(points), dtype=np.bool_)
@@ -152,7 +156,10 @@ def spread_minutes(points: Points) -> tuple[Points, int]:
     shared = different - np.add.reduceat(~shares, first, dtype=np.int64)
     spread = np.repeat(coarse & (shared > _FEW * different), size)
     kept = ~(repeats & spread)
-    points, spread, step = points.take(kept), spread[kept], np.repeat(step, size)[kept]
+    points = points.take(kept)
+    spread = spread[kept]
+    step = np.repeat(step, size)[kept]
+
     begin = np.flatnonzero(~_shares_time(points))
     size = np.diff(begin, append=len(points))
     count = np.repeat(size, size)
@@ -189,8 +196,11 @@ def drop_strays(points: Points, rules: Rules) -> Points:
     if rules.max_speed is None or len(points) < 3:
         return points
     lat, lon, time = points.lat, points.lon, points.time
+
     fast = points.follows
     fast[fast] = too_fast(points.hops, np.diff(time)[fast[1:]], rules.max_speed)
+
+    # Too fast from the fix before and to the one after, which are near enough to each other.
     middle = np.flatnonzero(fast[:-1] & fast[1:])
     before, after = middle - 1, middle + 1
     past = metres_between(lat[before], lon[before], lat[after], lon[after])

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 from trajanon.common.errors import BadInput
 from trajanon.common.settings import option, with_help
@@ -176,8 +176,20 @@ class SourceOptions:
             raise BadInput(f"`jobs` must be at least 1 (got {self.jobs})")
 
 
-def fields_in(given: Mapping[str, Any], kind: type) -> dict[str, Any]:
-    """Return the fields of a class that are given by their names."""
-    return {
-        field_of.name: given[field_of.name] for field_of in fields(kind) if field_of.name in given
-    }
+class ExtractKeywords(TypedDict, total=False):
+    """The fields of `Rules` and `SourceOptions`, as keywords that a type checker sees."""
+
+    spacing: float | None
+    per_recording: int | None
+    min_length: float | None
+    points: int
+    max_gap: Limit
+    max_pause: Limit
+    max_speed: float | None
+    trim_ends: float
+    subjects_exact: bool
+    columns: Mapping[str, str] | None
+    untimed: str
+    jobs: int
+    api_url: str
+    max_pages: int

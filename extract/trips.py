@@ -7,6 +7,7 @@ would betray each other. One with a gap inside is left out, never cut into piece
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,20 +19,48 @@ from trajanon.extract.split import broken, gaps_of, longest_stop, stays_of
 from trajanon.trajectories.geodesy import radii
 
 FOUND = "trips found"
-GAP = "trips with a gap"
-CUT_OFF = "trips that may go on where the source was cut off"
-SHORT = "trips too short"
 
-LEFT_OUT = {  # why, the first that holds, and what to change
-    "trips all near their ends or hidden places": "lower `trim_ends`, or hide fewer places",
-    "trips outside the area": "give the `area` that holds them",
-    GAP: (
-        "raise `max_gap`, or `max_speed` for trains and planes; lower `trim_ends`, or hide fewer "
-        "places; or take windows, which end at a gap"
-    ),
-    CUT_OFF: "download the file again; of the OSM server raise `max_pages`",
-    SHORT: "lower `min_length`",
+
+class WhyLeftOut(NamedTuple):
+    """Why trips are left out, and what to change."""
+
+    reason: str
+    way_out: str
+
+    @property
+    def counter(self) -> str:
+        """The name of the counter of such trips."""
+        return f"trips {self.reason}"
+
+
+_WITH_A_GAP = WhyLeftOut(
+    "with a gap",
+    "raise `max_gap`, or `max_speed` for trains and planes; lower `trim_ends`, or hide fewer "
+    "places; or take windows, which end at a gap",
+)
+_CUT_OFF = WhyLeftOut(
+    "that may go on where the source was cut off",
+    "download the file again; of the OSM server raise `max_pages`",
+)
+_TOO_SHORT = WhyLeftOut("too short", "lower `min_length`")
+
+GAP = _WITH_A_GAP.counter
+CUT_OFF = _CUT_OFF.counter
+SHORT = _TOO_SHORT.counter
+
+LEFT_OUT = {
+    why.counter: why
+    for why in (
+        WhyLeftOut(
+            "all near their ends or hidden places", "lower `trim_ends`, or hide fewer places"
+        ),
+        WhyLeftOut("outside the area", "give the `area` that holds them"),
+        _WITH_A_GAP,
+        _CUT_OFF,
+        _TOO_SHORT,
+    )
 }
+"""By counter, the first that holds before the others."""
 
 _NEAR = 100.0  # metres around one place; a stay of some minutes there is an arrival
 

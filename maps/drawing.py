@@ -16,7 +16,7 @@ from trajanon.release.verdict import verdict
 from trajanon.trajectories.displacements import displacement, until_rest
 from trajanon.trajectories.geodesy import DEGREE
 from trajanon.trajectories.times import DAY, Clock
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 # Different with any colour vision, and dark enough on a pale street map: Okabe and
 # Ito's colours without yellow and black, with Tol's indigo and wine.
@@ -40,7 +40,7 @@ class Drawing(NamedTuple):
 
 
 def match(
-    trajectories: Trajectories, release: Trajectories, report: Mapping[str, Any]
+    trajectories: Trajectories, release: ReleasedTrajectories, report: Mapping[str, Any]
 ) -> tuple[Matched, Report]:
     """Find the released line of each group; return it with the report, checked."""
     reported = checked(report)
@@ -53,7 +53,7 @@ def match(
         raise BadInput(NOT_TOGETHER) from error
 
 
-def released_alone(release: Trajectories) -> Drawing:
+def released_alone(release: ReleasedTrajectories) -> Drawing:
     """Draw what is in a release, and nothing else; equal trajectories are one line."""
     times = release.times
     clock = Clock.parsed(release.provenance.get("times"))

@@ -18,7 +18,7 @@ from trajanon.common.errors import BadInput
 from trajanon.maps.drawing import Drawing, bends, match, release_and_originals, released_alone
 from trajanon.maps.style import PALETTE
 from trajanon.release.release import Release, with_report
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 VIEWS = ("overlay", "side-by-side")
 
@@ -102,9 +102,13 @@ def _page_of(
     )
     drawn.default_js = []
     drawn.default_css = []
+
     page = _Page(title=title)
     page.header._children.clear()  # the character set, which the template names first
-    page.map, page.notice, page.closed = drawn, notice, tiles is None
+    page.map = drawn
+    page.notice = notice
+    page.closed = tiles is None
+
     credits = [attribution, OSM_ATTRIBUTION if around.roads else None]
     about = {
         "view": view,
@@ -120,6 +124,7 @@ def _page_of(
     data = {"page": about, "roads": bends(around.roads), **drawing.layers}
     page.data = {name: _json(value) for name, value in data.items()}
     page.add_child(drawn)
+
     if tiles is not None:
         try:
             folium.TileLayer(tiles, name="Street map", overlay=True, opacity=0.6).add_to(drawn)
@@ -132,7 +137,7 @@ def _page_of(
 
 def compare(
     trajectories: Trajectories,
-    release: Release | Trajectories,
+    release: Release | ReleasedTrajectories,
     report: Mapping[str, Any] | None = None,
     *,
     view: str = "overlay",
@@ -182,11 +187,11 @@ def compare(
     >>> print(maps.html(drawn).splitlines()[0])
     <!-- For the holder of the data, not for publication. -->
     """
-    found, typed = match(trajectories, *with_report(release, report))
+    groups, typed = match(trajectories, *with_report(release, report))
     if view not in VIEWS:
         raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(VIEWS)}")
     return _page_of(
-        release_and_originals(found, typed),
+        release_and_originals(groups, typed),
         view=view,
         title="trajanon: originals and release, for the holder of the data",
         notice=str(typed["notice"]),
@@ -197,7 +202,7 @@ def compare(
 
 
 def public(
-    release: Release | Trajectories,
+    release: Release | ReleasedTrajectories,
     *,
     tiles: str | None = "OpenStreetMap",
     around: Surroundings = NOWHERE,

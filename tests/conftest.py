@@ -73,14 +73,14 @@ def new_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give each release a key of its own, as of different holders."""
     keys = iter(range(1, 256))
     monkeypatch.setattr(
-        "trajanon.anonymization.holders_key", lambda: bytes([*range(31), next(keys)])
+        "trajanon.release.plan.holders_key", lambda: bytes([*range(31), next(keys)])
     )
 
 
 @pytest.fixture
 def far_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let lines lie farther off than trajectories are long, as those of toys do."""
-    monkeypatch.setattr("trajanon.anonymization.refuse_far", lambda *_: None)
+    monkeypatch.setattr("trajanon.release.assembly.refuse_far", lambda *_: None)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ def floors(folder: str) -> list[set[str]]:
 FLOORS = floors("trajanon")  # a module imports from its own floor or below
 EXTRACTION = floors("extract")
 BESIDE = ("extract", "maps", "data")
-TOP = {"cli", "studio", "__main__", "data_frames"}  # rooms that reach extraction and maps
+TOP = {"cli", "studio", "__main__", "anonymization"}  # rooms that reach extraction and maps
 HEAVY = {
     *("branca", "folium", "geopandas", "highspy", "llvmlite", "matplotlib", "numba", "numpy"),
     *("osmium", "pandas", "pyarrow", "pyogrio", "pyproj", "requests", "scipy", "shapely"),

@@ -19,6 +19,7 @@ PUBLIC = [
     "Partition",
     "Publisher",
     "Release",
+    "ReleasedTrajectories",
     "ServerProblem",
     "TableFindings",
     "TooFewRecords",

@@ -1,3 +1,4 @@
+from .anonymization import anonymize as anonymize
 from .common.errors import BadInput as BadInput
 from .common.errors import FileProblem as FileProblem
 from .common.errors import NoTrajectories as NoTrajectories
@@ -5,7 +6,6 @@ from .common.errors import ServerProblem as ServerProblem
 from .common.errors import TooFewRecords as TooFewRecords
 from .common.errors import TooFewSubjects as TooFewSubjects
 from .common.errors import TrajanonError as TrajanonError
-from .data_frames import anonymize as anonymize
 from .evaluation.evaluation import evaluate as evaluate
 from .evaluation.evidence import Evaluation as Evaluation
 from .evaluation.publisher import Publisher as Publisher
@@ -27,6 +27,7 @@ from .tables.tables import MicroaggregatedTable as MicroaggregatedTable
 from .tables.tables import TableFindings as TableFindings
 from .tables.tables import check_table as check_table
 from .tables.tables import microaggregate_table as microaggregate_table
+from .trajectories.trajectories import ReleasedTrajectories as ReleasedTrajectories
 from .trajectories.trajectories import Trajectories as Trajectories
 
 __version__: str

@@ -39,43 +39,50 @@ _POLYLINE = msgspec.json.Decoder(list[tuple[float, float]])  # longitudes and la
 _STEP = 15.0  # seconds from point to point in Porto
 
 
-def _whole(path: Path, layout: TableLayout, names: Sequence[str], reading: Reading) -> pd.DataFrame:
-    """Read columns of a text, as texts."""
+def _whole(
+    path: Path, layout: TableLayout, names: Sequence[str], reading: Reading
+) -> tuple[pd.DataFrame, bool]:
+    """Read columns of a text, as texts, and whether its last row is cut off."""
+    already_cut_off = reading.counts[TABLE_CUT_OFF]
     none = pd.DataFrame(columns=list(names))
-    return pd.concat([none, *read_columns(path, layout, names, reading)], ignore_index=True)
+    rows = pd.concat([none, *read_columns(path, layout, names, reading)], ignore_index=True)
+    return rows, reading.counts[TABLE_CUT_OFF] > already_cut_off
 
 
 def read_geolife(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read a `.plt` file, one trace; its subject is the folder around the folder Trajectory."""
-    before = reading.counts[TABLE_CUT_OFF]
-    points = _whole(path, _GEOLIFE, ("lat", "lon", "date", "time"), reading)
+    points, cut_off = _whole(path, _GEOLIFE, ("lat", "lon", "date", "time"), reading)
     if len(points) == 0:
         return
+
     folder = path.absolute().parent
     subject = folder.parent.name if folder.name == "Trajectory" else None
+
     points = points.fillna({"date": "", "time": ""})  # each point has a time
     time = TimeColumn(points, str(path), reading).seconds(points, reading)
-    lat, lon = numbers(points["lat"]), numbers(points["lon"])
-    cut_off = reading.counts[TABLE_CUT_OFF] > before
+    lat, lon = (numbers(points[name]) for name in ("lat", "lon"))
     yield Trace(label, subject, lat, lon, time, cut_off=cut_off)
 
 
 def read_cabspotting(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     """Read `new_NAME.txt`, the file of a cab: a trip ends whenever the cab is taken or left."""
-    rows = _whole(path, _CABSPOTTING, _CABSPOTTING.names, reading).apply(numbers)
+    texts, _ = _whole(path, _CABSPOTTING, _CABSPOTTING.names, reading)
+    rows = texts.apply(numbers)
     placed = rows["time"].notna() & rows["occupied"].notna()  # others belong to no trip
     reading.counts[source_tables.UNREAD] += int((~placed).sum())
+
     # The file has the newest first: of two points of one second, the later is above.
     rows = rows[placed][::-1].sort_values("time", kind="stable")
     if len(rows) == 0:
         return
-    cab = re.match(r"(?:new_)?([^.]+)", path.name)
+
+    match = re.match(r"(?:new_)?([^.]+)", path.name)
+    cab = match[1] if match else None
     changes = np.flatnonzero(np.diff(rows["occupied"].to_numpy())) + 1
     lat, lon, time = (rows[name].to_numpy() for name in ("lat", "lon", "time"))
     for trip, bounds in enumerate(pairwise([0, *changes.tolist(), len(rows)]), start=1):
         points = slice(*bounds)
-        subject = cab[1] if cab else None
-        yield Trace(f"{label}#{trip}", subject, lat[points], lon[points], time[points])
+        yield Trace(f"{label}#{trip}", cab, lat[points], lon[points], time[points])
 
 
 def read_tdrive(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
@@ -135,9 +142,11 @@ def _ride_of_sensor(path: Path, reading: Reading) -> tuple[dict[str, str], pd.Da
     """
     with read_errors(path, source_tables.POINTS, *DAMAGED), reading.unpacked(path) as stream:
         lines = stream.read().removeprefix(BYTE_ORDER_MARK).decode().splitlines()
+
     about: dict[str, str] = {}
     if lines and "OBSDataFormat" in lines[0]:
         about = {name.casefold(): value for name, value in parse_qsl(lines.pop(0))}
+
     header, *lines = lines or [""]
     names = [name.strip().casefold() for name in fields_of(header, ";")]
     _check_names(path, _SENSOR, names, "files of OpenBikeSensor")
@@ -168,7 +177,8 @@ def read_simra(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
 
     No person is named, so it is unknown which rides are of one person.
     """
-    above, header = 0, ""
+    above = 0
+    header = ""
     with read_errors(path, source_tables.POINTS, *DAMAGED), Reading().unpacked(path) as stream:
         for line in stream:
             above += 1
@@ -176,22 +186,26 @@ def read_simra(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
                 stream.readline()  # versions
                 header = stream.readline().decode(errors="replace").strip()
                 break
+
     layout = TableLayout(names=header.split(","), above=above + 2)
     _check_names(path, _SIMRA, layout.names, "rides of SimRa below their incidents")
-    before = reading.counts[TABLE_CUT_OFF]
-    rows = _whole(path, layout, _SIMRA, reading)
+
+    rows, cut_off = _whole(path, layout, _SIMRA, reading)
     rows = rows[rows["lat"].notna() & rows["lon"].notna()]
     if not len(rows):
         reading.counts[EMPTY] += 1
         return
+
     lat, lon, time = (numbers(rows[name]) for name in _SIMRA)
-    yield Trace(label, None, lat, lon, time / 1e3, cut_off=reading.counts[TABLE_CUT_OFF] > before)
+    yield Trace(label, None, lat, lon, time / 1e3, cut_off=cut_off)
 
 
 def _trips(trips: pd.DataFrame, reading: Reading) -> Iterator[Trace]:
     starts = pd.to_numeric(trips["TIMESTAMP"], errors="coerce").to_numpy(np.float64)
     lines = map(_line, trips["POLYLINE"])
-    names, taxis = (trips[c].astype(object).where(trips[c].notna(), None) for c in _PORTO[:2])
+    names, taxis = (
+        trips[column].astype(object).where(trips[column].notna(), None) for column in _PORTO[:2]
+    )
     for name, taxi, start, line in zip(names, taxis, starts, lines, strict=True):
         if line is None or name is None or np.isnan(start):
             reading.counts[source_tables.UNREAD] += 1

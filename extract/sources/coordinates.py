@@ -31,6 +31,7 @@ def to_degrees(xy: Floats, system: Any, what: str) -> tuple[Floats, Floats]:
         reason = " ".join(str(error).split())[:100]
         why = f"cannot be turned into WGS 84 ({reason}); transform it to EPSG:4326 first"
         raise BadInput(f"{what} has a reference system that {why}") from error
+
     lon, lat = transformer.transform(xy[:, 0], xy[:, 1])
     impossible = ~(np.isfinite(lon) & np.isfinite(lat))
     lon[impossible] = lat[impossible] = np.nan
@@ -59,15 +60,18 @@ def check_degrees(
 ) -> None:
     """Refuse what is not on Earth: most points, or any in an unknown system; others are cleaned."""
     are_known = np.isfinite(lat) & np.isfinite(lon)
-    lat, lon = lat[are_known], lon[are_known]
+    lat = lat[are_known]
+    lon = lon[are_known]
     north, east = np.abs(lat), np.abs(lon)
     off = (north > 90.0) | (east > 180.0)
     if not (_most(off) if known else off.any()):
         return
+
     system = "" if known else " names no reference system, and"
     problem = f"{system or ':'} its coordinates are not degrees on Earth"
     if _most((north > 90.0) & (north <= 180.0) & (east <= 90.0)):
         problem = ": latitude and longitude seem swapped"
+
     ranges = (
         f"{name} from {values.min():,.0f} to {values.max():,.0f}"
         for name, values in (("lat", lat), ("lon", lon))
@@ -90,11 +94,13 @@ def reader_of_degrees(
         return lat, to_the_west(lon) if turns else lon
 
     lat, lon = read(first)
+
     for role, values in (("lat", lat), ("lon", lon)):
         texts = first[role].dropna()
         if len(texts) and not np.isfinite(values).any():
             example = f"such as {str(texts.iloc[0])[:40]!r}: write it as 48.2 or 48.2N"
             raise BadInput(f"{what} has no {role} that can be read, {example}")
+
     turns = from_0_to_360(lon, what, reading)
     check_degrees(lat, to_the_west(lon) if turns else lon, what, OF_COLUMNS)
     return read
@@ -102,7 +108,8 @@ def reader_of_degrees(
 
 def _of_role(rows: pd.DataFrame, role: str) -> Floats:
     """Read degrees, their signs as letters glued on or in a column beside; others become NaN."""
-    values, letters = numbers(rows[role]), LETTERS[role]
+    values = numbers(rows[role])
+    letters = LETTERS[role]
     if not pd.api.types.is_numeric_dtype(rows[role]) and np.isnan(values).any():
         texts = rows[role].astype("string").str.upper().str.replace(",", ".")
         letter = f"[{letters}]"
@@ -113,6 +120,7 @@ def _of_role(rows: pd.DataFrame, role: str) -> Floats:
         values = np.where(
             sign_of.notna(), _signed(numbers(parts["size"]), sign_of, letters), values
         )
+
     sign = f"{role}_sign"
     return _signed(values, rows[sign], letters) if sign in rows else values
 

@@ -67,10 +67,10 @@ def _decoded(stream: Stream, path: Path, reading: Reading) -> Iterator[Fix | Non
                 yield fix
     except (*DAMAGED, *_BROKEN) as error:
         cut_off = isinstance(error, (*DAMAGED, fitdecode.FitEOFError))
-        what = "is cut off" if cut_off else "is no FIT, or damaged"
+        state = "is cut off" if cut_off else "is no FIT, or damaged"
         why = " ".join(str(error).split())[:100] or "its bytes make no sense"
         way_out = "copy it again, or recover it with GPSBabel, -i garmin_fit,recoverymode=1"
-        raise FileProblem(f"{path} {what} ({why}): {way_out}") from error
+        raise FileProblem(f"{path} {state} ({why}): {way_out}") from error
 
 
 def _fix(record: fitdecode.FitDataMessage) -> Fix | None:
@@ -97,12 +97,13 @@ def _of_sentences(path: Path, reading: Reading) -> Iterator[Fix]:
     try:
         with reading.unpacked(path) as stream:
             while line := stream.readline(_LONGEST):  # a logger may write something before
-                if found := _SENTENCE.search(line):
+                if match := _SENTENCE.search(line):
                     dated = True
-                    if fix := _of_sentence(found[0].decode(errors="replace"), reading):
+                    if fix := _of_sentence(match[0].decode(errors="replace"), reading):
                         yield fix
     except DAMAGED as error:
         raise FileProblem(f"cannot read {path} to its end ({error}): copy it again") from error
+
     if not dated:
         way_out = "turn it into GPX by GPSBabel with -i nmea,date=YYYYMMDD"
         raise FileProblem(f"{path} has no RMC sentences, which have the date: {way_out}")
@@ -132,23 +133,25 @@ def read_kml(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
         with reading.unpacked(path) as stream:
             yield from _traces_of_kml(_tree(stream, path, "kml"), label, reading)
         return
+
     documents = _documents(path, reading)
     if reading.columns.get("subject") == TRACK:
         for name, root in documents:
             yield from _traces_of_kml(root, f"{label}/{name}", reading)
         return
+
     pieces = ([*_of_placemarks(root, reading), None] for _, root in documents)
     yield from traces_of_fixes(chain.from_iterable(pieces), label, reading)
 
 
 def _documents(path: Path, reading: Reading) -> Iterator[tuple[str, ElementTree.Element]]:
     """Read each document of a KMZ; one that cannot be read ends the reading."""
-    read = False
+    any_read = False
     for name, opened in members(path, reading):
         if opened and name.lower().endswith(".kml"):
             yield name, _tree(opened(), f"{path}/{name}", "kml")
-            read = True
-    if not read:
+            any_read = True
+    if not any_read:
         raise FileProblem(f"{path} holds no .kml file: name another one")
 
 
@@ -160,6 +163,7 @@ def _traces_of_kml(root: ElementTree.Element, label: str, reading: Reading) -> I
     if not any(fixes for _, fixes in lines):
         yield from traces_of_fixes(_of_placemarks(root, reading), label, reading)
         return
+
     for number_of_line, (placemark, fixes) in enumerate(lines, start=1):
         name = f"{label}/track {number_of_line}"
         if fixes:
@@ -179,20 +183,22 @@ def read_tcx(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
 def _tree(stream: Stream, name: object, root: str) -> ElementTree.Element:
     """Read an XML document whole."""
     try:
-        found = ElementTree.parse(io.BytesIO(stream.read())).getroot()
+        element = ElementTree.parse(io.BytesIO(stream.read())).getroot()
     except DAMAGED as error:
         raise FileProblem(f"cannot read {name} to its end ({error}): copy it again") from error
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         why = f"({error}): it may be cut off, or of another kind"
         raise FileProblem(f"{name} is not well-formed XML {why}") from error
-    if found.tag.rpartition("}")[2] != root:
-        raise FileProblem(f"{name} begins with <{found.tag}>, not with <{root}>")
-    return found
+
+    if element.tag.rpartition("}")[2] != root:
+        raise FileProblem(f"{name} begins with <{element.tag}>, not with <{root}>")
+    return element
 
 
 def _of_placemarks(root: ElementTree.Element, reading: Reading) -> list[Fix | None]:
     """Read the tracks, else the points, else the lines: programs write all three in one file."""
-    tracks, lines = list[Fix | None](), list[Fix | None]()
+    tracks: list[Fix | None] = []
+    lines: list[Fix | None] = []
     for track in root.iterfind(".//{*}Track"):
         whens = [when.text for when in track.iterfind("{*}when")]
         coords = [(coord.text or "").split() for coord in track.iterfind("{*}coord")]
@@ -201,6 +207,7 @@ def _of_placemarks(root: ElementTree.Element, reading: Reading) -> list[Fix | No
             whens = [None] * len(coords)
         tracks += [_place(coord, moment(when)) for coord, when in zip(coords, whens, strict=False)]
         tracks.append(None)
+
     for line in root.iterfind(".//{*}LineString/{*}coordinates"):
         places = re.sub(r"\s*,\s*", ",", line.text or "").split()
         lines += [*(_place(place.split(","), nan) for place in places), None]

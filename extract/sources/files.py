@@ -59,14 +59,17 @@ def find(paths: Sequence[Path], reading: Reading) -> list[SourceFile]:
     for path in paths:
         if path.is_dir():
             files = _of_folder(path, reading)
-            found += [replace(one, folder=_person(one.path, path, paths)) for one in files]
+            found += [replace(file, folder=_person(file.path, path, paths)) for file in files]
         elif file := _file(path, reading):
             found.append(file)
         else:
             kinds = f"those known are {', '.join(FORMATS)}"
             way_out = "give it the suffix of its kind, or turn it into GPX by GPSBabel"
             raise BadInput(f"{path} is of no known kind; {kinds}: {way_out}")
-    depth, different = 1, len({file.path for file in found})
+
+    # Labels have as many folders as tell all files apart.
+    depth = 1
+    different = len({file.path for file in found})
     while len({file.labelled(depth).label for file in found}) < different:
         depth += 1
     reading.warned.tell_others()
@@ -157,16 +160,17 @@ def traces_of_files(
     contents: Iterable[Iterator[Item]] = (read_file(file, reading) for file in files)
     if jobs > 1 or client is not None:
         contents = prefetched(files, reading, jobs, client)
+
     items = _items(contents, reading, len(files))
-    for is_page, some in groupby(items, lambda item: isinstance(item[1], list)):
+    for is_page, alike in groupby(items, lambda item: isinstance(item[1], list)):
         if is_page:
-            number, page = next(some)
-            pages = (one for _, one in chain([(number, page)], some) if isinstance(one, list))
+            number, first = next(alike)
+            pages = (page for _, page in chain([(number, first)], alike) if isinstance(page, list))
             where = f"{files[number].label}: "
             for trace in joined_traces(pages, reading.counts, where, saved=True):
                 yield number, trace
         else:
-            yield from ((n, trace) for n, trace in some if isinstance(trace, Trace))
+            yield from ((number, trace) for number, trace in alike if isinstance(trace, Trace))
 
 
 def _items(
@@ -200,7 +204,7 @@ def prefetched(
     files: Sequence[SourceFile], reading: Reading, jobs: int, client: "Client | None" = None
 ) -> Iterator[Iterator[Item]]:
     """Return the contents of each file; others are read meanwhile by processes or workers."""
-    there = [file for file in files if not _is_large(file)]
+    small = [file for file in files if not _is_large(file)]
     options = {
         "columns": reading.columns,
         "subjects_exact": reading.subjects_exact,
@@ -213,16 +217,18 @@ def prefetched(
             context = multiprocessing.get_context("spawn")
             pool = ProcessPoolExecutor(jobs, context, signal.signal, ctrl_c_is_for_the_parent)
             ending.callback(pool.shutdown, wait=False, cancel_futures=True)
-            results = results_in_order(lambda file: pool.submit(task, file).result, there, 2 * jobs)
+            results = results_in_order(lambda file: pool.submit(task, file).result, small, 2 * jobs)
         else:
             # Workers may stand in other folders.
-            whole = (replace(file, path=file.path.absolute()) for file in there)
-            results = on_cluster(client, task, whole)
+            absolute = (replace(file, path=file.path.absolute()) for file in small)
+            results = on_cluster(client, task, absolute)
         ending.callback(results.close)
         for file in files:
             try:
-                here = _is_large(file)
-                yield read_file(file, reading) if here else _given(next(results), file, reading)
+                if _is_large(file):
+                    yield read_file(file, reading)
+                else:
+                    yield _given(next(results), file, reading)
             except BrokenProcessPool as error:
                 why = "a reading process was ended: if memory ran out, lower `jobs`"
                 raise FileProblem(why) from error
@@ -250,7 +256,10 @@ def _read_whole(file: SourceFile, options: dict[str, Any], *, on_worker: bool) -
     if on_worker and not there:  # it must not be left out
         why = "all workers must see the files under the same names"
         raise FileProblem(f"a worker cannot read {file.path} as it was found here: {why}")
-    warned, items, problem = _Kept(), list[Item](), None
+
+    warned = _Kept()
+    items: list[Item] = []
+    problem = None
     reading = Reading(**options, warned=warned)
     try:
         items.extend(read_file(file, reading))
@@ -261,6 +270,7 @@ def _read_whole(file: SourceFile, options: dict[str, Any], *, on_worker: bool) -
 
 def attribution(files: Iterable[SourceFile]) -> str | None:
     """Return the line that must go with these files, if one came from OpenStreetMap."""
-    asked = {"gpx": gpx_document.from_osm, "gpx-archive": gpx_document.archive_is_from_osm}
-    found = any(asked[file.format](file.path) for file in files if file.format in asked)
-    return OSM_ATTRIBUTION if found else None
+    is_from_osm = {"gpx": gpx_document.from_osm, "gpx-archive": gpx_document.archive_is_from_osm}
+    judged = (file for file in files if file.format in is_from_osm)
+    any_from_osm = any(is_from_osm[file.format](file.path) for file in judged)
+    return OSM_ATTRIBUTION if any_from_osm else None

@@ -153,6 +153,7 @@ def _layers_of(path: Path, what: str, reading: Reading) -> list[str | None]:
     kept = [name for name in names if name in recorded[:1] or name not in _OF_GPX]
     if not recorded:
         return list(names)
+
     reading.counts.update([BESIDE_TRACKS] * (len(names) - len(kept)))
     return list(kept)
 
@@ -168,23 +169,27 @@ def _of_layer(
             raise BadInput(f"{what} has no geometries; save its table as CSV or Parquet")
         # As texts, times keep their zones, even if these differ.
         meta, table = pyogrio.raw.read_arrow(path, layer=name, datetime_as_string=True)
+
     column = meta["geometry_name"] or "wkb_geometry"
     try:  # after a feature without geometry, GDAL may give geometries that overlap
         table[column].validate(full=True)
     except pa.ArrowInvalid as error:
         why = f"which GDAL reads in no {info['driver']}; leave them out, or save it as GeoPackage"
         raise FileProblem(f"{what} has features without geometry, {why}") from error
+
     if info["driver"] == "FlatGeobuf" and table.num_rows < info["features"]:
         read_of_all = f"{table.num_rows:,} of {number_of(info['features'], 'feature')}"
         raise FileProblem(f"{what} is damaged or cut off: it has {read_of_all}")
+
     if info["driver"] == "GeoJSONSeq":
         with path.open("rb") as file:
             separated = file.read(1) == b"\x1e"
             file.seek(0)
-            lines = sum(x.count(b"\x1e") if separated else not x.isspace() for x in file)
+            lines = sum(line.count(b"\x1e") if separated else not line.isspace() for line in file)
         reading.counts.update(
             {NO_FEATURE: lines - table.num_rows} if lines > table.num_rows else {}
         )
+
     yield from traces_of_features(
         *_features(table, column, what),
         info["crs"],
@@ -244,6 +249,7 @@ def _of_parquet(path: Path, what: str, label: str, reading: Reading) -> Iterator
         table = file.read(use_threads=False)
     if b"trajanon" in (table.schema.metadata or {}):
         raise BadInput(f"{what} is what trajanon extract wrote: give it to trajanon anonymize")
+
     geo = described(table.schema, what)
     column = geo["columns"][geo["primary_column"]]
     features = _features(table, geo["primary_column"], what, column.get("encoding", "WKB"))
@@ -281,15 +287,18 @@ def _traces_of_moving(
     moving = [moving_point for moving_point in found if isinstance(moving_point, _Moving)]
     if not moving:
         return
+
     systems = list(dict.fromkeys(moving_point.system for moving_point in moving))
     if len(systems) > 1:
         named = f"several reference systems, such as {systems[0]} and {systems[1]}"
         raise BadInput(f"{what} names {named}; transform it to EPSG:4326 first")
+
     with np.errstate(invalid="ignore"):  # NaN is for the cleaning
         parts = (
             [shapely.linestrings(part) for part in moving_point.parts] for moving_point in moving
         )
         lines = np.array([shapely.multilinestrings(parts_of_point) for parts_of_point in parts])
+
     names = dict.fromkeys(name for moving_point in moving for name in moving_point.columns)
     columns = {
         name: [plain_value(moving_point.columns.get(name)) for moving_point in moving]
@@ -312,13 +321,16 @@ def _moving(feature: Any, crs: Any) -> _Moving | str:
     """Read a feature; its reference system may stand in it, or in its temporal geometry."""
     if not isinstance(feature, Mapping):
         return UNREAD
-    properties, moving = feature.get("properties"), feature.get("temporalGeometry")
+
+    properties = feature.get("properties")
     columns = dict(properties) if isinstance(properties, Mapping) else {}
+    moving = feature.get("temporalGeometry")
     if not isinstance(moving, Mapping):
         moving = feature  # as MobilityDB writes it, or a line with its times
     pieces = _pieces(moving, columns)
     if pieces is None:
         return OTHERS
+
     parts = [_places(piece.get("coordinates")) for piece in pieces if isinstance(piece, Mapping)]
     known = [part for part in parts if part is not None]
     if len(known) < len(pieces):
@@ -326,6 +338,7 @@ def _moving(feature: Any, crs: Any) -> _Moving | str:
     long = [len(part) > 1 for part in known]
     if not any(long):
         return SINGLE_POINTS
+
     if "id" in feature:
         columns = {"id": feature["id"], **columns}
     times = [piece.get("datetimes") for piece in compress(pieces, long)]
@@ -343,9 +356,11 @@ def _pieces(moving: Mapping[str, Any], columns: Mapping[str, Any]) -> list[Any] 
     if moving.get("type") in _KINDS:
         pieces = moving.get("sequences")
         return pieces if isinstance(pieces, list) else [moving]
+
     line = moving.get("geometry")
     if not isinstance(line, Mapping) or line.get("type") not in ("LineString", "MultiLineString"):
         return None
+
     is_line = line["type"] == "LineString"
     if is_line and "datetimes" in columns:
         return [{**line, "datetimes": columns["datetimes"]}]
@@ -360,6 +375,7 @@ def _timed_line(coordinates: Any) -> dict[str, Any]:
     fourth = [place[3] if isinstance(place, list) and place[3:] else None for place in positions]
     if not any(value is not None for value in fourth):
         return {"coordinates": coordinates}
+
     seconds = times_in(np.array([number(value) for value in fourth]))
     times = None if seconds is None else [None if np.isnan(t) else t for t in seconds.tolist()]
     return {"coordinates": coordinates, "datetimes": times}
@@ -379,7 +395,7 @@ def read_mds(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
         document = json_of(stream, str(path), dict[str, Any])
     data = document.get("data", document)
     trips = data.get("trips") if isinstance(data, Mapping) else None
-    trips_read = [_trip(trip) for trip in trips or []] if isinstance(trips, list) else []
+    trips_read = [_trip(trip) for trip in trips] if isinstance(trips, list) else []
     if WITHOUT_ROUTE in trips_read:
         msg = "leaves out trips without a route: MDS 2.0 has points in /telemetry, read as a table"
         reading.warn(WITHOUT_ROUTE, f"{path} {msg}")
@@ -402,6 +418,7 @@ def _trip(trip: Any) -> _Moving | str:
         return WITHOUT_ROUTE
     if xy is None or times.ndim > 1:
         return UNREAD
+
     columns = {name: value for name, value in trip.items() if name != "route"}
     vehicle = trip.get("device_id") or trip.get("vehicle_id")
     return _Moving([xy], {**columns, "device_id": vehicle, "timestamp": times.tolist()})

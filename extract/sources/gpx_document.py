@@ -107,9 +107,10 @@ class XmlStream:
             if there and not there[:1].isascii():
                 why = f"and {other_encoding(there)}"
             raise FileProblem(f"{self._name} is not well-formed XML {why}") from error
+
         self._fed += len(chunk)
-        tag, text = self._fed - self._parser.CurrentByteIndex, sum(map(len, self._text))
-        if max(tag, text) > _LONGEST:
+        bytes_of_tag = self._fed - self._parser.CurrentByteIndex
+        if max(bytes_of_tag, sum(map(len, self._text))) > _LONGEST:
             raise FileProblem(f"{self._name} has a tag or text of more than 8 MB")
         return last
 
@@ -136,8 +137,7 @@ class Segment:
 
     def take(self, marked: Bools) -> "Segment":
         """Return some of its points."""
-        lat, lon, time = self.lat[marked], self.lon[marked], self.time[marked]
-        return replace(self, lat=lat, lon=lon, time=time)
+        return replace(self, lat=self.lat[marked], lon=self.lon[marked], time=self.time[marked])
 
 
 ApiPage = list[Segment]
@@ -212,7 +212,8 @@ class GpxStream(XmlStream):
         self._parser.CharacterDataHandler = self._text.append
 
     def _end(self, tag: str) -> None:
-        depth, name = len(self._path), self._path.pop()
+        depth = len(self._path)
+        name = self._path.pop()
         if depth == 5 and name == "time" and self._times:
             self._times[-1] = "".join(self._text).strip()
             self._parser.CharacterDataHandler = None
@@ -293,6 +294,7 @@ def read(path: Path, label: str, reading: Reading) -> Iterator[Trace | ApiPage]:
         document = GpxStream(stream.read1, str(path))
         by_track = reading.columns.get("subject") == TRACK
         yield from traces_of_document(document, label, by_track=by_track)
+
     _count_times(document, str(path), reading)
     if document.is_empty:
         msg = f"{path} holds no track points: routes and waypoints are no recordings"
@@ -323,6 +325,7 @@ def traces_of_document(
     segments = iter(document)
     first = next(segments, None)  # what the document is, stands before it
     segments = chain([first] if first else [], segments)
+
     if document.is_api_answer:
         page: ApiPage = []
         try:
@@ -332,6 +335,7 @@ def traces_of_document(
             raise
         yield page
         return
+
     yield from with_last_cut_off(
         Trace(
             f"{name}/track {segment.track}" if by_track else name,
@@ -353,7 +357,9 @@ def _clock_of(segment: Segment) -> Floats:
 def read_archive(path: Path, label: str, reading: Reading) -> Iterator[Trace | ApiPage]:
     """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
     accounts: dict[int, int] | None = None
-    read, nameless, problem = False, 0, ""
+    any_read = False
+    nameless = 0
+    problem = ""
     used = 0  # points of the member at hand
     by_track = reading.columns.get("subject") == TRACK
     try:
@@ -368,23 +374,26 @@ def read_archive(path: Path, label: str, reading: Reading) -> Iterator[Trace | A
                     accounts = metadata.accounts  # where they are damaged, what comes before
                     list(metadata)
                     continue
-                upload, subject = name, None
+
+                upload = name
+                subject = None
                 if dump_name := _DUMPED.fullmatch(name):
                     upload = str(int(dump_name[2]))
                     if dump_name[1] != "trackable":  # which name no account
                         nameless += accounts is None
                         account = (accounts or {}).get(int(dump_name[2]))
                         subject = None if account is None else f"osm:uid:{account}"
+
                 document = GpxStream(opened().read1, f"{path}/{name}")
                 used = 0
                 recording_name = f"{label}/{upload}"
                 for trace_or_page in traces_of_document(
                     document, recording_name, subject, by_track=by_track
                 ):
-                    read = True
+                    any_read = True
                     used += points_of(trace_or_page)
                     yield trace_or_page
-                read = True
+                any_read = True
                 _count_times(document, f"{label}/{upload}", reading)
                 reading.counts.update([EMPTY] * document.is_empty)
             except FileProblem as error:
@@ -393,10 +402,11 @@ def read_archive(path: Path, label: str, reading: Reading) -> Iterator[Trace | A
                 used = 0
     except CutOff as error:
         problem = f"{path} is damaged or cut off ({error}): download it again"
-        if read:
+        if any_read:
             reading.counts[CUT_OFF_FILES] += 1
             reading.warn(CUT_OFF_FILES, f"{problem}; what comes before is used", problem)
-    if not read:
+
+    if not any_read:
         nothing = f"{path} holds no {', '.join(_GPX)} file: unpack others, and name the folder"
         raise FileProblem(problem or nothing)
     if nameless:
@@ -419,10 +429,10 @@ def archive_is_from_osm(path: Path) -> bool:
 
 def _kind_of(name: str) -> str:
     """Name the kind of a member; as in folders, hidden ones are left out."""
-    last = name.rpartition("/")[2]
-    if last == "metadata.xml":
+    file_name = name.rpartition("/")[2]
+    if file_name == "metadata.xml":
         return "metadata"
-    return "gpx" if last.lower().endswith(_GPX) and not last.startswith(".") else ""
+    return "gpx" if file_name.lower().endswith(_GPX) and not file_name.startswith(".") else ""
 
 
 class _Metadata(XmlStream):
@@ -437,6 +447,7 @@ class _Metadata(XmlStream):
         if tag == "gpxFiles":
             self.generator = attributes.get("generator", "")
         elif tag == "gpxFile":
-            number, account = attributes.get("id", ""), attributes.get("uid", "")
+            number = attributes.get("id", "")
+            account = attributes.get("uid", "")
             if _NUMBER.fullmatch(number) and _NUMBER.fullmatch(account):
                 self.accounts[int(number)] = int(account)

@@ -94,21 +94,24 @@ class NumberedPages:
             raise BadInput(f"the box {self.box} has {area:.3g} square degrees, {why}")
         if self.max_pages < 1:
             raise BadInput(f"`max_pages` must be at least 1 (got {self.max_pages})")
+
         try:
             parts = urlsplit(self.url)
-            named = parts.hostname and (parts.port is None or parts.port > 0)
+            has_host = parts.hostname and (parts.port is None or parts.port > 0)
         except ValueError:  # a port that is none
-            named = False
-        if not named or not self.url.startswith(("https://", "http://")):
+            has_host = False
+        if not has_host or not self.url.startswith(("https://", "http://")):
             raise BadInput(f"the server {self.url!r} must begin with https:// and a host")
+
         self._name = self.url.rstrip("/")
         self._address = f"{self._name}/api/0.6/trackpoints"
         self._last = -math.inf  # when the server was asked
         # Never 1e-05, which the server need not understand; it has seven decimals itself.
         self._bbox = ",".join(f"{side:.7f}".rstrip("0").rstrip(".") for side in self.box.sides)
+
         root = self.cache or platformdirs.user_cache_path("trajanon") / "osm-api"
         names = (parts.hostname, parts.port, parts.path.strip("/"), self._bbox)
-        self._folder = root / re.sub(r"[^\w.-]", "_", "_".join(str(one) for one in names if one))
+        self._folder = root / re.sub(r"[^\w.-]", "_", "_".join(str(name) for name in names if name))
 
     def __iter__(self) -> Iterator[ApiPage]:
         """Return the pages, from the cache where it has them."""
@@ -121,6 +124,7 @@ class NumberedPages:
             day = datetime.fromtimestamp(self._path(0).stat().st_mtime).astimezone()
             msg = "%s from the cache of %s; to ask for new ones, remove %s"
             logger.info(msg, number_of(kept, "page"), day.date(), self._folder)
+
         with requests.Session() as self._session:
             self._session.headers["User-Agent"] = (
                 f"trajanon/{version('trajanon')} (+https://github.com/trajanon/trajanon)"
@@ -134,6 +138,7 @@ class NumberedPages:
                     yield []  # nothing follows
                     return
                 query = following or {"bbox": self._bbox, "page": str(number + 1)}
+
         # Of numbered pages the end is known only once the page after the last has been requested.
         pages = number_of(self.max_pages, "page")
         msg = f"stopped after {pages} of the box {self.box}, the server may have more: "
@@ -144,17 +149,19 @@ class NumberedPages:
         path = self._path(number)
         with suppress(*DAMAGED):  # a `FileProblem` among them
             content = gzip.decompress(path.read_bytes())
-            named = _NEXT.search(content)
-            following = dict(parse_qsl(named[1].decode())) if named else None
+            match = _NEXT.search(content)
+            following = dict(parse_qsl(match[1].decode())) if match else None
             # Numbers and names count pages differently: the one never goes on where the other was.
             if not number or (following is None) == ("page" in query):
                 return read_document(content, str(path)), following
+
         answer = self._downloaded(number, query)
         try:
             page = read_document(answer.content, f"page {number}")
         except FileProblem as error:
             what = f"something else than GPX as page {number}"
             raise ServerProblem(f"{self._name} sent {what}; {self._way_on()}") from error
+
         try:
             with replacing(path) as (draft,):
                 draft.write_bytes(gzip.compress(answer.kept()))
@@ -170,10 +177,10 @@ class NumberedPages:
         try:
             there = urlsplit(urljoin(self._address, following))
             ports = (None, here.port or {"http": 80, "https": 443}[here.scheme])
-            same = there.hostname == here.hostname and there.port in ports
+            same_host = there.hostname == here.hostname and there.port in ports
         except ValueError:  # a port that is none
-            same = False
-        if not same or there.path != here.path:
+            same_host = False
+        if not same_host or there.path != here.path:
             why = f"names {following[:200]} as its next page, which is elsewhere and not asked for"
             raise ServerProblem(f"{self._name} {why}; name the server by its own address")
         return {**dict(parse_qsl(there.query)), "bbox": self._bbox}
@@ -201,12 +208,16 @@ class NumberedPages:
         while True:
             if (rest := self._last + self.pause - time.monotonic()) > 0.0:
                 time.sleep(rest)
-            status, waits = 0, [5.0, 10.0]
+
+            status = 0
+            waits = [5.0, 10.0]
             try:
                 answer = self._session.get(self._address, params=query, timeout=TIMEOUT)
             except RequestException as error:
                 why = f"page {number} broke off ({type(error).__name__})"
-                said = f"{self._name} cannot be reached, or {why}: check the connection, or proxy"
+                problem = (
+                    f"{self._name} cannot be reached, or {why}: check the connection, or proxy"
+                )
             else:
                 status = answer.status_code
                 if status == 200:
@@ -216,19 +227,21 @@ class NumberedPages:
                     return _Answer(answer.content, self._query_of(link) if link else {})
                 # Words of the application, or of a proxy before it, which likes to speak HTML.
                 words = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())[:300]
-                said = f"{self._name} refuses page {number} ({status}: {words or answer.reason})"
+                problem = f"{self._name} refuses page {number} ({status}: {words or answer.reason})"
             finally:
                 self._last = time.monotonic()
+
             if status in BUSY:
                 waits = [60.0, 120.0, 240.0, 480.0]
                 with suppress(KeyError, InvalidHeader):
-                    asked = Retry().parse_retry_after(answer.headers["Retry-After"])
-                    waits = [asked or wait for wait in waits if asked <= LONGEST_WAIT]
+                    seconds = Retry().parse_retry_after(answer.headers["Retry-After"])
+                    waits = [seconds or wait for wait in waits if seconds <= LONGEST_WAIT]
             if status and status not in LATER:
-                raise ServerProblem(said)
+                raise ServerProblem(problem)
             if tried >= len(waits):
-                raise ServerProblem(f"{said}; {self._way_on()}")
-            logger.warning("%s; trying again in %.0f s", said, waits[tried])
+                raise ServerProblem(f"{problem}; {self._way_on()}")
+
+            logger.warning("%s; trying again in %.0f s", problem, waits[tried])
             time.sleep(waits[tried])
             tried += 1
 
@@ -238,11 +251,11 @@ def traces_of_boxes(
 ) -> Iterator[tuple[int, Trace]]:
     """Ask the server for the traces of boxes, each with the number of its box."""
     warned = Notices()
-    asked = [
+    pages_of_boxes = [
         NumberedPages(box=box, url=url, max_pages=max_pages, progress=progress, warned=warned)
         for box in boxes
     ]
-    for number, pages in enumerate(asked):
+    for number, pages in enumerate(pages_of_boxes):
         # Trackable recordings have no other name than their place in a row.
         where = f"box {number + 1}: "
         for trace in joined_traces(pages, counts, where, warned=warned):
@@ -278,7 +291,9 @@ def joined_traces(
     first_pages: dict[int, int] = {}  # of each point, by its hash
     held: list[Segment] = []  # the pieces of one trace
     warned = warned or Notices()
-    name, trackables, cut_off = "", 0, not saved
+    name = ""
+    trackables = 0
+    cut_off = not saved
     for number, page in enumerate(pages):
         parts = _new_parts(page, number, first_pages, dropped)
         track = 0
@@ -286,18 +301,19 @@ def joined_traces(
             # A page's first segment may be of the last one's recording, which may also have paused
             # just where the page was cut. Two recordings taken for one count as one subject, which
             # is safe; one taken for two would not be.
-            same = part is parts[0] and bool(held) and held[-1].url == part.url
-            pause = part.time[0] - held[-1].time[-1] if same else 0.0
-            same = same and bool(part.url or pause >= 0.0)
-            if same and (part.url or pause <= LONGEST_CUT):
+            goes_on = part is parts[0] and bool(held) and held[-1].url == part.url
+            pause = part.time[0] - held[-1].time[-1] if goes_on else 0.0
+            goes_on = goes_on and bool(part.url or pause >= 0.0)
+            if goes_on and (part.url or pause <= LONGEST_CUT):
                 held.append(part)
             else:
                 yield from _whole(held, name, dropped, warned)
-                if part.track != track and not same:
+                if part.track != track and not goes_on:
                     trackables += part.url is None
                     name = part.url or f"{where}trackable {trackables}"
                 held = [part]
             track = part.track
+
         untimed = any(not np.isfinite(segment.time).any() for segment in page)
         if saved or (parts and not untimed):
             continue
@@ -317,12 +333,14 @@ def _new_parts(
     timed = [segment.take(np.isfinite(segment.time)) for segment in page]
     hashes = [hashes_of(segment.lat, segment.lon, segment.time) for segment in timed]
     all_hashes = np.concatenate([*hashes, np.empty(0, dtype=np.uint64)])
+
     # Inside a page, a receiver that stood still may repeat itself.
     new = np.array(
-        [first_pages.setdefault(segment, number) == number for segment in all_hashes.tolist()], bool
+        [first_pages.setdefault(point, number) == number for point in all_hashes.tolist()], bool
     )
     dropped[WITHOUT_TIME] += sum(len(segment.time) for segment in page) - len(new)
     dropped[REPEATED] += len(new) - int(new.sum())
+
     ends = np.cumsum([len(segment.time) for segment in timed])
     parts = map(Segment.take, timed, np.split(new, ends[:-1]))
     return [part for part in parts if len(part.time)]
@@ -337,14 +355,18 @@ def _whole(
     cut_off: bool = False,
 ) -> Iterator[Trace]:
     """Join the pieces of a trace, if there are any."""
-    if parts:
-        url, subject = parts[0].url, None
-        if url is not None:  # it names the account, /user/NAME/traces/ID, or stands for one
-            found = re.search(r"/user/([^/]+)/traces/", url)
-            subject = f"osm:{found[1] if found else url}"
-        lat, lon, time = (
-            np.concatenate([getattr(part, column) for part in parts])
-            for column in ("lat", "lon", "time")
-        )
-        trace = Trace(name, subject, lat, lon, time, cut_off=cut_off)
-        yield from with_true_years([trace], name, dropped, partial(warned.warn, logger))
+    if not parts:
+        return
+
+    url = parts[0].url
+    subject = None
+    if url is not None:  # it names the account, /user/NAME/traces/ID, or stands for one
+        match = re.search(r"/user/([^/]+)/traces/", url)
+        subject = f"osm:{match[1] if match else url}"
+
+    lat, lon, time = (
+        np.concatenate([getattr(part, column) for part in parts])
+        for column in ("lat", "lon", "time")
+    )
+    trace = Trace(name, subject, lat, lon, time, cut_off=cut_off)
+    yield from with_true_years([trace], name, dropped, partial(warned.warn, logger))

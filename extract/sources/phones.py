@@ -84,6 +84,7 @@ def _fixes(path: Path, reading: Reading) -> Iterator[Fix | None]:
         document = json_of(stream, str(path), _Google | list[Raw])
     if isinstance(document, list):  # an iPhone's Timeline
         document = _Google(semanticSegments=document)
+
     pieces_found = chain.from_iterable(
         read_it(decoded(raw, str(path)))
         for read_it, entries in (
@@ -94,6 +95,7 @@ def _fixes(path: Path, reading: Reading) -> Iterator[Fix | None]:
         )
         for raw in entries
     )
+
     pieces: defaultdict[object, array[float]] = defaultdict(lambda: array("d"))
     for piece, fix, off in pieces_found:
         if isnan(fix[0]) or isnan(fix[1]):
@@ -102,9 +104,11 @@ def _fixes(path: Path, reading: Reading) -> Iterator[Fix | None]:
             reading.counts[VAGUE] += 1
         else:
             pieces[piece].extend(fix)
+
     of_each = {piece: np.array(values).reshape(-1, 3) for piece, values in pieces.items()}
     if _SIGNALS in of_each and _TIMELINE in of_each:
         of_each[_TIMELINE] = _with_signals(of_each[_TIMELINE], of_each.pop(_SIGNALS), reading)
+
     for points in of_each.values():
         yield from map(tuple, points.tolist())
         yield None
@@ -114,11 +118,14 @@ def _with_signals(timeline: Floats, signals: Floats, reading: Reading) -> Floats
     """Put the raw signals in place of the timeline's points, which are made of them."""
     known = np.sort(signals[np.isfinite(signals[:, 2]), 2])
     bounds = np.concatenate([[-np.inf], known, [np.inf]])
+
+    # Left out is what lies between two signals that follow each other, or near one of them.
     time = timeline[:, 2]
     place = np.searchsorted(known, time)
     before, after = bounds[place], bounds[place + 1]
     replaced = (after - before <= _FOLLOWS) | (np.minimum(time - before, after - time) < _SAME)
     reading.counts[REPLACED] += int(replaced.sum())
+
     joined_fixes = np.concatenate([timeline[~replaced], signals])
     return joined_fixes[np.argsort(joined_fixes[:, 2], kind="stable")]
 
@@ -134,15 +141,18 @@ def _activity(entry: Any) -> _Found:
     """Read an activity of a month, a piece; the points of the raw path alone have times."""
     piece = object()
     segment = _object(_object(entry).get("activitySegment"))
-    about = _object(segment.get("duration"))
+
     ways = (("simplifiedRawPath", "points"), ("waypointPath", "waypoints"))
     paths = (_list(_object(segment.get(path)).get(points)) for path, points in ways)
     ends = (_object(segment.get(name)) for name in ("startLocation", "endLocation"))
     first, last = ([end] if "latitudeE7" in end else [] for end in ends)
     way = [*first, *map(_object, next(filter(None, paths), [])), *last]
+
+    duration = _object(segment.get("duration"))
     times = [_time(point, "timestamp") for point in way]
     for end, name in ((0, "startTimestamp"), (-1, "endTimestamp")) if way else ():
-        times[end] = _time(about, name)
+        times[end] = _time(duration, name)
+
     for point, time in zip(way, times, strict=True):
         yield piece, _e7(point, time), nan
 
@@ -150,11 +160,13 @@ def _activity(entry: Any) -> _Found:
 def _segment(entry: Any) -> _Found:
     """Read a segment of a phone's Timeline: a path, or an activity from a start to an end."""
     entry = _object(entry)
-    begun, ended = moment(entry.get("startTime")), moment(entry.get("endTime"))
+    begun = moment(entry.get("startTime"))
+    ended = moment(entry.get("endTime"))
     for point in map(_object, _list(entry.get("timelinePath"))):
         after = 60.0 * number(point.get("durationMinutesOffsetFromStartTime"))
         time = begun + after if isnan(at := moment(point.get("time"))) else at
         yield _TIMELINE, _latlng(point.get("point"), time), nan
+
     activity = _object(entry.get("activity"))
     for name, time in (("start", begun), ("end", ended)):
         if name in activity:
@@ -210,12 +222,14 @@ def looks_like_points(name: str, head: bytes) -> bool:
 
 def wraps_features(head: bytes) -> bool:
     """Return whether a file is JSON with features in a list of its own, which is no GeoJSON."""
-    depth, outer = 0, set[bytes]()
+    depth = 0
+    outer = set[bytes]()
     for token in _TOKENS.finditer(head):
         if token["text"] is None:
             depth += 1 if token[0] in b"{[" else -1
         elif depth == 1 and token["named"]:
             outer.add(token["text"])
+
     is_object = head.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] == b"{"
     return is_object and bool(outer) and not outer & _OF_GEOJSON and b'"Feature"' in head
 
@@ -225,6 +239,7 @@ def read_points(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     what = str(path)
     with reading.unpacked(path) as stream:
         values = _values(stream, what, reading)
+
     rows = pd.DataFrame([row for value in values if (row := _row(value, reading))], dtype=object)
     if not len(rows):
         raise FileProblem(f"{what} holds no JSON object with a point, in a line or in a list")
@@ -245,11 +260,14 @@ def _values(stream: Stream, what: str, reading: Reading) -> list[Any]:
         document = None
     if document is not None:
         return _points_within(document, what, reading)
+
     lines = [line for line in content.splitlines() if line.strip()]
     values = list[Any]()
     for line in lines:
         with suppress(ValueError, RecursionError):
             values.append(msgspec.json.decode(line[max(line.find(b"{"), 0) :]))
+
+    # Of a list over many lines, few lines are JSON.
     if content.lstrip().startswith(b"[") or not values:
         return _points_within(json_of(io.BytesIO(content), what), what, reading)
     if len(values) < len(lines):
@@ -263,12 +281,14 @@ def _points_within(document: Any, what: str, reading: Reading) -> list[Any]:
     _gather(document, "", lists, _DEEPEST_LIST)
     if not lists:
         return document if isinstance(document, list) else [document]
+
     longest, *shorter_lists = sorted(lists, key=lambda path: -len(lists[path]))
     for path in shorter_lists:
-        known = f"points stand in {longest} ({len(lists[longest]):,}) and {path}"
+        both_paths = f"points stand in {longest} ({len(lists[longest]):,}) and {path}"
         if _OF_THE_LONGEST * len(lists[path]) > len(lists[longest]):
-            raise BadInput(f"{what}: {known} ({len(lists[path]):,}): save one of these lists alone")
-        reading.warn("lists of points", f"{what}: {known}: the latter are left out", what)
+            way_out = "save one of these lists alone"
+            raise BadInput(f"{what}: {both_paths} ({len(lists[path]):,}): {way_out}")
+        reading.warn("lists of points", f"{what}: {both_paths}: the latter are left out", what)
         reading.counts[BESIDE] += len(lists[path])
     return [_point_of(point) for point in lists[longest]]
 
@@ -284,6 +304,7 @@ def _gather(value: Any, path: str, lists: defaultdict[str, list[Any]], levels: i
         below = ((path, element) for element in value)
     elif isinstance(value, dict):
         below = ((f"{path}.{name}".lstrip("."), member) for name, member in value.items())
+
     for where, member in below if levels else ():
         if isinstance(member, list | dict):
             _gather(member, where, lists, levels - 1)
@@ -315,9 +336,10 @@ def _point_of(value: Any) -> Any:
     place = geometry.get("coordinates")
     if not isinstance(place, list) or len(place) < 2:
         return value
-    about = value.get("properties")
-    members = {n: member for n, member in value.items() if n not in _OF_FEATURES}
-    members |= about if isinstance(about, dict) else {}
+
+    properties = _object(value.get("properties"))
+    members = {name: member for name, member in value.items() if name not in _OF_FEATURES}
+    members |= properties
     return {"lat": place[1], "lon": place[0], **members}
 
 

@@ -93,7 +93,8 @@ def traces_of_points(
 
 def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, reading: Reading) -> _Rows:
     """Name the owners in a part of a table; rows without an id are left out."""
-    subject, subjects = np.full(len(chunk), -1), list[str | None]()
+    subject = np.full(len(chunk), -1)
+    subjects: list[str | None] = []
     if "subject" in chunk:
         subject, subjects = _coded(chunk["subject"])
     if "id" in chunk:
@@ -103,20 +104,24 @@ def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, reading: Reading) 
         exact = reading.subjects_exact
         trace, traces = subject, [name and key_of(name, exact=exact) for name in subjects]
     else:
-        trace, traces = np.zeros_like(subject), [""]
+        trace = np.zeros_like(subject)
+        traces = [""]
 
     valid = _valid(chunk, label, reading)
     owned = trace >= 0
     if not valid.all():
         reading.counts[NOT_VALID] += int((~valid).sum())
         values[0, ~valid] = _MARKED
+
     if not owned[valid].all():
         reading.counts[WITHOUT_ID] += int((valid & ~owned).sum())
         role = "id" if "id" in chunk else "subject"
         msg = f"{label} has rows without {role}: they are left out and counted"
         reading.warn(WITHOUT_ID, msg + "; name another column with `columns` id=...", label)
     if not owned.all():
-        trace, subject, values = trace[owned], subject[owned], values[:, owned]
+        trace = trace[owned]
+        subject = subject[owned]
+        values = values[:, owned]
 
     # An owner is a pair of an id and a subject, or none.
     owner, pairs = pd.factorize(trace * (len(subjects) + 1) + subject + 1)

@@ -108,8 +108,8 @@ def traces_of_table(
 
     Names may be nested: those of objects, with dots between them.
     """
-    known = {role for name in names for role in known_as(name)} | set(reading.columns)
-    if not {"lat", "lon", "place"} & known:
+    known_roles = {role for name in names for role in known_as(name)} | set(reading.columns)
+    if not {"lat", "lon", "place"} & known_roles:
         wkt = [name for name in first if _WKT.match(str(next(iter(first[name].dropna()), "")))]
         reading = reading.with_columns(place=wkt[0]) if wkt else reading
 
@@ -122,6 +122,7 @@ def traces_of_table(
         )
         yield from traces_of_points(points, label, reading, column_of)
         return
+
     rows = pd.concat([first[:0], *chunks(list(first))], ignore_index=True)
     place = column_of["place"]
     geometry, system = _geometries(rows[place], place, what)
@@ -209,20 +210,24 @@ def layout_of(path: Path) -> tuple[TableLayout, bytes]:
 
     below = next((i for i in written if not lines[i].startswith(_ABOVE)), written[-1])
     header = _header_of(path, lines[below])
+
     separator = separator_line(lines[written[0]].decode(errors="replace").strip())
     separator = separator or separator_of(header)
     names = fields_of(header, separator)
+
     above = below + 1
     comments = [lines[i].decode(errors="replace") for i in written if i < below]
     commented = fields_of(comments[-1].lstrip("# "), separator) if comments else []
     if is_row(names) and len(commented) == len(names):
-        names, above = commented, below
+        names = commented
+        above = below
     names = [name.strip() for name in names]
 
     text = [line.decode(errors="replace") for line in lines[above : above + _JUDGED]]
     rows = [fields_of(line, separator) for line in text if line.strip()]
     if rows and len(rows[0]) == len(names) + 1 and not rows[0][-1]:  # a separator ends each row
         names.append("")
+
     commas = separator != "," or any('"' in line for line in text)
     decimal = "," if commas and has_decimal_commas(chain.from_iterable(rows)) else "."
     return TableLayout(names, separator, above, decimal), b"".join(lines[above:])
@@ -313,6 +318,7 @@ def _without_headers(path: Path, text: bytes, layout: TableLayout, reading: Read
     name = max(layout.names, key=len).encode()
     if len(layout.names) < 2 or name not in text:
         return text
+
     lines = text.splitlines(keepends=True)
     headers = []
     for number, line in enumerate(lines):
@@ -327,6 +333,7 @@ def _without_headers(path: Path, text: bytes, layout: TableLayout, reading: Read
             shown = repr(line.decode(errors="replace").strip()[:60])
             raise _unreadable(path, f"it has a second header in another order, {shown}: split it")
         headers.append(number)
+
     if not headers:
         return text
     reading.counts[HEADERS] += len(headers)
@@ -407,22 +414,14 @@ def _geometries(values: pd.Series, name: str, what: str) -> tuple[NDArray[Any], 
     text = str(texts_given.iloc[0]).strip() if len(texts_given) else ""
     texts = np.asarray(values.astype(object).where(values.notna(), None), dtype=object)
     if _WKT.match(text):
-        systems = {
-            match[1]
-            for text_or_code in texts_given
-            if (match := _SYSTEM.match(str(text_or_code).strip()))
-        }
-        texts = np.array(
-            [text_or_code and _SYSTEM.sub("", str(text_or_code)) for text_or_code in texts],
-            dtype=object,
-        )
+        matches = (_SYSTEM.match(str(place).strip()) for place in texts_given)
+        systems = {match[1] for match in matches if match}
+        texts = np.array([place and _SYSTEM.sub("", str(place)) for place in texts], dtype=object)
         geometry = shapely.from_wkt(texts, on_invalid="ignore")
         return geometry, _only_system(systems, name, what)
     if _HEX.fullmatch(text):
         geometry = shapely.from_wkb(texts, on_invalid="ignore")
-        systems = {
-            str(text_or_code) for text_or_code in shapely.get_srid(geometry) if text_or_code > 0
-        }
+        systems = {str(code) for code in shapely.get_srid(geometry) if code > 0}
         return geometry, _only_system(systems, name, what)
     if text.startswith("{"):
         return shapely.from_geojson(texts, on_invalid="ignore"), "EPSG:4326"

@@ -85,8 +85,8 @@ class Reading:
         """Count a file that cannot be read, or only so many points of it; and warn."""
         if used:
             self.counts[USED_IN_PART] += 1
-            known = f"its {number_of(used, 'point')} before that are used"
-            self.warn(USED_IN_PART, f"{error}; {known}", str(error))
+            points_used = f"its {number_of(used, 'point')} before that are used"
+            self.warn(USED_IN_PART, f"{error}; {points_used}", str(error))
         else:
             self.counts[UNREADABLE] += 1
             self.warn(kind, f"{error}; going on without it", str(error))
@@ -120,6 +120,7 @@ class Stream(io.BufferedReader):
         """Read some bytes, or a whole document."""
         if size is not None and size >= 0:
             return super().read(size)
+
         document = io.BytesIO()
         for piece in self.pieces(_DOCUMENT):
             document.write(piece)
@@ -282,6 +283,7 @@ def _in_tar(stream: Stream, path: Path) -> Iterator[Member]:
     except CutOff as error:
         why = f"is neither a zip nor a tar archive, or damaged ({error})"
         raise FileProblem(f"{path} {why}") from error
+
     with archive:
         while True:
             with _cut_off():
@@ -339,6 +341,7 @@ def json_of(stream: io.BufferedIOBase, what: str, kind: Any = Any, *, lines: boo
         raise FileProblem(f"cannot unpack {what}: {error}") from error
     if seems_utf16(data):
         raise FileProblem(f"{what} {other_encoding(data)}")
+
     if lines:
         with suppress(msgspec.DecodeError, RecursionError, ValueError):
             return msgspec.json.decode(data, type=kind)
@@ -364,5 +367,5 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode(errors="replace").decode()  # JSON may name half a character
     if isinstance(value, list):
-        return [plain_value(one) for one in value]
+        return [plain_value(element) for element in value]
     return str(value) if isinstance(value, int) and abs(value) > 2**53 else value

@@ -237,13 +237,15 @@ def times_held(values: pd.Series) -> TimesHeld | None:
         return None
     if dtype.kind == "M":
         return TimesHeld(isinstance(dtype, pd.DatetimeTZDtype), days=_are_days(_seconds(begin)))
-    if sum(c.isdigit() for c in str(begin.iloc[0])) < len("130523"):
+    if sum(letter.isdigit() for letter in str(begin.iloc[0])) < len("130523"):
         return None
+
     clocks = numbers(begin)
     if np.isfinite(clocks).any():
         epochs = any(bool(within(clocks / unit, _USUAL).all()) for unit in _UNITS.values())
         held = epochs or _are_stamps(clocks)
         return TimesHeld(in_utc=epochs, numbers=True) if held else None
+
     texts = _texts(begin)
     seconds = _seconds(_as_usual(texts), format="mixed")
     if not np.isfinite(seconds).all():
@@ -280,6 +282,7 @@ def _of_gps(rows: pd.DataFrame) -> Floats:
     if "gps_week" in rows:
         week = numbers(rows["gps_week"])
         seconds = np.where(week >= _LEAST_WEEK, _WEEK * week + seconds, np.nan)
+
     unix = _GPS + seconds
     leaps = np.zeros(len(unix))
     for count, day in _LEAPS.items():
@@ -382,9 +385,10 @@ def _with_durations(rows: pd.DataFrame) -> pd.Series:
 def _with_dates(rows: pd.DataFrame) -> pd.Series:
     """Put the day before the time of day; digits alone are hhmmss."""
     days = rows["date"]
-    dates = pd.api.types.is_datetime64_any_dtype(days)
-    day = days.dt.strftime("%Y-%m-%d") if dates else _texts(days).str.strip()
+    are_dates = pd.api.types.is_datetime64_any_dtype(days)
+    day = days.dt.strftime("%Y-%m-%d") if are_dates else _texts(days).str.strip()
     day = day.str.replace(_MIDNIGHT, "", regex=True)
+
     of_day = _texts(rows["time"]).str.strip()
     digits = of_day.str.replace(r"[.,]\d+$", "", regex=True)
     bare = digits.str.fullmatch(r"\d+").fillna(False).astype(bool)
@@ -410,7 +414,9 @@ def _seconds(values: pd.Series, **form: Any) -> Floats:
         )
         is_whole_date = values.str.contains(_WHOLE_DATE, regex=True).fillna(False).astype(bool)
         values = values.where(is_whole_date)
+
     with warnings.catch_warnings(action="ignore"):  # of what pandas has to guess
         times = pd.to_datetime(values, utc=True, errors="coerce", **form)
+
     microseconds = times.astype("datetime64[us, UTC]").astype("int64").to_numpy()
     return np.where(times.isna().to_numpy(), np.nan, microseconds / 1e6)

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import groupby
-from operator import itemgetter
+from itertools import chain, groupby
+from operator import attrgetter, itemgetter
 
 import numpy as np
 
@@ -114,32 +114,46 @@ def joined(numbered: Iterable[tuple[int, Trace]], counts: Counter[str]) -> Itera
 
 def joined_pieces(traces: Iterable[Trace], counts: Counter[str]) -> Iterator[Trace]:
     """Join the pieces of a recording; those with overlapping times stay apart, and are counted."""
-    held, spans = list[Trace](), list[tuple[float, float]]()  # those of the longer pieces, sorted
-    for piece in traces:
-        goes_on = bool(held) and (piece.name, piece.subject) == (held[0].name, held[0].subject)
+    for _, pieces in groupby(traces, attrgetter("name", "subject")):
+        coming = iter(pieces)
+        first = next(coming)
+        second = next(coming, None)
+        if second is None:
+            yield first
+        else:
+            yield from _joined_unless_at_once(chain([first, second], coming), counts)
+
+
+def _joined_unless_at_once(pieces: Iterable[Trace], counts: Counter[str]) -> Iterator[Trace]:
+    """Join pieces one after another, up to the first that was recorded at the same time."""
+    held: list[Trace] = []
+    spans: list[tuple[float, float]] = []  # of the longer ones held, sorted
+    for piece in pieces:
         # A long one without times is in the order of its file: nothing joins it.
-        goes_on = goes_on and all(len(part) == 1 or _is_timed(part) for part in (held[0], piece))
+        goes_on = all(len(part) == 1 or _is_timed(part) for part in (*held[:1], piece))
+
         first = np.fmin.reduce(piece.time, initial=np.inf)
         last = np.fmax.reduce(piece.time, initial=-np.inf)
         span = (first, last) if len(piece) > 1 and first <= last else None
-        if goes_on and span:
+        if held and goes_on and span:
             place = bisect_left(spans, span)
             near = spans[max(place - 1, 0) : place + 1]
             goes_on = not any(end > span[0] and span[1] > begin for begin, end in near)
-            if not goes_on:
-                counts[OVERLAPS] += 1
+            counts[OVERLAPS] += not goes_on
+
         if held and not goes_on:
             yield _joined(held)
             held, spans = [], []
         held.append(piece)
         if span:
             insort(spans, span)
-    if held:
-        yield _joined(held)
+    yield _joined(held)
 
 
 def _is_timed(piece: Trace) -> bool:
-    return bool(np.isfinite(piece.time).any())
+    """Return whether any point has a time; it is mostly the first that shows it."""
+    first_has_one = len(piece) > 0 and math.isfinite(piece.time[0])
+    return first_has_one or bool(np.isfinite(piece.time).any())
 
 
 def _joined(pieces: Sequence[Trace]) -> Trace:

@@ -57,31 +57,34 @@ def which_k(
     2,1.11e+04,0.5,nearest record,0.5
     4,5.552e+04,0.25,nearest record,0.25
     """
-    found = curve(trajectories, ks, progress=progress, **options)
-    if not found.choices:
+    measured = curve(trajectories, ks, progress=progress, **options)
+    if not measured.choices:
         raise BadInput(
             f"there are too few for any k of {', '.join(map(str, ks))}: give more, or a smaller k"
         )
-    choices = pd.DataFrame(found.account["choices"])
+
+    choices = pd.DataFrame(measured.account["choices"])
     with styled():
         figure, (ax,) = panels(1, 1, ONE_COLUMN, 2.8)
         ax.plot(
             choices["moved"], choices["chance"], "o-", color=PALETTE[0], label="the best attack"
         )
         ax.plot(choices["moved"], choices["baseline"], "--", color=INK, linewidth=0.8, label="1/k")
-        for choice in found.choices:
+        for choice in measured.choices:
             at = (choice.moved, max(choice.chance, 1.0 / choice.k))
             ax.annotate(f"{choice.k}", at, (3, 3), textcoords="offset points", color=INK)
+
         ax.margins(x=0.08)
         ax.set_xlim(left=0.0)
         ax.set_ylim(bottom=0.0)
         ax.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
         ax.set_xlabel("points moved, mean (metres)")
         ax.set_ylabel("a row of the target is found")
-        legend_below(figure, 2, others=ax.get_legend_handles_labels()[0])
+        legend_below(figure, 2, lines=ax.get_legend_handles_labels()[0])
+
     caption = (
         f"{NOTICE} Which k: the mean chance of the best attack over metres moved, of "
-        f"{len(trajectories):,} {trajectories.units}. Numbers are k. {found.words}"
+        f"{len(trajectories):,} {trajectories.units}. Numbers are k. {measured.words}"
     )
     numbers = choices.to_csv(index=False, float_format="%.4g")
     return Picture("which-k", figure, caption, numbers=numbers)

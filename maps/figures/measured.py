@@ -35,7 +35,8 @@ _COLUMNS: dict[str, type] = {
     **dict.fromkeys(("k", "ours"), float),
 }
 _AXES = "Axes do not begin at zero."
-_LENGTH, _LOSS = "path length (standardised)", "information loss, IL (%)"
+_LENGTH = "path length (standardised)"
+_LOSS = "information loss, IL (%)"
 _THIN = {"color": INK, "linewidth": 0.6}
 _BOXES: dict[str, Any] = {
     "orientation": "horizontal",
@@ -88,20 +89,22 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
     """
     results = read_results(Path(path))
     datasets = results["dataset"].unique().tolist()
-    pictures, left_out = list[Picture](), list[str]()
+    pictures = list[Picture]()
+    left_out = list[str]()
     with styled():
-        for kind, (draw, needed) in _KINDS.items():
+        for title, (draw, needed) in _FIGURES.items():
             # Random records are in the timing alone, and nothing else is of them.
             of_random = draw is _growth
-            named = [RANDOM] if of_random else [name for name in datasets if name != RANDOM]
-            drawn = {dataset: draw(results, dataset) for dataset in named}
+            names = [RANDOM] if of_random else [name for name in datasets if name != RANDOM]
+            drawn = {name: draw(results, name) for name in names}
             for name, picture in drawn.items():
                 if picture is not None:
                     slug = re.sub(r"[^\w-]+", "-", name).strip("-").lower()
                     pictures.append(replace(picture, name=f"{picture.name}-{slug}"))
-            if without := ", ".join(name for name in named if drawn[name] is None):
-                of = "" if of_random else f" of {without}"
-                left_out.append(f"{kind}: {path} has no {needed}{of}")
+            if without := ", ".join(name for name in names if drawn[name] is None):
+                of_datasets = "" if of_random else f" of {without}"
+                left_out.append(f"{title}: {path} has no {needed}{of_datasets}")
+
     if not pictures:
         raise BadInput(
             f"{path} has nothing to draw: figures need trajanon benchmark --table hm2, "
@@ -112,27 +115,28 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
 
 def read_results(path: Path) -> pd.DataFrame:
     """Read the CSV that `trajanon benchmark` wrote, with a column more: the label of a method."""
-    way_out, blank = "name the CSV that trajanon benchmark wrote", {"k": [""]}
-    how: dict[str, Any] = {"usecols": [*_COLUMNS], "dtype": _COLUMNS, "na_values": blank}
+    way_out = "name the CSV that trajanon benchmark wrote"
+    columns: dict[str, Any] = {"usecols": [*_COLUMNS], "dtype": _COLUMNS}
     try:
-        rows = pd.read_csv(regular(path), keep_default_na=False, **how)
+        rows = pd.read_csv(regular(path), keep_default_na=False, na_values={"k": [""]}, **columns)
         if not np.isfinite(rows["ours"]).all():
             raise ValueError("no number in some row of the column ours")
     except OSError as error:
         raise FileProblem(f"cannot read {path}: {error.strerror}; {way_out}") from error
     except ValueError as error:  # pandas' own errors are ValueErrors
         raise BadInput(f"{path} is no table of measurements ({error}): {way_out}") from error
+
     # No figure may say that Concorde was run where it was not; the C of C-MHM stands for it.
     of_concorde = rows["method"].str.match(r"(Concorde|(C\d+-)?C-MHM)")
-    other = rows["by"].str.split(",").str[0].ne("concorde")
-    named = rows["method"] + " (" + rows["by"] + ")"
+    has_stand_in = rows["by"].str.split(",").str[0].ne("concorde")
+    with_path = rows["method"] + " (" + rows["by"] + ")"
     # The two directions of a compressed path are rows of their own.
     one_way = rows["by"].str.contains(",")
-    return rows.assign(label=rows["method"].mask(of_concorde & (other | one_way), named))
+    return rows.assign(label=rows["method"].mask(of_concorde & (has_stand_in | one_way), with_path))
 
 
 def measurements(results: pd.DataFrame, table: str, dataset: str, *statistics: str) -> pd.DataFrame:
-    """Take the rows of a table and a data set."""
+    """Select the rows of a table and a data set."""
     of_table = (results["table"] == table) & (results["dataset"] == dataset)
     return results[of_table & results["statistic"].isin(statistics)]
 
@@ -142,23 +146,26 @@ def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:
     runs = measurements(results, "hm2", dataset, "run_il")
     if runs.empty:
         return None
+
     # Methods without chance are measured once, and have no runs of their own.
     rows = measurements(results, "hm2", dataset, "run_il", "il")
-    methods, ks = rows["label"].unique(), sorted(rows["k"].unique())
+    methods = rows["label"].unique()
+    ks = sorted(rows["k"].unique())
     height = 0.75 + 0.19 * len(methods)
     figure, axes = panels(1, len(ks), TWO_COLUMNS, height, same_y=True)
     for ax, k in zip(axes, ks, strict=True):
-        here = rows[rows["k"] == k]
-        losses = [here["ours"][here["label"] == method].to_numpy() for method in methods]
+        of_k = rows[rows["k"] == k]
+        losses = [of_k["ours"][of_k["label"] == method].to_numpy() for method in methods]
         ax.boxplot(losses, **_BOXES)
         ax.set_title(f"k = {k:g}")
         few_ticks(ax.xaxis, 5)
     axes[0].set_yticks(range(1, len(methods) + 1), methods)
     axes[0].invert_yaxis()
     figure.supxlabel(_LOSS, fontsize=8)
-    most = int(runs.groupby(["method", "k"]).size().max())
+
+    seeds = int(runs.groupby(["method", "k"]).size().max())
     caption = (
-        f"Information loss of {dataset} by method and k: boxes of {number_of(most, 'run')}, each "
+        f"Information loss of {dataset} by method and k: boxes of {number_of(seeds, 'run')}, each "
         "with another seed, where chance plays a part; a line alone is one run. Whiskers end at "
         f"the farthest run within 1.5 times the length of the box. {_AXES}{_stand_ins(rows)}"
     )
@@ -166,10 +173,10 @@ def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:
 
 
 def _single_runs(results: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """Take the runs of all TSP heuristics: a row each, with length and loss."""
+    """Select the runs of all TSP heuristics: a row each, with length and loss."""
     rows = measurements(results, "hm2", dataset, "run_il", "run_path_length")
-    each = ["label", "method", "setting", "k"]
-    runs = rows[rows["method"].isin(TSP)].pivot_table("ours", each, "statistic", sort=False)
+    run_columns = ["label", "method", "setting", "k"]
+    runs = rows[rows["method"].isin(TSP)].pivot_table("ours", run_columns, "statistic", sort=False)
     runs = runs.reindex(columns=["run_il", "run_path_length"]).dropna().reset_index()
     return runs.rename(columns={"run_il": "loss", "run_path_length": "length"})
 
@@ -179,22 +186,27 @@ def _scatter(
 ) -> Figure:
     """Draw a panel each with losses against lengths, and Pearson's correlation in its title."""
     columns = min(2, len(panel_runs))
-    deep = -(-len(panel_runs) // columns)
-    figure, axes = panels(deep, columns, TWO_COLUMNS, 0.6 + 2.3 * deep)
+    rows = -(-len(panel_runs) // columns)
+    figure, axes = panels(rows, columns, TWO_COLUMNS, 0.6 + 2.3 * rows)
+
     for ax, title, runs in zip(axes, titles, panel_runs, strict=False):
         for number, label in enumerate(labels):
-            own = runs[runs["label"] == label]
-            x, y = own["length"], own["loss"]
-            if len(own):
-                ax.plot(x, y, ls="none", alpha=0.7, markeredgewidth=0, **marks(number))
+            series = runs[runs["label"] == label]
+            if len(series):
+                style = marks(number) | {"alpha": 0.7, "markeredgewidth": 0, "ls": "none"}
+                ax.plot(series["length"], series["loss"], **style)
+
+        # Each heuristic weighs the same.
         weights = 1.0 / runs.groupby("label")["label"].transform("size").to_numpy(dtype=float)
-        x, y = runs["length"].to_numpy(), runs["loss"].to_numpy()
-        if len(runs) >= 3 and np.ptp(x) > 0.0 and np.ptp(y) > 0.0:
-            title += f", r = {correlation(x, y, weights):.2f}"
+        lengths = runs["length"].to_numpy()
+        losses = runs["loss"].to_numpy()
+        if len(runs) >= 3 and np.ptp(lengths) > 0.0 and np.ptp(losses) > 0.0:
+            title += f", r = {correlation(lengths, losses, weights):.2f}"
         ax.set_title(title)
         few_ticks(ax.xaxis, 6)
         ax.set_xlabel(_LENGTH)
         ax.set_ylabel(_LOSS)
+
     for ax in axes[len(panel_runs) :]:
         ax.remove()
     return figure
@@ -205,7 +217,9 @@ def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
     runs = _single_runs(results, dataset)
     if runs.empty:
         return None
-    labels, ks = runs["label"].unique().tolist(), sorted(runs["k"].unique())
+
+    labels = runs["label"].unique().tolist()
+    ks = sorted(runs["k"].unique())
     figure = _scatter([f"k = {k:g}" for k in ks], [runs[runs["k"] == k] for k in ks], labels)
     legend_below(figure, 4, labels)
     caption = (
@@ -225,6 +239,7 @@ def _by_heuristic(results: pd.DataFrame, dataset: str) -> Picture | None:
     labels = counts[counts > 1].index.tolist()
     if not labels:
         return None
+
     figure = _scatter(labels, [runs[runs["label"] == label] for label in labels], labels)
     caption = (
         f"Information loss of {dataset} at k = {runs['k'].iloc[0]:g} against the length of the "
@@ -234,7 +249,7 @@ def _by_heuristic(results: pd.DataFrame, dataset: str) -> Picture | None:
 
 
 def _stand_ins(rows: pd.DataFrame) -> str:
-    """Say in a caption what the brackets behind a method mean; empty if there are none."""
+    """Describe in a caption what the brackets behind a method mean; empty if there are none."""
     bracketed = bool((rows["label"] != rows["method"]).any())
     return " In brackets: the path that stands in for Concorde, which was not run." * bracketed
 
@@ -245,11 +260,13 @@ def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
     seconds = measurements(results, "compression", dataset, "seconds")
     if losses.empty or seconds.empty:
         return None
+
     methods = seconds["label"].tolist()
     figure, (ax,) = panels(1, 1, ONE_COLUMN, 3.4)
     for number, row in enumerate(seconds.to_dict("records")):
         ours = losses[losses["label"] == row["label"]].sort_values("k")["ours"]
         ax.plot(ours, [row["ours"]] * len(ours), linewidth=0.8, **marks(number))
+
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -257,6 +274,7 @@ def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
     ax.set_xlabel(_LOSS)
     ax.set_ylabel("seconds to find the path")
     legend_below(figure, 2, methods)
+
     ks = sorted(losses["k"].unique())
     caption = (
         f"Information loss of {dataset} against the seconds of finding the path, on one core. "
@@ -272,16 +290,19 @@ def _growth(results: pd.DataFrame, dataset: str) -> Picture | None:
     rows = rows.assign(n=sizes).dropna(subset=["n"])
     if rows.empty:
         return None
+
     figure, (ax,) = panels(1, 1, ONE_COLUMN, 2.8)
     labels = rows["label"].unique().tolist()
     for number, label in enumerate(labels):
         series = rows[rows["label"] == label].sort_values("n")
         ax.plot(series["n"], series["ours"], linewidth=0.8, **marks(number))
+
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel("records")
     ax.set_ylabel("seconds to find the path")
     legend_below(figure, 1, labels)
+
     caption = (
         "Seconds to find a path through random records in the plane, normal and uniform, on one "
         "core; of each the fastest of three runs."
@@ -289,7 +310,7 @@ def _growth(results: pd.DataFrame, dataset: str) -> Picture | None:
     return Picture("growth", figure, caption + _stand_ins(rows))
 
 
-_KINDS: dict[str, tuple[Callable[[pd.DataFrame, str], Picture | None], str]] = {
+_FIGURES: dict[str, tuple[Callable[[pd.DataFrame, str], Picture | None], str]] = {
     "boxes of IL": (_boxes, "table hm2 with single runs"),
     "IL against path length": (_path_length, "table hm2 with single runs"),
     "IL against path length by heuristic": (_by_heuristic, "table hm2 with several runs"),

@@ -30,7 +30,8 @@ _FORMATS: dict[str, dict[str, str | None]] = {
     ".png": {"Software": None},
 }
 
-ONE_COLUMN, TWO_COLUMNS = 3.5, 7.2  # widths in inches, as most journals have them
+ONE_COLUMN = 3.5  # widths in inches, as most journals have them
+TWO_COLUMNS = 7.2
 
 INK = "#222222"
 
@@ -79,25 +80,25 @@ def panels(
 
 
 def marks(number: int) -> dict[str, Any]:
-    """Colour and marker of the series of that number."""
+    """Return the colour and marker of the series of that number."""
     return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)]}
 
 
-def few_ticks(axis: Axis, most: int) -> None:
+def few_ticks(axis: Axis, limit: int) -> None:
     """Limit the number of intervals, of 1, 2, 5, 10, ..., on an axis."""
-    axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
+    axis.set_major_locator(MaxNLocator(limit, steps=[1, 2, 5, 10]))
 
 
 def legend_below(
-    figure: Figure, columns: int, series: Sequence[str] = (), others: Sequence[Artist] = ()
+    figure: Figure, columns: int, series: Sequence[str] = (), lines: Sequence[Artist] = ()
 ) -> None:
     """Put a legend under all panels, where it hides nothing."""
-    entries = [
+    markers = [
         Line2D([], [], linestyle="none", label=name, **marks(number))
         for number, name in enumerate(series)
     ]
     figure.legend(
-        handles=[*entries, *others],
+        handles=[*markers, *lines],
         loc="outside lower center",
         ncols=columns,
         handletextpad=0.3,
@@ -161,15 +162,17 @@ def save(
     names = [f"{picture.name}{suffix}" for picture in pictures for suffix in _FORMATS]
     names += [f"{picture.name}.csv" for picture in pictures if picture.numbers is not None]
     outputs = [folder / name for name in [*names, CAPTIONS]]
+
     make_folder(folder)
     with replacing(*outputs, inputs=inputs, public=outputs) as drafts, styled():
-        rest = iter(drafts)
+        next_drafts = iter(drafts)
         for picture in pictures:
             for metadata in _FORMATS.values():
                 described = {"Title": picture.name, "Description": picture.caption}
-                picture.figure.savefig(next(rest), metadata={**described, **metadata})
+                picture.figure.savefig(next(next_drafts), metadata={**described, **metadata})
+
         captions = [f"## {picture.name}\n\n{picture.caption}\n" for picture in pictures]
         texts = [picture.numbers for picture in pictures if picture.numbers is not None]
         for text in [*texts, "\n".join(["# Captions\n", *captions])]:
-            next(rest).write_text(text, encoding="utf-8")
+            next(next_drafts).write_text(text, encoding="utf-8")
     return [*names, CAPTIONS]

@@ -2,27 +2,33 @@
 
 import inspect
 import re
+import subprocess
+import sys
 from dataclasses import fields
-from typing import Any, get_args
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pytest
 
 import trajanon
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.common.method_parameters import METHOD_PARAMETERS
+from trajanon.common.method_parameters import METHOD_PARAMETERS, MicroaggregateKeywords
 from trajanon.common.settings import (
     EFFORTS,
     METHOD_NAMES,
     REFINEMENT_NAMES,
+    AnonymizeKeywords,
     EffortName,
     HeuristicName,
     ReleaseSettings,
     Settings,
 )
+from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
 from trajanon.grouping.methods.hm2 import HEURISTICS
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS, microaggregate
 
+ROOT = Path(__file__).parents[2]
 TABLE = np.arange(12.0).reshape(6, 2)
 
 
@@ -102,7 +108,7 @@ def test_a_parameter_belongs_to_one_choice(
         ("max_events", True, "must be a whole number from 0 to 1000000 (got True)"),
         ("direction", "up", "'up' is not known; choose from both, forward, backward"),
         ("exchange_first", 1, "must be True or False (got 1)"),
-        ("gama", 1, "unexpected keyword argument 'gama'; did you mean 'gamma'?"),
+        ("gama", 1, "has no option `gama`: did you mean `gamma`?"),
     ],
 )
 def test_a_parameter_is_checked(name: str, value: Any, says: str) -> None:
@@ -133,17 +139,18 @@ def test_help_shows_the_options_of_the_search(name: str) -> None:
 @pytest.mark.parametrize(
     ("function", "option", "guess"),
     [
-        ("anonymize", "kk", "; did you mean 'k'?"),
-        ("anonymize_parts", "memroy", "; did you mean 'memory'?"),
-        ("microaggregate_table", "zzz", ""),
+        ("anonymize", "kk", "did you mean `k`?"),
+        ("anonymize_parts", "memroy", "did you mean `memory`?"),
+        ("microaggregate_table", "zzz", "help() lists them"),
     ],
 )
-def test_an_unknown_option_is_refused_as_python_does(
+def test_an_unknown_option_is_refused_and_a_near_one_named(
     function: str, option: str, guess: str
 ) -> None:
-    says = f"{function}() got an unexpected keyword argument {option!r}{guess}"
-    with pytest.raises(TypeError, match=f"^{re.escape(says)}$"):
+    says = f"{function} has no option `{option}`: {guess}"
+    with pytest.raises(BadInput, match=f"^{re.escape(says)}$") as refused:
         getattr(trajanon, function)(TABLE, **{option: 3})
+    assert isinstance(refused.value, TypeError)  # as Python says of its own
 
 
 def test_editors_see_which_words_an_option_may_be() -> None:
@@ -157,3 +164,41 @@ def test_every_name_in_the_settings_has_its_function() -> None:
     assert set(METHODS) == set(METHOD_NAMES)
     assert set(HEURISTICS) == set(get_args(HeuristicName))
     assert {"none", *REFINEMENTS} == set(REFINEMENT_NAMES)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "kinds"),
+    [
+        (AnonymizeKeywords, [ReleaseSettings, Settings]),
+        (MicroaggregateKeywords, [Settings, *METHOD_PARAMETERS]),
+        (ExtractKeywords, [Rules, SourceOptions]),
+    ],
+)
+def test_a_checker_sees_the_options_that_help_shows(keywords: type, kinds: list[type]) -> None:
+    declared = {one.name: one.type for kind in kinds for one in fields(kind)}
+    assert get_type_hints(keywords) == declared
+
+
+def test_wrong_options_and_swapped_arguments_are_errors_to_mypy(tmp_path: Path) -> None:
+    script = tmp_path / "users_script.py"
+    script.write_text(
+        "import numpy as np, trajanon\n"
+        "t = trajanon.Trajectories(np.zeros((9, 2, 2)))\n"
+        "trajanon.anonymize(t, k=2, seed=1)\n"
+        "trajanon.anonymize(t, k=2, sede=1)\n"
+        "trajanon.anonymize(t, k=2, effort=17)\n"
+        "trajanon.anonymize_file('a', 'b', k=2, time_step='5min')\n"
+        "release = trajanon.anonymize(t, k=2)\n"
+        "trajanon.anonymize(release.trajectories, k=2)\n"
+        "trajanon.evaluate(release, t)\n"
+        "trajanon.evaluate(t, t, release.report)\n"
+        "trajanon.evaluate(t, release)\n"
+    )
+    cache = ROOT / ".mypy_cache"  # what lint has read is not read again
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache, script]
+    said = subprocess.run(
+        [*map(str, command), "--config-file", str(ROOT / "pyproject.toml")],
+        capture_output=True, text=True, cwd=ROOT, check=False,
+    ).stdout  # fmt: skip
+    wrong = [int(line) for line in re.findall(r"users_script\.py:(\d+): error", said)]
+    assert sorted({*wrong}) == [4, 5, 6, 8, 9, 10], said

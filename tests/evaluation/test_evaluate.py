@@ -14,7 +14,7 @@ from toy import toy
 import trajanon
 from trajanon.common.errors import BadInput
 from trajanon.evaluation.evidence import NOTICE
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 
 @pytest.mark.usefixtures("plain_means")
@@ -146,7 +146,7 @@ def test_a_report_that_does_not_fit_is_refused(change: dict[str, Any], says: str
         trajanon.evaluate(toy(), release, report | change)
 
 
-def one_more_of_a_line(release: Trajectories) -> Trajectories:
+def one_more_of_a_line(release: ReleasedTrajectories) -> ReleasedTrajectories:
     _, first, copies = np.unique(release.records, axis=0, return_index=True, return_counts=True)
     assert copies.tolist() == [2, 2]
     return release.take(first[[0, 0, 0, 1]])
@@ -155,7 +155,7 @@ def one_more_of_a_line(release: Trajectories) -> Trajectories:
 def test_strangers_are_refused() -> None:
     release, report = released(toy())
     other = Trajectories(toy().points + 0.01)
-    for originals, lines in (
+    strangers: list[tuple[Any, Any]] = [
         (other, release),
         (toy(), other),
         (release, toy()),
@@ -163,6 +163,7 @@ def test_strangers_are_refused() -> None:
         (toy(), release.take(np.arange(3))),
         (toy(), one_more_of_a_line(release)),
         (Trajectories(toy().points[:, :2]), release),
-    ):
+    ]
+    for originals, lines in strangers:
         with pytest.raises(BadInput, match="do not belong together"):
             trajanon.evaluate(originals, lines, report)

@@ -161,7 +161,7 @@ def test_one_release_gets_one_answer(run: Run, here: Path) -> None:
     assert "is no release: it holds plain means" in run("map", "--view", "public").sentence
     assert run("map").code == 0
     page = (here / "map.html").read_text(encoding="utf-8")
-    assert "Groups of fewer than 2 subjects" in page
+    assert "Groups of fewer than 2 people" in page
     assert "for comparison with the papers, not for publication of persons" in page
 
 

@@ -230,7 +230,7 @@ def test_a_failed_run_is_forgotten_unless_its_file_has_its_name(
 
     def fail() -> None:
         with opened(book) as ledger, ledger.recording(tmp_path / "a.csv") as recording:
-            report: dict[str, Any] = {"k": 3, "counted": "subjects", "n": 60, "ledger": {}}
+            report: Any = {"k": 3, "counted": "subjects", "n": 60, "ledger": {}}
             recording.announce(draft, draft, report, ledger.keyed(marks_of([1, 10])))
             assert [one.told["settled"] for one in ledger.entries] == [False]
             if named:

@@ -12,7 +12,7 @@ import pytest
 from trajanon.common.errors import FileProblem
 from trajanon.files.release_formats import read_release, write_release
 from trajanon.files.trajectory_files import read_trajectories, write_trajectories
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import Trajectories, TrajectoryRows
 
 POINTS = np.round(40.0 + np.arange(16.0).reshape(4, 2, 2) / 7.0, 7)
 
@@ -31,7 +31,7 @@ def without_threads_in_python(read: Callable[..., Any], of_python: list[str]) ->
 
 @pytest.mark.parametrize("read", [read_release, read_trajectories])
 def test_no_file_of_pythons_is_read_in_threads(
-    tmp_path: Path, read: Callable[[Path], Trajectories], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, read: Callable[[Path], TrajectoryRows], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A thread that lets go of one while Python ends would end it with code 134."""
     path = tmp_path / "trips.parquet"

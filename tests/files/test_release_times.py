@@ -27,7 +27,7 @@ from trajanon.files.release_formats import (
     write_release,
 )
 from trajanon.trajectories.times import Clock, instants
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
 
@@ -151,7 +151,7 @@ def test_movingpandas_reads_moving_features_as_they_are(tmp_path: Path, times: s
 
 def test_a_release_is_a_frame_with_lists_of_times() -> None:
     of = released()
-    frame = trajanon.Release(of, {}).to_geodataframe()
+    frame = trajanon.Release(ReleasedTrajectories(of.points, times=of.times), {}).to_geodataframe()
     assert of.times is not None
     assert frame["times"].tolist() == of.times.tolist()
-    assert "times" not in trajanon.Release(Trajectories(groups()), {}).to_geodataframe()
+    assert "times" not in trajanon.Release(ReleasedTrajectories(groups()), {}).to_geodataframe()

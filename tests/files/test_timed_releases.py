@@ -13,6 +13,7 @@ from releases_with_times import CLOCK, released
 
 import trajanon
 from trajanon.common.errors import BadInput
+from trajanon.common.settings import TimesName
 from trajanon.files.geoparquet import write_released
 from trajanon.files.release_formats import RELEASE_FORMATS, read_release
 from trajanon.files.release_lines import in_order
@@ -37,7 +38,7 @@ def held(n: int = 120, m: int = 4) -> Trajectories:
     return Trajectories(points, subject=np.arange(n) // 2, times=times)
 
 
-def anonymized(of: Trajectories, times: str | None = "of-day") -> trajanon.Release:
+def anonymized(of: Trajectories, times: TimesName | None = "of-day") -> trajanon.Release:
     return trajanon.anonymize(of, K, times=times, refine="none")
 
 

@@ -49,7 +49,7 @@ def test_tracks_are_read_to_the_bit_as_they_were_written(
     trajectories = data.draw(any_trajectories(few))
     path = tmp_path / "trajectories.parquet"
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(track_rows, "_AT_ONCE", at_once)
+        patched.setattr(track_rows, "_POINTS_PER_BLOCK", at_once)
         write_trajectories(path, trajectories)
     got = read_trajectories(path)
     assert got.points.tobytes() == trajectories.points.tobytes()
@@ -68,7 +68,7 @@ def test_all_runs_of_a_recording_are_read_as_they_were_written(
     made = replace(made, true_ends=np.arange(2 * n).reshape(n, 2) % 3 > 0)
     path = tmp_path / "trajectories.parquet"
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(track_rows, "_AT_ONCE", at_once)
+        patched.setattr(track_rows, "_POINTS_PER_BLOCK", at_once)
         write_trajectories(path, made)
     got = read_trajectories(path)
     assert_equal(got.tracks, tracks)
@@ -309,7 +309,7 @@ def test_batches_and_bytes_leave_every_bit(
         big = pa.array(shapely.to_wkb(lines, byte_order=0), type=pa.large_binary())
         others = others.set_column(place, name, big)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("trajanon.files.geoparquet._AT_ONCE", most)
+        patch.setattr("trajanon.files.geoparquet._ROWS_PER_BATCH", most)
         for written in (table, others, pa.concat_tables([table[:1], table[1:]])):
             pq.write_table(written, path, row_group_size=3)
             found = read_trajectories(path)

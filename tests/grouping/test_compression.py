@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from problems import problem
 from real_data import published, reference
 
+from trajanon.common.method_parameters import InnerMethodName
+from trajanon.common.settings import HeuristicName
 from trajanon.grouping.methods.distance_methods import mdav
 from trajanon.grouping.methods.hm2 import HEURISTICS, find_paths
 from trajanon.grouping.microaggregation import METHODS, microaggregate
@@ -25,7 +27,7 @@ seeds = st.integers(0, 10**6)
     grid=st.booleans(),
 )
 def test_the_records_of_a_city_stand_together_in_order(
-    seed: int, n: int, c: int, k: int, heuristic: str, grid: bool
+    seed: int, n: int, c: int, k: int, heuristic: HeuristicName, grid: bool
 ) -> None:
     X = np.random.default_rng(seed).normal(size=(n, 2))
     records = naive.standardise(X.round() if grid else X)
@@ -48,7 +50,7 @@ def test_the_records_of_a_city_stand_together_in_order(
 
 
 @pytest.mark.parametrize("method", ["v-mdav", "md", "cbfs"])
-def test_another_method_makes_the_cities(method: str) -> None:
+def test_another_method_makes_the_cities(method: InnerMethodName) -> None:
     records = naive.standardise(np.random.default_rng(0).normal(size=(40, 2)))
     asked = problem(records, 3, compression=4, compress_by=method)
     path = find_paths(asked)[0]

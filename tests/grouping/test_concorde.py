@@ -19,6 +19,7 @@ from toy import crowd
 
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import silent
+from trajanon.common.settings import RefinementName
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.grouping.methods import hm2
 from trajanon.grouping.microaggregation import microaggregate
@@ -140,7 +141,7 @@ def path_of(partition: Partition) -> Mapping[str, str | float]:
 
 @pytest.mark.parametrize("refine", ["none", "rcs", "anneal"])
 def test_hm2_as_published_takes_concorde_where_it_is_found(
-    refine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    refine: RefinementName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Our own search starts from our path, so that a seed repeats it everywhere."""
     records = records_of("normal", 0, 40)

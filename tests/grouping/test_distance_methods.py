@@ -16,6 +16,7 @@ from trajanon._kernels.far_records import (
     nearest_to_group,
 )
 from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.settings import MethodName
 from trajanon.grouping import loss
 from trajanon.grouping.methods.distance_methods import GAMMAS, cbfs, grown, md, mdav, v_mdav
 
@@ -65,14 +66,14 @@ def test_v_mdav_without_a_gamma_takes_the_best_of_0_to_2(name: str, k: int) -> N
     best = min(loss.sse(asked.records, grown(asked, gamma)) for gamma in GAMMAS)
     assert pytest.approx([i / 20 for i in range(41)]) == GAMMAS
     assert loss.sse(asked.records, v_mdav(asked)) == best
-    won = asked.log.chosen["gamma"]
+    won = float(asked.log.chosen["gamma"])
     again = problem(asked.records, k, method="v-mdav", gamma=won)
     assert loss.sse(asked.records, v_mdav(again)) == best
     assert again.log.chosen == {}
 
 
 @pytest.mark.parametrize("method", ["mdav", "v-mdav", "md", "cbfs"])
-def test_swapping_gives_the_printed_groups_of_the_hospital(method: str) -> None:
+def test_swapping_gives_the_printed_groups_of_the_hospital(method: MethodName) -> None:
     X, labels = toy("hospital")
     partition = trajanon.microaggregate(X, 3, method=method, refine="swap")
     assert partition.labels.tolist() == labels.tolist()

@@ -14,7 +14,7 @@ from naive_refine import Grouped
 
 from trajanon.common import workers
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.settings import Effort
+from trajanon.common.settings import Effort, EffortName
 from trajanon.grouping import loss
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.neighbours import Neighbours
@@ -135,7 +135,7 @@ class Interrupting:
 @settings(max_examples=30)
 def test_ctrl_c_gives_the_best_groups_so_far(j: int, seed: int, fast: bool) -> None:
     X, interrupting = clustered(150, 4, seed), Interrupting(j)
-    effort = "fast" if fast else "balanced"
+    effort: EffortName = "fast" if fast else "balanced"
     try:
         found = microaggregate(X, 3, effort=effort, progress=interrupting)
     except KeyboardInterrupt:

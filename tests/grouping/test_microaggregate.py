@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ways import OURS, every_way, is_slow, method_of, seeds
 
 from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.settings import HeuristicName
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition
 from trajanon.grouping.refinements.annealing import SOLVED
@@ -168,7 +169,7 @@ def test_the_units_of_columns_leave_the_loss(how: dict[str, Any]) -> None:
 @given(seed=seeds, n=st.integers(4, 12), k=st.integers(2, 4), ties=st.booleans())
 @settings(max_examples=20)
 def test_numbers_met_in_order_get_the_optimum_of_all_partitions(
-    heuristic: str, seed: int, n: int, k: int, ties: bool
+    heuristic: HeuristicName, seed: int, n: int, k: int, ties: bool
 ) -> None:
     X = np.random.default_rng(seed).normal(size=(n, 1)) ** 3
     X = X.round() if ties else X

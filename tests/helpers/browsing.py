@@ -22,7 +22,7 @@ from trajanon.maps import compare
 from trajanon.release.report import digest_of, line_keys
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 needs_chromium = pytest.mark.skipif(
@@ -166,7 +166,7 @@ def report(
     } | changes
 
 
-def timed(times: str = "of-day") -> tuple[Trajectories, Trajectories, dict[str, Any]]:
+def timed(times: str = "of-day") -> tuple[Trajectories, ReleasedTrajectories, dict[str, Any]]:
     """These as trips of a Monday, the last street's of the Tuesday; their release, its report.
 
     They depart, in Madrid, at 7:50, 8:10, 8:20 and 8:40; 8:30, 9:00 and 9:30; 17:00 and 18:00.
@@ -179,7 +179,7 @@ def timed(times: str = "of-day") -> tuple[Trajectories, Trajectories, dict[str, 
     clock = Clock(times, "Europe/Madrid", 300)
     assert original.times is not None
     seconds = clock.rounded(group_means(clock.of(original.times), LABELS))
-    release = Trajectories(
+    release = ReleasedTrajectories(
         means(original.points, LABELS)[LABELS],
         times=seconds[LABELS],
         provenance={"times": clock.sentence},
@@ -197,10 +197,10 @@ def timed(times: str = "of-day") -> tuple[Trajectories, Trajectories, dict[str, 
 
 
 def without_times(
-    release: Trajectories, told: dict[str, Any]
-) -> tuple[Trajectories, dict[str, Any]]:
+    release: ReleasedTrajectories, told: dict[str, Any]
+) -> tuple[ReleasedTrajectories, dict[str, Any]]:
     """The same release without times."""
-    return Trajectories(release.points), report() | {"unit": told["unit"]}
+    return ReleasedTrajectories(release.points), report() | {"unit": told["unit"]}
 
 
 def held(page: str) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def places(steps: list[int]) -> list[list[int]]:
 def drawn(original: Trajectories | None = None, **options: Any) -> folium.Map:
     original = trajectories() if original is None else original
     given = options.pop("report", None) or report(points=original.points)
-    release = Trajectories(means(original.points, given["labels"])[given["labels"]])
+    release = ReleasedTrajectories(means(original.points, given["labels"])[given["labels"]])
     return compare(original, release, given, **({"tiles": None} | options))
 
 
@@ -253,7 +253,7 @@ def slid() -> folium.Map:
     starts = np.full(len(LABELS), 10)
     after = before.slid(starts)
     given = report(points=after.points, alignment={"starts": starts.tolist()})
-    release = Trajectories(means(after.points, LABELS)[LABELS])
+    release = ReleasedTrajectories(means(after.points, LABELS)[LABELS])
     return compare(before, release, given, tiles=None)
 
 
@@ -266,4 +266,4 @@ def many(n: int) -> folium.Map:
     points = (streets[labels] + rng.normal(0, 0.0005, (n, 30, 2))).round(7)
     mean = points.reshape(-1, 4, 30, 2).mean(axis=1).round(7)
     given = report(labels, points, k=4)
-    return compare(Trajectories(points), Trajectories(mean[labels]), given, tiles=None)
+    return compare(Trajectories(points), ReleasedTrajectories(mean[labels]), given, tiles=None)

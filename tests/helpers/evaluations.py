@@ -5,7 +5,7 @@ from typing import Any
 
 import trajanon
 from trajanon.evaluation.evidence import Evaluation
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 Evaluated = tuple[Evaluation, Mapping[str, Any]]
 """The evidence, and the report of its release."""
@@ -13,7 +13,7 @@ Evaluated = tuple[Evaluation, Mapping[str, Any]]
 
 def released(
     trajectories: Trajectories, k: int = 2, **options: Any
-) -> tuple[Trajectories, dict[str, Any]]:
+) -> tuple[ReleasedTrajectories, dict[str, Any]]:
     release = trajanon.anonymize(trajectories, k, effort="fast", **options)
     return release.trajectories, release.report
 

@@ -11,7 +11,7 @@ import sys
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
 import geo_tables
@@ -266,9 +266,8 @@ def _at_two_hours(trajectories: Trajectories) -> Trajectories:
 
 
 def _of_releases(root: Path, trajectories: Trajectories, timed: Words = ()) -> list[Seed]:
-    times = timed[1] if timed else None
-    rows = "lines" if timed else "subjects"
-    release = anonymize(trajectories, 2, method="mdav", refine="none", times=times, rows=rows)
+    how: dict[str, Any] = {"times": timed[1], "rows": "lines"} if timed else {}
+    release = anonymize(trajectories, 2, method="mdav", refine="none", **how)
     found = []
     for suffix in ("parquet", "gpkg", "geojson", "csv", "gpx", "mfjson")[: 6 if timed else 5]:
         folder = root / suffix

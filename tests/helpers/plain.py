@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from trajanon import anonymization
 from trajanon.files import release_lines
+from trajanon.release import plan
 
 PUBLISHED = (
     "it holds plain means, made as published, for comparison with the papers, not for "
@@ -18,7 +18,7 @@ PUBLISHED = (
 def unmoved() -> Iterator[None]:
     """Write plain means."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(anonymization, "holders_key", lambda: None)
+        patch.setattr(plan, "holders_key", lambda: None)
         yield
 
 

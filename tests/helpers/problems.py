@@ -1,11 +1,11 @@
 """Problems for the tests of methods and paths."""
 
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.method_parameters import search_options
+from trajanon.common.method_parameters import MicroaggregateKeywords, search_options
 from trajanon.common.settings import Effort
 from trajanon.grouping.problem import Problem
 
@@ -15,9 +15,8 @@ def problem(
     k: int = 3,
     subjects: Ints | None = None,
     *,
-    seed: int = 0,
     kicks: int = 1,
-    **options: Any,
+    **options: Unpack[MicroaggregateKeywords],
 ) -> Problem:
     """What a method is given; without subjects each record is its own."""
     settings, parameters = search_options(options)
@@ -25,7 +24,7 @@ def problem(
         records=records,
         subjects=np.arange(len(records)) if subjects is None else subjects,
         k=k,
-        random=np.random.default_rng(seed),
+        random=np.random.default_rng(settings.seed),
         settings=settings,
         parameters=parameters,
         budget=Effort(kicks_per_record=kicks),

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from trajanon.common.arrays import Floats, Ints
+from trajanon.common.progress import Progress
 from trajanon.files.release_formats import read_release
 from trajanon.files.trajectory_files import write_partition
 from trajanon.shards import parts
@@ -97,9 +98,9 @@ class Groups:
         self.of: dict[int, int] = {}
         self._count = 0
 
-    def search(self, table: parts.PartsTable, rows: Ints) -> parts.ShardGroups:
+    def search(self, table: parts.PartsTable, progress: Progress, rows: Ints) -> parts.ShardGroups:
         """Note the groups."""
-        groups = searched(table, rows)
+        groups = searched(table, progress, rows)
         assert not self.of.keys() & set(rows.tolist()), "a row came twice"
         labels = groups.labels + self._count
         self.of |= dict(zip(rows[~groups.left_out].tolist(), labels.tolist(), strict=True))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from trajanon.maps import compare, html, public
 from trajanon.maps.drawing import counts_by_hour, hours_of
 from trajanon.trajectories.times import Clock
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import ReleasedTrajectories
 
 ZONE = "America/Los_Angeles"
 BY_DAY = {7: 1, 8: 4, 9: 2, 17: 2, 18: 2}  # of the originals
@@ -111,7 +111,7 @@ def test_equal_lines_at_different_times_are_two_groups_of_a_public_page() -> Non
     line = means(trajectories().points, LABELS)[:1]
     hours = np.array([[8.0], [8.0], [17.0], [17.0], [17.0]]) * 3_600.0
     sentence = Clock("of-day", ZONE, 300).sentence
-    release = Trajectories(
+    release = ReleasedTrajectories(
         np.repeat(line, 5, axis=0),
         times=hours + np.linspace(0, 600, 30).round(-2),
         provenance={"times": sentence},

@@ -17,15 +17,15 @@ from trajanon.common.errors import BadInput
 from trajanon.maps import compare, html, public, save
 from trajanon.maps.style import PALETTE
 from trajanon.trajectories.displacements import displacement
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 NOTICE = "For the holder of the data, not for publication."
 
 
-def release() -> Trajectories:
+def release() -> ReleasedTrajectories:
     shuffled = np.random.default_rng(1).permutation(LABELS)
     lines = means(trajectories().points, LABELS)[shuffled]
-    return Trajectories(lines, provenance={"attribution": OSM_ATTRIBUTION})
+    return ReleasedTrajectories(lines, provenance={"attribution": OSM_ATTRIBUTION})
 
 
 def compared(**changes: Any) -> str:
@@ -121,13 +121,13 @@ def test_a_release_of_other_data_is_refused() -> None:
     one_too_many[np.flatnonzero((moved != moved[0]).any(axis=(1, 2)))[0]] = one_too_many[0]
     for points in (moved, shorter, one_too_many):
         with pytest.raises(BadInput, match="do not belong together"):
-            compare(trajectories(), Trajectories(points), report())
+            compare(trajectories(), ReleasedTrajectories(points), report())
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
-    original, empty, short = trajectories(), Trajectories(np.empty((0, 30, 2))), report()
+    original, empty, short = trajectories(), ReleasedTrajectories(np.empty((0, 30, 2))), report()
     with pytest.raises(BadInput, match="no trajectories to draw"):
-        compare(empty, empty, report() | {"n": 0, "labels": []})
+        compare(Trajectories(empty.points), empty, report() | {"n": 0, "labels": []})
     with pytest.raises(BadInput, match="no released trajectories"):
         public(empty)
     with pytest.raises(BadInput, match="'sideways' is not known; choose from overlay"):
@@ -139,12 +139,12 @@ def test_what_cannot_be_drawn_is_refused() -> None:
 
 def test_one_group_or_two_of_the_same_mean_are_one_line() -> None:
     points = trajectories().points[:4]
-    mean = Trajectories(np.repeat(points.mean(axis=0, keepdims=True).round(7), 4, axis=0))
+    mean = ReleasedTrajectories(np.repeat(points.mean(axis=0, keepdims=True).round(7), 4, axis=0))
     drawn = compare(Trajectories(points), mean, report([0] * 4, points))
     assert len(layer(html(drawn), "released")) == 1
     assert len(layer(html(public(mean)), "released")) == 1
-    same = Trajectories(np.repeat(points[:1], 6, axis=0))
-    page = html(compare(same, same, report([0, 1, 0, 1, 0, 1], same.points)))
+    same = ReleasedTrajectories(np.repeat(points[:1], 6, axis=0))
+    page = html(compare(Trajectories(same.points), same, report([0, 1, 0, 1, 0, 1], same.points)))
     assert len(layer(page, "released")) == 1
 
 
@@ -189,7 +189,7 @@ def test_of_too_many_some_groups_are_drawn_whole(sizes: list[int], most: int) ->
     """The worst among them; all is counted."""
     labels = dense(np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes)))
     points = np.random.default_rng(1).normal(40, 0.01, (len(labels), 30, 2)).round(7)
-    released = Trajectories(means(points, labels)[labels])
+    released = ReleasedTrajectories(means(points, labels)[labels])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("trajanon.maps.drawing._POINTS_DRAWN", most * 30)
         page = html(compare(Trajectories(points), released, report(labels, points)))

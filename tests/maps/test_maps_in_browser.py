@@ -21,7 +21,7 @@ from browsing import (
 )
 
 from trajanon.maps import html, public
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 pytestmark = needs_chromium
 
@@ -178,7 +178,7 @@ def test_a_group_is_kept_by_a_click_and_found_by_its_number(see: Open) -> None:
 
 def test_the_public_map_shows_the_release_alone(see: Open) -> None:
     lines = means(trajectories().points, LABELS)
-    seen = see(public(Trajectories(lines[LABELS]), tiles=None))
+    seen = see(public(ReleasedTrajectories(lines[LABELS]), tiles=None))
     assert seen.requests == []
     assert (seen.lines("originals"), seen.lines("released")) == (0, 3)
     seen.hover(lines[2, 15])

@@ -12,11 +12,11 @@ from planted import UNTIMED
 import trajanon
 from trajanon.common.arrays import Floats, dense
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.settings import ROWS
+from trajanon.common.settings import ROWS, MethodName, RefinementName, RowsName
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
 from trajanon.release.originals import matched
 from trajanon.release.report import checked, read_report, report_path
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")
 seeds = st.integers(0, 10**6)
@@ -41,7 +41,7 @@ def trajectories(
     )
 
 
-def lines(release: Trajectories) -> Counter[bytes]:
+def lines(release: ReleasedTrajectories) -> Counter[bytes]:
     return Counter(line.tobytes() for line in release.points)
 
 
@@ -67,11 +67,11 @@ def test_what_is_released_passes_the_check(
     m: int,
     k: int,
     people: int | None,
-    method: str,
-    refine: str,
+    method: MethodName,
+    refine: RefinementName,
     where: tuple[float, float],
     spread: float,
-    rows: str,
+    rows: RowsName,
 ) -> None:
     rng = np.random.default_rng(seed)
     subject = None if people is None else dense(rng.integers(0, people, n))
@@ -92,7 +92,7 @@ def test_what_is_released_passes_the_check(
     findings = trajanon.check(path, k)
     assert findings.holds, findings.problems
     line = matched(original, release.trajectories, checked(release.report)).labels
-    people_of = np.arange(n) if subject is None or rows == "trajectories" else subject
+    people_of = np.arange(n) if subject is None else subject
     pairs_of = set(zip(line.tolist(), people_of.tolist(), strict=True))
     assert findings.trajectories == len(pairs_of)
     assert findings.groups <= release.report["groups"]  # means may round to the same

@@ -13,6 +13,7 @@ from planted import UNTIMED, K, written
 import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.settings import MethodName
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.maps.drawing import match
 from trajanon.release.originals import matched
@@ -31,7 +32,7 @@ NOTHING_MORE: dict[str, Any] = {
 """Of a report: what has to be there beside the groups."""
 
 
-def held(folder: Path, method: str = "hm2") -> Trajectories:
+def held(folder: Path, method: MethodName = "hm2") -> Trajectories:
     """Trajectories of which a release and its report stand in the folder."""
     points = np.random.default_rng(0).uniform((40, -4), (41, -3), (30, 3, 2))
     trajectories = Trajectories(points, subject=np.arange(30) % 6)

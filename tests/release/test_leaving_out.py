@@ -26,7 +26,7 @@ from trajanon.release.leaving_out import MOST_LEFT_OUT, ONE_PLACE, Ends, ends_of
 from trajanon.release.report import checked, read_report, released_of
 from trajanon.shards.parts import anonymize_parts
 from trajanon.trajectories.displacements import displacement
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 
 def walks(n: int, seed: int = 0, people: int = 20, places: int = 5) -> Trajectories:
@@ -185,7 +185,7 @@ def test_those_far_from_all_others_are_left_out_and_nobody_who_joined_them() -> 
 
 def test_no_more_are_left_out_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MOST_LEFT_OUT == 0.01
-    monkeypatch.setattr("trajanon.anonymization.refuse_far", lambda *_: None)
+    monkeypatch.setattr("trajanon.release.assembly.refuse_far", lambda *_: None)
     report = trajanon.anonymize(far_apart(250, [5, 17, 120]), 4, effort="fast").report
     assert report["mended"]["wide"]["trajectories"] <= 2
     assert report["mended"]["wide"]["left"] > 0
@@ -262,7 +262,7 @@ def test_shards_are_mended_like_files(tmp_path: Path) -> None:
     assert trajanon.check(out, 4, trajectories=trips).holds
 
 
-def _release(out: Path) -> tuple[Trajectories, Any]:
+def _release(out: Path) -> tuple[ReleasedTrajectories, Any]:
     return trajanon.read_release(out), read_report(out)
 
 

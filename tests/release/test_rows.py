@@ -35,12 +35,12 @@ from trajanon.files.release_lines import MOST_ROWS
 from trajanon.release.originals import matched
 from trajanon.release.release import own_rows
 from trajanon.release.report import checked, report_path
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
 
 
-def lines_of(release: Trajectories) -> Counter[bytes]:
+def lines_of(release: ReleasedTrajectories) -> Counter[bytes]:
     """How many rows each line has."""
     return Counter(line.tobytes() for line in release.points)
 
@@ -126,7 +126,7 @@ def counted_release(times: Any) -> trajanon.Release:
     return trajanon.anonymize(crowd(), K, effort="fast", rows="lines", times=times)
 
 
-def written_counted(folder: Path, suffix: str) -> tuple[Path, Trajectories]:
+def written_counted(folder: Path, suffix: str) -> tuple[Path, ReleasedTrajectories]:
     """A file of lines with counts, and what was released in it."""
     release = counted_release("of-day" if suffix == ".mfjson" else None)
     path = folder / f"r{suffix}"
@@ -249,7 +249,7 @@ def test_records_have_a_row_each(tmp_path: Path) -> None:
         lines = trajanon.anonymize(source, K, rows="lines", **how)
         assert len(lines.trajectories) == len(original)
     with pytest.raises(BadInput, match="`rows` 'people' is not known"):
-        trajanon.anonymize(original, K, rows="people")
+        trajanon.anonymize(original, K, rows="people")  # type: ignore[arg-type]
 
 
 def test_the_screen_says_how_many_rows_are_written(tmp_path: Path, run: Run) -> None:

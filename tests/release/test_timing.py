@@ -14,7 +14,7 @@ from naive_sliding import street
 import trajanon
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
-from trajanon.common.settings import ReleaseSettings
+from trajanon.common.settings import ReleaseSettings, TimesName
 from trajanon.grouping import loss
 from trajanon.grouping.sliding.windows import build_windows, records_at
 from trajanon.trajectories.displacements import displacement
@@ -125,7 +125,7 @@ def test_equal_tracks_are_grouped_by_their_hours() -> None:
 )
 @pytest.mark.usefixtures("plain_means")
 def test_all_of_a_group_bear_its_mean_times(
-    seed: int, k: int, times: str, step: int, worth: float
+    seed: int, k: int, times: TimesName, step: int, worth: float
 ) -> None:
     trajectories = timed(seed=seed)
     release = trajanon.anonymize(

@@ -28,7 +28,7 @@ from shards import (
 
 import trajanon
 from trajanon.common.arrays import Floats, dense
-from trajanon.common.settings import ROWS
+from trajanon.common.settings import ROWS, RowsName
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.loss import group_means, information_loss, sse, standardise
 from trajanon.release import release
@@ -62,7 +62,7 @@ def test_every_group_holds_k_and_every_row_is_released_once(
     rows: int,
     seed: int,
     counted: bool,
-    way: str,
+    way: RowsName,
 ) -> None:
     folder = tmp_path_factory.mktemp("run")
     points = np.round(walks(n, seed, places), 4)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import trajanon
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
-from trajanon.common.settings import HEAVIEST
+from trajanon.common.settings import HEAVIEST, HeuristicName
 from trajanon.grouping import loss
 from trajanon.tables.table_bound import bound_table
 
@@ -84,7 +84,7 @@ def test_a_heavier_column_loses_less() -> None:
 @pytest.mark.parametrize(
     ("heuristic", "weight"), [("or-opt", 1e13), ("two-opt", HEAVIEST), ("mdav-lk", 1e13)]
 )
-def test_a_search_with_heavy_columns_ends(heuristic: str, weight: float) -> None:
+def test_a_search_with_heavy_columns_ends(heuristic: HeuristicName, weight: float) -> None:
     """Gains of rounding alone are no gains, though the weighted ways are long."""
     X = np.random.default_rng(0).normal(size=(150, 4))
     found = trajanon.microaggregate(X, 3, weights=[weight, 1, 1, 1], heuristic=heuristic)

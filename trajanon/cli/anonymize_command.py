@@ -1,10 +1,10 @@
 """trajanon anonymize."""
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Unpack, cast
 
-import trajanon
 from trajanon.cli.exit_codes import INTERRUPTED
 from trajanon.cli.messages import say, say_written, show_json, tell
 from trajanon.cli.options import (
@@ -16,8 +16,32 @@ from trajanon.cli.options import (
     seconds_of,
     typed_options,
 )
+from trajanon.common.command_lines import Options
 from trajanon.common.errors import BadInput
-from trajanon.common.settings import ReleaseSettings, Settings
+from trajanon.common.settings import (
+    MEMORY,
+    AnonymizeKeywords,
+    RefinementName,
+    ReleaseSettings,
+    Settings,
+)
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from trajanon.release.leaving_out import Surroundings
+    from trajanon.release.snapping import RoadsToFollow
+
+
+class _FileKeywords(AnonymizeKeywords, total=False):
+    """What a file and a folder of parts both take."""
+
+    subjects_exact: bool
+    ledger: Path | None
+    key: bytes | None
+    roads: "RoadsToFollow | None"
+    run: Options | None
+
 
 PUBLIC = "railway=station,halt,public_transport=station,amenity=bus_station,aeroway=aerodrome"
 """Tags of places where everybody may be known to be."""
@@ -46,7 +70,7 @@ PUBLIC = "railway=station,halt,public_transport=station,amenity=bus_station,aero
     method="hm2, mdav, v-mdav, md, cbfs, mf-tsp or decomposition; with --as-published its path and "
     "compression, too: hm2:concorde:c=5.",
     refine=("anneal, descent, swap, rcs or none.", "anneal; none with --as-published"),
-    memory=("Memory limit for a folder of parts, such as 4GB; on a cluster, per worker.", "4GB"),
+    memory=("Memory limit for a folder of parts, such as 4GB; on a cluster, per worker.", MEMORY),
     ledger="Your private list of releases, such as trips.ledger, made if there is none: "
     "what it lists is not released again, and this release is entered in it.",
     public_places="An .osm.pbf file: at its stations, bus stations and airports everybody may be "
@@ -65,8 +89,9 @@ def anonymize(
     trajectories: str = str(TRAJECTORIES),
     *,
     k: int,
-    time_step: str = "5min",
-    refine: str | None = None,
+    time_step_text: str = "5min",
+    method_text: str = Settings.method,
+    refine_text: str | None = None,
     subjects_exact: bool = False,
     memory: str | None = None,
     cluster: str | None = None,
@@ -76,84 +101,142 @@ def anonymize(
     roads: Path | None = None,
     out: str | None = None,
     as_json: bool = False,
-    **how: Any,
+    **settings: Unpack[AnonymizeKeywords],
 ) -> None:
     """Replace each trajectory by the centroid of a group of at least k."""
-    run = typed_options(anonymize, locals() | how)
+    run = typed_options(anonymize, {**locals(), **settings})
 
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
     from trajanon.cli.progress_bars import bars
     from trajanon.cli.report_tables import rows_of, show_path, show_release, without_lists
-    from trajanon.release.holder_key import holders_key
     from trajanon.release.report import report_path
+    from trajanon.shards.parts import anonymize_parts, parts_report_path
     from trajanon.shards.publication import anonymize_file
 
-    how |= method_of(how.get("method", Settings.method), published=how.get("as_published", False))
-    if refine is not None:
-        how["refine"] = refine
     if not trajectories:
         raise BadInput("`trajectories` is empty: name what extract wrote")
     in_parts = "://" in trajectories or Path(trajectories).is_dir()
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)
-    how |= {"k": k, "subjects_exact": subjects_exact, "ledger": ledger, "run": run}
-    if key is not None:
-        for name, value in (("ledger", ledger), ("as_published", how.get("as_published"))):
-            if value:  # before the file is made
-                raise BadInput(f"`{name}` does not take a key of yours: leave out `key`")
-        how["key"] = holders_key(key)
-    seconds = seconds_of("--time-step", time_step)
-    # Of others than whole seconds the settings say what is wrong.
-    how["time_step"] = int(seconds) if seconds.is_integer() else seconds
-    if roads is not None:
-        from trajanon.extract import roads_to_follow
+    _refuse_options_of_the_other(trajectories, in_parts, out, memory, cluster, public_places)
 
-        how["roads"] = roads_to_follow(roads)
-    if public_places is not None:
-        from trajanon.extract import hidden
+    as_published = settings.get("as_published", False)
+    settings.update(method_of(method_text, published=as_published))
+    settings["time_step"] = _step_of(time_step_text)
+    if refine_text is not None:
+        settings["refine"] = cast(RefinementName, refine_text)  # which the settings check
+    options: _FileKeywords = {
+        **settings,
+        "subjects_exact": subjects_exact,
+        "ledger": ledger,
+        "key": _key_of(key, ledger, as_published),
+        "roads": _roads_of(roads),
+        "run": run,
+    }
 
-        how["public_places"] = hidden(public_places, PUBLIC, radius=200.0)
     if in_parts:
-        if public_places is not None:
-            raise BadInput("--public-places is for a file of trajectories: put the parts into one")
-        beside, report = _of_parts(trajectories, out, memory or "4GB", cluster, **how)
+        beside = parts_report_path(out)
+        with bars() as progress, _released_or_as_it_was(out), _client_of(cluster) as client:
+            report = anonymize_parts(
+                trajectories,
+                out,
+                k,
+                memory=memory or MEMORY,
+                client=client,
+                progress=progress,
+                **options,
+            )
     else:
-        for name, value in (("--memory", memory), ("--cluster", cluster)):
-            if value is not None:
-                make_one = "make one with trajanon extract --partition 100000"
-                raise BadInput(f"{name} {value} is for a folder of parts: {make_one}")
         beside = str(report_path(Path(out)))
+        places = _places_of(public_places)
         with bars() as progress:
-            report = anonymize_file(trajectories, out, progress=progress, **how)
+            report = anonymize_file(
+                trajectories, out, k, public_places=places, progress=progress, **options
+            )
+
     if as_json:
         show_json(without_lists(report))
         return
     show_release(report)
     tell(f"{beside} is for you alone, not for publication.")
-    if report.get("as_published"):
+    if as_published:
         show_path(report)
         tell(f"Wrote {rows_of(report)} to {out}. trajanon microaggregate gives the same means.")
         return
     say_written(rows_of(report), out, str(ANONYMIZED), "check", k)
 
 
-def _of_parts(
-    folder: str, out: str, memory: str, cluster: str | None, **how: Any
-) -> tuple[str, dict[str, Any]]:
-    from trajanon.cli.progress_bars import bars
-    from trajanon.common.workers import connected
+def _refuse_options_of_the_other(
+    trajectories: str,
+    in_parts: bool,
+    out: str,
+    memory: str | None,
+    cluster: str | None,
+    public_places: Path | None,
+) -> None:
+    """Refuse what is for a folder of parts beside a file, and the other way round."""
     from trajanon.files.release_formats import RELEASE_FORMATS
-    from trajanon.shards.parts import parts_report_path
 
+    if not in_parts:
+        for name, value in (("--memory", memory), ("--cluster", cluster)):
+            if value is not None:
+                make_one = "make one with trajanon extract --partition 100000"
+                raise BadInput(f"{name} {value} is for a folder of parts: {make_one}")
+        return
+
+    if public_places is not None:
+        raise BadInput("--public-places is for a file of trajectories: put the parts into one")
     if Path(out).suffix.lower() in RELEASE_FORMATS:
-        raise BadInput(f"{folder} is a folder of parts: --out must name a folder, too (got {out})")
-    on_cluster = nullcontext() if cluster is None else connected(cluster)
+        raise BadInput(
+            f"{trajectories} is a folder of parts: --out must name a folder, too (got {out})"
+        )
+
+
+def _step_of(text: str) -> int:
+    """Read the step of times: of others than whole seconds the settings say what is wrong."""
+    seconds = seconds_of("--time-step", text)
+    return int(seconds) if seconds.is_integer() else cast(int, seconds)
+
+
+def _key_of(file: Path | None, ledger: Path | None, as_published: bool) -> bytes | None:
+    """Read the secret key in a file, and make it if there is none."""
+    from trajanon.release.holder_key import holders_key
+
+    if file is None:
+        return None
+    for name, value in (("ledger", ledger), ("as_published", as_published)):
+        if value:  # before the file is made
+            raise BadInput(f"`{name}` does not take a key of yours: leave out `key`")
+    return holders_key(file)
+
+
+def _roads_of(pbf: Path | None) -> "RoadsToFollow | None":
+    if pbf is None:
+        return None
+    from trajanon.extract import roads_to_follow
+
+    return roads_to_follow(pbf)
+
+
+def _places_of(pbf: Path | None) -> "Surroundings | None":
+    if pbf is None:
+        return None
+    from trajanon.extract import hidden
+
+    return hidden(pbf, PUBLIC, radius=200.0)
+
+
+@contextmanager
+def _released_or_as_it_was(out: str) -> Iterator[None]:
+    """Say that nothing was released if Ctrl-C ends the search: not all rows have a group."""
     try:
-        with bars() as progress, on_cluster as client:
-            report = trajanon.anonymize_parts(
-                folder, out, memory=memory, client=client, progress=progress, **how
-            )
-    except KeyboardInterrupt:  # no groups so far, for not all rows have one
+        yield
+    except KeyboardInterrupt:
         say(f"stopped; nothing was released, and {out} is as it was")
         raise SystemExit(INTERRUPTED) from None
-    return parts_report_path(out), report
+
+
+def _client_of(cluster: str | None) -> "AbstractContextManager[Client | None]":
+    from trajanon.common.workers import connected
+
+    return nullcontext() if cluster is None else connected(cluster)

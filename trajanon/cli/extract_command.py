@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from trajanon.cli.messages import say_written, show_json
 from trajanon.cli.options import PARTS, TRAJECTORIES, options, seconds_of, typed_options
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
-from trajanon.extract.rules import Rules, SourceOptions
+from trajanon.common.settings import SUGGESTED_K
+from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
 
 if TYPE_CHECKING:
-    from trajanon.extract.earth.area import AreaLike
+    from trajanon.extract.earth.area import AreaLike, Region
     from trajanon.extract.rules import Limit
 
 _RADIUS = 150.0  # metres that are cut out around sensitive places
@@ -30,7 +30,6 @@ _RADIUS = 150.0  # metres that are cut out around sensitive places
         "Protection": "trim_ends hide_near",
         "Running": "jobs cluster partition out as_json",
     },
-    texts="columns per_recording max_gap max_pause max_speed",
     paths="Files and folders to read; without, the OSM server is asked. Of these kinds: GPX and "
     "archives of it, the planet dump, tables, KML, TCX, FIT, NMEA, Google's location history, "
     "OwnTracks and other JSON, GeoLife, Porto, cabspotting, T-Drive, SimRa, OpenBikeSensor, "
@@ -54,57 +53,99 @@ def extract(
     bbox: list[str] | None = None,
     pbf: Path | None = None,
     windows: bool = False,
+    columns_text: str | None = None,
+    per_recording_text: str = f"{Rules.per_recording}",
+    max_gap_text: str = f"{Rules.max_gap}",
+    max_pause_text: str = f"{Rules.max_pause}",
+    max_speed_text: str = f"{Rules.max_speed:g}",
     hide_near: str | None = None,
     cluster: str | None = None,
     partition: int | None = None,
     out: Path | None = None,
     as_json: bool = False,
-    **how: Any,
+    **settings: Unpack[ExtractKeywords],
 ) -> None:
     """Turn GPS traces into whole trips, or windows, of 30 points each."""
-    run = typed_options(extract, locals() | how)
+    run = typed_options(extract, {**locals(), **settings})
 
     from trajanon.cli.progress_bars import bars
     from trajanon.cli.report_tables import show_extraction
     from trajanon.common.workers import connected
-    from trajanon.extract.earth.area import area_of
     from trajanon.extract.extraction import OSM_API, extract_to
+    from trajanon.extract.sources.columns import parse_columns
 
     out = out or (TRAJECTORIES if partition is None else PARTS)
+    _check_out(out, partition)
+    _check_spacing(settings.get("spacing"), windows=windows)
+    where = _where(bbox or [], pbf, hide_near)
+
+    settings["per_recording"] = _per_recording_of(per_recording_text)
+    settings["max_gap"] = _limit("max_gap", max_gap_text)
+    settings["max_pause"] = _limit("max_pause", max_pause_text)
+    settings["max_speed"] = cast(float | None, _limit("max_speed", max_speed_text))
+    if columns_text:
+        settings["columns"] = parse_columns(columns_text)
+    zone = None if hide_near is None else _hidden(hide_near, pbf, where)
+
+    on_cluster = nullcontext() if cluster is None else connected(cluster)
+    with bars() as progress, on_cluster as client:
+        provenance = extract_to(
+            out,
+            paths or OSM_API,
+            where,
+            partition=partition,
+            windows=windows,
+            hidden=zone,
+            client=client,
+            run=run,
+            progress=progress,
+            **settings,
+        )
+
+    if as_json:
+        show_json(provenance)
+        return
+    show_extraction(provenance)
+    _say_next(provenance, out, windows=windows)
+
+
+def _say_next(provenance: Mapping[str, Any], out: Path, *, windows: bool) -> None:
+    """Name what was written, and the command that comes next."""
+    counts = provenance["counts"]
+    n, subjects = counts["trajectories"], counts["subjects of trajectories"]
+    what = number_of(n, "trajectory", "trajectories") if windows else number_of(n, "trip")
+    # Folders are named in any case: the next command's default is a file.
+    say_written(what, out, TRAJECTORIES, "anonymize", min(SUGGESTED_K, max(2, subjects)))
+
+
+def _check_out(out: Path, partition: int | None) -> None:
+    """Refuse a file for a folder of parts, and a name that is not that of a file."""
     is_file = out.suffix.lower() in (".parquet", ".geoparquet")
     if partition is None and not is_file:
         raise BadInput(f"trajectories are written as GeoParquet: {out} must end in .parquet")
     if partition is not None and is_file:
         raise BadInput(f"with --partition, --out names a folder (got {out})")
-    spacing = how.get("spacing")
+
+
+def _check_spacing(spacing: float | None, *, windows: bool) -> None:
+    """Refuse a spacing of whole trips."""
     if not windows and spacing is not None:
         raise BadInput(
             f"`spacing={spacing:g}` is for windows, and whole trips have their points at equal "
             "shares of the way: add `windows`, or leave out `spacing`"
         )
-    where = _where(bbox or [], pbf, hide_near)
-    how |= _read_texts(how)
-    if hide_near is not None:
-        if pbf is None:
-            lacks = "needs a file that holds such places: add `pbf=FILE.osm.pbf`"
-            raise BadInput(f"`hide_near={hide_near}` {lacks}")
-        from trajanon.extract import hidden
 
-        area, _ = area_of(where)
-        how["hidden"] = hidden(pbf, hide_near, _RADIUS, None if area is None else area.bounds)
-    on_cluster = nullcontext() if cluster is None else connected(cluster)
-    with bars() as progress, on_cluster as client:
-        how |= {"partition": partition, "client": client, "progress": progress, "run": run}
-        provenance = extract_to(out, paths or OSM_API, where, windows=windows, **how)
-    if as_json:
-        show_json(provenance)
-        return
-    show_extraction(provenance)
-    counts = provenance["counts"]
-    n, subjects = counts["trajectories"], counts["subjects of trajectories"]
-    what = number_of(n, "trajectory", "trajectories") if windows else number_of(n, "trip")
-    # Folders are named in any case: the next command's default is a file.
-    say_written(what, out, TRAJECTORIES, "anonymize", min(4, max(2, subjects)))
+
+def _hidden(tags: str, pbf: Path | None, where: "AreaLike") -> "Region | None":
+    """Read the surroundings of sensitive places, which are cut out."""
+    if pbf is None:
+        lacks = "needs a file that holds such places: add `pbf=FILE.osm.pbf`"
+        raise BadInput(f"`hide_near={tags}` {lacks}")
+    from trajanon.extract import hidden
+    from trajanon.extract.earth.area import area_of
+
+    area, _ = area_of(where)
+    return hidden(pbf, tags, _RADIUS, None if area is None else area.bounds)
 
 
 def _where(names: list[str], pbf: Path | None, hide_near: str | None) -> "AreaLike":
@@ -131,27 +172,19 @@ def _where(names: list[str], pbf: Path | None, hide_near: str | None) -> "AreaLi
     return given
 
 
-def _read_texts(how: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the options that are texts on the command line, and numbers in Python."""
-    from trajanon.extract.sources.columns import parse_columns
-
-    read: dict[str, Any] = {}
-    if (text := how.get("per_recording")) is not None:
-        try:
-            read["per_recording"] = None if text.strip().lower() == "all" else int(text)
-        except ValueError as error:
-            raise BadInput(f"--per-recording must be 1, or all (got {text!r})") from error
-    for one in fields(Rules):
-        if "unit" in one.metadata and one.name in how:
-            flag = f"--{one.name.replace('_', '-')}"
-            read[one.name] = _limit(flag, one.metadata["unit"], how[one.name])
-    if how.get("columns"):
-        read["columns"] = parse_columns(how["columns"])
-    return read
+def _per_recording_of(text: str) -> int | None:
+    """Read how many windows of a recording are taken; None for all."""
+    try:
+        return None if text.strip().lower() == "all" else int(text)
+    except ValueError as error:
+        raise BadInput(f"--per-recording must be 1, or all (got {text!r})") from error
 
 
-def _limit(option: str, unit: str, text: str) -> "Limit":
+def _limit(name: str, text: str) -> "Limit":
     """Read a limit: a number, auto, none, or of seconds a time as pandas writes it."""
+    option = f"--{name.replace('_', '-')}"
+    unit = Rules.__dataclass_fields__[name].metadata["unit"]
+
     if (word := text.strip().lower()) in ("auto", "none"):
         return "auto" if word == "auto" else None
     with suppress(ValueError):  # `BadInput` is one

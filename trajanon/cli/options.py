@@ -7,14 +7,20 @@ from contextlib import suppress
 from dataclasses import fields
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 import typer
 from typer.core import TyperCommand
 
 from trajanon.common.command_lines import Option, flag_of
 from trajanon.common.errors import BadInput
-from trajanon.common.settings import ReleaseSettings, Settings, names_in, parameters_of
+from trajanon.common.settings import (
+    AnonymizeKeywords,
+    ReleaseSettings,
+    Settings,
+    names_in,
+    parameters_of,
+)
 
 TRAJECTORIES = Path("trajectories.parquet")
 ANONYMIZED = Path("anonymized.parquet")
@@ -37,36 +43,44 @@ _HELPS: dict[str, Help] = {
 }
 _NAMES = {"as_json": "json"}
 _ALSO = {"bbox": "area"}  # second names
+_TEXT = "_text"
+"""Ends the name of a parameter whose option the command reads itself."""
 
 
 def options(
-    *settings: type,
-    groups: Mapping[str, str] | None = None,
-    without: str = "",
-    texts: str = "",
-    **helps: Help,
+    *settings: type, groups: Mapping[str, str] | None = None, without: str = "", **helps: Help
 ) -> Callable[[Command], Command]:
-    """Declare a command by helps and their groups; it parses the options in ``texts`` itself."""
+    """Declare a command by helps and their groups; classes of settings declare their fields."""
     group = {name: title for title, names in (groups or {}).items() for name in names.split()}
     order = {name: place for place, name in enumerate([*group, "out", "as_json"])}
+
     of_settings = [one for kind in (ReleaseSettings, Settings, *settings) for one in fields(kind)]
     shared = {one.name: (one.metadata["help"], one.metadata["shown"]) for one in of_settings}
     known = shared | _HELPS | helps
 
     def declare(command: Command) -> Command:
-        own = signature(command)
-        every = (one for kind in settings for one in parameters_of(kind))
-        of_kinds = {one.name: one for one in every if one.name not in without.split()}
-        of_kinds |= {name: _as_text(of_kinds[name]) for name in texts.split()}
-        named = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-        taken = [one for one in named if one.name not in of_kinds]
-        taken += [own.parameters.get(name, one) for name, one in of_kinds.items()]
-        taken.sort(key=lambda one: order.get(one.name, -1))
-        command.__signature__ = own.replace(  # type: ignore[attr-defined]  # typer reads it
+        plain = signature(command)
+        named = {
+            _option_of(parameter): parameter
+            for parameter in plain.parameters.values()
+            if parameter.kind is not Parameter.VAR_KEYWORD
+        }
+        of_kinds = {one.name: one for kind in settings for one in parameters_of(kind)}
+        for name in without.split():
+            del of_kinds[name]
+
+        # Those that only the command names stand first; it may also name options of settings.
+        taken = {name: one for name, one in named.items() if name not in of_kinds}
+        taken |= of_kinds | named
+        names = sorted(taken, key=lambda name: order.get(name, -1))
+        command.__signature__ = plain.replace(  # type: ignore[attr-defined]  # typer reads it
             parameters=[
-                one.replace(annotation=Annotated[_kind(one), declared])
-                for one in taken
-                for declared in [_declared(one, known[one.name], group.get(one.name))]
+                taken[name].replace(
+                    annotation=Annotated[
+                        _kind(taken[name]), _declared(taken[name], known[name], group.get(name))
+                    ]
+                )
+                for name in names
             ]
         )
         return command
@@ -84,7 +98,7 @@ def typed_options(command: Callable[..., None], values: Mapping[str, Any]) -> di
         value = values.get(name)
         if name in _NAMES or value is None or value in (parameter.default, []):
             continue
-        typed[name] = str(value) if isinstance(value, Path) else value
+        typed[_option_of(parameter)] = str(value) if isinstance(value, Path) else value
 
     texts = [
         text
@@ -94,12 +108,8 @@ def typed_options(command: Callable[..., None], values: Mapping[str, Any]) -> di
     return typed if all(map(str.isprintable, texts)) else {}
 
 
-def _as_text(parameter: Parameter) -> Parameter:
-    default = parameter.default
-    if default is None:
-        return parameter.replace(annotation=str | None)
-    text = default if isinstance(default, str) else f"{default:g}"
-    return parameter.replace(annotation=str, default=text)
+def _option_of(parameter: Parameter) -> str:
+    return parameter.name.removesuffix(_TEXT)
 
 
 def _kind(parameter: Parameter) -> Any:
@@ -113,12 +123,14 @@ def _declared(parameter: Parameter, help: Help, group: str | None) -> Any:
     text, shown = help if isinstance(help, tuple) else (help, None)
     if parameter.kind is not Parameter.KEYWORD_ONLY:
         return typer.Argument(help=text, show_default=shown or True)
-    name = _NAMES.get(parameter.name, parameter.name)
+
+    option = _option_of(parameter)
+    name = _NAMES.get(option, option)
     flag = flag_of(name)
-    own_name = len(name) == 1 or parameter.name in _NAMES or parameter.default is False
-    flags = [flag] * own_name
-    if parameter.name in _ALSO:
-        flags = [flag, f"--{_ALSO[parameter.name]}"]
+    named_alone = len(name) == 1 or option != parameter.name or option in _NAMES
+    flags = [flag] * (named_alone or parameter.default is False)
+    if option in _ALSO:
+        flags = [flag, f"--{_ALSO[option]}"]
     return typer.Option(*flags, help=text, show_default=shown or True, rich_help_panel=group)
 
 
@@ -130,7 +142,7 @@ def names_of(text: str) -> list[str]:
         raise BadInput(f"cannot read {text!r} as column names between commas: {error}") from error
 
 
-def method_of(text: str, *, published: bool) -> dict[str, str | int]:
+def method_of(text: str, *, published: bool) -> AnonymizeKeywords:
     """Read a method, and if it is as published its path and compression: hm2:concorde:c=5."""
     method, *others = text.split(":")
     named: dict[str, str | int] = {"method": method}
@@ -149,7 +161,7 @@ def method_of(text: str, *, published: bool) -> dict[str, str | int]:
             f"a path or a compression in `method` is for `as_published`: write `method={method}`, "
             "or add `as_published`"
         )
-    return named
+    return cast(AnonymizeKeywords, named)  # which the settings check
 
 
 def columns_of(text: str) -> list[str]:

@@ -23,7 +23,7 @@ _HEADERS = 5  # kinds of tables to list the columns of
 
 
 def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out of a report lists with an entry for each trajectory or group."""
+    """Remove from a report the lists with an entry for each trajectory or group."""
     return {
         name: without_lists(value) if isinstance(value, Mapping) else value
         for name, value in report.items()
@@ -96,12 +96,13 @@ def show_release(report: Mapping[str, Any]) -> None:
 
 
 def rows_of(report: Mapping[str, Any]) -> str:
-    """Say how many rows a release has, and for what."""
-    rows, of = report["rows"], number_of(report["n"], report["unit"], UNITS[report["unit"]])
-    if rows[rows["way"]] == report["n"]:
-        return of
-    what = "row" if rows["way"] == "subjects" else "line"
-    return f"{number_of(rows[rows['way']], what)} for {of}"
+    """Count the rows of a release in words, and what they stand for."""
+    way = report["rows"]["way"]
+    released = report["rows"][way]
+    trajectories = number_of(report["n"], report["unit"], UNITS[report["unit"]])
+    if released == report["n"]:
+        return trajectories
+    return f"{number_of(released, 'row' if way == 'subjects' else 'line')} for {trajectories}"
 
 
 def rounded_text(value: float, way: str) -> str:
@@ -124,13 +125,17 @@ def show_certificate(account: Mapping[str, Any]) -> None:
 def show_microaggregated(report: Mapping[str, Any]) -> None:
     """Print the loss of a microaggregated table, its groups, and the statistics kept."""
     tell(f"Columns microaggregated: {', '.join(report['columns'])}")
-    sizes, risk = report["sizes"], report["risk"]
+    sizes = report["sizes"]
     tell(f"Groups: {report['groups']:,}, of {sizes['min']} to {sizes['max']} rows")
     _show_stages(report)
-    linked = percent(risk["linkage_mean"]), percent(risk["linkage_highest"])
-    tell(f"Chance to link a row to a person: {linked[0]} on average, {linked[1]} at most")
+
+    risk = report["risk"]
+    mean = percent(risk["linkage_mean"])
+    highest = percent(risk["linkage_highest"])
+    tell(f"Chance to link a row to a person: {mean} on average, {highest} at most")
     near = percent(risk["near_original"])
     tell(f"Rows of which no value moved by 5 % of a standard deviation: {near}")
+
     spread = report["moments"]["sd"].values()
     if shrunk := [1.0 - after / before for before, after in spread if before > 0.0]:
         tell(f"Means are kept; standard deviations shrink by {percent(max(shrunk), 2)} at most.")
@@ -141,7 +146,8 @@ def show_microaggregated(report: Mapping[str, Any]) -> None:
 def _show_stages(report: Mapping[str, Any]) -> None:
     lost = "Weighted loss" if report.get("weights") else "Information loss"
     for stage in report["stages"]:
-        seconds, loss = f"({stage['seconds']:.2f} s)", stage["information_loss"]
+        seconds = f"({stage['seconds']:.2f} s)"
+        loss = stage["information_loss"]
         chosen = "".join(f", {name} {value}" for name, value in stage.get("chosen", {}).items())
         if loss is None:
             tell(f"Time for the {stage['name']}{chosen}: {seconds}")

@@ -39,8 +39,10 @@ def drafting(place: Path) -> Iterator[Draft]:
     """Make a hidden folder beside an output for the block; remove those of killed runs."""
     with suppress(OSError):  # a folder may be writable but not readable
         for folder in place.parent.iterdir():
-            if (found := _DRAFT.fullmatch(folder.name)) and found[1] == place.name:
+            draft_name = _DRAFT.fullmatch(folder.name)
+            if draft_name and draft_name[1] == place.name:
                 remove_abandoned(folder, place)
+
     token = f"{os.getpid()}-{secrets.token_hex(4)}"
     folder = place.with_name(f".{place.name}.{token}.draft")
     try:
@@ -58,7 +60,7 @@ def _hold(folder: Path) -> IO[str]:
     lock = (folder / "lock").open("w", encoding="utf-8")
     with suppress(OSError):
         _lock(lock)
-        # Named once it is locked, so that no other run takes us for dead.
+        # Renamed once it is locked, so that no other run takes us for dead.
         (folder / "lock").rename(folder / LOCK)
     return lock
 
@@ -70,7 +72,7 @@ def _lock(file: IO[str]) -> None:
 
 
 def remove_abandoned(folder: Path, place: Path) -> str:
-    """Put back or remove what a killed run left of an output; give the reason where it stays."""
+    """Put back or remove what a killed run left of an output; return why it stays, or ""."""
     before = folder / BEFORE
     try:
         with (folder / LOCK).open("r+", encoding="utf-8") as lock:
@@ -92,7 +94,7 @@ def remove_abandoned(folder: Path, place: Path) -> str:
 def replacing(
     *outputs: Path, inputs: Iterable[Path] = (), public: Collection[Path] = ()
 ) -> Iterator[tuple[Path, ...]]:
-    """Give a file to write in for each output, before long work; move all into place, or none."""
+    """Open a file to write in for each output, before long work; move all into place, or none."""
     _refuse_inputs(outputs, inputs)
     with _drafts(outputs) as drafts:
         yield tuple(draft.path for draft in drafts)
@@ -101,7 +103,9 @@ def replacing(
                 raise _cannot_write(output, "its draft was removed")
             _permit(draft.path, draft.mode if output in public else 0o600)
             _refuse_other_than_file(output)
-        with ExitStack() as undo:  # all or none: a release with an old report is worse than none
+
+        # All or none: a release with an old report is worse than none.
+        with ExitStack() as undo:
             for draft, output in zip(drafts, outputs, strict=True):
                 place = _place(output)
                 if output is not outputs[-1]:
@@ -111,7 +115,7 @@ def replacing(
 
 @contextmanager
 def _put_aside(place: Path, before: Path) -> Iterator[None]:
-    """Keep what stood in a place until all is well; else put it back."""
+    """Move what stands in a place aside for the block, and put it back if the block fails."""
     existed = place.exists()
     try:
         if existed:
@@ -127,7 +131,7 @@ def _put_aside(place: Path, before: Path) -> Iterator[None]:
 
 
 def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
-    """Find out before long work what `replacing` would refuse after it."""
+    """Refuse before long work what `replacing` would refuse after it."""
     _refuse_inputs(outputs, inputs)
     with _drafts(outputs):
         pass
@@ -137,27 +141,30 @@ def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
 def replacing_folder(
     output: Path, ours: Callable[[str], bool], inputs: Iterable[Path] = (), *, public: bool = False
 ) -> Iterator[Path]:
-    """Give a folder to write in, in place of one of names that are ``ours``; moved at the end."""
+    """Make a folder to write in, in place of one of names that are ``ours``; moved at the end."""
     place = _place(output)
     _refuse_inputs([place], [above for path in inputs for above in (path, *_place(path).parents)])
     if place.exists() and not place.is_dir():
         raise _cannot_write(output, "it is no folder")
-    there = Folder(place).states() if place.exists() else {}
-    for name in sorted(there):
+    states = Folder(place).states() if place.exists() else {}
+    for name in sorted(states):
         if not ours(name):
             raise _cannot_write(output, f"there is {name} in it, not ours")
+
     with _drafts([output], folder=True) as ((draft, before, mode),):
         yield draft
         for path in draft.iterdir():
             _permit(path, mode if public else 0o600)
         if public:
             _permit(draft, mode | (mode & 0o444) >> 2)  # who may read may enter
-        now = Folder(place).states() if place.exists() else {}
-        for name, _ in sorted(now.items() ^ there.items()):
+
+        states_now = Folder(place).states() if place.exists() else {}
+        for name, _ in sorted(states_now.items() ^ states.items()):
             raise FileProblem(
                 f"somebody else wrote or removed {output}/{name} during the run, and nothing there "
                 "was replaced: write to another folder"
             )
+
         try:
             if place.exists():
                 place.replace(before)
@@ -191,6 +198,7 @@ def _drafts(outputs: Sequence[Path], *, folder: bool = False) -> Iterator[list[D
                     _refuse_other_than_file(output)
                 if not place.parent.is_dir():
                     raise _cannot_write(output, f"there is no folder {place.parent}")
+
                 draft = stack.enter_context(drafting(place))
                 if folder:
                     draft.path.mkdir(mode=0o700)
@@ -212,7 +220,7 @@ def _drafts(outputs: Sequence[Path], *, folder: bool = False) -> Iterator[list[D
 
 
 def _permit(path: Path, mode: int) -> None:
-    """Say who may read a file, where its disk knows of that."""
+    """Set who may read a file, where its disk knows of that."""
     try:
         path.chmod(mode)
     except FileNotFoundError:
@@ -227,8 +235,8 @@ def _cannot_write(output: Path, reason: str | None) -> FileProblem:
 
 
 def _refuse_inputs(outputs: Sequence[Path], inputs: Iterable[Path]) -> None:
-    for output, other in combinations(outputs, 2):
-        if output == other:
+    for output, second_output in combinations(outputs, 2):
+        if output == second_output:
             raise BadInput(f"{output} would be written twice; choose another name")
     for output, path in product(outputs, inputs):
         with suppress(OSError):  # one of the two is not there
@@ -237,7 +245,7 @@ def _refuse_inputs(outputs: Sequence[Path], inputs: Iterable[Path]) -> None:
 
 
 def _place(output: Path) -> Path:
-    """Where a path leads, through links."""
+    """Return where a path leads, through links."""
     return Path(os.path.realpath(output))
 
 
@@ -249,11 +257,11 @@ def _refuse_other_than_file(output: Path) -> None:
 
 
 def remove_drafts(folder: Path) -> dict[Path, str]:
-    """Remove what killed runs left in a folder; give the reason for each that stays, or ""."""
+    """Remove what killed runs left in a folder; return why each stays, or ""."""
     if not folder.is_dir():
         raise FileProblem(f"there is no folder {folder}; name the one with your outputs")
     states: dict[Path, str] = {}
-    for left in sorted(folder.iterdir()):
-        if found := _DRAFT.fullmatch(left.name):
-            states[left] = remove_abandoned(left, folder / found[1])
+    for path in sorted(folder.iterdir()):
+        if draft_name := _DRAFT.fullmatch(path.name):
+            states[path] = remove_abandoned(path, folder / draft_name[1])
     return states

@@ -51,6 +51,18 @@ class BadInput(TrajanonError, ValueError):
     """
 
 
+class UnknownOption(BadInput, TypeError):
+    """A function has no option of this name.
+
+    Examples
+    --------
+    >>> import trajanon
+    >>> trajanon.microaggregate([[0.0], [1.0]], k=2, sede=1)
+    Traceback (most recent call last):
+    trajanon.UnknownOption: microaggregate has no option `sede`: did you mean `seed`?
+    """
+
+
 class ColumnsUnclear(BadInput):
     """A table does not show which of its columns play some roles.
 
@@ -85,6 +97,9 @@ class ColumnsUnclear(BadInput):
     def __str__(self) -> str:
         """Return problem and way out, whatever the names in them hold."""
         return printable(f"{self.problem}: {self.way_out}")
+
+
+ColumnsUnclear.__module__ = __name__  # processes that read files send it, and find it here
 
 
 class TooFewRecords(BadInput):

@@ -16,7 +16,7 @@ T = TypeVar("T")
 Finite = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 Whole = Annotated[int, msgspec.Meta(ge=-sys.maxsize, le=sys.maxsize)]
 
-_HEAD = 4096  # bytes that tell
+_ENCODING_SAMPLE = 4096  # bytes by which an encoding is judged
 
 
 def regular(path: Path) -> Path:
@@ -31,15 +31,19 @@ def regular(path: Path) -> Path:
 
 
 def seems_utf16(text: bytes) -> bool:
-    """Tell whether a text, or its beginning, is of two bytes a letter, marked as such or not."""
-    text = text[:_HEAD]
+    """Check whether a text, or its beginning, is of two bytes a letter, marked as such or not."""
+    text = text[:_ENCODING_SAMPLE]
     half = max(len(text) // 2, 1)
-    least, most = sorted(text[first::2].count(0) for first in (0, 1))
-    return text.startswith((b"\xff\xfe", b"\xfe\xff")) or least < 0.1 * half < 0.7 * half < most
+    if text.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return True
+
+    # The high byte of most letters is zero, the low byte of none.
+    fewer_zeros, more_zeros = sorted(text[begin::2].count(0) for begin in (0, 1))
+    return fewer_zeros < 0.1 * half < 0.7 * half < more_zeros
 
 
 def other_encoding(text: bytes) -> str:
-    """Say what a text that is not UTF-8 seems to be, and the way out."""
+    """Describe what a text that is not UTF-8 seems to be, and the way out."""
     latin = "is not UTF-8, perhaps Latin-1 or Windows-1252"
     is_like = "seems to be UTF-16" if seems_utf16(text) else latin
     return f"{is_like}: save the file as UTF-8, as editors do under Save As, and Excel as CSV UTF-8"
@@ -63,7 +67,7 @@ def separator_of(header: str, row: str | None = None) -> str:
 
 
 def has_decimal_commas(cells: Iterable[str]) -> bool:
-    """Say whether more numbers have a decimal comma than a point."""
+    """Check whether more numbers have a decimal comma than a point."""
     cells = list(cells)
     commas, points = (
         sum(
@@ -91,23 +95,23 @@ def read_toml(path: Path, content: str) -> dict[str, Any]:
         raise BadInput(f"{path} does not hold {content}, as TOML in UTF-8: {error}") from error
 
 
-def parsed(text: str | bytes, kind: type[T]) -> T:
+def parsed(text: str | bytes, value_type: type[T]) -> T:
     """Read JSON that anybody may have written; BadInput says what is wrong."""
     try:
-        return typed(msgspec.json.decode(text), kind)
+        return typed(msgspec.json.decode(text), value_type)
     except (msgspec.DecodeError, UnicodeError) as error:
         raise BadInput(f"it is no JSON: {error}") from error
     except RecursionError as error:
         raise BadInput("it is nested too deeply") from error
 
 
-def typed(value: Any, kind: type[T]) -> T:
+def typed(value: Any, value_type: type[T]) -> T:
     """Check that a value, with its contents, is of a type; BadInput names the wrong entry."""
     try:
-        msgspec.convert(value, kind)
+        msgspec.convert(value, value_type)
     except RecursionError as error:
         raise BadInput("it is nested too deeply") from error
     except msgspec.ValidationError as error:
         raise BadInput(str(error).replace("`", "")) from error  # they are no parameters
-    found: T = value
-    return found
+    checked: T = value
+    return checked

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from trajanon.common.errors import BadInput
-from trajanon.common.settings import Checked, Settings, option, with_help
+from trajanon.common.settings import Checked, SearchKeywords, Settings, made_of, option, with_help
 
 InnerMethodName = Literal["mdav", "v-mdav", "md", "cbfs"]
 ExpansionName = Literal["both", "distance", "row"]
@@ -202,6 +202,20 @@ METHOD_PARAMETERS: tuple[type[MethodParameters], ...] = (
 )
 
 
+class MicroaggregateKeywords(SearchKeywords, total=False):
+    """The options of a search and of its methods, as keywords that a type checker sees."""
+
+    gamma: float | None
+    compress_by: InnerMethodName
+    expansion: ExpansionName
+    direction: DirectionName
+    path_neighbours: PathNeighboursName
+    subsets: int | None
+    exchange_first: bool
+    shuffle_probability: float
+    max_events: int
+
+
 class SearchOptions(NamedTuple):
     """The options of a search, checked."""
 
@@ -209,21 +223,16 @@ class SearchOptions(NamedTuple):
     parameters: tuple[MethodParameters, ...]  # one of each kind
 
 
-def search_options(options: Mapping[str, Any]) -> SearchOptions:
+def search_options(options: Mapping[str, object]) -> SearchOptions:
     """Check the options of a search; refuse a parameter of what is not chosen."""
-    names = {kind: [field.name for field in fields(kind)] for kind in METHOD_PARAMETERS}
-    of_methods = {name for kind_names in names.values() for name in kind_names}
-    settings = Settings(**{name: options[name] for name in options if name not in of_methods})
+    settings = made_of(options, Settings)
+    parameters = tuple(made_of(options, kind) for kind in METHOD_PARAMETERS)
 
-    parameters = []
-    for kind, kind_names in names.items():
-        chosen = kind(**{name: options[name] for name in kind_names if name in options})
-        default = kind()
-        changed = [name for name in kind_names if getattr(chosen, name) != getattr(default, name)]
-        if changed and not kind.belongs_to(settings):
+    for chosen in parameters:
+        kind = type(chosen)
+        if chosen != kind() and not kind.belongs_to(settings):
+            names = [one.name for one in fields(kind)]
+            name = next(one for one in names if getattr(chosen, one) != getattr(kind(), one))
             needed = f"`{kind.setting}={kind.value}`{kind.needed}"
-            raise BadInput(
-                f"`{changed[0]}` needs {needed}: choose that, or leave out `{changed[0]}`"
-            )
-        parameters.append(chosen)
-    return SearchOptions(settings, tuple(parameters))
+            raise BadInput(f"`{name}` needs {needed}: choose that, or leave out `{name}`")
+    return SearchOptions(settings, parameters)

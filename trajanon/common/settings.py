@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, cleandoc, signature
@@ -10,9 +10,19 @@ from itertools import chain
 from math import inf
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    TypedDict,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+)
 
-from trajanon.common.errors import BadInput
+from trajanon.common.errors import BadInput, UnknownOption
 
 HEAVIEST = 1e30  # weight of a column; the squares of far heavier ones are no 32-bit floats
 
@@ -54,8 +64,44 @@ _ALONE: dict[str, Any] = {
 }
 """What the published methods do not do; and their lines are plain means."""
 
+MEMORY = "4GB"
+"""Memory of a search, where no other limit is named."""
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+SUGGESTED_K = 4
+"""The k that the studio and messages suggest first."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class SearchKeywords(TypedDict, total=False):
+    """The fields of `Settings`, as keywords that a type checker sees."""
+
+    method: MethodName
+    heuristic: HeuristicName | None
+    compression: int
+    refine: RefinementName
+    effort: EffortName
+    seed: int
+
+
+class ReleaseKeywords(TypedDict, total=False):
+    """The fields of `ReleaseSettings`, as keywords that a type checker sees."""
+
+    as_published: bool
+    one_line_each: bool
+    days: int | None
+    distinct_ends: int
+    align: bool
+    times: TimesName | None
+    minute_worth: float
+    time_step: int
+    timezone: str | None
+    rows: RowsName
+
+
+class AnonymizeKeywords(SearchKeywords, ReleaseKeywords):
+    """The options of a release and of its search."""
 
 
 class Effort(NamedTuple):
@@ -153,7 +199,7 @@ class Settings(Checked):
     trajanon.BadInput: `effort` 'much' is not known; choose from fast, balanced, best
     >>> trajanon.microaggregate(records, k=2, sede=1)
     Traceback (most recent call last):
-    TypeError: microaggregate() got an unexpected keyword argument 'sede'; did you mean 'seed'?
+    trajanon.UnknownOption: microaggregate has no option `sede`: did you mean `seed`?
     """
 
     method: MethodName = option("hm2")
@@ -172,6 +218,11 @@ class Settings(Checked):
             raise BadInput(f"`heuristic` is for `method=hm2` and mf-tsp, not for {self.method}")
         if self.compression > 1 and self.method != "hm2":
             raise BadInput(f"`compression` is for `method=hm2`, not for {self.method}")
+
+    @property
+    def keywords(self) -> SearchKeywords:
+        """The settings as keywords."""
+        return cast(SearchKeywords, asdict(self))
 
 
 @with_help
@@ -249,46 +300,56 @@ def parameters_of(kind: type) -> list[Parameter]:
     ]
 
 
-def takes_settings(*kinds: type) -> Callable[[Function], Function]:
-    """Let a function have options of some classes in place of ``**options``, as help() says."""
+def takes_settings(*kinds: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Show the options of some classes in help() in place of ``**options``; refuse all others.
 
-    def showing(function: Function) -> Function:
-        own = signature(function)
-        *named, _ = own.parameters.values()
-        shown = own.replace(parameters=[*named, *chain(*map(parameters_of, kinds))])
+    A type checker sees them in the annotation of ``**options``.
+    """
+
+    def showing(function: Callable[P, T]) -> Callable[P, T]:
+        plain = signature(function)
+        *named, _ = plain.parameters.values()
+        shown = plain.replace(parameters=[*named, *chain(*map(parameters_of, kinds))])
 
         @wraps(function)
-        def taking(*given: Any, **options: Any) -> Any:
+        def checking(*args: P.args, **options: P.kwargs) -> T:
             for name in options:
                 if name not in shown.parameters:
                     near = get_close_matches(name, shown.parameters, n=1)
-                    guess = f"; did you mean {near[0]!r}?" if near else ""
-                    raise TypeError(
-                        f"{function.__name__}() got an unexpected keyword argument {name!r}{guess}"
-                    )
-            return function(*given, **options)
+                    way_out = f"did you mean `{near[0]}`?" if near else "help() lists them"
+                    raise UnknownOption(f"{function.__name__} has no option `{name}`: {way_out}")
+            return function(*args, **options)
 
-        taking.__signature__ = shown  # type: ignore[attr-defined]  # help() reads it
-        return cast(Function, taking)
+        checking.__signature__ = shown  # type: ignore[attr-defined]  # help() reads it
+        return checking
 
     return showing
 
 
-def settings_of(options: Mapping[str, Any]) -> tuple[ReleaseSettings, Settings]:
+def made_of(options: Mapping[str, object], kind: Callable[..., T]) -> T:
+    """Make settings of those options that are theirs."""
+    names = signature(kind).parameters
+    return kind(**{name: options[name] for name in names if name in options})
+
+
+def settings_of(options: AnonymizeKeywords) -> tuple[ReleaseSettings, Settings]:
     """Make the settings of a release, and those of its search, of the options of both."""
-    own = {one.name for one in fields(ReleaseSettings)}
-    asked = {name: value for name, value in options.items() if name in own}
-    searched = {name: value for name, value in options.items() if name not in own}
-    settings, search = ReleaseSettings(**asked), Settings(**searched)
-    if settings.one_line_each and settings.days is not None:
+    release = made_of(options, ReleaseSettings)
+    search = made_of(options, Settings)
+
+    if release.one_line_each and release.days is not None:
         raise BadInput("`one_line_each` and `days` are two choices: leave out one of them")
-    if not settings.as_published:
-        return settings, search
-    if others := [name for name, alone in _ALONE.items() if asked.get(name, alone) != alone]:
-        raise BadInput(f"`as_published` is the method alone: leave out `{others[0]}`")
-    if (refine := searched.get("refine", "none")) not in ("none", "swap", "rcs"):
+    if not release.as_published:
+        return release, search
+
+    for name, alone in _ALONE.items():
+        if getattr(release, name) != alone and name in options:
+            raise BadInput(f"`as_published` is the method alone: leave out `{name}`")
+
+    refine = options.get("refine", "none")
+    if refine not in ("none", "swap", "rcs"):
         raise BadInput(f"`as_published` takes `refine` none, swap or rcs (got {refine!r})")
-    return replace(settings, **_ALONE), replace(search, refine=refine)
+    return replace(release, **_ALONE), replace(search, refine=refine)
 
 
 def names_in(kind: Any) -> tuple[str, ...]:

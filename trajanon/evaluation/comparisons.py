@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from trajanon.anonymization import anonymize_trajectories
+from trajanon.anonymization import anonymize
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.common.number_text import metres, number_of, percent
@@ -33,7 +33,7 @@ from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import key_of_trials
 from trajanon.release.originals import matched, timing_in
 from trajanon.release.report import Report, checked, promise_in, released_of, rows_in
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 SHADOWS = 18
 """Releases that an adversary makes of halves, to learn how lines lie beside members and others."""
@@ -41,14 +41,14 @@ SHADOWS = 18
 KS = (2, 3, 4, 5, 8, 10, 20)
 
 NEXT = "linkability of the next"
-_ASKED = {
+_SUCCESSES = {
     "linkability": "both halves of a trajectory lead to the same line",
     NEXT: "the line that begins nearest to its end is the one of the person's next",
     "inference": "the line nearest to its first two thirds ends within "
     f"{metres(NEAR_END)} of its end",
     "inference of the hour": "the line nearest to all its places departs within an hour of it",
 }
-"""What an attack of a hold-out asks, by its question."""
+"""When an attack of a hold-out succeeds, by its question."""
 
 
 class Choice(NamedTuple):
@@ -69,32 +69,33 @@ class Curve:
 
     @property
     def words(self) -> str:
-        """What came out, in a few sentences."""
-        said = []
+        """Describe cost and protection of the least and the largest k."""
+        sentences = []
         if self.choices:
-            first, last = self.choices[0], self.choices[-1]
-            best = " or ".join(dict.fromkeys(one.attack for one in self.choices))
-            said.append(
+            first = self.choices[0]
+            last = self.choices[-1]
+            best = " or ".join(dict.fromkeys(choice.attack for choice in self.choices))
+            sentences.append(
                 f"With k = {first.k} points move by {metres(first.moved)} on average, and the best "
                 f"attack ({best}) finds a row of its target in {percent(first.chance)} of all "
                 f"cases; 1/k is {percent(1 / first.k)}."
             )
             if last is not first:
-                said.append(
+                sentences.append(
                     f"With k = {last.k} they move by {metres(last.moved)}, and it finds one in "
                     f"{percent(last.chance)}; 1/k is {percent(1 / last.k)}."
                 )
-        said += [
+        sentences += [
             f"k = {k} is left out: there are too few for a group, or groups would be too wide."
             for k in self.left_out
         ]
-        return " ".join(said)
+        return " ".join(sentences)
 
     @property
     def account(self) -> dict[str, Any]:
         """Ready for JSON: nothing of single trajectories."""
         return {
-            "choices": [one._asdict() | {"baseline": 1.0 / one.k} for one in self.choices],
+            "choices": [choice._asdict() | {"baseline": 1.0 / choice.k} for choice in self.choices],
             "left_out": list(self.left_out),
         }
 
@@ -110,7 +111,8 @@ def curve(
     ks = sorted(set(ks))
     for k in ks:
         check_k(k)
-    choices, left_out = [], []
+    choices = []
+    left_out = []
     for done, k in enumerate(ks):
         progress("which k", done, len(ks), f"k = {k}")
         try:
@@ -121,7 +123,7 @@ def curve(
 
 
 def options_in(report: Report) -> dict[str, Any]:
-    """How a release was made, as far as its report tells: options of `anonymize`."""
+    """Read how a release was made, as far as its report tells: options of `anonymize`."""
     options: dict[str, Any] = {
         "as_published": report.get("as_published", False),
         "align": report.get("alignment") is not None,
@@ -132,8 +134,11 @@ def options_in(report: Report) -> dict[str, Any]:
     if not options["as_published"]:
         # These releases are not published: the holder's key is neither needed nor used.
         options["key"] = key_of_trials(report.get("key_fingerprint"))
+
     search = report.get("search", {})
-    options |= {one.name: search[one.name] for one in fields(Settings) if one.name in search}
+    options |= {
+        field.name: search[field.name] for field in fields(Settings) if field.name in search
+    }
     if times := report.get("times"):
         options |= {name: times[name] for name in ("times", "timezone", "minute_worth")}
         options["time_step"] = times["step"]
@@ -141,14 +146,14 @@ def options_in(report: Report) -> dict[str, Any]:
 
 
 def _choice(trajectories: Trajectories, k: int, options: Mapping[str, Any]) -> Choice:
-    how = {**options, "distinct_ends": min(options.get("distinct_ends", 2), k)}
-    release = anonymize_trajectories(trajectories, k, **how)
+    options = {**options, "distinct_ends": min(options.get("distinct_ends", 2), k)}
+    release = anonymize(trajectories, k, **options)
     if release.report["stopped"]:
         raise KeyboardInterrupt
+
     report = checked(release.report)
-    found = matched(released_of(trajectories, report), release.trajectories, report)
-    seen = published(found, report)
-    best = max(attacks(seen), key=lambda one: one.expected)
+    groups = matched(released_of(trajectories, report), release.trajectories, report)
+    best = max(attacks(published(groups, report)), key=lambda attack: attack.expected)
     return Choice(k, report["displacement"]["mean"], best.expected, best.name)
 
 
@@ -163,7 +168,7 @@ class Risk(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The difference with its interval, without an end."""
+        """Describe the difference with its interval, without a full stop."""
         return (
             f"{percent(self.main)} of the time for members and {percent(self.control)} for "
             f"those held out: a risk of {percent(self.risk)} for being in the release "
@@ -196,21 +201,21 @@ class Holdout:
 
     @property
     def beside(self) -> str:
-        """Members beside those held out, in a few sentences."""
-        said = [
+        """Compare members with those held out, in a few sentences."""
+        sentences = [
             f"{number_of(self.members, 'subject')} were anonymized again as this release was, and "
             f"{number_of(self.others, 'subject')} held out."
         ]
-        said += [
-            f"{question.capitalize()}: {what} {self.risks[question].words}."
-            for question, what in _ASKED.items()
+        sentences += [
+            f"{question.capitalize()}: {success} {self.risks[question].words}."
+            for question, success in _SUCCESSES.items()
             if question in self.risks
         ]
-        return " ".join(said)
+        return " ".join(sentences)
 
     @property
     def was_in(self) -> str:
-        """How well members are distinguished from others, a sentence without its end."""
+        """Describe how well members are told from others, without a full stop."""
         auc, low, high = self.membership
         return (
             "Was somebody in it? Anyone who knows all tracks, and makes such releases of random "
@@ -235,24 +240,28 @@ def hold_out(
     """
     k, _ = promise_in(report)
     members, subjects = drawn_half(trajectories, k, seed)
-    how = options_in(report)
-    once, timing = _lines_of(trajectories.take(members), k, how, progress), timing_in(report)
-    shadows = shadow_releases(trajectories, subjects, k, how, seed=seed, progress=progress)
-    points, hours = trajectories.points, None
-    if timing is not None and once.times is not None:
-        departures = timing.seconds(trajectories)[:, 0], once.times[:, 0]
-        hours = departures_told(points, once.points, *departures, timing.clock.round)[0]
+    options = options_in(report)
+    lines = _lines_of(trajectories.take(members), k, options, progress)
+    shadows = shadow_releases(trajectories, subjects, k, options, seed=seed, progress=progress)
+
+    points = trajectories.points
+    timing = timing_in(report)
+    hours = None
+    if timing is not None and lines.times is not None:
+        departures = timing.seconds(trajectories)[:, 0], lines.times[:, 0]
+        hours = departures_told(points, lines.points, *departures, timing.clock.round)[0]
+
     steps = people_steps(trajectories, np.arange(len(trajectories)))
     return measured_halves(
-        points, members, subjects, once.points, k, shadows=shadows, hours=hours, steps=steps
+        points, members, subjects, lines.points, k, shadows=shadows, hours=hours, steps=steps
     )
 
 
 def _lines_of(
-    trajectories: Trajectories, k: int, how: Mapping[str, Any], progress: Progress = silent
-) -> Trajectories:
-    """Anonymize trajectories, and take each line once."""
-    release = anonymize_trajectories(trajectories, k, progress=progress, **how)
+    trajectories: Trajectories, k: int, options: Mapping[str, Any], progress: Progress = silent
+) -> ReleasedTrajectories:
+    """Anonymize trajectories, and return each line once."""
+    release = anonymize(trajectories, k, progress=progress, **options)
     if release.report["stopped"]:
         raise KeyboardInterrupt
     rows = release.trajectories
@@ -263,7 +272,7 @@ def shadow_releases(
     trajectories: Trajectories,
     subjects: Ints,
     k: int,
-    how: Mapping[str, Any],
+    options: Mapping[str, Any],
     *,
     seed: int = 0,
     progress: Progress = silent,
@@ -272,15 +281,18 @@ def shadow_releases(
 
     Halves come in pairs, so that each subject is in half of the releases.
     """
-    people, random = int(subjects.max()) + 1, np.random.default_rng([seed, SHADOWS])
-    if not how["as_published"]:
-        how = {**how, "key": random.bytes(32)}
-    away, inside = list[Floats](), list[Bools]()
+    people = int(subjects.max()) + 1
+    random = np.random.default_rng([seed, SHADOWS])
+    if not options["as_published"]:
+        options = {**options, "key": random.bytes(32)}
+
+    away = list[Floats]()
+    inside = list[Bools]()
     while len(away) < SHADOWS:
         progress("Shadow releases", len(away), SHADOWS)
         half = np.isin(subjects, random.permutation(people)[: people // 2])
         for members in (half, ~half):
-            lines = _lines_of(trajectories.take(members), k, {**how, "effort": "fast"})
+            lines = _lines_of(trajectories.take(members), k, {**options, "effort": "fast"})
             away.append(nearest_line(trajectories.points, lines.points)[0])
             inside.append(members)
     return Shadows(np.array(away), np.array(inside))
@@ -288,10 +300,13 @@ def shadow_releases(
 
 def drawn_half(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools, Ints]:
     """Draw half of the subjects: whether each trajectory is a member's, and its subject."""
-    own, tracks = trajectories.subject, trajectories.tracks
-    if own is None:
-        own = np.arange(len(trajectories)) if tracks is None else tracks.run
-    subjects = dense(own)
+    if trajectories.subject is not None:
+        subjects = dense(trajectories.subject)
+    elif trajectories.tracks is not None:
+        subjects = dense(trajectories.tracks.run)
+    else:
+        subjects = np.arange(len(trajectories))
+
     people = int(subjects.max()) + 1
     if people < 2 * k:
         raise TooFewSubjects(
@@ -319,15 +334,22 @@ def measured_halves(
     a person.
     """
     away, nearest = nearest_line(points, lines)
-    tried = {"linkability": _linked(points, lines), "inference": ends_told(points, lines)[0]}
+    successes = {"linkability": _linked(points, lines), "inference": ends_told(points, lines)[0]}
     if hours is not None:
-        tried["inference of the hour"] = hours
-    risks = {question: _risk_of(right, members, subjects) for question, right in tried.items()}
-    if steps is not None and 0 < members[steps.here].sum() < len(steps.here):  # some in each half
-        right = _next(points, lines, nearest, steps)
-        risks[NEXT] = _risk_of(right, members[steps.here], subjects[steps.here])
+        successes["inference of the hour"] = hours
+    risks = {
+        question: _risk_of(succeeded, members, subjects)
+        for question, succeeded in successes.items()
+    }
+
+    # The next trip can only be compared where people of both halves have one.
+    if steps is not None and 0 < members[steps.here].sum() < len(steps.here):
+        succeeded = _next(points, lines, nearest, steps)
+        risks[NEXT] = _risk_of(succeeded, members[steps.here], subjects[steps.here])
+
     _, first = np.unique(subjects, return_index=True)
-    score, of_members = likely_members(away, shadows, subjects), members[first]
+    score = likely_members(away, shadows, subjects)
+    of_members = members[first]
     return Holdout(
         k=k,
         members=len(np.unique(subjects[members])),
@@ -340,22 +362,24 @@ def measured_halves(
 
 
 def _linked(points: Floats, lines: Floats) -> Bools:
-    """Whether both halves of each trajectory lead to the same line."""
+    """Check whether both halves of each trajectory lead to the same line."""
     half = points.shape[1] // 2
     parts = slice(None, max(half, 1)), slice(half, None)
-    one, other = (nearest_line(points[:, part], lines[:, part])[1] for part in parts)
-    return np.asarray(one == other)
+    by_begin, by_end = (nearest_line(points[:, part], lines[:, part])[1] for part in parts)
+    return np.asarray(by_begin == by_end)
 
 
 def _next(points: Floats, lines: Floats, nearest: Ints, steps: Steps) -> Bools:
-    """Whether the line that begins nearest to the end of each is the one nearest to its next.
+    """Check whether the line that begins nearest to each end is the one nearest to the next.
 
     The line nearest to the known trajectory is set aside.
     """
-    entries, ends = in_metres(lines[:, 0], lines), in_metres(points[steps.here, -1], lines)
-    one, other = cKDTree(entries).query(ends, k=[1, 2])[1].T
-    first = np.where(one == nearest[steps.here], other, one)
-    return np.asarray(first == nearest[steps.there])
+    beginnings = in_metres(lines[:, 0], lines)
+    ends = in_metres(points[steps.here, -1], lines)
+    nearest_beginning, second = cKDTree(beginnings).query(ends, k=[1, 2])[1].T
+    is_known = nearest_beginning == nearest[steps.here]
+    guessed = np.where(is_known, second, nearest_beginning)
+    return np.asarray(guessed == nearest[steps.there])
 
 
 def _risk_of(succeeded: Bools, members: Bools, subjects: Ints) -> Risk:
@@ -364,23 +388,29 @@ def _risk_of(succeeded: Bools, members: Bools, subjects: Ints) -> Risk:
 
 
 def risk(main: Floats, control: Floats, of_main: Ints, of_control: Ints) -> Risk:
-    """Set successes against members beside those against others; with the clusters of both.
+    """Compare successes against members with those against others; with the clusters of both.
 
     Source: M. Giomi, F. Boenisch, C. Wehmeyer, B. Tasnádi, "A unified framework for quantifying
     privacy risk in synthetic data", PoPETs 2023 (anonymeter): intervals of Wilson, and propagation
     of errors. As many trials are counted as would have the variance that clusters have.
     """
-    rates = float(main.mean()), float(control.mean())
-    (a, error), (b, other) = _wilson(main, of_main), _wilson(control, of_control)
+    rate = float(main.mean())
+    control_rate = float(control.mean())
+    excess = (rate - control_rate) / (1.0 - control_rate) if control_rate < 1.0 else 0.0
+
+    a, error = _wilson(main, of_main)
+    b, control_error = _wilson(control, of_control)
     middle = (a - b) / (1.0 - b)
-    off = float(np.hypot(error / (1.0 - b), other * (1.0 - a) / (1.0 - b) ** 2))
-    beyond = (rates[0] - rates[1]) / (1.0 - rates[1]) if rates[1] < 1.0 else 0.0
-    return Risk(*rates, beyond, min(middle - off, beyond), max(min(middle + off, 1.0), beyond))
+    side = float(np.hypot(error / (1.0 - b), control_error * (1.0 - a) / (1.0 - b) ** 2))
+    low = min(middle - side, excess)
+    high = max(min(middle + side, 1.0), excess)
+    return Risk(rate, control_rate, excess, low, high)
 
 
 def _wilson(succeeded: Floats, clusters: Ints) -> tuple[float, float]:
-    """The middle of Wilson's interval, and how far it goes to each side."""
-    rate, spread = float(succeeded.mean()), variance(succeeded, clusters)
+    """Compute the middle of Wilson's interval, and how far it goes to each side."""
+    rate = float(succeeded.mean())
+    spread = variance(succeeded, clusters)
     trials = rate * (1.0 - rate) / spread if spread > 0.0 else len(np.unique(clusters))
     middle = (rate + Z**2 / (2.0 * trials)) / (1.0 + Z**2 / trials)
     side = Z * np.sqrt(rate * (1.0 - rate) / trials + Z**2 / (4.0 * trials**2))

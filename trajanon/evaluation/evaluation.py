@@ -18,11 +18,11 @@ from trajanon.evaluation.attacks.linkage import attacks
 from trajanon.evaluation.attacks.published import published
 from trajanon.evaluation.attacks.rebuilding import Ways, rebuilding
 from trajanon.evaluation.attacks.verification import Verified, verification
+from trajanon.evaluation.comparisons import Curve, drawn_half, hold_out, options_in
 from trajanon.evaluation.comparisons import curve as curve_of
-from trajanon.evaluation.comparisons import drawn_half, hold_out, options_in
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher import Publisher, check_licence
-from trajanon.evaluation.usefulness import Seconds, usefulness
+from trajanon.evaluation.usefulness import Seconds, Usefulness, usefulness
 from trajanon.grouping.k_promise import broken_promises, check_k
 from trajanon.grouping.loss import loss_to
 from trajanon.release.originals import matched
@@ -30,21 +30,13 @@ from trajanon.release.people_left import drives_left
 from trajanon.release.perturbation import displacement_covariance, largest_shares, times_correlation
 from trajanon.release.release import Release, with_report
 from trajanon.release.release_check import Findings
-from trajanon.release.report import (
-    Report,
-    checked,
-    clock_in,
-    left_out_in,
-    promise_in,
-    released_of,
-    width_in,
-)
+from trajanon.release.report import Report, checked, clock_in, promise_in, released_of, width_in
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.streets import ReleasedLines, compared_streets
 from trajanon.trajectories.subjects import Nameless
-from trajanon.trajectories.times import departure_days
+from trajanon.trajectories.times import Clock, departure_days
 from trajanon.trajectories.tracks import Tracks
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 MOST_SEARCHED = 20_000
 """Trajectories among which a determined adversary looks for members of groups."""
@@ -55,7 +47,7 @@ ROUNDED = 0.3
 
 def evaluate(
     trajectories: Trajectories,
-    release: Release | Trajectories,
+    release: Release | ReleasedTrajectories,
     report: Mapping[str, Any] | None = None,
     *,
     file: str | None = None,
@@ -126,71 +118,89 @@ def evaluate(
     originals 1.0
     """
     release, report = with_report(release, report)
-    for each in curve:
-        check_k(each)
+    for curve_k in curve:
+        check_k(curve_k)
     reported = checked(report)
-    k, counted = promise_in(reported)
     publisher = publisher or Publisher()
     check_licence(publisher, reported.get("attribution"))
+    k, _ = promise_in(reported)
     in_file = released_of(trajectories, reported)
-    whole = trajectories if "people" in (reported.get("choice") or {}) else in_file
     if holdout:
         drawn_half(in_file, k)  # refuses too few before anything is measured
-    found = matched(in_file, release, reported)
-    kept, seen, clock = found.slid, published(found, reported), clock_in(reported)
-    subjects, spacing = seen.subjects, _spacing(kept)
-    known = patient(seen, kept.tracks, reported, spacing=spacing, seed=seed, progress=progress)
-    seconds = None
-    if clock is not None and seen.times is not None and seen.line_times is not None:
-        seconds = Seconds(seen.times, seen.line_times[seen.labels], clock)
+
+    groups = matched(in_file, release, reported)
+    averaged = groups.slid
+    seen = published(groups, reported)
+    spacing = _spacing(averaged)
+    known = patient(seen, averaged.tracks, reported, spacing=spacing, seed=seed, progress=progress)
+
     progress("Evaluating", 3, 4, "other attacks, and utility")
-    nameless = Nameless.counted_in(kept.provenance)
+    nameless = Nameless.counted_in(averaged.provenance)
     return Evaluation(
         file=file,
         date=date.today(),
         area=box_of(release.points),
-        unit=kept.unit,
+        unit=averaged.unit,
         spacing=spacing,
-        k=k,
-        counted=counted,
-        trajectories=len(kept),
-        points=kept.points.shape[1],
-        subjects=None if subjects is None else int(subjects.max()) + 1,
-        left_out=len(left_out_in(reported)),
+        trajectories=len(averaged),
+        points=averaged.points.shape[1],
+        subjects=None if seen.subjects is None else int(seen.subjects.max()) + 1,
         nameless=nameless.recordings,
         nameless_count_as=nameless.subjects,
         sizes=seen.sizes,
         rows=seen.rows,
-        violations={
-            "records": int((seen.sizes < k).sum()),
-            "subjects": None if subjects is None else broken_promises(seen.labels, subjects, k),
-        },
+        violations=_violations(seen, k),
         problems=None if findings is None else findings.problems,
-        clock=clock,
-        period=_months(kept.times),
+        period=_months(averaged.times),
         loss=loss_to(seen.points, seen.lines, seen.labels),
-        usefulness=usefulness(
-            seen.points, seen.lines[seen.labels], true_ends=kept.true_ends, seconds=seconds
-        ),
+        usefulness=_usefulness(seen, averaged, clock_in(reported)),
         attacks=_by_name([*attacks(seen), *attacks(seen.originals)]),
-        most_of_one=1 if subjects is None else int(np.bincount(subjects).max()),
+        most_of_one=1 if seen.subjects is None else int(np.bincount(seen.subjects).max()),
         verification=known.verified,
         rebuilding=known.rebuilt,
         rebuilt_times=known.rebuilt_times,
         habits=known.habits,
-        chained=drives_left(seen.labels, kept.tracks, subjects, k),
-        followed=people_followed(seen, departure_days(kept)),
+        chained=drives_left(seen.labels, averaged.tracks, seen.subjects, k),
+        followed=people_followed(seen, departure_days(averaged)),
         inferred=inferred(seen),
-        curve=curve_of(whole, curve, progress=progress, **options_in(reported)) if curve else None,
+        curve=_curve(trajectories, reported, curve, progress),
         holdout=hold_out(in_file, reported, seed=seed, progress=progress) if holdout else None,
         report=reported,
-        streets=streets and compared_streets(kept, ReleasedLines.of(release), streets),
+        streets=streets and compared_streets(averaged, ReleasedLines.of(release), streets),
         publisher=publisher,
     )
 
 
+def _curve(
+    trajectories: Trajectories, report: Report, ks: Sequence[int], progress: Progress
+) -> Curve | None:
+    """Anonymize again with each k; where each person has one line, this is chosen anew."""
+    if not ks:
+        return None
+    if "people" not in (report.get("choice") or {}):
+        trajectories = released_of(trajectories, report)
+    return curve_of(trajectories, ks, progress=progress, **options_in(report))
+
+
+def _violations(seen: Published, k: int) -> dict[str, int | None]:
+    """Count the groups of too few records, and of too few subjects where these are known."""
+    few_subjects = None
+    if seen.subjects is not None:
+        few_subjects = broken_promises(seen.labels, seen.subjects, k)
+    return {"records": int((seen.sizes < k).sum()), "subjects": few_subjects}
+
+
+def _usefulness(seen: Published, averaged: Trajectories, clock: Clock | None) -> Usefulness:
+    """Measure what is left of places, and of hours where these are released."""
+    seconds = None
+    if clock is not None and seen.times is not None and seen.line_times is not None:
+        seconds = Seconds(seen.times, seen.line_times[seen.labels], clock)
+    released = seen.lines[seen.labels]
+    return usefulness(seen.points, released, true_ends=averaged.true_ends, seconds=seconds)
+
+
 def _months(times: Floats | None) -> str | None:
-    """First and last month of times; None where they are not known to count from 1970."""
+    """Return the first and last month of times; None if not known to count from 1970."""
     if times is None or not np.isfinite(times).any():
         return None
     ends = np.array([np.nanmin(times), np.nanmax(times)]).astype("datetime64[s]")
@@ -218,13 +228,14 @@ def patient(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Known:
-    """Let an adversary verify whole groups, and rebuild members with a map of other tracks.
+    """Verify whole groups, and rebuild members with a map of other tracks.
 
     The adversary knows how lines are moved, but not the key. Where nothing is known of subjects,
     trajectories of one run or recording are of one.
     """
     progress("Evaluating", 0, 4, "other trips of a person")
-    movement, habits = movement_of(report, seen), other_trips(seen, seed=seed)
+    movement = movement_of(report, seen)
+    habits = other_trips(seen, seed=seed)
     if seen.subjects is None and tracks is not None:
         seen = replace(seen, subjects=dense(tracks.recording_of))
     if len(seen.points) > MOST_SEARCHED:
@@ -244,13 +255,13 @@ def patient(
 
 
 def movement_of(report: Report, seen: Published) -> Movement:
-    """Say how the lines of a release are moved, as everybody may read in its datasheet."""
-    m, width = seen.points.shape[1], width_in(report) or 0.0
-    places = Noise(displacement_covariance(m, width, 1.0), ROUNDED)
-    people, times = seen.subjects, report.get("times")
-    if report.get("as_published"):
-        people = None
+    """Read how the lines of a release are moved, as everybody may read in its datasheet."""
+    m = seen.points.shape[1]
+    places = Noise(displacement_covariance(m, width_in(report) or 0.0, 1.0), ROUNDED)
+    people = None if report.get("as_published") else seen.subjects
     shares = largest_shares(seen.labels, people)
+
+    times = report.get("times")
     if times is None or seen.line_times is None:
         return Movement(places, shares, people=people)
     widths = times.get("widths") or {"departures": 0.0, "elapsed": 0.0}
@@ -260,7 +271,7 @@ def movement_of(report: Report, seen: Published) -> Movement:
 
 
 def _near(seen: Published, seed: int) -> tuple[Published, Ints, Ints]:
-    """Take whole groups, on the lines nearest to one that is drawn, as many as may be tried."""
+    """Select whole groups, on the lines nearest to one that is drawn, as many as may be tried."""
     middles = seen.lines.mean(axis=1)
     middle = middles[np.random.default_rng(seed).integers(len(middles))]
     away = (middles - middle) * [1.0, np.cos(np.radians(middle[0]))]
@@ -287,12 +298,12 @@ def _near(seen: Published, seed: int) -> tuple[Published, Ints, Ints]:
 
 def _by_name(tried: Sequence[Attack]) -> list[Attack]:
     """Sort attacks: each on the release, then on the originals."""
-    order = list(dict.fromkeys(one.name for one in tried))
-    return sorted(tried, key=lambda one: order.index(one.name))
+    order = list(dict.fromkeys(attack.name for attack in tried))
+    return sorted(tried, key=lambda attack: order.index(attack.name))
 
 
 def box_of(points: Floats) -> tuple[float, float, float, float]:
-    """West, south, east and north of points, rounded outward."""
+    """Return west, south, east and north of points, rounded outward."""
     places = points.reshape(-1, 2)
     south, west = (np.floor(places.min(axis=0) * 100.0) / 100.0).tolist()
     north, east = (np.ceil(places.max(axis=0) * 100.0) / 100.0).tolist()
@@ -300,7 +311,7 @@ def box_of(points: Floats) -> tuple[float, float, float, float]:
 
 
 def _spacing(trajectories: Trajectories) -> float | None:
-    """Metres between points, where the file tells and says a number."""
+    """Read the metres between points, where the file has a number for them."""
     metres = trajectories.provenance.get("spacing")
     if isinstance(metres, bool) or not isinstance(metres, int | float):
         return None

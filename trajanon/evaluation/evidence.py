@@ -29,7 +29,7 @@ from trajanon.release.people_left import Left, counts_of, few_left
 from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.release_words import cost, left_out
-from trajanon.release.report import Report, rows_in, width_in
+from trajanon.release.report import Report, clock_in, left_out_in, rows_in, width_in
 from trajanon.release.verdict import Verdict, groups_below_k, knows_people, verdict
 from trajanon.release.verdict_words import REMEDIES, sentence_of
 from trajanon.street_counts.streets import StreetUsefulness
@@ -63,13 +63,10 @@ class Evaluation:
         hundredths.
     unit, spacing
         What one of the trajectories is, such as a ``trip``, and metres between its points.
-    k, counted
-        The promise, and what it counts: subjects, or records.
     trajectories, points, subjects
         Their numbers; ``subjects`` is None if nothing is known of them.
-    left_out, nameless, nameless_count_as
-        Trajectories that the release leaves out; recordings without a subject, and as how many
-        subjects they count.
+    nameless, nameless_count_as
+        Recordings without a subject, and as how many subjects they count.
     sizes, rows
         Trajectories in each group, and released rows of each line (or its count), shape (g,).
     violations
@@ -77,8 +74,8 @@ class Evaluation:
         known of them).
     problems
         What the checker found in the released file, a sentence each; None if no file was looked at.
-    clock, period
-        What the released times count from, and the months of the originals; None if not known.
+    period
+        The months of the originals; None if not known.
     loss, usefulness
         IL in percent, of places alone, and what is left for use.
     attacks
@@ -125,19 +122,15 @@ class Evaluation:
     area: tuple[float, float, float, float]
     unit: str
     spacing: float | None
-    k: int
-    counted: str
     trajectories: int
     points: int
     subjects: int | None
-    left_out: int
     nameless: int
     nameless_count_as: int
     sizes: Ints
     rows: Ints
     violations: Mapping[str, int | None]
     problems: Sequence[str] | None
-    clock: Clock | None
     period: str | None
     loss: float
     usefulness: measures.Usefulness
@@ -157,48 +150,68 @@ class Evaluation:
     publisher: Publisher = field(default_factory=Publisher)
 
     @property
+    def k(self) -> int:
+        """Return the promised size of groups."""
+        return self.report["k"]
+
+    @property
+    def counted(self) -> str:
+        """Return what the promise counts: subjects, or records."""
+        return self.report["counted"]
+
+    @property
+    def left_out(self) -> int:
+        """Count the trajectories that the release leaves out."""
+        return len(left_out_in(self.report))
+
+    @property
+    def clock(self) -> Clock | None:
+        """Return what the released times count from; None without times."""
+        return clock_in(self.report)
+
+    @property
     def units(self) -> str:
-        """What several of the trajectories are."""
+        """Return the plural of the unit."""
         return UNITS[self.unit]
 
     @property
     def as_published(self) -> bool:
-        """Whether all was done as in the papers."""
+        """Check whether all was done as in the papers."""
         return self.report.get("as_published", False)
 
     @property
     def way(self) -> str:
-        """What has a row each: ``subjects``, ``trajectories``, or ``lines`` with a count."""
+        """Return what has a row each: ``subjects``, ``trajectories``, or ``lines`` with a count."""
         return rows_in(self.report)
 
     @property
     def holds(self) -> bool:
-        """Whether it may be published."""
+        """Check whether it may be published."""
         return bool(self.verdict)
 
     @property
     def _flows(self) -> Mapping[str, float]:
-        """Flow similarity by cells."""
+        """Return the flow similarity by cells."""
         return self.usefulness.flow_similarity
 
     @property
     def od_cell(self) -> str | None:
-        """Size of the smallest cells for OD tables of trips; None where none are fit."""
+        """Return the size of the smallest cells for OD tables of trips; None where none are fit."""
         return measures.cell_for_od(self._flows) if self.unit == "trip" else None
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the release may be published, by its report and the faults found."""
-        few = self.violations["records"] or 0
+        """Judge whether the release may be published, by its report and the faults found."""
+        small = self.violations["records"] or 0
         people = self.violations["subjects"]
-        found = [groups_below_k(self.report, len(self.sizes), trajectories=few, people=people)]
-        if not few and self.counted == "subjects" and people is None:
-            found.append(Finding("people_not_named", {"units": self.units}))
-        return verdict(self.report, self.problems or (), [one for one in found if one])
+        findings = [groups_below_k(self.report, len(self.sizes), trajectories=small, people=people)]
+        if not small and self.counted == "subjects" and people is None:
+            findings.append(Finding("people_not_named", {"units": self.units}))
+        return verdict(self.report, self.problems or (), [*filter(None, findings)])
 
     @property
     def answers(self) -> list[Answer]:
-        """Five questions and their answers, for the holder."""
+        """Return five questions and their answers, for the holder."""
         return self._answered(EXACT)
 
     def _answered(self, crowd: Crowd) -> list[Answer]:
@@ -214,14 +227,14 @@ class Evaluation:
 
     @property
     def told_apart(self) -> ToldApart | None:
-        """How well one is told from the same 100 m to the side; None of plain means."""
+        """Compute how well one is told from the same 100 m to the side; None of plain means."""
         width = width_in(self.report)
         return None if width is None else ToldApart.of(self.points, width)
 
     @property
     def account(self) -> dict[str, Any]:
         """Ready for JSON: nothing of single trajectories, subjects or groups."""
-        least, median, most = np.quantile(self.sizes, (0.0, 0.5, 1.0)).tolist()
+        smallest, median, largest = np.quantile(self.sizes, (0.0, 0.5, 1.0)).tolist()
         return {
             "notice": NOTICE,
             "date": self.date.isoformat(),
@@ -234,7 +247,7 @@ class Evaluation:
             "area": list(self.area),
             "groups": len(self.sizes),
             "rows": {"way": self.way, "released": int(self.rows.sum())},
-            "sizes": {"min": int(least), "median": median, "max": int(most)},
+            "sizes": {"min": int(smallest), "median": median, "max": int(largest)},
             "violations": dict(self.violations),
             "problems": None if self.problems is None else list(self.problems),
             "times": None if self.clock is None else self.clock.sentence,
@@ -257,8 +270,7 @@ class Evaluation:
 
     @property
     def html(self) -> str:
-        """A page for the holder, which says so in its first line; it asks for no network."""
-        attacks = {question: self._tried(question) for question in QUESTIONS}
+        """Render a page for the holder, which says so in its first line; it asks for no network."""
         return rendered(
             "page.html",
             notice=NOTICE,
@@ -267,7 +279,7 @@ class Evaluation:
             remedies=REMEDIES,
             bars=risk_bars(self.attacks, self.followed, self.inferred),
             median=float(np.median(self.sizes)),
-            attacks=attacks,
+            attacks={question: self._tried(question) for question in QUESTIONS},
             beside=_beside,
             few_left=few_left,
             measures=measures,
@@ -276,7 +288,7 @@ class Evaluation:
 
     @property
     def guesses(self) -> list[Guessed]:
-        """What is guessed of hidden trajectories."""
+        """Return what is guessed of hidden trajectories."""
         return [guessed for guessed in self._guessed.values() if guessed is not None]
 
     @property
@@ -286,7 +298,7 @@ class Evaluation:
 
     @property
     def crowd(self) -> Crowd:
-        """Of how many the errors are means, for publication; who has most counts as one."""
+        """Return of how many the errors are means, for publication; who has most counts as one."""
         return Crowd(self.trajectories / self.most_of_one)
 
     def _cost(self, crowd: Crowd) -> str:
@@ -294,7 +306,7 @@ class Evaluation:
 
     @property
     def _published(self) -> dict[str, Any]:
-        """What is published of the cost, rounded."""
+        """Return what is published of the cost, rounded."""
         moved = self.usefulness.displacement
         figures: dict[str, Any] = {
             "cost": self._cost(self.crowd),
@@ -310,14 +322,15 @@ class Evaluation:
         return figures
 
     def _tried(self, question: str) -> list[tuple[str, list[Attack]]]:
-        """Attacks by name: each on the release, and on the originals."""
-        tried = (one for one in self.attacks if len(one.targets) and one.question == question)
-        alike = groupby(tried, lambda one: one.name)
-        return [(name, list(group)) for name, group in alike]
+        """List attacks by name: each on the release, and on the originals."""
+        tried = [
+            attack for attack in self.attacks if len(attack.targets) and attack.question == question
+        ]
+        return [(name, list(pair)) for name, pair in groupby(tried, lambda attack: attack.name)]
 
     @property
     def datasheet(self) -> str:
-        """A page of Markdown to be published beside the release.
+        """Render a page of Markdown to be published beside the release.
 
         It holds nothing that a release may not: no names or files of the originals, no times, no
         places but the area of the released lines, and no number of a single trajectory.
@@ -326,6 +339,7 @@ class Evaluation:
         names = [stage["name"] for stage in self.report["stages"]]
         known = {*STAGES, *METHOD_NAMES, *REFINEMENT_NAMES}
         steps = dict.fromkeys(STAGES.get(name, name) for name in names if name in known)
+
         return rendered(
             "datasheet.md",
             evaluation=self,
@@ -353,22 +367,20 @@ class Evaluation:
         return shown(type(self).__name__, [judged, self._cost(EXACT)])
 
     def _repr_html_(self) -> str:
-        return page(self._rows, note=NOTICE)
-
-    @property
-    def _rows(self) -> list[tuple[str, str]]:
-        """The verdict and the five answers."""
-        judged = self.verdict
-        return [("Verdict", " ".join([judged.headline, *judged.sentences])), *self.answers]
+        judged = " ".join([self.verdict.headline, *self.verdict.sentences])
+        return page([("Verdict", judged), *self.answers], note=NOTICE)
 
 
-def _beside(counts: Sequence[Sequence[int]], most: int = 0) -> list[list[float]]:
-    """Heights of bars for each class, up to a class; or to that of the 99th percentile."""
-    both = np.array(counts, dtype=np.float64)
-    if not most:
-        most = int(np.searchsorted(np.cumsum(both[0]), 0.99 * both[0].sum())) + 1
-    both[:, most - 1] = both[:, most - 1 :].sum(axis=1)
-    shown = both[:, :most]
+def _beside(counts: Sequence[Sequence[int]], last: int = 0) -> list[list[float]]:
+    """Return heights of bars for each class, up to the last, or to the 99th percentile."""
+    classes = np.array(counts, dtype=np.float64)
+    if not last:
+        originals = classes[0]
+        last = int(np.searchsorted(np.cumsum(originals), 0.99 * originals.sum())) + 1
+
+    # The last class holds all beyond it.
+    classes[:, last - 1] = classes[:, last - 1 :].sum(axis=1)
+    shown = classes[:, :last]
     heights: list[list[float]] = (shown / shown.max()).T.tolist()
     return heights
 

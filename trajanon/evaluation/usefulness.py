@@ -74,6 +74,7 @@ def usefulness(
     """Measure the usefulness of trajectories as released; flows of those with true ends."""
     moving = until_rest(original)
     has_ends = np.ones(len(original), np.bool_) if true_ends is None else true_ends.all(axis=1)
+
     return Usefulness(
         displacement=summary(displacement(original, released)[moving]),
         curve_distance=summary(curve_distance(original, released)[moving]),
@@ -91,30 +92,30 @@ def usefulness(
     )
 
 
-def cell_for_od(kept: Mapping[str, float]) -> str | None:
+def cell_for_od(similarity: Mapping[str, float]) -> str | None:
     """Name the smallest cells with which enough counts of an OD table stay; None if none do.
 
     >>> cell_for_od({"0.5 km": 0.4, "1 km": 0.7, "2 km": 0.75, "3 km": 0.9})
     '2 km'
     """
-    return next((cell for cell, share in kept.items() if share >= OD_KEPT), None)
+    return next((cell for cell, share in similarity.items() if share >= OD_KEPT), None)
 
 
 def hours_left(original: Floats, released: Floats, seconds: Seconds) -> HoursLeft:
     """Measure how well the hours of trips are kept, of points (n, m, 2) and their seconds."""
-    ways = (original, seconds.original), (released, seconds.released)
-    hours = [seconds.clock.hour(when[:, 0]) for _, when in ways]
-    timed = [
+    times = seconds.original, seconds.released
+    hours = [seconds.clock.hour(trips[:, 0]) for trips in times]
+    hourly_flows = [
         np.column_stack([flows(points, FLOW_CELL), hour])
-        for (points, _), hour in zip(ways, hours, strict=True)
+        for points, hour in zip((original, released), hours, strict=True)
     ]
-    departed, took = time_errors(seconds.original, seconds.released)
+    departure_error, duration_error = time_errors(*times)
     return HoursLeft(
-        departure_error=summary(departed),
-        duration_error=summary(took),
-        flow_similarity=flow_similarity(*timed),
+        departure_error=summary(departure_error),
+        duration_error=summary(duration_error),
+        flow_similarity=flow_similarity(*hourly_flows),
         by_hour=[np.bincount(hour, minlength=HOURS).tolist() for hour in hours],
-        by_duration=[up_to_last(duration_classes(when)) for _, when in ways],
+        by_duration=[up_to_last(duration_classes(trips)) for trips in times],
     )
 
 
@@ -138,8 +139,9 @@ def flow_similarity(before: Ints, after: Ints) -> float:
     """Compare flows, perhaps with hours: their common part (Lenormand et al., PLOS ONE 7, 2012)."""
     _, flow = np.unique(np.concatenate([before, after]), axis=0, return_inverse=True)
     flow = flow.reshape(-1)
-    flows_seen = flow.max(initial=-1) + 1
-    counts = np.bincount(flow[: len(before)], minlength=flows_seen)
-    counts_after = np.bincount(flow[len(before) :], minlength=flows_seen)
-    common = np.minimum(counts, counts_after).sum()
-    return float(2 * common / max(counts.sum() + counts_after.sum(), 1))
+    number_of_flows = flow.max(initial=-1) + 1
+
+    counts_before = np.bincount(flow[: len(before)], minlength=number_of_flows)
+    counts_after = np.bincount(flow[len(before) :], minlength=number_of_flows)
+    common = np.minimum(counts_before, counts_after).sum()
+    return float(2 * common / max(counts_before.sum() + counts_after.sum(), 1))

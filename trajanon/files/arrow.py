@@ -29,7 +29,7 @@ def opened_parquet(path: Path) -> Any:
 
 
 @contextmanager
-def reading(what: object, kind: str = "Parquet", *errors: type[Exception]) -> Iterator[None]:
+def reading(source: object, file_type: str = "Parquet", *errors: type[Exception]) -> Iterator[None]:
     """Raise in one sentence what keeps a file from being read; ``errors`` beside Arrow's."""
     import pyarrow as pa
 
@@ -38,16 +38,16 @@ def reading(what: object, kind: str = "Parquet", *errors: type[Exception]) -> It
     except TrajanonError:
         raise
     except IsADirectoryError as error:
-        raise FileProblem(f"{what} is a folder; name a file") from error
+        raise FileProblem(f"{source} is a folder; name a file") from error
     except (OSError, UnicodeError, pa.ArrowException, *errors) as error:
         reason = " ".join(str(error).split())[:200]
         if "magic bytes" in reason:
             reason = "it is another kind of file, or not whole"
-        if "Parquet" in kind and ("Invalid UTF8" in reason or isinstance(error, UnicodeError)):
+        if "Parquet" in file_type and ("Invalid UTF8" in reason or isinstance(error, UnicodeError)):
             reason = "it holds texts that are not UTF-8: write it anew"
         elif isinstance(error, UnicodeDecodeError) or "Invalid UTF8" in reason:
             reason = f"it {other_encoding(getattr(error, 'object', b''))}"
-        raise FileProblem(f"cannot read {what} as {kind}: {reason}") from error
+        raise FileProblem(f"cannot read {source} as {file_type}: {reason}") from error
 
 
 @contextmanager
@@ -61,20 +61,20 @@ def parquet(path: Path) -> Iterator[Any]:
         yield file
 
 
-def refuse_doubles(schema: Any, what: object) -> None:
+def refuse_doubles(schema: Any, source: object) -> None:
     """Refuse columns with equal names: a request for one would be ambiguous."""
     name, count = next(iter(Counter(schema.names).most_common(1)), ("", 0))
     if count > 1:
-        raise BadInput(f"{what} has two columns {name!r}; rename one of them")
+        raise BadInput(f"{source} has two columns {name!r}; rename one of them")
 
 
-def frame(table: Any, what: object, **options: bool) -> pd.DataFrame:
+def frame(table: Any, source: object, **options: bool) -> pd.DataFrame:
     """Read a table or batch as numbers, texts, times, truths and lists of these."""
     import pyarrow as pa
 
     columns = []
     for name, written in zip(table.schema.names, table.columns, strict=True):
-        with reading(f"the column {name!r} of {what}", "numbers or UTF-8 text"):
+        with reading(f"the column {name!r} of {source}", "numbers or UTF-8 text"):
             column = sound(written)
             if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
                 texts = (
@@ -83,10 +83,11 @@ def frame(table: Any, what: object, **options: bool) -> pd.DataFrame:
                 )
                 column = pa.array(texts, pa.large_string())
             columns.append(column)
+
     if not columns:
         return pd.DataFrame(index=range(table.num_rows))
     plain = pa.Table.from_arrays(columns, table.schema.names)
-    with reading(what):
+    with reading(source):
         read: pd.DataFrame = plain.to_pandas(use_threads=False, **options)
     return read
 
@@ -95,19 +96,19 @@ def sound(column: Any) -> Any:
     """Convert a column to one of a few types with plain values."""
     import pyarrow as pa
 
-    kinds = pa.types
     if isinstance(column.type, pa.BaseExtensionType):
         column = column.cast(column.type.storage_type)
-    if kinds.is_dictionary(column.type):  # where Arrow takes what is missing for the last value
+    if pa.types.is_dictionary(column.type):  # where Arrow takes what is missing for the last value
         column = column.cast(column.type.value_type)
-    kind = column.type
-    if kinds.is_fixed_size_binary(kind) or kinds.is_binary_view(kind):
+
+    written = column.type
+    if pa.types.is_fixed_size_binary(written) or pa.types.is_binary_view(written):
         column = column.cast(pa.large_binary())
-    elif kinds.is_float16(kind):
+    elif pa.types.is_float16(written):
         column = column.cast(pa.float32())
-    elif kinds.is_time(kind) or kinds.is_string_view(kind):
+    elif pa.types.is_time(written) or pa.types.is_string_view(written):
         column = column.cast(pa.large_string())
-    elif kinds.is_timestamp(kind) or kinds.is_date(kind):
+    elif pa.types.is_timestamp(written) or pa.types.is_date(written):
         column = _within_calendar(column)
     column.validate(full=True)
     return column
@@ -120,18 +121,19 @@ class Lists(NamedTuple):
     size: Ints  # how many each has, shape (n,)
 
     @classmethod
-    def joined(cls, several: Iterable["Lists"]) -> "Lists":
+    def joined(cls, batches: Iterable["Lists"]) -> "Lists":
         """Put the lists of batches of rows together."""
         empty = np.empty(0), np.empty(0, np.int64)
-        values, sizes = zip(empty, *several, strict=True)
+        values, sizes = zip(empty, *batches, strict=True)
         return cls(np.concatenate(values[1:] or values), np.concatenate(sizes))
 
     def of_size(self, size: int) -> Floats:
         """Return lists of as many numbers, or of none, as rows of an array; NaN for none."""
-        rows = np.full((len(self.size), size), np.nan)
         if (wrong := ~np.isin(self.size, (0, size))).any():
             row = int(np.argmax(wrong))
             raise BadInput(f"row {row} has {number_of(self.size[row], 'time')} for {size} points")
+
+        rows = np.full((len(self.size), size), np.nan)
         rows[self.size == size] = self.values.reshape(-1, size)
         return rows
 
@@ -143,13 +145,14 @@ def column_of_lists(values: Floats | Ints | Hashes, size: Ints) -> Any:
     return pa.LargeListArray.from_arrays(np.append(0, np.cumsum(size)), pa.array(values))
 
 
-def holds_lists(kind: Any) -> bool:
+def holds_lists(column_type: Any) -> bool:
     """Check whether a column of this type holds lists of numbers."""
     import pyarrow as pa
 
-    if not pa.types.is_list(kind) and not pa.types.is_large_list(kind):
+    if not pa.types.is_list(column_type) and not pa.types.is_large_list(column_type):
         return False
-    return bool(pa.types.is_integer(kind.value_type) or pa.types.is_floating(kind.value_type))
+    values = column_type.value_type
+    return bool(pa.types.is_integer(values) or pa.types.is_floating(values))
 
 
 def lists_of(column: Any, name: str) -> Lists:
@@ -182,17 +185,19 @@ def geometries_of(
 
 
 def _within_calendar(column: Any) -> Any:
-    """Leave out times beyond the years 1 to 9999, which no calendar of Python knows."""
+    """Remove times beyond the years 1 to 9999, which no calendar of Python knows."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kind = column.type
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
-        kind = pa.timestamp(kind.unit, "UTC")  # whatever zone is named
-        column = column.cast(kind)
-    if getattr(kind, "unit", "") == "ns":  # the years 1677 to 2262
+    time_type = column.type
+    if pa.types.is_timestamp(time_type) and time_type.tz is not None:
+        time_type = pa.timestamp(time_type.unit, "UTC")  # whatever zone is named
+        column = column.cast(time_type)
+    if getattr(time_type, "unit", "") == "ns":  # the years 1677 to 2262
         return column
-    calendar = datetime if pa.types.is_timestamp(kind) else date
-    first, last = (pa.scalar(end, kind) for end in (calendar.min, calendar.max))
+
+    calendar = datetime if pa.types.is_timestamp(time_type) else date
+    first = pa.scalar(calendar.min, time_type)
+    last = pa.scalar(calendar.max, time_type)
     inside = pc.and_(pc.greater_equal(column, first), pc.less_equal(column, last))
     return pc.if_else(inside, column, None)

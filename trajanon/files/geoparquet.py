@@ -17,12 +17,11 @@ from trajanon.common.inputs import parsed
 from trajanon.common.number_text import number_of
 from trajanon.files import arrow
 from trajanon.files.release_lines import COUNTED, Layout, Lines, ReleaseFormat
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import TrajectoryRows
 
 _MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
 _BINARY = b"\x18"  # begins a text in a footer; its length follows
-_SEVERAL = ["LineString", "MultiLineString"]
-_AT_ONCE = 10_000  # rows that are read: with their tracks, some tens of megabytes
+_ROWS_PER_BATCH = 10_000  # with their tracks, some tens of megabytes
 
 
 def column_of_lines(lines: Iterable[NDArray[Any]]) -> Any:
@@ -30,7 +29,7 @@ def column_of_lines(lines: Iterable[NDArray[Any]]) -> Any:
     import pyarrow as pa
     import shapely
 
-    chunks = [pa.array(shapely.to_wkb(some), type=pa.binary()) for some in lines]
+    chunks = [pa.array(shapely.to_wkb(batch), type=pa.binary()) for batch in lines]
     return pa.chunked_array(chunks, type=pa.binary())
 
 
@@ -38,9 +37,9 @@ def column_of_points(points: Floats) -> Any:
     """Write lines of as many points (lat, lon), (n, m, 2), as a column."""
     import shapely
 
-    parts = range(0, len(points), _AT_ONCE)
     return column_of_lines(
-        shapely.linestrings(points[begin : begin + _AT_ONCE, :, ::-1]) for begin in parts
+        shapely.linestrings(points[begin : begin + _ROWS_PER_BATCH, :, ::-1])
+        for begin in range(0, len(points), _ROWS_PER_BATCH)
     )
 
 
@@ -53,25 +52,32 @@ def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, 
         writer = None
         for table in tables:
             if writer is None:
-                lines = [field.name for field in table.schema if field.type == pa.binary()]
-                # No "crs": that means longitude, latitude on WGS 84 (OGC:CRS84).
-                about: dict[str, Any] = {"encoding": "WKB", "geometry_types": ["LineString"]}
-                several = "track" if "runs" in table.schema.names else None
-                geo = {
-                    "version": "1.1.0",
-                    "primary_column": "geometry",
-                    "columns": {
-                        name: about | ({"geometry_types": _SEVERAL} if name == several else {})
-                        for name in lines
-                    },
-                }
-                schema = table.schema.with_metadata({"geo": json.dumps(geo), **metadata})
+                geo = json.dumps(_geo_of(table.schema))
+                schema = table.schema.with_metadata({"geo": geo, **metadata})
                 writer = pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False)
                 closing.callback(writer.close)
+
             writer.write_table(table)
             del table
             # The allocator would keep what each part took, and more with each.
             pa.default_memory_pool().release_unused()
+
+
+def _geo_of(schema: Any) -> dict[str, Any]:
+    """Describe the columns of geometries, as GeoParquet wants it.
+
+    No "crs" means longitude and latitude on WGS 84 (OGC:CRS84).
+    """
+    import pyarrow as pa
+
+    columns: dict[str, _Column] = {
+        field.name: {"encoding": "WKB", "geometry_types": ["LineString"]}
+        for field in schema
+        if field.type == pa.binary()
+    }
+    if "runs" in schema.names:
+        columns["track"]["geometry_types"] = ["LineString", "MultiLineString"]
+    return {"version": "1.1.0", "primary_column": "geometry", "columns": columns}
 
 
 class _Column(TypedDict):
@@ -87,7 +93,7 @@ class Geo(TypedDict):
     columns: dict[str, _Column]
 
 
-def described(schema: Any, what: object) -> Geo:
+def described(schema: Any, source: object) -> Geo:
     """Read what a file says of its geometries, of which the primary ones are there."""
     try:
         geo = parsed((schema.metadata or {}).get(b"geo", b"{}"), Geo)
@@ -96,21 +102,21 @@ def described(schema: Any, what: object) -> Geo:
             raise BadInput(f"there is no one column {name!r}")
     except BadInput as error:
         raise FileProblem(
-            f"{what} is not GeoParquet: its footer does not describe its geometries, {error}"
+            f"{source} is not GeoParquet: its footer does not describe its geometries, {error}"
         ) from error
     return geo
 
 
 @contextmanager
-def expecting_geometries(what: object) -> Iterator[None]:
-    """Say in a sentence that a column of a Parquet file holds no geometries."""
+def expecting_geometries(source: object) -> Iterator[None]:
+    """Report in a sentence that a column of a Parquet file holds no geometries."""
     import shapely
 
     try:
         yield
     except (ValueError, TypeError, shapely.errors.ShapelyError) as error:
         raise FileProblem(
-            f"{what} is not GeoParquet: it has no readable geometry column"
+            f"{source} is not GeoParquet: it has no readable geometry column"
         ) from error
 
 
@@ -134,16 +140,18 @@ def written_column(path: object, file: Any, name: str) -> NDArray[Any] | None:
 
     if name not in file.schema_arrow.names:
         return None
-    if pa.types.is_nested(kind := file.schema_arrow.field(name).type):
+    column_type = file.schema_arrow.field(name).type
+    if pa.types.is_nested(column_type):
         raise BadInput(
-            f"the column {name!r} of {path} holds {kind}, and not one value a row; leave it out"
+            f"the column {name!r} of {path} holds {column_type}, and not one value a row; "
+            "leave it out"
         )
     return np.asarray(arrow.sound(file.read([name])[name]).to_numpy())
 
 
 def batches_of(file: Any, name: str) -> Iterator[Any]:
     """Read a column some rows at a time."""
-    for batch in file.iter_batches(_AT_ONCE, columns=[name]):
+    for batch in file.iter_batches(_ROWS_PER_BATCH, columns=[name]):
         yield batch[name]
 
 
@@ -153,13 +161,13 @@ def text_of(schema: Any, name: str) -> str | None:
     return None if text is None else text.decode("utf-8", "replace")
 
 
-def write_geoparquet(path: Path, release: Trajectories, first: int = 1) -> None:
+def write_geoparquet(path: Path, release: TrajectoryRows, first: int = 1) -> None:
     """Write a release: ids from the first on, lines, times, and words; nothing else."""
     with path.open("wb") as file:
         write_released(file, release, first)
 
 
-def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> None:
+def write_released(file: IO[bytes], release: TrajectoryRows, first: int = 1) -> None:
     """Write a release, or a part of one: then ids go on where the last part ended."""
     import pyarrow as pa
 
@@ -184,7 +192,7 @@ def _read(path: Path) -> Lines:
         words = text_of(file.schema_arrow, "attribution"), text_of(file.schema_arrow, "times")
         times = _times(file, len(written)) if "times" in names else None
         columns = {name: written_column(path, file, name) for name in COUNTED}
-        counted = {name: some for name, some in columns.items() if some is not None}
+        counted = {name: column for name, column in columns.items() if column is not None}
         return Lines.of(geometries, written).with_words(words[0], times, words[1], counted)
 
 
@@ -198,31 +206,35 @@ def _times(file: Any, n: int) -> Iterable[Any]:
 
 
 def _contents(path: Path) -> tuple[str, dict[str, Any]]:
-    """Take a file apart that Arrow reads: who wrote it and how, and all that Arrow shows of it."""
+    """Read who wrote a file, in which encodings, and all that Arrow shows of it."""
     with arrow.parquet(path) as file:
-        about, table = file.metadata, file.read()
-        footer = path.read_bytes()[-about.serialized_size - 2 * _MAGIC :]
-        # Of keys that occur several times Arrow shows the last.
-        found: dict[str, Any] = {
+        metadata = file.metadata
+        table = file.read()
+
+        # Of keys that occur several times Arrow shows the last, so their number counts.
+        footer = path.read_bytes()[-metadata.serialized_size - 2 * _MAGIC :]
+        content: dict[str, Any] = {
             f"file metadata {key.decode('utf-8', 'replace')!r}": (
                 _schema_in(value) if key == b"ARROW:schema" else value,
                 footer.count(_BINARY + bytes([len(key) % 256]) + key),
             )
-            for key, value in (about.metadata or {}).items()
+            for key, value in (metadata.metadata or {}).items()
         }
         for field in file.schema_arrow:
-            found[f"column {field.name!r}"] = field, field.metadata, table[field.name]
+            content[f"column {field.name!r}"] = field, field.metadata, table[field.name]
 
-        row_groups = [about.row_group(number) for number in range(about.num_row_groups)]
-        columns = [group.column(at) for group in row_groups for at in range(group.num_columns)]
-        beside = path.stat().st_size - about.serialized_size - 3 * _MAGIC
-        beside -= sum(column.total_compressed_size for column in columns)
-        found["what stands beside the columns"] = beside
-        found["a least or greatest value"] = all(map(partial(_is_of, table), columns))
-        ways = {f"{one.compression} {' '.join(one.encodings)}" for one in columns}
-        ways |= {"statistics" for one in columns if one.is_stats_set}
-    how = f"{number_of(len(row_groups), 'row group')}, {', '.join(sorted(ways))}"
-    return f"{about.created_by}, {how}", found
+        row_groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        chunks = [group.column(at) for group in row_groups for at in range(group.num_columns)]
+        bytes_beside = path.stat().st_size - metadata.serialized_size - 3 * _MAGIC
+        bytes_beside -= sum(chunk.total_compressed_size for chunk in chunks)
+        content["what stands beside the columns"] = bytes_beside
+        content["a least or greatest value"] = all(map(partial(_is_of, table), chunks))
+
+        encodings = {f"{chunk.compression} {' '.join(chunk.encodings)}" for chunk in chunks}
+        encodings |= {"statistics" for chunk in chunks if chunk.is_stats_set}
+
+    groups = number_of(len(row_groups), "row group")
+    return f"{metadata.created_by}, {groups}, {', '.join(sorted(encodings))}", content
 
 
 def _schema_in(encoded: bytes) -> Any:
@@ -233,23 +245,30 @@ def _schema_in(encoded: bytes) -> Any:
     if base64.b64encode(schema.serialize().to_pybytes()) != encoded:
         return encoded
     fields = [
-        (one.name, str(one.type).replace("<element: ", "<item: "), one.nullable, one.metadata)
-        for one in schema
+        (
+            field.name,
+            str(field.type).replace("<element: ", "<item: "),
+            field.nullable,
+            field.metadata,
+        )
+        for field in schema
     ]
     return fields, schema.metadata
 
 
 def _is_of(table: Any, column: Any) -> bool:
-    """Whether the statistics of a column tell values that are in it, and nothing else."""
+    """Check that the statistics of a column hold values that are in it, and nothing else."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not column.is_stats_set or not column.statistics.has_min_max:
         return True
+
     try:
         values = table[column.path_in_schema.partition(".")[0]].combine_chunks()
         if arrow.holds_lists(values.type):
             values = pc.list_flatten(values)
+
         ends = pa.array([column.statistics.min, column.statistics.max], values.type)
         return bool(pc.all(pc.is_in(ends, values)).as_py())
     except (LookupError, TypeError, ValueError, pa.ArrowException):

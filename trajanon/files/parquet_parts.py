@@ -25,7 +25,7 @@ class ParquetParts:
     schema_arrow: Any  # of the first
     n: int  # rows of all
     rows: Mapping[str, int] = field(default_factory=dict)  # of each part of a folder
-    which: Sequence[Bools] = ()  # of the rows of each, those that are read; empty: all
+    chosen_rows: Sequence[Bools] = ()  # of each, a mask of those that are read; empty: all
 
     def iter_batches(self, rows: int, columns: Sequence[str]) -> Iterator[Any]:
         """Read columns, at most a given number of rows at a time."""
@@ -33,10 +33,12 @@ class ParquetParts:
             begin = 0
             with opened() as file:
                 for batch in file.iter_batches(rows, columns=columns, use_threads=False):
-                    some = self.which[number][begin : begin + len(batch)] if self.which else None
-                    begin += len(batch)
-                    if some is None or some.any():
-                        yield batch if some is None else batch.filter(some)
+                    end = begin + len(batch)
+                    if not self.chosen_rows:
+                        yield batch
+                    elif (mask := self.chosen_rows[number][begin:end]).any():
+                        yield batch.filter(mask)
+                    begin = end
 
     def read(self, columns: Sequence[str]) -> Any:
         """Read whole columns, of types that `arrow.sound` gives."""
@@ -47,7 +49,8 @@ class ParquetParts:
             with opened() as file:
                 table = file.read(columns, use_threads=False)
                 table = pa.table({name: arrow.sound(table[name]) for name in columns})
-            tables.append(table.filter(self.which[number]) if self.which else table)
+            tables.append(table.filter(self.chosen_rows[number]) if self.chosen_rows else table)
+
         try:
             return pa.concat_tables(tables, promote_options="permissive")
         except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
@@ -55,19 +58,21 @@ class ParquetParts:
                 f"parts write {', '.join(columns)} in several ways, {error}: {ONE_EXTRACTION}"
             ) from error
 
-    def chosen(self, which: Bools) -> "ParquetParts":
-        """Take some of the rows, by a mask of all; a part without any is not opened."""
+    def chosen(self, mask: Bools) -> "ParquetParts":
+        """Choose rows by a mask of all; a part without any is not opened."""
         sizes = [*self.rows.values()] or [self.n]
-        masks = np.split(which, np.cumsum(sizes)[:-1])
-        opened, some = zip(
-            *((one, mask) for one, mask in zip(self.opened, masks, strict=True) if mask.any()),
-            strict=True,
+        masks = np.split(mask, np.cumsum(sizes)[:-1])
+        parts = [part for part in zip(self.opened, masks, strict=True) if part[1].any()]
+        return ParquetParts(
+            opened=[open_part for open_part, _ in parts],
+            schema_arrow=self.schema_arrow,
+            n=int(np.count_nonzero(mask)),
+            chosen_rows=[part_rows for _, part_rows in parts],
         )
-        return ParquetParts(opened, self.schema_arrow, int(np.count_nonzero(which)), which=some)
 
 
 def part_states(folder: Folder) -> dict[str, str]:
-    """Give the state of each part of a folder. Hidden files are drafts, maybe of a part."""
+    """Read the state of each part of a folder. Hidden files are drafts, maybe of a part."""
     states = folder.states()
     parts = (name for name in states if name.lower().endswith((".parquet", ".geoparquet")))
     return {name: states[name] for name in parts if not name.startswith(".")}
@@ -81,6 +86,8 @@ def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
         yield
     except Exception as error:
         cause = error
+
+    # A change explains an error better than the error does.
     for name, _ in sorted(before.items() ^ part_states(folder).items()):
         raise FileProblem(
             f"{folder}/{name} was written or removed while it was read: "
@@ -112,36 +119,44 @@ def parquet_of(
             n = file.metadata.num_rows
             yield ParquetParts([partial(nullcontext, file)], file.schema_arrow, n)
         return
-    opened, schema, rows, first = [], None, dict[str, int](), ""
+
+    schema = None
+    rows = dict[str, int]()
     for name in sorted(part_states(place)):
         with part_opened(place, name) as file:
-            other, n = file.schema_arrow, file.metadata.num_rows
+            part_schema = file.schema_arrow
+            n = file.metadata.num_rows
         if n == 0:
             continue
-        look(other, f"{place}/{name}")
+
+        look(part_schema, f"{place}/{name}")
         if schema is None:
-            first, schema = name, other
-        if odd := _difference(schema, other):
-            raise BadInput(f"{place}/{name} is not like {first}: {odd}; {ONE_EXTRACTION}")
-        opened.append(partial(part_opened, place, name))
+            schema = part_schema
+        if difference := _difference(schema, part_schema):
+            first = next(iter(rows))
+            raise BadInput(f"{place}/{name} is not like {first}: {difference}; {ONE_EXTRACTION}")
         rows[name] = n
+
     if schema is None:
         raise FileProblem(
             f"{place} has no parts with trajectories; make some with: trajanon extract "
             "--partition 100000"
         )
+    opened = [partial(part_opened, place, name) for name in rows]
     with arrow.reading(place):
         yield ParquetParts(opened, schema, sum(rows.values()), rows)
 
 
-def _difference(schema: Any, other: Any) -> str:
-    """Say in what two parts differ; empty if they are alike."""
-    if columns := sorted({*schema.names} ^ {*other.names}):
+def _difference(schema: Any, part_schema: Any) -> str:
+    """Find in what a part differs from the first; empty if they are alike."""
+    if columns := sorted({*schema.names} ^ {*part_schema.names}):
         return f"it has other columns ({', '.join(columns)})"
-    said, more = (some.metadata or {} for some in (schema, other))
+
+    footer = schema.metadata or {}
+    part_footer = part_schema.metadata or {}
     words = [
-        n
-        for n in ("trajanon", "attribution", "times")
-        if said.get(n.encode()) != more.get(n.encode())
+        name
+        for name in ("trajanon", "attribution", "times")
+        if footer.get(name.encode()) != part_footer.get(name.encode())
     ]
     return f"it has other words on all rows in its footer ({', '.join(words)})" if words else ""

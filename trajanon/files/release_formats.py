@@ -18,7 +18,11 @@ from trajanon.files.release_lines import Lines, ReleaseFormat, Writer, amiss_in_
 from trajanon.files.trajectory_files import is_part
 from trajanon.files.vector_formats import CSV, GEOJSON, GEOPACKAGE, GPX, MF_JSON
 from trajanon.trajectories.times import Clock
-from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
+from trajanon.trajectories.trajectories import (
+    ReleasedTrajectories,
+    TrajectoryRows,
+    joined_trajectories,
+)
 
 RELEASE_FORMATS: Mapping[str, ReleaseFormat] = {
     ".parquet": GEOPARQUET,
@@ -46,9 +50,10 @@ def check_release_format(path: Path, *, timed: bool = True) -> None:
         )
 
 
-def write_release(path: str | os.PathLike[str], release: Trajectories) -> None:
+def write_release(path: str | os.PathLike[str], release: TrajectoryRows) -> None:
     """Write released trajectories: lines, ids from 1, times, the words on them; no more."""
-    path, times = Path(path), release.times
+    path = Path(path)
+    times = release.times
     check_release_format(path, timed=times is not None)
     if times is not None:
         clock = clock_of(release)
@@ -76,7 +81,7 @@ def release_parts(folder: Path) -> list[Path]:
     return sorted(parts, key=lambda path: (len(path.name), path.name))  # as they are numbered
 
 
-def read_release(path: str | os.PathLike[str]) -> Trajectories:
+def read_release(path: str | os.PathLike[str]) -> ReleasedTrajectories:
     """Read the trajectories of a release, with their times if it says what these are.
 
     A line with a count is read as that number of rows; the parts of a folder one after another.
@@ -107,20 +112,21 @@ def read_release(path: str | os.PathLike[str]) -> Trajectories:
     return release_of((file, read_as_found(file)) for file in files)
 
 
-def release_of(files: Iterable[tuple[Path, Lines]]) -> Trajectories:
-    """Take the trajectories of the lines of a file, or of all parts of a folder."""
+def release_of(files: Iterable[tuple[Path, Lines]]) -> ReleasedTrajectories:
+    """Return the trajectories of the lines of a file, or of all parts of a folder."""
     read = [(path, _trajectories_of(path, lines)) for path, lines in files]
-    first, whole = read[0]
+    first_path, first = read[0]
     if len(read) == 1:
-        return whole
+        return first
+
     for path, part in read:
-        if part.points.shape[1] != whole.points.shape[1] or part.provenance != whole.provenance:
-            raise BadInput(f"{path} is not like {first.name}: run trajanon anonymize again")
+        if part.points.shape[1] != first.points.shape[1] or part.provenance != first.provenance:
+            raise BadInput(f"{path} is not like {first_path.name}: run trajanon anonymize again")
     joined = joined_trajectories([part for _, part in read])
-    return replace(joined, provenance=whole.provenance)
+    return replace(joined, provenance=first.provenance)
 
 
-def _trajectories_of(path: Path, lines: Lines) -> Trajectories:
+def _trajectories_of(path: Path, lines: Lines) -> ReleasedTrajectories:
     if not len(lines):
         raise BadInput(f"{path} holds no trajectory: run trajanon anonymize again")
     alike = lines.sizes.min() == lines.sizes.max() > 0
@@ -128,15 +134,19 @@ def _trajectories_of(path: Path, lines: Lines) -> Trajectories:
         raise BadInput(f"{path} does not hold lines of equally many points")
     if amiss := amiss_in_counts(lines):
         raise BadInput(f"{path}: {amiss[0]}")
-    said, times = {"attribution": lines.attribution}, None
+
+    provenance = {"attribution": lines.attribution}
     if lines.counts is not None:
-        said["rows"] = "lines"
+        provenance["rows"] = "lines"
+
+    times = None
     if lines.times is not None and Clock.parsed(lines.clock) is not None:
-        said["times"], times = lines.clock, lines.times
+        provenance["times"] = lines.clock
+        times = lines.times
         if np.isnan(times).any():
             raise BadInput(f"{path} has times in some rows only: run trajanon anonymize again")
-    once = Trajectories(
-        points=np.ascontiguousarray(lines.places[:, :, ::-1]), provenance=said, times=times
+    once = ReleasedTrajectories(
+        points=np.ascontiguousarray(lines.places[:, :, ::-1]), provenance=provenance, times=times
     )
     return once if lines.counts is None else once.take(lines.of_rows)
 
@@ -148,20 +158,21 @@ class Compared(NamedTuple):
     claim: str
 
 
-def compared(path: Path, found: Lines, write: Writer | None = None) -> Compared:
+def compared(path: Path, lines: Lines, write: Writer | None = None) -> Compared:
     """Write the lines of a release again, with times that it explains; compare the two files."""
-    kind = RELEASE_FORMATS[path.suffix.lower()]
-    places = found.places[:, :, ::-1]
-    said = found.provenance | {"counted": "subjects"} if found.people else found.provenance
-    once = Trajectories(places, provenance=said, times=found.times)
-    release = once.take(found.of_rows)
+    release_format = RELEASE_FORMATS[path.suffix.lower()]
+    places = lines.places[:, :, ::-1]
+    provenance = lines.provenance | ({"counted": "subjects"} if lines.people else {})
+    once = ReleasedTrajectories(places, provenance=provenance, times=lines.times)
+    release = once.take(lines.of_rows)
+
     try:
         with TemporaryDirectory() as folder:
             anew = Path(folder) / f"anew{path.suffix}"
-            (write or kind.write)(anew, release)
+            (write or release_format.write)(anew, release)
             if filecmp.cmp(path, anew, shallow=False):
                 return Compared([], NOTHING_ELSE)
-            return _compared_contents(path, anew, kind)
+            return _compared_contents(path, anew, release_format)
     except TrajanonError:
         raise
     except OSError as error:
@@ -171,36 +182,40 @@ def compared(path: Path, found: Lines, write: Writer | None = None) -> Compared:
         ) from error
 
 
-def _compared_contents(path: Path, anew: Path, kind: ReleaseFormat) -> Compared:
-    if kind.contents is None:
+def _compared_contents(path: Path, anew: Path, release_format: ReleaseFormat) -> Compared:
+    if release_format.contents is None:
         return Compared([_first_difference(path, anew)], "")
     import pyarrow as pa
 
     try:
-        (writer, here), (own_writer, own) = kind.contents(path), kind.contents(anew)
+        writer, content = release_format.contents(path)
+        our_writer, our_content = release_format.contents(anew)
     except (ValueError, pa.ArrowException, sqlite3.Error) as error:
         raise FileProblem(
             f"cannot read all of {path}: write the release again with trajanon anonymize"
         ) from error
-    names = sorted(set(here) | set(own))
-    if differ := [name for name in names if here.get(name) != own.get(name)]:
+
+    names = sorted({*content, *our_content})
+    if differ := [name for name in names if content.get(name) != our_content.get(name)]:
         return Compared([f"{name} is not as trajanon writes it" for name in differ], "")
-    if writer == own_writer:
+    if writer == our_writer:
         return Compared([_first_difference(path, anew)], "")
     claim = (
         "all readable content of the file is that of a release; its unused bytes "
-        f"could not be compared: {writer!r} wrote it, and this is {own_writer!r}"
+        f"could not be compared: {writer!r} wrote it, and this is {our_writer!r}"
     )
     return Compared([], claim)
 
 
 def _first_difference(path: Path, anew: Path) -> str:
-    found, right = path.read_bytes(), anew.read_bytes()
-    shorter = min(len(found), len(right))
-    differ = np.frombuffer(found, np.uint8, shorter) != np.frombuffer(right, np.uint8, shorter)
+    written = path.read_bytes()
+    ours = anew.read_bytes()
+    shorter = min(len(written), len(ours))
+    differ = np.frombuffer(written, np.uint8, shorter) != np.frombuffer(ours, np.uint8, shorter)
     at = int(differ.argmax()) if differ.any() else shorter
+
     shown, expected = (
-        data[at : at + 40].decode("utf-8", "backslashreplace") for data in (found, right)
+        data[at : at + 40].decode("utf-8", "backslashreplace") for data in (written, ours)
     )
-    line = 1 + found.count(b"\n", 0, at)
+    line = 1 + written.count(b"\n", 0, at)
     return f"byte {at + 1:,} (line {line:,}) has {shown!r} where trajanon writes {expected!r}"

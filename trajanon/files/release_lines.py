@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.number_text import number_of
 from trajanon.trajectories.times import Clock, instants
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories, marked
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, TrajectoryRows, marked
 
 DIGITS = 5
 """Decimals of a degree of released lines: 1.1 m."""
@@ -57,43 +57,49 @@ def line_numbers(lines: Floats, times: Floats | None = None) -> Ints:
 class Layout(NamedTuple):
     """A release as every format writes it: its lines, what stands beside each, and words on all."""
 
-    lines: Trajectories  # each different one once if they are counted
+    lines: TrajectoryRows  # each different one once if they are counted
     counts: dict[str, Ints]  # people or records of each line, by the name of the column; or nothing
     clock: Clock | None  # what times count from
     words: dict[str, str]  # the attribution, and what times count from
 
     @classmethod
-    def of(cls, release: Trajectories) -> "Layout":
-        """Lay out a release."""
-        lines, counts, clock = release, dict[str, Ints](), clock_of(release)
+    def of(cls, release: TrajectoryRows) -> "Layout":
+        """Return the layout of a release."""
+        lines = release
+        counts = dict[str, Ints]()
         if release.provenance.get("rows") == "lines":
             line = line_numbers(release.points, release.times)
             lines = release.take(np.unique(line, return_index=True)[1])
             name = COUNTED[release.provenance.get("counted") != "subjects"]
             counts = {name: np.bincount(line)}
-        sentence = None if clock is None else clock.sentence
-        said = {"attribution": release.attribution, "times": sentence}
-        words = {name: text for name, text in said.items() if text is not None}
+
+        words = dict[str, str]()
+        if release.attribution is not None:
+            words["attribution"] = release.attribution
+        clock = clock_of(release)
+        if clock is not None:
+            words["times"] = clock.sentence
         return cls(lines, counts, clock, words)
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """What maps are drawn by, a value a line: its number and count, departure and duration."""
-        lines, times = self.lines, self.lines.times
-        found: dict[str, NDArray[Any]] = {"id": np.arange(1, len(lines) + 1), **self.counts}
+        """Return a value a line for maps: its number and count, departure and duration."""
+        numbers = np.arange(1, len(self.lines) + 1)
+        columns: dict[str, NDArray[Any]] = {"id": numbers, **self.counts}
+        times = self.lines.times
         if times is not None:
-            found["departure"] = instants(times[:, :1], self.clock)[:, 0]
-            found["duration_min"] = (times[:, -1] - times[:, 0]) / 60.0
-        return found
+            columns["departure"] = instants(times[:, :1], self.clock)[:, 0]
+            columns["duration_min"] = (times[:, -1] - times[:, 0]) / 60.0
+        return columns
 
     @property
     def text(self) -> str | None:
-        """The words in one text, each on a line of its own; None if there are none."""
+        """Return the words in one text, each on a line of its own; None if there are none."""
         return "\n".join(self.words.values()) or None
 
 
 def words_in(text: str | None, *, timed: bool) -> tuple[str | None, str | None]:
-    """Take the text of a `Layout` apart again: the attribution, and what times count from."""
+    """Split the text of a `Layout` again: the attribution, and what times count from."""
     *above, last = (text or "").split("\n")
     if Clock.parsed(last) is None and (not timed or last == OSM_ATTRIBUTION):
         return text, None
@@ -104,8 +110,8 @@ def words_in(text: str | None, *, timed: bool) -> tuple[str | None, str | None]:
 class Lines:
     """Released geometries in the order of the file, as columns."""
 
-    kinds: NDArray[np.object_]  # what each is
-    sizes: Ints  # how many points each has, shape (n,); 0 where they are no pairs of numbers
+    kinds: NDArray[np.object_]  # the type of each geometry
+    sizes: Ints  # points of each, shape (n,); 0 where they are no pairs of numbers
     coordinates: Floats  # longitude, latitude and what else, of all points, (points, 2 or more)
     shapes: NDArray[np.object_]  # bytes of each, shape (n,)
     attribution: str | None = None  # the words that go with the data
@@ -119,61 +125,61 @@ class Lines:
 
     @property
     def places(self) -> Floats:
-        """Longitude and latitude, (n, m, 2), of lines of equally many points."""
+        """Return longitude and latitude, (n, m, 2), of lines of equally many points."""
         return self.coordinates.reshape(len(self), -1, 2)
 
     @property
     def as_published(self) -> bool:
-        """Whether the file says that all was done as in the papers."""
+        """Check whether the file says that all was done as in the papers."""
         return self.attribution in (marked(None), marked(OSM_ATTRIBUTION))
 
     @property
     def provenance(self) -> dict[str, str | None]:
-        """What a release of these lines says of itself, in words that one may hold."""
+        """Return what a release of these lines says of itself, in words that one may hold."""
         known = self.as_published or self.attribution == OSM_ATTRIBUTION
-        # Others could say anything.
-        said = {"attribution": self.attribution if known else None, "times": self.clock}
-        return said if self.counts is None else said | {"rows": "lines"}
+        # Any other attribution could say anything.
+        words = {"attribution": self.attribution if known else None, "times": self.clock}
+        return words if self.counts is None else words | {"rows": "lines"}
 
     @property
     def of_rows(self) -> Ints:
-        """The line of each row, (r,)."""
+        """Return the line of each row, (r,)."""
         lines = np.arange(len(self))
         return lines if self.counts is None else np.repeat(lines, self.counts)
 
     @property
     def groups(self) -> Ints:
-        """A number for each line, equal where lines are equal as written, (n,)."""
+        """Number the lines, equally where lines are equal as written, (n,)."""
         return dense(np.array([self.key(row) for row in range(len(self))], dtype=object))
 
     def key(self, row: int) -> bytes:
-        """Bytes of a line, equal where lines are equal as written."""
+        """Return bytes of a line, equal where lines are equal as written."""
         shape: bytes = self.shapes[row]
         return shape if self.times is None else shape + self.times[row].tobytes()
 
     @classmethod
     def of(cls, geometries: NDArray[np.object_], shapes: NDArray[np.object_]) -> "Lines":
-        """Take shapely geometries, some of them None, and their bytes."""
+        """Make lines of shapely geometries, of which any may be None, and their bytes."""
         import shapely
 
         coordinates = shapely.get_coordinates(geometries, include_z=shapely.has_z(geometries).any())
         if hasattr(shapely, "has_m") and shapely.has_m(geometries).any():
             coordinates = np.column_stack([coordinates, np.zeros(len(coordinates))])
-        _, example, kind = np.unique(
+
+        _, example, type_number = np.unique(
             shapely.get_type_id(geometries), return_index=True, return_inverse=True
         )
-        names = [getattr(one, "geom_type", "nothing") for one in geometries[example]]
-        sizes = shapely.get_num_coordinates(geometries).astype(np.int64)
+        types = [getattr(geometry, "geom_type", "nothing") for geometry in geometries[example]]
         return cls(
-            np.array(names, dtype=object)[kind],
-            sizes,
-            coordinates,
-            np.array([b"" if shape is None else shape for shape in shapes], dtype=object),
+            kinds=np.array(types, dtype=object)[type_number],
+            sizes=shapely.get_num_coordinates(geometries).astype(np.int64),
+            coordinates=coordinates,
+            shapes=np.array([b"" if shape is None else shape for shape in shapes], dtype=object),
         )
 
     @classmethod
     def of_points(cls, lines: Sequence[Floats]) -> "Lines":
-        """Take the longitude and latitude of each line's points, and what else."""
+        """Make lines of the longitude and latitude of their points, and perhaps a height."""
         import shapely
 
         geometries = np.full(len(lines), None, dtype=object)
@@ -191,41 +197,52 @@ class Lines:
         columns: Mapping[str, Collection[Any]],
     ) -> "Lines":
         """Add what a file says of its lines; times and columns of counts are anything."""
-        known, people = _times(times, self.sizes), "people" in columns
-        counts = _counts(columns.get(COUNTED[not people]), len(self))
-        found = replace(self, times=known, counts=counts, people=people)
-        return replace(found, attribution=attribution, clock=clock)
+        people = "people" in columns
+        return replace(
+            self,
+            times=_times(times, self.sizes),
+            counts=_counts(columns.get(COUNTED[not people]), len(self)),
+            people=people,
+            attribution=attribution,
+            clock=clock,
+        )
 
 
 def _times(rows: Iterable[Any] | None, sizes: Ints) -> Floats | None:
-    """Take a time for each point from rows of anything; NaN in rows that hold something else."""
+    """Read a time for each point from rows of anything; NaN in rows that hold something else."""
     if rows is None:
         return None
-    n, m = len(sizes), int(sizes.max(initial=0))
-    times = np.full((n, m), np.nan)
-    for number, row in zip(range(n), rows, strict=False):
+
+    m = int(sizes.max(initial=0))
+    times = np.full((len(sizes), m), np.nan)
+    for number, row in zip(range(len(sizes)), rows, strict=False):
         with suppress(TypeError, ValueError, OverflowError):
             values = np.array(row, dtype=np.float64) + 0.0
             if values.shape == (m,):
                 times[number] = values
+
     with np.errstate(invalid="ignore"):  # NaN is no time either, nor the year 10000
         times[~(np.abs(times) < 253_402_300_800.0).all(axis=1)] = np.nan
     return times
 
 
 def _counts(values: Collection[Any] | None, n: int) -> Ints | None:
-    """Take the people of each of n lines from any value; 0 if it is no whole number from 1 on."""
+    """Read the people of each of n lines from any value; 0 if it is no whole number from 1 on."""
     if values is None:
         return None
     if len(values) != n:  # a broken file may hold fewer of them than lines
         return np.zeros(n, dtype=np.int64)
-    numbers = (isinstance(one, int | float | np.number) and 1 <= one <= MOST_ROWS for one in values)
-    whole = (good and one == int(one) for good, one in zip(numbers, values, strict=True))
-    return np.array([one if good else 0 for good, one in zip(whole, values, strict=True)], np.int64)
+    return np.array([value if _is_count(value) else 0 for value in values], np.int64)
+
+
+def _is_count(value: Any) -> bool:
+    if not isinstance(value, int | float | np.number):
+        return False
+    return bool(1 <= value <= MOST_ROWS and value == int(value))
 
 
 def amiss_in_counts(lines: Lines) -> list[str]:
-    """Say why lines cannot be as many rows as they count."""
+    """Report why lines cannot be as many rows as they count."""
     if lines.counts is None:
         return []
     if odd := int((lines.counts == 0).sum()):
@@ -236,12 +253,12 @@ def amiss_in_counts(lines: Lines) -> list[str]:
     return []
 
 
-Writer = Callable[[Path, Trajectories], None]
+Writer = Callable[[Path, TrajectoryRows], None]
 """Writes a release, without its times if it has none."""
 
 
 class ReleaseFormat(NamedTuple):
-    """What writes a release and reads it, whatever else stands in the file."""
+    """What writes a release, and what reads it, whatever else stands in the file."""
 
     write: Writer
     read: Callable[[Path], Lines]
@@ -250,7 +267,9 @@ class ReleaseFormat(NamedTuple):
     only_timed: bool = False  # whether it holds no release without times
 
 
-def clock_of(release: Trajectories) -> Clock | None:
-    """What the times of a release count from; None if it has none, or does not say so."""
-    said = release.provenance.get("times")
-    return Clock.parsed(said) if release.times is not None and isinstance(said, str) else None
+def clock_of(release: TrajectoryRows) -> Clock | None:
+    """Read what the times of a release count from; None without times, or if it does not say."""
+    sentence = release.provenance.get("times")
+    if release.times is None or not isinstance(sentence, str):
+        return None
+    return Clock.parsed(sentence)

@@ -21,7 +21,7 @@ from trajanon.common.errors import BadInput
 from trajanon.files.arrow import Lists, geometries_of, lists_of
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks, spans, ticks_of
 
-_AT_ONCE = 1_000_000  # points, as they take several times their memory when they are worked on
+_POINTS_PER_BLOCK = 1_000_000  # they take several times their memory when they are worked on
 
 
 def lines_of_tracks(tracks: Tracks) -> Iterator[NDArray[Any]]:
@@ -35,17 +35,20 @@ def lines_of_tracks(tracks: Tracks) -> Iterator[NDArray[Any]]:
         heads = begins[places]
         heads[np.cumsum(size) - size] = True
         lines = shapely.linestrings(tracks.points[places, ::-1], indices=np.cumsum(heads) - 1)
+
+        # A row with several runs holds them as one geometry.
         first, count = np.unique(row[heads], return_index=True, return_counts=True)[1:]
-        rows, several = lines[first], count > 1
-        if several.any():
-            each = np.repeat(several, count)
-            of = np.repeat(np.arange(several.sum()), count[several])
-            rows[several] = shapely.multilinestrings(lines[each], indices=of)
-        yield rows
+        row_lines = lines[first]
+        has_runs = count > 1
+        if has_runs.any():
+            run_lines = lines[np.repeat(has_runs, count)]
+            indices = np.repeat(np.arange(has_runs.sum()), count[has_runs])
+            row_lines[has_runs] = shapely.multilinestrings(run_lines, indices=indices)
+        yield row_lines
 
 
 def runs_of_rows(tracks: Tracks) -> tuple[Ints, Ints] | None:
-    """Give how many runs each row holds, and the points of each; None if only its own's piece."""
+    """Count the runs that each row holds, and their points; None if a row is a piece of one."""
     if tracks.recording is None:
         return None
     low, high = _runs(tracks)
@@ -53,7 +56,7 @@ def runs_of_rows(tracks: Tracks) -> tuple[Ints, Ints] | None:
 
 
 def starts_of_rows(tracks: Tracks) -> Ints:
-    """Give the place of each window's first point: on its run, or on all that its row holds."""
+    """Return the place of each window's first point: on its run, or on all that its row holds."""
     if tracks.recording is None:
         return tracks.start
     low, _ = _runs(tracks)
@@ -61,10 +64,11 @@ def starts_of_rows(tracks: Tracks) -> Ints:
 
 
 def _runs(tracks: Tracks) -> tuple[Ints, Ints]:
-    """Give the first run of each row's recording, and the first after it."""
+    """Find the first run of each row's recording, and the first after it."""
     assert tracks.recording is not None
-    own = tracks.recording[tracks.run]
-    low, high = (np.searchsorted(tracks.recording, own, side=side) for side in ("left", "right"))
+    recording = tracks.recording[tracks.run]
+    low = np.searchsorted(tracks.recording, recording, side="left")
+    high = np.searchsorted(tracks.recording, recording, side="right")
     return low, high
 
 
@@ -78,11 +82,15 @@ def places_of_rows(tracks: Tracks) -> Iterator[tuple[Ints, Ints]]:
         window = tracks.first[run] + tracks.start[order]
         heads = np.diff(run, prepend=-1) != 0
         tails = np.append(heads, True)[1:]
-        begin, end = np.empty_like(window), np.empty_like(window)
+
+        # A piece ends with the first point of the next one.
+        begin = np.empty_like(window)
         begin[order] = np.where(heads, tracks.first[run], window)
+        end = np.empty_like(window)
         end[order] = np.where(tails, tracks.first[run + 1], np.append(window, 0)[1:] + 1)
+
     size = end - begin
-    block = np.cumsum(size) // _AT_ONCE
+    block = np.cumsum(size) // _POINTS_PER_BLOCK
     for rows in np.split(np.arange(len(size)), np.flatnonzero(np.diff(block)) + 1):
         yield spans(begin[rows], size[rows]), size[rows]
 
@@ -96,11 +104,13 @@ def read_tracks(
     """Read what windows, (n, m, 2), slide on: pieces are joined to runs where they meet."""
     start = whole_numbers("start", column("start"))
     ticks, size = _pieces(batches("track"))
+
     times = None
     if "track_times" in names:
         along = Lists.joined(lists_of(batch, "track_times") for batch in batches("track_times"))
         _require(np.array_equal(size, along.size))
         times = along.values
+
     if "runs" in names:
         runs = Lists.joined(lists_of(batch, "runs") for batch in batches("runs"))
         return _of_recordings(start, ticks, size, times, runs)
@@ -112,12 +122,14 @@ def _pieces(batches: Iterator[Any]) -> tuple[NDArray[np.int32], Ints]:
     import shapely
 
     lines = (shapely.GeometryType.LINESTRING, shapely.GeometryType.MULTILINESTRING)
-    ticks, sizes = [np.empty((0, 2), np.int32)], [np.empty(0, np.int64)]
+    ticks = [np.empty((0, 2), np.int32)]
+    sizes = [np.empty(0, np.int64)]
     for batch in batches:
         try:
             geometries = geometries_of(batch, "ignore")
         except TypeError:
             geometries = np.full(len(batch), None)
+
         _require(np.isin(shapely.get_type_id(geometries), lines).all())
         ticks.append(ticks_of(shapely.get_coordinates(geometries)[:, ::-1]))
         sizes.append(shapely.get_num_coordinates(geometries).astype(np.int64))
@@ -133,21 +145,25 @@ def _require(holds: object) -> None:
 def _of_recordings(
     start: Ints, ticks: NDArray[np.int32], size: Ints, times: Floats | None, runs: Lists
 ) -> Tracks:
-    """Take rows that hold all runs of a recording each."""
-    number, points = runs.size, runs.values.astype(np.int64)
-    _require((points > 0).all() and (number > 0).all())
-    last = np.cumsum(number)
-    first = np.append(0, np.cumsum(points))
-    begin = first[last - number]
-    _require(np.array_equal(size, first[last] - begin))
-    run = np.clip(np.searchsorted(first, begin + start, side="right") - 1, last - number, last - 1)
+    """Make tracks of rows that hold all runs of a recording each."""
+    run_points = runs.values.astype(np.int64)
+    _require((run_points > 0).all() and (runs.size > 0).all())
+
+    last_run = np.cumsum(runs.size)
+    first_run = last_run - runs.size
+    first = np.append(0, np.cumsum(run_points))
+    begin = first[first_run]
+    _require(np.array_equal(size, first[last_run] - begin))
+
+    window = begin + start
+    run = np.clip(np.searchsorted(first, window, side="right") - 1, first_run, last_run - 1)
     return Tracks(
         points=TrackPoints(ticks),
         first=first,
         run=run,
-        start=begin + start - first[run],
+        start=window - first[run],
         times=times,
-        recording=np.repeat(np.arange(len(number)), number),
+        recording=np.repeat(np.arange(len(runs.size)), runs.size),
     )
 
 
@@ -161,46 +177,50 @@ def _of_pieces(
 ) -> Tracks:
     """Join the pieces of runs."""
     first = np.cumsum(size) - size
-    at_start, at_once = (
-        _hold(ticks, first, size, windows, place) for place in (start, np.zeros_like(start))
-    )
-    _require((at_start | at_once).all())
+    at_start = _hold(ticks, first, size, windows, start)
+    at_head = _hold(ticks, first, size, windows, np.zeros_like(start))
+    _require((at_start | at_head).all())
+
     order = np.lexsort((start, run))
-    first, size, start = first[order], size[order], start[order]
+    first = first[order]
+    size = size[order]
+    start = start[order]
     heads = np.append(True, np.diff(run[order]) != 0)
     # A track that repeats itself to the bit may hold the window at both places.
-    begin = start - np.where(at_start[order] & (heads | ~at_once[order]), start, 0)
-    # The number says where a piece goes on, and the point: files put together use numbers twice.
+    begin = start - np.where(at_start[order] & (heads | ~at_head[order]), start, 0)
+
+    # Both the number and the point must go on: files put together use numbers twice.
     seam = (ticks[(first + size - 1)[:-1]] == ticks[first[1:]]).all(axis=1)
     meets = ~heads[1:] & seam & (begin[1:] == begin[:-1] + size[:-1] - 1)
     heads[1:] = ~meets
     joined = np.cumsum(heads) - 1
     size = size - np.append(meets, False)  # the point at a seam is in both
+
+    pieces = [slice(at, at + n) for at, n in zip(first.tolist(), size.tolist(), strict=True)]
     place = np.argsort(order)
-    places = [slice(at, at + n) for at, n in zip(first.tolist(), size.tolist(), strict=True)]
     return Tracks(
-        points=TrackPoints(np.concatenate([ticks[piece] for piece in places])),
+        points=TrackPoints(np.concatenate([ticks[piece] for piece in pieces])),
         first=np.append(0, np.cumsum(size)[np.append(heads, True)[1:]]),
         run=joined[place],
         start=(start - begin[heads][joined])[place],
-        times=None if times is None else np.concatenate([times[piece] for piece in places]),
+        times=None if times is None else np.concatenate([times[piece] for piece in pieces]),
     )
 
 
 def _hold(ticks: NDArray[np.int32], first: Ints, size: Ints, windows: Floats, place: Ints) -> Bools:
-    """Which windows lie at such a place of their pieces, (n,)."""
+    """Mark the windows that lie at these places of their pieces, (n,)."""
     steps = STEPS * np.arange(windows.shape[1])
     held: Bools = (place >= 0) & (place < size - steps[-1])
-    there = (first + place)[held, None] + steps
-    held[held] = (ticks[there] == ticks_of(windows[held])).all(axis=(1, 2))
+    window_points = (first + place)[held, None] + steps
+    held[held] = (ticks[window_points] == ticks_of(windows[held])).all(axis=(1, 2))
     return held
 
 
 def whole_numbers(name: str, column: NDArray[Any] | None) -> Ints:
-    """Take a column that has a whole number in each row."""
+    """Return a column that has a whole number in each row, or refuse it."""
     if column is not None and column.dtype.kind in "iuf":
         with np.errstate(invalid="ignore"):  # NaN is no number either
-            whole = column.astype(np.int64)
-        if (whole == column).all():
-            return whole
+            numbers = column.astype(np.int64)
+        if (numbers == column).all():
+            return numbers
     raise BadInput(f"its column {name} does not hold a whole number in each row")

@@ -65,23 +65,23 @@ def _tables(parts: Iterable[Trajectories]) -> Iterator[Any]:
 
     n = runs = 0
     for part in parts:
-        place, tracks = np.arange(n, n + len(part)), part.tracks
+        tracks = part.tracks
         columns: dict[str, Any] = {
-            "trajectory": place,
+            "trajectory": np.arange(n, n + len(part)),
             "subject": part.subject,
             "trace": part.trace,
         }
         if tracks is not None:
             columns |= {"run": runs + tracks.run, "start": track_rows.starts_of_rows(tracks)}
+
         columns["geometry"] = geoparquet.column_of_points(part.points)
-        if part.times is not None:
-            m = part.points.shape[1]
-            columns["times"] = arrow.column_of_lists(part.times.ravel(), np.full(len(part), m))
-        if part.marks is not None:
-            each = np.full(len(part), part.marks.shape[1])
-            columns["marks"] = arrow.column_of_lists(part.marks.ravel(), each)
+        for name, values in (("times", part.times), ("marks", part.marks)):
+            if values is not None:
+                size = np.full(len(part), values.shape[1])
+                columns[name] = arrow.column_of_lists(values.ravel(), size)
         if part.true_ends is not None:
             columns |= {"true_start": part.true_ends[:, 0], "true_end": part.true_ends[:, 1]}
+
         if tracks is not None:
             if (held := track_rows.runs_of_rows(tracks)) is not None:
                 columns["runs"] = arrow.column_of_lists(held[1], held[0])
@@ -90,20 +90,22 @@ def _tables(parts: Iterable[Trajectories]) -> Iterator[Any]:
                 pieces = track_rows.places_of_rows(tracks)
                 lists = ((tracks.times[places], size) for places, size in pieces)
                 columns["track_times"] = pa.chunked_array(
-                    [arrow.column_of_lists(*some) for some in lists], pa.large_list(pa.float64())
+                    [arrow.column_of_lists(times, size) for times, size in lists],
+                    pa.large_list(pa.float64()),
                 )
             runs += len(tracks.first) - 1
+
         yield pa.table({name: column for name, column in columns.items() if column is not None})
         n += len(part)
 
 
 def part_name(number: int) -> str:
-    """What a part is called."""
+    """Name a part by its number."""
     return f"part-{number:05d}.parquet"
 
 
 def is_part(name: str) -> bool:
-    """Whether a file is called as a part is."""
+    """Check whether a file is named as a part is."""
     return re.fullmatch(r"part-\d{5,}\.parquet", name) is not None
 
 
@@ -125,11 +127,13 @@ def _of_size(tables: Iterable[Any], rows: int) -> Iterator[Any]:
         waiting.append(table)
         if sum(map(len, waiting)) < rows:
             continue
-        whole = pa.concat_tables(waiting)
-        ends = range(rows, len(whole) + 1, rows)
+
+        table = pa.concat_tables(waiting)
+        ends = range(rows, len(table) + 1, rows)
         for end in ends:
-            yield whole[end - rows : end]
-        waiting = [rest] if len(rest := whole[ends[-1] :]) else []
+            yield table[end - rows : end]
+        remainder = table[ends[-1] :]
+        waiting = [remainder] if len(remainder) else []
     if waiting:
         yield pa.concat_tables(waiting)
 
@@ -190,11 +194,12 @@ def read_owners(
 ) -> tuple[Ints | None, Ints | None, Mapping[str, Any]]:
     """Read the subjects of trajectories, (n,), their runs, (n,), and their provenance."""
     with _opened(path) as file:
-        found, run = _owners(path, file, exact=subjects_exact), None
+        owners = _owners(path, file, exact=subjects_exact)
+        run = None
         if "track" in file.schema_arrow.names:
             column = geoparquet.written_column(path, file, "run")
             run = track_rows.whole_numbers("run", column)
-        return found.subject, run, found.counted_in(provenance_of(file.schema_arrow))
+        return owners.subject, run, owners.counted_in(provenance_of(file.schema_arrow))
 
 
 @contextmanager
@@ -213,10 +218,10 @@ def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
 
 def _owners(path: object, file: ParquetParts, *, exact: bool) -> Identities:
     column = partial(geoparquet.written_column, path, file)
-    found = identities(column("subject"), column("trace"), exact=exact)
-    for sentence in merged_sentences(found.merged):
+    owners = identities(column("subject"), column("trace"), exact=exact)
+    for sentence in merged_sentences(owners.merged):
         _LOG.warning("%s: %s", path, sentence)
-    return found
+    return owners
 
 
 def provenance_of(schema: Any) -> dict[str, Any]:
@@ -225,8 +230,10 @@ def provenance_of(schema: Any) -> dict[str, Any]:
         provenance = parsed(geoparquet.text_of(schema, "trajanon") or "{}", dict[str, Any])
     except BadInput:  # what another program wrote under this name
         provenance = {}
-    if Clock.parsed(said := geoparquet.text_of(schema, "times")) is not None:
-        provenance["times"] = said  # of a release: they do not count from 1970
+
+    clock_sentence = geoparquet.text_of(schema, "times")
+    if Clock.parsed(clock_sentence) is not None:
+        provenance["times"] = clock_sentence  # of a release: they do not count from 1970
     return provenance
 
 
@@ -234,13 +241,18 @@ def read_rows(
     where: object, file: ParquetParts, *, tracks: bool = True, times: bool = True
 ) -> tuple[Floats, Tracks | None, Floats | None]:
     """Read points, (n, m, 2); if wanted and known, what windows slide on; and times, (n, m)."""
-    schema, batches = file.schema_arrow, partial(geoparquet.batches_of, file)
+    schema = file.schema_arrow
+    batches = partial(geoparquet.batches_of, file)
     names = {*schema.names} - (set() if times else {"track_times", "times"})
-    points, runs, when = _points(where, file), None, None
+
+    points = _points(where, file)
+    runs = None
+    when = None
     try:
         if tracks and "track" in names & {*geoparquet.described(schema, where)["columns"]}:
             column = partial(geoparquet.written_column, where, file)
             runs = track_rows.read_tracks(column, batches, names, points)
+
         if "times" in names and arrow.holds_lists(schema.field("times").type):
             lists = arrow.Lists.joined(arrow.lists_of(batch, "times") for batch in batches("times"))
             when = lists.of_size(points.shape[1])
@@ -295,19 +307,23 @@ def _points(path: object, file: ParquetParts) -> Floats:
     import shapely
 
     geometry = geoparquet.described(file.schema_arrow, path)["primary_column"]
-    points, sizes, flat = [], set[int](), True
+    points = list[Floats]()
+    sizes = set[int]()
+    are_plain = True
     for batch in geoparquet.batches_of(file, geometry):
         with geoparquet.expecting_geometries(path):
             lines = arrow.geometries_of(batch)
         sizes |= {*np.unique(shapely.get_num_coordinates(lines)).tolist()}
-        flat &= bool((shapely.get_type_id(lines) == shapely.GeometryType.LINESTRING).all())
-        flat &= shapely.get_coordinate_dimension(lines).max() == 2  # no heights
+        are_plain &= bool((shapely.get_type_id(lines) == shapely.GeometryType.LINESTRING).all())
+        are_plain &= shapely.get_coordinate_dimension(lines).max() == 2  # no heights
         points.append(shapely.get_coordinates(lines)[:, ::-1])
-    least, most = min(sizes, default=0), max(sizes, default=0)
-    if least < most or not flat or most < 2:
+
+    shortest = min(sizes, default=0)
+    longest = max(sizes, default=0)
+    if shortest < longest or not are_plain or longest < 2:
         raise BadInput(
             f"{path} does not hold trajectories: they are LineStrings of equally many "
-            f"points without heights, and this has {number_of(file.n, 'line')} of {least} to "
-            f"{most} points; make trajectories with: trajanon extract FILE"
+            f"points without heights, and this has {number_of(file.n, 'line')} of {shortest} to "
+            f"{longest} points; make trajectories with: trajanon extract FILE"
         )
-    return np.concatenate(points).reshape(-1, most, 2)
+    return np.concatenate(points).reshape(-1, longest, 2)

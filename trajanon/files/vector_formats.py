@@ -22,7 +22,7 @@ from trajanon.common.errors import FileProblem
 from trajanon.files import arrow
 from trajanon.files.release_lines import COUNTED, Layout, Lines, ReleaseFormat, words_in
 from trajanon.trajectories.times import instants, seconds_in
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import TrajectoryRows
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
@@ -40,7 +40,7 @@ _GPX = """\
 """
 
 
-def _write_geopackage(path: Path, release: Trajectories) -> None:
+def _write_geopackage(path: Path, release: TrajectoryRows) -> None:
     """Write a release; its words are the description of its layer, times a column of JSON."""
     import geopandas
     import shapely
@@ -188,7 +188,7 @@ def _read_collection(path: Path, name: str) -> Lines:
     )
 
 
-def _write_geojson(path: Path, release: Trajectories) -> None:
+def _write_geojson(path: Path, release: TrajectoryRows) -> None:
     """Write lines; with times, 0 and seconds since 1970 follow each place, as kepler.gl asks."""
     layout = Layout.of(release)
     lines = layout.lines
@@ -204,7 +204,7 @@ def _write_geojson(path: Path, release: Trajectories) -> None:
     _write_collection(path, layout.words, columns, "geometry", geometries)
 
 
-def _write_mf_json(path: Path, release: Trajectories) -> None:
+def _write_mf_json(path: Path, release: TrajectoryRows) -> None:
     """Write a collection of moving points."""
     lines, counts, clock, words = Layout.of(release)
     assert lines.times is not None
@@ -223,7 +223,7 @@ def _dates(times: NDArray[np.datetime64], unit: Any = "ms") -> NDArray[np.str_]:
     return np.char.add(np.datetime_as_string(times, unit=unit), "Z")
 
 
-def _write_gpx(path: Path, release: Trajectories) -> None:
+def _write_gpx(path: Path, release: TrajectoryRows) -> None:
     """Write a track for each line, without a name; a comment is the only place for a count."""
     layout = Layout.of(release)
     lines = layout.lines
@@ -284,7 +284,7 @@ def _read_gpx(path: Path) -> Lines:
     return Lines.of_points(lines).with_words(attribution, times, sentence, counts)
 
 
-def _write_csv(path: Path, release: Trajectories) -> None:
+def _write_csv(path: Path, release: TrajectoryRows) -> None:
     """Write id, lat1, lon1, and with times time1, ...; words are columns, so none can get lost."""
     lines, counts, _, words = Layout.of(release)
     columns: dict[str, NDArray[Any]] = {"id": np.arange(1, len(lines) + 1), **counts}

@@ -2,14 +2,18 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from trajanon.common.arrays import Ints, dense
 from trajanon.common.errors import BadInput, TrajanonError
-from trajanon.common.method_parameters import METHOD_PARAMETERS, search_options
+from trajanon.common.method_parameters import (
+    METHOD_PARAMETERS,
+    MicroaggregateKeywords,
+    search_options,
+)
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import Settings, takes_settings
 from trajanon.grouping import loss
@@ -68,7 +72,7 @@ def microaggregate(
     subjects_exact: bool = False,
     weights: ArrayLike | None = None,
     progress: Progress = silent,
-    **options: Any,
+    **options: Unpack[MicroaggregateKeywords],
 ) -> Partition:
     """Partition records into groups of at least k with little information loss.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Any, NamedTuple, NotRequired, TypedDict
+from typing import NamedTuple, NotRequired, TypedDict
 
 import msgspec
 import numpy as np
@@ -22,6 +22,7 @@ from trajanon.common.inputs import parsed, typed
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
 from trajanon.common.remote_folder import Folder, folder_or_file
+from trajanon.release.report import Link, Report
 
 _MARKS_PER_BATCH = 100_000  # trajectories
 _KEY = 32  # bytes
@@ -55,14 +56,6 @@ class Told(TypedDict):
     one_line_each: NotRequired[bool]  # whether nobody may be on a further line; not before 4
 
 
-class Link(TypedDict):
-    """What the report of a release says of the ledger, by which a changed ledger is found."""
-
-    ledger: str  # which ledger it is
-    releases: int  # that it had, with this one
-    chain: str  # digest of all of these
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A release in a ledger."""
@@ -90,7 +83,7 @@ class Sorted(NamedTuple):
             sentence += f", and {self.on_a_line:,} are of people who are on a line already"
         return sentence
 
-    def told_in(self, report: dict[str, Any], path: Path) -> Ints:
+    def told_in(self, report: Report, path: Path) -> Ints:
         """Write it into the report of the new ones; return the rows of the file in the release."""
         released = np.flatnonzero(self.new)
         suppressed = report.get("suppressed")
@@ -354,11 +347,7 @@ class Recording:
         self._place = place
 
     def announce(
-        self,
-        draft: Path | Folder,
-        originals: str | os.PathLike[str],
-        report: dict[str, Any],
-        keyed: Hashes,
+        self, draft: Path | Folder, originals: str | os.PathLike[str], report: Report, keyed: Hashes
     ) -> None:
         """Enter a draft, of trajectories known by this, that is about to become a release.
 

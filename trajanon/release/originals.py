@@ -31,7 +31,7 @@ from trajanon.release.report import (
 from trajanon.release.verdict import groups_below_k
 from trajanon.release.verdict_words import clause_of
 from trajanon.trajectories.times import Timing
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 NO_SUBJECTS = "these trajectories name no subjects, so none can be counted: check the release alone"
 
@@ -49,7 +49,7 @@ class Matched(NamedTuple):
     times: Floats | None = None  # released times of each group, (g, m), if there are any
 
 
-def matched(trajectories: Trajectories, release: Trajectories, report: Report) -> Matched:
+def matched(trajectories: Trajectories, release: ReleasedTrajectories, report: Report) -> Matched:
     """Find each group's line in the release; its rows must be those of the report."""
     labels, slid, clock = labels_in(report), trajectories, clock_of(release)
     alike = trajectories.points.shape[1:] == release.points.shape[1:]
@@ -94,7 +94,7 @@ def _as_slid(trajectories: Trajectories, report: Report) -> Trajectories:
         raise BadInput(NOT_TOGETHER) from error
 
 
-def by_key(lines: Trajectories, keys: Ints) -> Ints:
+def by_key(lines: ReleasedTrajectories, keys: Ints) -> Ints:
     """Find the line of each trajectory among different ones by its key."""
     line = pd.Index(line_keys(lines.points, lines.times)).get_indexer(keys)
     if (line < 0).any():
@@ -103,7 +103,11 @@ def by_key(lines: Trajectories, keys: Ints) -> Ints:
 
 
 def with_originals(
-    path: Path, release: Trajectories, k: int, trajectories: Trajectories, against: Sequence[Path]
+    path: Path,
+    release: ReleasedTrajectories,
+    k: int,
+    trajectories: Trajectories,
+    against: Sequence[Path],
 ) -> list[str]:
     """Count subjects of a release, read from a path, and compare it with earlier ones."""
     if trajectories.subject is None:
@@ -131,7 +135,7 @@ class _Held(NamedTuple):
     moved_by: tuple[str | None, float | None]  # the key's fingerprint, and the public width
 
 
-def _held(path: Path, release: Trajectories, trajectories: Trajectories) -> _Held:
+def _held(path: Path, release: ReleasedTrajectories, trajectories: Trajectories) -> _Held:
     """Find the line of each original, or of its day."""
     report = read_report(path)
     try:

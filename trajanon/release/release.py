@@ -18,9 +18,9 @@ from trajanon.common.number_text import number_of, page, shown
 from trajanon.common.plain_text import escaped_json
 from trajanon.files.release_formats import RELEASE_FORMATS, check_release_format, write_release
 from trajanon.release.release_words import cost
-from trajanon.release.report import report_path
+from trajanon.release.report import Report, json_ready, report_path
 from trajanon.release.verdict import Verdict, verdict
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import ReleasedTrajectories
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
@@ -55,7 +55,7 @@ class Release:
     <Release: 2 rows of 2 points on 1 line, k = 2 records
     """
 
-    trajectories: Trajectories
+    trajectories: ReleasedTrajectories
     report: dict[str, Any]
 
     @property
@@ -140,28 +140,28 @@ PART = 100_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Result:
-    """A release that has not all of its rows yet."""
+class DistinctLines:
+    """A release before its rows are made: each different line once."""
 
-    lines: Floats  # different ones, in their order, (l, m, 2)
+    lines: Floats  # in their order, (l, m, 2)
     times: Floats | None  # of each line, (l, m)
     copies: Ints  # rows of each line, (l,)
-    words: dict[str, Any]  # what the release says of itself
-    report: dict[str, Any]
+    words: Mapping[str, str | None]  # what the release says of itself
+    report: Report
 
-    def rows(self, lines: slice | Ints) -> Trajectories:
+    def rows(self, lines: slice | Ints) -> ReleasedTrajectories:
         """Repeat some of the lines as often as they have rows."""
         copies = self.copies[lines]
         points = np.repeat(self.lines[lines], copies, axis=0)
         times = None if self.times is None else np.repeat(self.times[lines], copies, axis=0)
-        return Trajectories(points, provenance=self.words, times=times)
+        return ReleasedTrajectories(points, provenance=self.words, times=times)
 
     @property
     def release(self) -> Release:
         """The release with all of its rows."""
-        return Release(self.rows(slice(None)), self.report)
+        return Release(self.rows(slice(None)), json_ready(self.report))
 
-    def parts(self) -> Iterator[tuple[Trajectories, int]]:
+    def parts(self) -> Iterator[tuple[ReleasedTrajectories, int]]:
         """Give the rows of each part, with all copies of a line in one; and its first id."""
         part = (np.cumsum(self.copies) - 1) // PART
         first = 1
@@ -180,8 +180,8 @@ def new_report_path(release: Path, text: str = "") -> Path:
 
 
 def with_report(
-    release: Release | Trajectories, report: Mapping[str, Any] | None
-) -> tuple[Trajectories, Mapping[str, Any]]:
+    release: Release | ReleasedTrajectories, report: Mapping[str, Any] | None
+) -> tuple[ReleasedTrajectories, Mapping[str, Any]]:
     """Take a release and its report, whether they are given as one or as two."""
     if isinstance(release, Release):
         if report is None:
@@ -202,12 +202,12 @@ def on_disk(release: Release) -> Iterator[Path]:
         yield path
 
 
-def json_report(account: Mapping[str, Any]) -> str:
+def json_report(account: Mapping[str, object]) -> str:
     """Write a report as JSON; its first entry, the notice, stands in the first line."""
     return escaped_json(f"{{ {_written(account, 1)[1:].lstrip()}\n")
 
 
-def _written(value: Any, depth: int) -> str:
+def _written(value: object, depth: int) -> str:
     """Write entries below one another, and a list, which may be long, on one line."""
     if not isinstance(value, dict) or not value:
         return json.dumps(value, ensure_ascii=False)
@@ -218,14 +218,16 @@ def _written(value: Any, depth: int) -> str:
     return "{\n" + ",\n".join(entries) + "\n" + (depth - 1) * " " + "}"
 
 
-def own_rows(asked: str, line: Ints, subject: Ints | None) -> tuple[Bools, dict[str, Any]]:
-    """Tell which trajectories have rows, (n,), the first of a subject on a line; and an account."""
+def own_rows(
+    way: str, line: Ints, subject: Ints | None
+) -> tuple[Bools, dict[str, str | int | list[int] | None]]:
+    """Find which trajectories have rows, (n,), the first of a subject on a line; and an account."""
     known, own = subject is not None, np.ones(len(line), dtype=np.bool_)
     if subject is not None:
         own[:] = False
         own[np.unique(line * len(line) + dense(subject), return_index=True)[1]] = True
     return own, {
-        "way": asked if known or asked == "lines" else "trajectories",
+        "way": way if known or way == "lines" else "trajectories",
         "trajectories": len(line),
         "subjects": int(own.sum()) if known else None,
         "lines": int(line.max()) + 1,

@@ -24,6 +24,8 @@ NOT_TOGETHER = f"these trajectories, release and report do not belong together: 
 class _Stage(TypedDict):
     name: str
     information_loss: Finite | None  # None where there were no groups yet
+    seconds: NotRequired[Finite]
+    chosen: NotRequired[dict[str, str | Finite]]
 
 
 class _Length(TypedDict):
@@ -69,6 +71,27 @@ class _Source(TypedDict):
     run: NotRequired[dict[str, Any]]  # options of extract, as they were typed
 
 
+class _LeftOut(TypedDict):
+    rows: list[Whole]  # of the trajectories in the file
+
+
+class Link(TypedDict):
+    """What the report of a release says of the ledger, by which a changed ledger is found."""
+
+    ledger: str  # which ledger it is
+    releases: int  # that it had, with this one
+    chain: str  # digest of all of these
+
+
+class _InLedger(_LeftOut):
+    # The rows were released before.
+    file: NotRequired[str]
+    new: NotRequired[Whole]
+    already_released: NotRequired[Whole]
+    on_a_line: NotRequired[Whole]
+    link: NotRequired[Link]
+
+
 class _Chains(TypedDict):
     drives: Whole
     drives_below: Whole
@@ -89,10 +112,6 @@ class _Mended(TypedDict):
 class _Roads(TypedDict):
     on_roads: Whole  # lines
     as_they_were: Whole
-
-
-class _LeftOut(TypedDict):
-    rows: list[Whole]  # of the trajectories in the file
 
 
 class _Choice(TypedDict):
@@ -137,7 +156,7 @@ class Report(TypedDict):
     labels: list[Whole]
     alignment: NotRequired[_Alignment | None]
     suppressed: NotRequired[_LeftOut | None]
-    ledger: NotRequired[_LeftOut]  # what was released before
+    ledger: NotRequired[_InLedger]
     attribution: NotRequired[str | None]
     people: NotRequired[Whole | None]  # in the release
     subjects_per_group: NotRequired[list[Whole] | None]
@@ -151,6 +170,17 @@ class Report(TypedDict):
     roads: NotRequired[_Roads]
     line_keys: NotRequired[list[Whole]]  # of each group's line
     averaged: NotRequired[str]  # a digest of what was averaged, in which groups; not of shards
+    lines: NotRequired[Whole]
+    subjects_merged: NotRequired[dict[str, Whole]]
+    versions: NotRequired[dict[str, str]]  # of what it was made with
+    stopped: NotRequired[bool]  # by Ctrl-C
+    alignment_skipped: NotRequired[bool]
+    extraction: NotRequired[dict[str, Whole]]  # of a data frame: what was read and left out
+
+
+def json_ready(report: Report) -> dict[str, Any]:
+    """Return a report as its readers get it in Python: it is JSON already."""
+    return cast(dict[str, Any], report)
 
 
 def report_path(release: Path, kind: str = "report.json") -> Path:

@@ -27,7 +27,7 @@ from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.workers import in_threads
 from trajanon.files.release_lines import in_order, rounded
 from trajanon.trajectories.geodesy import metres_of_degrees
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories
 
 if TYPE_CHECKING:
     from shapely import STRtree
@@ -66,7 +66,7 @@ class RoadsToFollow(NamedTuple):
         laid, on_roads = snapped(lines, self.network, self.keep_off)
         return Snapped(np.where(on_roads[:, None, None], rounded(laid), lines), on_roads)
 
-    def lay_release(self, release: Trajectories) -> tuple[Trajectories, Snapped]:
+    def lay_release(self, release: ReleasedTrajectories) -> tuple[ReleasedTrajectories, Snapped]:
         """Lay a release on the roads, each different line once, and sort its rows again."""
         lines, line_of_row = np.unique(release.records, axis=0, return_inverse=True)
         laid = self.lay(lines.reshape(-1, *release.points.shape[1:]))

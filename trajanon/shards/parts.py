@@ -6,19 +6,26 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.anonymization import Request, Tally, finished, grouped, refuse_attribution, tallied
-from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.anonymization import grouped, refuse_attribution
+from trajanon.common.arrays import Bools, Floats, Hashes, Ints
 from trajanon.common.atomic_output import replacing, replacing_folder
 from trajanon.common.command_lines import Options
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.progress import Progress, silent
 from trajanon.common.remote_folder import Folder
-from trajanon.common.settings import ReleaseSettings, Settings, bytes_of, takes_settings
+from trajanon.common.settings import (
+    MEMORY,
+    AnonymizeKeywords,
+    ReleaseSettings,
+    Settings,
+    bytes_of,
+    takes_settings,
+)
 from trajanon.common.workers import each_done
 from trajanon.files.geoparquet import write_released
 from trajanon.files.parquet_parts import ParquetParts, parquet_of, part_states, unchanged
@@ -34,13 +41,16 @@ from trajanon.grouping.k_promise import check_enough
 from trajanon.grouping.loss import information_loss
 from trajanon.grouping.neighbours import neighbour_count
 from trajanon.grouping.partition import Stage, measured
-from trajanon.release.ledger import opened
+from trajanon.release.assembly import Figures, GroupLines, Mended, errors_of, finished
+from trajanon.release.ledger import Ledger, opened
 from trajanon.release.perturbation import GroupWidths, PublicWidths
-from trajanon.release.release import Result, json_report
+from trajanon.release.plan import Plan, Scales
+from trajanon.release.release import DistinctLines, json_report
 from trajanon.release.released_lines import TrajectoryGroups
+from trajanon.release.report import json_ready
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.shards.publication import LedgerLike, anonymized, check_ledger
-from trajanon.trajectories.displacements import Histogram, joined_histograms
+from trajanon.trajectories.displacements import Histogram, Summary, joined_histograms
 from trajanon.trajectories.subjects import Nameless
 from trajanon.trajectories.times import timing_for
 from trajanon.trajectories.trajectories import Trajectories
@@ -51,7 +61,10 @@ if TYPE_CHECKING:
 PROGRAM = 600e6
 """Bytes that the program and its libraries take before they read anything."""
 
-_AT_ONCE = 100_000  # rows
+NOT_READ = Scales()
+ROWS_MEASURED = 100_000
+"""Rows whose loss is measured at one time."""
+
 _ROUNDING = 1e-9  # degrees: what differs by less is constant
 _ALONE = ("as_published", "one_line_each", "days")
 
@@ -66,11 +79,11 @@ def anonymize_parts(
     ledger: LedgerLike = None,
     roads: RoadsToFollow | None = None,
     key: bytes | None = None,
-    memory: str | float = "4GB",
+    memory: str | float = MEMORY,
     client: "Client | None" = None,
     run: Options | None = None,
     progress: Progress = silent,
-    **options: Any,
+    **options: Unpack[AnonymizeKeywords],
 ) -> dict[str, Any]:
     """Anonymise a folder of Parquet parts that need not fit into memory.
 
@@ -132,54 +145,84 @@ def anonymize_parts(
     >>> report["n"], report["groups"], trajanon.check("anonymized", k=2).holds
     (4, 2, True)
     """
-    asked = Request.of(k, options, key, roads=roads, progress=progress)
-    check_ledger(ledger, asked)
+    plan = Plan.of(k, options, key, roads)
+    check_ledger(ledger, plan)
     if ledger is None:
-        asked = asked.with_key()
-    folder, place, bytes_given = Folder(source), Folder(out), bytes_of(memory)
+        plan = plan.with_key()
+
+    folder = Folder(source)
+    place = Folder(out)
+    bytes_given = bytes_of(memory)
     if ledger is not None and place.local is None:
         raise BadInput("`ledger` takes releases on a local disk: write there, or leave it out")
-    result: Result
+
     with ExitStack() as stack, unchanged(folder, states := part_states(folder)):
         inputs = [] if folder.local is None else [folder.local / name for name in states]
         write_report = stack.enter_context(_report_beside(place, out))
         release = stack.enter_context(_replaced(place, inputs))
         with parquet_of(folder, look_at_schema) as file:
-            table = PartsTable(folder, file, asked)
+            table = PartsTable(folder, file, k, plan)
         check_enough(file.n, k, unit="trajectory")
+
         capacity = capacity_of(table, bytes_given)
-        if (shards := shards_for(file.n, capacity)) > 1:
-            needs = [name for name in _ALONE if getattr(asked.release, name)]
-            if needs := needs + ["ledger"] * (ledger is not None):
-                raise BadInput(
-                    f"`{needs[0]}` needs all trajectories at once, and of {file.n:,} some "
-                    f"{capacity:,} fit into `memory`: raise it, or leave this out"
-                )
-        book = entry = None
+        shards = shards_for(file.n, capacity)
+        if shards > 1:
+            _refuse_what_needs_all(table, capacity, with_ledger=ledger is not None)
+
+        book = entry = entered = None
         if ledger is not None:
             book = stack.enter_context(opened(ledger, new=True))
             entry = stack.enter_context(book.recording(out))
         if shards > 1:
-            result = in_shards(table, client, shards, capacity, exact=subjects_exact)
+            lines = in_shards(
+                table, client, shards, capacity, subjects_exact=subjects_exact, progress=progress
+            )
         else:
-            progress("Anonymising", 0, None)
-            try:
-                result, entered = anonymized(folder, asked, book, exact=subjects_exact)
-            except BadInput:
-                for part in table.parts:  # to name the part that is wrong, and the row in it
-                    _look(table, part)
-                raise
-            result.report["shards"] = 1
+            lines, entered = _at_once(table, book, subjects_exact, progress)
+
         if run is not None:
-            result.report["run"] = dict(run)
-        for number, (rows, first) in enumerate(result.parts()):
+            lines.report["run"] = dict(run)
+        for number, (rows, first) in enumerate(lines.parts()):
             progress("Writing the release", number, None)
             with release.writing(part_name(number)) as written:
                 write_released(written, rows, first)
         if entry is not None and entered is not None:
-            entry.announce(release, source, result.report, entered)
-        write_report(json_report(result.report).encode())
-    return result.report
+            entry.announce(release, source, lines.report, entered)
+        write_report(json_report(lines.report).encode())
+    return json_ready(lines.report)
+
+
+def _refuse_what_needs_all(table: "PartsTable", capacity: int, *, with_ledger: bool) -> None:
+    """Refuse what shards cannot do, each by itself."""
+    needs = [name for name in _ALONE if getattr(table.plan.release, name)]
+    needs += ["ledger"] * with_ledger
+    if needs:
+        raise BadInput(
+            f"`{needs[0]}` needs all trajectories at once, and of {table.file.n:,} some "
+            f"{capacity:,} fit into `memory`: raise it, or leave this out"
+        )
+
+
+def _at_once(
+    table: "PartsTable", book: Ledger | None, subjects_exact: bool, progress: Progress
+) -> tuple[DistinctLines, Hashes | None]:
+    """Anonymise a folder that fits into memory as one file."""
+    progress("Anonymising", 0, None)
+    try:
+        lines, entered = anonymized(
+            table.folder,
+            table.k,
+            table.plan,
+            book,
+            subjects_exact=subjects_exact,
+            progress=progress,
+        )
+    except BadInput:
+        for part in table.parts:  # to name the part that is wrong, and the row in it
+            _look(table, part)
+        raise
+    lines.report["shards"] = 1
+    return lines, entered
 
 
 def parts_report_path(out: str) -> str:
@@ -222,7 +265,9 @@ class PartsTable:
 
     folder: Folder
     file: ParquetParts
-    asked: Request
+    k: int
+    plan: Plan
+    scales: Scales = NOT_READ  # found in all parts, once they were read
     subject: Ints | None = None  # of all rows, (n,); None if nothing is known of subjects
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -236,9 +281,10 @@ class PartsTable:
         """Read some rows, by their numbers, rising; with times if they are wanted."""
         which = np.zeros(self.file.n, dtype=np.bool_)
         which[rows] = True
-        some, timed = self.file.chosen(which), self.asked.release.times is not None
-        points, runs, times = read_rows(where, some, tracks=tracks, times=timed)
-        ends = true_ends_of(where, some)
+        chosen = self.file.chosen(which)
+        timed = self.plan.release.times is not None
+        points, runs, times = read_rows(where, chosen, tracks=tracks, times=timed)
+        ends = true_ends_of(where, chosen)
         subject = None if self.subject is None else self.subject[rows]
         try:
             return Trajectories(points, subject, None, self.provenance, runs, times, None, ends)
@@ -266,58 +312,93 @@ def _look(table: PartsTable, part: tuple[str, Ints]) -> Look:
 
 
 def in_shards(
-    table: PartsTable, client: "Client | None", shards: int, capacity: int, *, exact: bool
-) -> Result:
+    table: PartsTable,
+    client: "Client | None",
+    shards: int,
+    capacity: int,
+    *,
+    subjects_exact: bool,
+    progress: Progress,
+) -> DistinctLines:
     """Anonymise a table in shards."""
-    since, progress, k = perf_counter(), table.asked.progress, table.asked.k
+    since = perf_counter()
     each = partial(each_done, client, progress)
-    if client is not None:  # workers cannot show bars
-        table = replace(table, asked=replace(table.asked, progress=silent))
-    if (largest := max(len(rows) for _, rows in table.parts)) > capacity:
-        raise BadInput(
-            f"a part in {table.folder} has {largest:,} trajectories, and only {capacity:,} fit "
-            "into the memory at once: write smaller parts, or raise `memory`"
-        )
-    n, (subject, run, provenance) = table.file.n, read_owners(table.folder, subjects_exact=exact)
+    _check_parts(table, capacity)
+    n = table.file.n
+    subject, run, provenance = read_owners(table.folder, subjects_exact=subjects_exact)
     refuse_attribution(provenance.get("attribution"))
     counted = np.arange(n) if subject is None else subject
-    check_enough(n, k, len(np.unique(counted)), "trajectory", Nameless.counted_in(provenance))
+    people = len(np.unique(counted))
+    check_enough(n, table.k, people, "trajectory", Nameless.counted_in(provenance))
+
     table = replace(table, subject=subject, provenance=provenance)
-    table, places = _surveyed(table, each("Reading parts", partial(_look, table), table.parts))
-    rows = split(places, np.arange(n) if run is None else run, counted, k, shards)
+    looks = each("Reading parts", partial(_look, table), table.parts)
+    scales, places = _surveyed(table, looks)
+    table = replace(table, scales=scales)
+    rows = split(places, np.arange(n) if run is None else run, counted, table.k, shards)
     if (largest := max(map(len, rows))) > capacity:
         raise BadInput(
             f"{largest:,} trajectories lie in one place, or are of few subjects, and only "
             f"{capacity:,} fit into the memory at once: raise `memory`"
         )
     read = Stage("reading", None, perf_counter() - since)
-    shards_of_groups = each("Grouping shards", partial(_search, table), rows)
+
+    shown = progress if client is None else silent  # workers cannot show bars
+    groups = each("Grouping shards", partial(_search, table, shown), rows)
     # All lines are moved by one public width, which is known once all groups are.
-    widths = _widths_of(shards_of_groups)
-    found = [*zip(rows, shards_of_groups, strict=True)]
-    tally = _joined(n, rows, each("Writing lines", partial(_write_lines, table, widths), found))
-    searched = Stage("shards", tally.loss, perf_counter() - since - read.seconds)
-    tally = tally._replace(stages=(read, searched))
-    return finished(table.asked, tally, provenance, subject, shards=len(rows))
+    widths = _widths_of(groups)
+    shard_rows = [*zip(rows, groups, strict=True)]
+    written = each("Writing lines", partial(_write_lines, table, widths), shard_rows)
+
+    lines = _joined_lines(n, rows, [shard.lines for shard in written])
+    loss = _loss_of(lines, written)
+    searched = Stage("shards", loss, perf_counter() - since - read.seconds)
+    figures = Figures(
+        loss=loss,
+        errors=_errors_of(written),
+        mended=_joined_accounts([shard.mended for shard in groups]),
+        widths=widths,
+        stages=(read, searched),
+        stopped=False,
+    )
+    release = finished(table.k, table.plan, scales.timing, lines, figures, provenance, subject)
+    release.report["shards"] = len(rows)
+    return release
 
 
-def _surveyed(table: PartsTable, looks: Sequence[Look]) -> tuple[PartsTable, NDArray[np.float32]]:
-    """Take from the parts how coordinates are spread and times released; and where rows lie."""
+def _check_parts(table: PartsTable, capacity: int) -> None:
+    """Refuse a part that does not fit into memory."""
+    largest = max(len(rows) for _, rows in table.parts)
+    if largest > capacity:
+        raise BadInput(
+            f"a part in {table.folder} has {largest:,} trajectories, and only {capacity:,} fit "
+            "into the memory at once: write smaller parts, or raise `memory`"
+        )
+
+
+def _surveyed(table: PartsTable, looks: Sequence[Look]) -> tuple[Scales, NDArray[np.float32]]:
+    """Find in the parts how coordinates are spread and times released; and where rows lie."""
     if len({len(look.mean) for look in looks}) > 1:
         raise BadInput(f"the parts in {table.folder} have trajectories of different lengths")
-    asked, n, names = table.asked, table.file.n, {*table.file.schema_arrow.names}
+
+    n = table.file.n
     share = np.array([len(look.places) for look in looks]) / n
-    means, ends = np.stack([look.mean for look in looks]), None
+    means = np.stack([look.mean for look in looks])
     squares = np.sum([look.squares for look in looks], axis=0)
     spread = np.sqrt(squares / n + share @ (means - share @ means) ** 2)
     spread[spread < _ROUNDING] = 1.0
-    bare = asked.release.align and "track" in names and "track_times" not in names
+
+    # Windows that may slide need times along their tracks, too.
+    names = {*table.file.schema_arrow.names}
+    bare = table.plan.release.align and "track" in names and "track_times" not in names
+    ends = None
     if not bare and all(look.times is not None for look in looks):
         ends = np.concatenate([look.times for look in looks if look.times is not None])
+
     places = np.concatenate([look.places for look in looks])
     middle = places.mean(axis=0, dtype=np.float64).reshape(3, 2).mean(axis=0)
-    timing = timing_for(asked.release, table.provenance, n, ends, middle)
-    return replace(table, asked=replace(asked, timing=timing, spread=spread)), places
+    timing = timing_for(table.plan.release, table.provenance, n, ends, middle)
+    return Scales(timing, spread), places
 
 
 def split(places: NDArray[np.float32], run: Ints, counted: Ints, k: int, shards: int) -> list[Ints]:
@@ -352,14 +433,22 @@ class ShardGroups(NamedTuple):
     labels: Ints  # of those that are released
     left_out: Bools  # of all rows of the shard
     starts: Ints | None  # of released windows on their tracks
-    mended: dict[str, Any] | None
+    mended: Mended | None
     widths: GroupWidths
 
 
-def _search(table: PartsTable, rows: Ints) -> ShardGroups:
+class ShardLines(NamedTuple):
+    """The lines of a shard, and what is to be added up over all shards."""
+
+    lines: GroupLines
+    squares: float  # that are lost, of columns with a spread of 1 in the whole table
+    errors: Mapping[str, Histogram]  # in metres or seconds
+
+
+def _search(table: PartsTable, progress: Progress, rows: Ints) -> ShardGroups:
     """Group a shard as a table of its own."""
-    given = table.read(table.folder, rows, tracks=table.asked.release.align)
-    groups, left_out, mended = grouped(given, table.asked)
+    given = table.read(table.folder, rows, tracks=table.plan.release.align)
+    groups, left_out, mended = grouped(given, table.k, table.plan, table.scales, progress)
     if groups.partition.stopped:
         raise KeyboardInterrupt
     tracks = groups.trajectories.tracks
@@ -376,58 +465,82 @@ def _widths_of(shards: Sequence[ShardGroups]) -> PublicWidths:
     return PublicWidths.of(GroupWidths(*joined))
 
 
-def _write_lines(table: PartsTable, widths: PublicWidths, shard: tuple[Ints, ShardGroups]) -> Tally:
-    """Write the lines of a shard's groups, and take what release and report need."""
-    asked, since = table.asked, perf_counter()
-    assert asked.spread is not None
-    rows, found = shard
-    given = table.read(table.folder, rows, tracks=asked.release.align)
-    released = given.take(~found.left_out) if found.left_out.any() else given
-    if found.starts is not None:
-        released = released.slid(found.starts)
-    partition = measured(released.records, found.labels, "shard", since)
-    groups = TrajectoryGroups(released, partition, asked.key, asked.timing, asked.roads, widths)
-    kept, labels = groups.trajectories.records, groups.partition.labels
-    lines, lost = groups.released.reshape(-1, kept.shape[1]), 0.0
-    for start in range(0, len(kept), _AT_ONCE):
-        some = slice(start, start + _AT_ONCE)
-        lost += float((((kept[some] - lines[labels[some]]) / asked.spread) ** 2).sum())
-    tally = tallied(given, groups, found.left_out, found.mended, Histogram.of)
-    return tally._replace(loss=lost)
+def _write_lines(
+    table: PartsTable, widths: PublicWidths, shard: tuple[Ints, ShardGroups]
+) -> ShardLines:
+    """Write the lines of a shard's groups, and measure what is lost."""
+    since = perf_counter()
+    timing, spread = table.scales
+    assert spread is not None
 
+    rows, shard_groups = shard
+    trajectories = table.read(table.folder, rows, tracks=table.plan.release.align)
+    released = trajectories
+    if shard_groups.left_out.any():
+        released = trajectories.take(~shard_groups.left_out)
+    if shard_groups.starts is not None:
+        released = released.slid(shard_groups.starts)
+    partition = measured(released.records, shard_groups.labels, "shard", since)
+    plan = table.plan
+    groups = TrajectoryGroups(released, partition, plan.key, timing, plan.roads, widths)
 
-def _joined(n: int, rows: Sequence[Ints], tallies: Sequence[Tally]) -> Tally:
-    """Put the tallies of shards together to that of the whole table."""
-    labels, starts, groups = np.full(n, -1), np.zeros(n, dtype=np.int64), 0
-    for some, tally in zip(rows, tallies, strict=True):
-        labels[some] = np.where(tally.labels < 0, -1, tally.labels + groups)
-        starts[some] = 0 if tally.starts is None else tally.starts
-        groups += len(tally.lines)
-    lines = np.concatenate([tally.lines for tally in tallies])
-    total = float(np.count_nonzero(labels >= 0) * lines[0].size)  # of records with a spread of 1
-    mended = [tally.mended for tally in tallies if tally.mended is not None]
-    times = [tally.times for tally in tallies if tally.times is not None]
-    on_roads = [tally.on_roads for tally in tallies if tally.on_roads is not None]
-    return Tally(
-        labels=labels,
-        lines=lines,
-        times=np.concatenate(times) if times else None,
-        loss=information_loss(sum(tally.loss for tally in tallies), total),
-        errors={
-            name: joined_histograms([tally.errors[name] for tally in tallies]).summary
-            for name in tallies[0].errors
-        },
-        starts=None if any(tally.starts is None for tally in tallies) else starts,
-        slid=sum(tally.slid for tally in tallies),
-        on_roads=np.concatenate(on_roads) if on_roads else None,
-        mended={
-            name: {key: sum(one[name][key] for one in mended) for key in account}
-            for name, account in mended[0].items()
-        },
-        widths=tallies[0].widths,
-        stages=(),
-        stopped=False,
+    records = groups.trajectories.records
+    labels = groups.partition.labels
+    lines = groups.released.reshape(-1, records.shape[1])
+    squares = 0.0
+    for start in range(0, len(records), ROWS_MEASURED):
+        batch = slice(start, start + ROWS_MEASURED)
+        squares += float((((records[batch] - lines[labels[batch]]) / spread) ** 2).sum())
+
+    return ShardLines(
+        GroupLines.of(trajectories, groups, shard_groups.left_out),
+        squares,
+        {name: Histogram.of(errors) for name, errors in errors_of(groups).items()},
     )
+
+
+def _joined_lines(n: int, rows: Sequence[Ints], shards: Sequence[GroupLines]) -> GroupLines:
+    """Put the lines of shards together to those of the whole table."""
+    labels = np.full(n, -1)
+    starts = np.zeros(n, dtype=np.int64)
+    groups = 0
+    for shard_rows, shard in zip(rows, shards, strict=True):
+        labels[shard_rows] = np.where(shard.labels < 0, -1, shard.labels + groups)
+        starts[shard_rows] = 0 if shard.starts is None else shard.starts
+        groups += len(shard.lines)
+
+    times = [shard.times for shard in shards if shard.times is not None]
+    on_roads = [shard.on_roads for shard in shards if shard.on_roads is not None]
+    return GroupLines(
+        labels=labels,
+        lines=np.concatenate([shard.lines for shard in shards]),
+        times=np.concatenate(times) if times else None,
+        on_roads=np.concatenate(on_roads) if on_roads else None,
+        starts=None if any(shard.starts is None for shard in shards) else starts,
+        slid=sum(shard.slid for shard in shards),
+    )
+
+
+def _loss_of(lines: GroupLines, shards: Sequence[ShardLines]) -> float:
+    """Compute the information loss in percent; the total is that of columns with a spread of 1."""
+    total = float(np.count_nonzero(lines.labels >= 0) * lines.lines[0].size)
+    return information_loss(sum(shard.squares for shard in shards), total)
+
+
+def _errors_of(shards: Sequence[ShardLines]) -> dict[str, Summary]:
+    return {
+        name: joined_histograms([shard.errors[name] for shard in shards]).summary
+        for name in shards[0].errors
+    }
+
+
+def _joined_accounts(accounts: Sequence[Mended | None]) -> Mended:
+    """Add up what was mended in each shard."""
+    known = [account for account in accounts if account is not None]
+    return {
+        name: {key: sum(account[name][key] for account in known) for key in counts}
+        for name, counts in known[0].items()
+    }
 
 
 def shards_for(n: int, capacity: int) -> int:
@@ -444,7 +557,7 @@ def capacity_of(table: PartsTable, memory: float) -> int:
     # The table as read, standardised, and in the order of a path; neighbours and their distances;
     # what else there is for each record. Measured, and rounded up.
     numbers = stored / about.num_rows
-    each = 3.25 * numbers + 16 * neighbour_count(table.asked.k) + 300
+    each = 3.25 * numbers + 16 * neighbour_count(table.k) + 300
     capacity = int((memory - PROGRAM) / each)
     if capacity < 10_000:
         raise BadInput(

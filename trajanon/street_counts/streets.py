@@ -23,7 +23,12 @@ from trajanon.release.report import report_beside
 from trajanon.release.snapping import RoadsToFollow, traced
 from trajanon.release.verdict import verdict
 from trajanon.trajectories.times import Clock
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories.trajectories import (
+    OSM_ATTRIBUTION,
+    ReleasedTrajectories,
+    Trajectories,
+    TrajectoryRows,
+)
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
@@ -53,7 +58,7 @@ class ReleasedLines:
     k: int | None = None  # different people behind each line, at least; None where not known
 
     @classmethod
-    def of(cls, release: Trajectories, k: int | None = None) -> "ReleasedLines":
+    def of(cls, release: ReleasedTrajectories, k: int | None = None) -> "ReleasedLines":
         """Take each line of a release once."""
         line = line_numbers(release.points, release.times)
         first = np.unique(line, return_index=True)[1]
@@ -113,7 +118,7 @@ def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) ->
     """Return the lines of a release that `check` does not refuse; refuse originals."""
     if isinstance(release, ReleasedLines):
         return release
-    if isinstance(release, Trajectories):
+    if isinstance(release, TrajectoryRows):
         raise BadInput("give the Release that anonymize made, or the path of a released file")
 
     problems = check(release, k=2).problems

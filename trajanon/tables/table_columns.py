@@ -28,7 +28,7 @@ from trajanon.trajectories.subjects import numbered
 ALL = ["all"]
 
 _FORMATS = (".csv", ".parquet")
-_HEAD = 4096  # bytes, by which the encoding is judged
+_BYTES_TO_JUDGE = 4096  # the encoding by
 
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none"))
 """How programs write a cell without a value, in lower case."""
@@ -70,14 +70,14 @@ class LeftOut(NamedTuple):
 class Incomplete(NamedTuple):
     """Rows in which a value is missing where it is needed."""
 
-    what: str  # the table
+    table_name: str
     rows: int  # of the table
     missing: int  # how many are incomplete
     lacking: Mapping[str, int]  # of each column, in how many
 
     def __str__(self) -> str:
-        columns = [f"{name} {many:,}" for name, many in self.lacking.items()]
-        of = f"of the {number_of(self.rows, 'row')} of {self.what} ({listed(columns)})"
+        columns = [f"{name} {rows:,}" for name, rows in self.lacking.items()]
+        of = f"of the {number_of(self.rows, 'row')} of {self.table_name} ({listed(columns)})"
         return f"values are missing in {self.missing:,} {of}"
 
     def sentence(self) -> str:
@@ -118,7 +118,7 @@ class TableColumns(NamedTuple):
     notices: list[LeftOut | Incomplete | PossibleCodes]  # what else the reader should know
 
 
-class _Asked(NamedTuple):
+class _NamedRoles(NamedTuple):
     """The columns that are named for each part."""
 
     columns: Sequence[str] | None  # None for those that seem to measure something
@@ -147,23 +147,23 @@ def read_table_columns(
 ) -> TableColumns:
     """Read a table, find the role of each column, and take the complete rows."""
     table, separator = _of_frame(source) if isinstance(source, pd.DataFrame) else _read(source)
-    what = named(source)
+    table_name = named(source)
     known = get_args(MissingName)
     if missing not in known:
         raise BadInput(f"`missing` {missing!r} is not known; choose from {', '.join(known)}")
-    asked = _Asked(
+    roles = _NamedRoles(
         None if columns is None else list(columns),
         list(keep),
         subject=[] if subject is None else [subject],
         strata=[] if strata is None else [strata],
     )
-    _check_asked(what, list(table), asked)
+    _check_roles(table_name, list(table), roles)
 
     plain, doubts = _with_points(table, separator)
-    why_not = _why_not_chosen(plain, doubts, asked)
+    why_not = _why_not_chosen(plain, doubts, roles)
     chosen = [name for name, reason in why_not.items() if not reason]
-    _refuse_doubtful(what, chosen, doubts, list(table))
-    kept = _kept(list(table), chosen, asked)
+    _refuse_doubtful(table_name, chosen, doubts, list(table))
+    kept = _kept(list(table), chosen, roles)
 
     notices: list[LeftOut | Incomplete | PossibleCodes] = []
     left_out = {name: reason for name, reason in why_not.items() if name not in {*chosen, *kept}}
@@ -171,24 +171,24 @@ def read_table_columns(
         notices.append(LeftOut(left_out))
 
     gaps = {name: _missing(plain[name]) for name in chosen}
-    gaps |= {name: numbered(table[name]).missing for name in (*asked.subject, *asked.strata)}
+    gaps |= {name: numbered(table[name]).missing for name in (*roles.subject, *roles.strata)}
     is_incomplete = np.any(list(gaps.values()), axis=0)
     if is_incomplete.any():
         lacking = {name: int(where.sum()) for name, where in gaps.items() if where.any()}
-        incomplete = Incomplete(what, len(table), int(is_incomplete.sum()), lacking)
+        incomplete = Incomplete(table_name, len(table), int(is_incomplete.sum()), lacking)
         _refuse_incomplete(incomplete, missing)
         notices.append(incomplete)
 
-    records = _records(what, plain[chosen][~is_incomplete])
+    records = _records(table_name, plain[chosen][~is_incomplete])
     for name, values in zip(chosen, records.T, strict=True):
         notices += possible_codes(name, values)
     return TableColumns(table[~is_incomplete], records, chosen, kept, notices)
 
 
-def _check_asked(what: str, names: Sequence[str], asked: _Asked) -> None:
+def _check_roles(table_name: str, names: Sequence[str], roles: _NamedRoles) -> None:
     """Refuse columns that are not there, or are named for two parts."""
-    parts = asked.by_part
-    refuse_unknown(what, names, [name for columns in parts.values() for name in columns])
+    parts = roles.by_part
+    refuse_unknown(table_name, names, [name for columns in parts.values() for name in columns])
     for part, second_part in combinations(parts, 2):
         twice = [name for name in parts[part] if name in parts[second_part]]
         if twice and {part, second_part} != {"keep", "strata"}:
@@ -198,12 +198,12 @@ def _check_asked(what: str, names: Sequence[str], asked: _Asked) -> None:
 
 
 def _why_not_chosen(
-    plain: pd.DataFrame, doubts: Mapping[str, str], asked: _Asked
+    plain: pd.DataFrame, doubts: Mapping[str, str], roles: _NamedRoles
 ) -> dict[str, str]:
     """Find for each column why it is not microaggregated; empty if it is."""
-    why = {name: _why_not_averaged(name, plain, doubts, asked.columns) for name in plain}
+    why = {name: _why_not_averaged(name, plain, doubts, roles.columns) for name in plain}
     for part, words in (("keep", "kept"), ("strata", "the strata"), ("subject", "the subject")):
-        why |= dict.fromkeys(asked.by_part[part], words)
+        why |= dict.fromkeys(roles.by_part[part], words)
     return why
 
 
@@ -214,30 +214,34 @@ def _why_not_averaged(
         return "" if name in columns else "not named in `columns`"
     if name not in doubts and not holds_numbers(plain[name]):
         return "not numbers"
-    return "" if columns == ALL else _no_measure(name)
+    if columns == ALL:
+        return ""
+
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()  # customerId is customer_id
+    return next((reason for reason, form in _NO_MEASURES.items() if re.search(form, words)), "")
 
 
 def _refuse_doubtful(
-    what: str, chosen: Sequence[str], doubts: Mapping[str, str], names: Sequence[str]
+    table_name: str, chosen: Sequence[str], doubts: Mapping[str, str], names: Sequence[str]
 ) -> None:
     """Refuse a table with no column to microaggregate, or one that cannot be read for certain."""
     if not chosen:
         raise BadInput(
-            f"{what} has no column to microaggregate; name some that hold numbers in `columns`, "
-            f"out of {listed(names)}"
+            f"{table_name} has no column to microaggregate; name some that hold numbers in "
+            f"`columns`, out of {listed(names)}"
         )
     for name in filter(doubts.get, chosen):
         raise BadInput(
-            f"column {name!r} of {what} holds {doubts[name]!r}, which may be several numbers: "
-            "write it as 1250 or as 1.25, or choose other `columns`"
+            f"column {name!r} of {table_name} holds {doubts[name]!r}, which may be several "
+            "numbers: write it as 1250 or as 1.25, or choose other `columns`"
         )
 
 
-def _kept(names: Sequence[str], chosen: Sequence[str], asked: _Asked) -> list[str]:
+def _kept(names: Sequence[str], chosen: Sequence[str], roles: _NamedRoles) -> list[str]:
     """List the columns to keep, in the order of the table."""
-    if asked.keep != ALL:
-        return [name for name in names if name in asked.keep]
-    return [name for name in names if name not in (*chosen, *asked.subject)]
+    if roles.keep != ALL:
+        return [name for name in names if name in roles.keep]
+    return [name for name in names if name not in (*chosen, *roles.subject)]
 
 
 def possible_codes(name: str, values: Floats) -> list[PossibleCodes]:
@@ -250,17 +254,17 @@ def possible_codes(name: str, values: Floats) -> list[PossibleCodes]:
         return [PossibleCodes(name, example, dates, len(values), are_dates=True)]
 
     codes: list[PossibleCodes] = []
-    for place, others in ((0, different[1:]), (-1, different[:-1])):
-        if len(others) >= _SEVERAL and _is_code(float(different[place]), others):
+    for place, values_between in ((0, different[1:]), (-1, different[:-1])):
+        if len(values_between) >= _SEVERAL and _is_code(float(different[place]), values_between):
             value = f"{different[place]:.0f}"
             codes.append(PossibleCodes(name, value, int(counts[place]), len(values)))
     return codes
 
 
-def _is_code(value: float, others: Floats) -> bool:
+def _is_code(value: float, rest: Floats) -> bool:
     """Return whether programs write a value for none, and it is far from the others, in order."""
-    low = float(others[0])
-    high = float(others[-1])
+    low = float(rest[0])
+    high = float(rest[-1])
     if value < 0.0:
         return value in _CODES and low >= 0.0
     return value in _CODES and value - high >= high - low
@@ -271,9 +275,9 @@ def _are_dates(values: Floats) -> Bools:
     year = values // 10_000
     month = values // 100 % 100
     day = values % 100
-    whole = values % 1.0 == 0.0
+    has_no_fraction = values % 1.0 == 0.0
     valid = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
-    return np.asarray(whole & valid & (year >= 1900) & (year <= 2100))
+    return np.asarray(has_no_fraction & valid & (year >= 1900) & (year <= 2100))
 
 
 def _of_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, None]:
@@ -312,6 +316,7 @@ def _read(path: Path) -> tuple[pd.DataFrame, str | None]:
     else:
         with arrow.reading(path, "a table", ValueError):
             table, separator = _read_csv(path)
+
         if (value := _value_in_header(table)) is not None:
             raise BadInput(
                 f"{path} has no line with the names of its columns, because its first line holds "
@@ -324,21 +329,25 @@ def _read(path: Path) -> tuple[pd.DataFrame, str | None]:
 
 def _read_csv(path: Path) -> tuple[pd.DataFrame, str]:
     with path.open("rb") as raw:
-        if seems_utf16(head := raw.read(_HEAD)):
+        if seems_utf16(head := raw.read(_BYTES_TO_JUDGE)):
             raise FileProblem(f"{path} {other_encoding(head)}")
     with path.open(encoding="utf-8-sig") as file:
         written = ((n, line) for n, line in enumerate(file, start=1) if line.strip())
         (above, header) = next(written, (0, ""))
         (_, row) = next(written, (0, ""))
+
     separator = separator_line(header)
     if not (row if separator else header):
         raise BadInput(f"{path} is empty; a table has a header and below it a row for each record")
     if separator is None:
         separator = separator_of(header, row)
         above = 0
-    # As a row like the others, for pandas renames columns of equal or no name; NA may be a country.
-    how = {"header": None, "sep": separator, "skiprows": above, "keep_default_na": False}
-    table = pd.read_csv(path, dtype=str, **how)
+
+    # The header is read as a row like the others, for pandas renames columns of equal or no name.
+    # NA may be a country.
+    table = pd.read_csv(
+        path, dtype=str, header=None, sep=separator, skiprows=above, keep_default_na=False
+    )
     table.columns = pd.Index([name.strip() for name in table.iloc[0]])
     return table.iloc[1:].reset_index(drop=True), separator
 
@@ -359,18 +368,19 @@ def _form(text: str) -> str:
     return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "a", text.strip()))
 
 
-def _check_names(table: pd.DataFrame, what: object) -> None:
+def _check_names(table: pd.DataFrame, table_name: object) -> None:
     """Refuse a table without rows, or with columns of no name or of one name."""
     names = list(table.columns)
     for number, name in enumerate(names, start=1):
         if not name:
             raise BadInput(
-                f"column {number} of {what} has no name: name it, or remove it if it numbers rows"
+                f"column {number} of {table_name} has no name: name it, or remove it if it numbers "
+                "rows"
             )
         if name in names[: number - 1]:
-            raise BadInput(f"{what} has two columns {name!r}; rename one of them")
+            raise BadInput(f"{table_name} has two columns {name!r}; rename one of them")
     if len(table) == 0:
-        raise BadInput(f"{what} has a header but no rows; add a row for each record")
+        raise BadInput(f"{table_name} has a header but no rows; add a row for each record")
 
 
 def _with_points(table: pd.DataFrame, separator: str | None) -> tuple[pd.DataFrame, dict[str, str]]:
@@ -380,6 +390,7 @@ def _with_points(table: pd.DataFrame, separator: str | None) -> tuple[pd.DataFra
     for name, column in table.items():
         if separator == "," or not _holds_texts(column):
             continue
+
         commas, points = (
             column[column.str.contains(mark, regex=False).fillna(False).astype(np.bool_)]
             for mark in (",", ".")
@@ -388,10 +399,11 @@ def _with_points(table: pd.DataFrame, separator: str | None) -> tuple[pd.DataFra
         if len(commas):
             read = column.str.replace(f"^{_COMMA}$", r"\1.\2", regex=True)
             plain[str(name)] = read
-            both = [cell for cell in points if re.fullmatch(_POINT, cell)]
-            if both and holds_numbers(read):
-                doubts[str(name)] = both[0].strip()
+            with_point = [cell for cell in points if re.fullmatch(_POINT, cell)]
+            if with_point and holds_numbers(read):
+                doubts[str(name)] = with_point[0].strip()
             fractions = commas[: 0 if separator == ";" else None]
+
         if len(fractions) and all(re.fullmatch(_THOUSANDS, cell) for cell in fractions):
             doubts[str(name)] = fractions.iloc[0].strip()
     return table.assign(**plain), doubts
@@ -400,12 +412,6 @@ def _with_points(table: pd.DataFrame, separator: str | None) -> tuple[pd.DataFra
 def _holds_texts(column: pd.Series) -> bool:
     categories = isinstance(column.dtype, pd.CategoricalDtype)
     return pd.api.types.is_string_dtype(column) and not categories
-
-
-def _no_measure(name: str) -> str:
-    """Find why the numbers of a column should not be averaged; empty if they may be."""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()  # customerId is customer_id
-    return next((why for why, form in _NO_MEASURES.items() if re.search(form, words)), "")
 
 
 def holds_numbers(column: pd.Series) -> bool:
@@ -439,7 +445,7 @@ def _as_numbers(column: pd.Series) -> Floats:
     return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
-def _records(what: str, table: pd.DataFrame) -> Floats:
+def _records(table_name: str, table: pd.DataFrame) -> Floats:
     """Read numbers, all of them finite."""
     X = np.column_stack([_as_numbers(table[name]) for name in table])
     if np.isfinite(X).all():
@@ -447,7 +453,7 @@ def _records(what: str, table: pd.DataFrame) -> Floats:
     row, number = np.argwhere(~np.isfinite(X))[0]
     column = table.iloc[:, number]
     raise BadInput(
-        f"column {column.name!r} of {what} holds {str(column.iloc[row])[:40]!r} in "
+        f"column {column.name!r} of {table_name} holds {str(column.iloc[row])[:40]!r} in "
         f"data row {column.index[row] + 1}, which is no finite number; mend it, drop "
         "the row, or choose other `columns`"
     )
@@ -463,14 +469,16 @@ def _refuse_incomplete(rows: Incomplete, missing: MissingName) -> None:
 
 
 def weights_of(
-    weights: Mapping[str, float], source: TableColumns, what: object
+    weights: Mapping[str, float], source: TableColumns, table_name: object
 ) -> dict[str, float]:
     """Return the weight of each microaggregated column; those not named have 1."""
     for name, weight in weights.items():
         if name not in source.chosen:
             raise BadInput(
-                f"column {name!r} of `weights` is not averaged; {what} has {listed(source.chosen)}"
+                f"column {name!r} of `weights` is not averaged; {table_name} has "
+                f"{listed(source.chosen)}"
             )
+
         if not isinstance(weight, Real) or not 0.0 <= weight <= HEAVIEST:
             raise BadInput(
                 f"the weight of {name!r} in `weights` must be a number from 0 to {HEAVIEST:g} "
@@ -501,11 +509,11 @@ def rows_as_written(
     return table.astype(str), chosen
 
 
-def refuse_unknown(what: object, names: Sequence[str], asked: Sequence[str]) -> None:
+def refuse_unknown(table_name: object, names: Sequence[str], columns: Sequence[str]) -> None:
     """Refuse names that are not those of columns."""
-    for name in asked:
+    for name in columns:
         if name not in names:
-            raise BadInput(f"{what} has no column {name!r}; its columns are {listed(names)}")
+            raise BadInput(f"{table_name} has no column {name!r}; its columns are {listed(names)}")
 
 
 def listed(names: Sequence[str]) -> str:

@@ -5,14 +5,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
-from trajanon.common.method_parameters import METHOD_PARAMETERS, search_options
+from trajanon.common.method_parameters import (
+    METHOD_PARAMETERS,
+    MicroaggregateKeywords,
+    search_options,
+)
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import MissingName, Settings, takes_settings
 from trajanon.grouping import loss
@@ -87,7 +91,7 @@ def microaggregate_table(
     weights: Mapping[str, float] | None = None,
     missing: MissingName = "refuse",
     progress: Progress = silent,
-    **options: Any,
+    **options: Unpack[MicroaggregateKeywords],
 ) -> MicroaggregatedTable:
     """Replace the rows of numeric columns by the means of groups of at least k.
 

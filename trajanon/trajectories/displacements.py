@@ -1,6 +1,6 @@
 """How far points moved, and how lengths of lines change."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from threading import Event
 from typing import NamedTuple
 
@@ -18,7 +18,11 @@ _BINS = 12_500
 """Bins from a millimetre to some 70,000 km, each 0.2 % wide."""
 
 
-def summary(metres: Floats | Metres) -> dict[str, float]:
+Summary = Mapping[str, float]
+"""The mean, median, 95 % and largest of errors, by name."""
+
+
+def summary(metres: Floats | Metres) -> Summary:
     """Sum up distances, which it reorders: mean, median, 95 %, the farthest."""
     mean = float(metres.mean(dtype=np.float64))
     farthest = float(metres.max())
@@ -47,7 +51,7 @@ class Histogram(NamedTuple):
         return cls(bins, float(errors.sum(dtype=np.float64)), float(errors.max(initial=0.0)))
 
     @property
-    def summary(self) -> dict[str, float]:
+    def summary(self) -> Summary:
         """Sum up the errors as `summary` does; median and 95 % are right to 0.2 %."""
         below = np.cumsum(self.bins)
         total = int(below[-1])

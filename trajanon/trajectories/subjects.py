@@ -52,8 +52,8 @@ def spelled(name: str) -> str:
         seen = [n for n, c in enumerate(name) if unicodedata.category(c) not in unseen]
         name = name[seen[0] : seen[-1] + 1] if seen else ""
         name = unicodedata.normalize("NFC", name)
-    found = _WHOLE.fullmatch(name) if name.endswith("0") else None
-    return name if found is None else found[1]
+    whole_number = _WHOLE.fullmatch(name) if name.endswith("0") else None
+    return name if whole_number is None else whole_number[1]
 
 
 @lru_cache(_REMEMBERED)
@@ -169,6 +169,7 @@ def merged_sentences(
             f"{names} from another only in case, blanks, punctuation at the ends or the writing of "
             f"a number: counted as one person ({way_out})."
         )
+
     if merged.copies:
         people = number_of(merged.copies, "person", "people")
         sentences.append(
@@ -209,8 +210,8 @@ def numbered(
         names = [text_of_subject(value) for value in different]
         keys = [key_of(name, exact=exact) for name in names]
         merged = Merged(names=names_merged(names, keys))
-        same = pd.factorize(np.array([key or None for key in keys], dtype=object))[0]
-        number = np.append(same, -1)[number]
+        number_of_name = pd.factorize(np.array([key or None for key in keys], dtype=object))[0]
+        number = np.append(number_of_name, -1)[number]
 
     # Rows without a name come last.
     number = number.astype(np.int64)
@@ -231,8 +232,8 @@ def text_of_subject(value: Any) -> str:
     """Write what tells a subject as a name; 7 and 7.0 alike."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
-    whole = isinstance(value, float) and value.is_integer()
-    return str(int(value) if whole else value)
+    is_whole = isinstance(value, float) and value.is_integer()
+    return str(int(value) if is_whole else value)
 
 
 class Nameless(NamedTuple):
@@ -265,8 +266,8 @@ class Identities(NamedTuple):
     def counted_in(self, provenance: Mapping[str, Any]) -> Mapping[str, Any]:
         """Add what was found here to what a provenance counts."""
         added = {
-            what: number + (count_of(provenance, what) or 0)
-            for what, number in {**self.nameless.counts, **self.merged.counts}.items()
+            name: number + (count_of(provenance, name) or 0)
+            for name, number in {**self.nameless.counts, **self.merged.counts}.items()
             if number
         }
         if not added:
@@ -306,8 +307,8 @@ def identities(
     return Identities(number, which, Nameless(recordings, subjects), merged)
 
 
-def count_of(provenance: Mapping[str, Any], what: str) -> int | None:
+def count_of(provenance: Mapping[str, Any], name: str) -> int | None:
     """Read what a provenance counts; None if it does not."""
     counts = provenance.get("counts")
-    count = counts.get(what) if isinstance(counts, Mapping) else None
+    count = counts.get(name) if isinstance(counts, Mapping) else None
     return count if type(count) is int and count >= 0 else None

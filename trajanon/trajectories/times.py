@@ -119,10 +119,10 @@ class Clock:
 
 def _local(times: Floats, timezone: str) -> Floats:
     """Count seconds since 1970-01-01 that a clock on the wall showed, as if it were in UTC."""
-    whole = np.floor(times)
-    there = pd.to_datetime(whole.astype(np.int64), unit="s", utc=True).tz_convert(timezone)
-    wall = there.tz_localize(None).as_unit("s").asi8
-    return np.asarray(wall + (times - whole))
+    seconds = np.floor(times)
+    dates = pd.to_datetime(seconds.astype(np.int64), unit="s", utc=True).tz_convert(timezone)
+    wall = dates.tz_localize(None).as_unit("s").asi8
+    return np.asarray(wall + (times - seconds))
 
 
 def local_days(times: Floats, timezone: str) -> Ints:
@@ -272,7 +272,7 @@ def timing_for(
 
 
 def instants(times: Floats, clock: Clock | None) -> NDArray[np.datetime64]:
-    """Turn times into dates of microseconds; without a clock they count from 1970.
+    """Convert times to dates of microseconds; without a clock they count from 1970.
 
     >>> instants(np.array([1.5]), None)
     array(['1970-01-01T00:00:01.500000'], dtype='datetime64[us]')
@@ -322,6 +322,7 @@ def _since(clock: Clock | None, texts: list[Any]) -> Floats | None:
         dates = np.array([text[:-1] for text in texts], dtype="datetime64[us]")
     except ValueError:  # a month 13
         return None
+
     seconds: Floats = (dates - _begin(clock)) / np.timedelta64(1, "s")
     if clock is None:
         return seconds

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from geopandas import GeoDataFrame
     from pandas import DataFrame
 
+Rows = TypeVar("Rows", bound="TrajectoryRows")
+
 _LOG = logging.getLogger(__name__)
 
 HOPS = 16
@@ -37,62 +39,11 @@ FOR_COMPARISON = "for comparison with the papers, not for publication of persons
 """What a release is that is made as published, as it says itself beside its source."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Trajectories:
-    """Trajectories of equally many points, and their subjects.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TrajectoryRows:
+    """Lines of equally many points, and what is known of each: originals, or a release.
 
-    Attributes
-    ----------
-    points
-        Latitude and longitude in degrees, WGS 84, shape (n, m, 2).
-    subject
-        A number for the maker of each trajectory, shape (n,); None if nothing is known of subjects,
-        as in a release. Whole numbers stay as they are. Names are numbered here: those that differ
-        only in case, blanks, punctuation at the ends or the writing of a number are one subject
-        (number them yourself to tell them apart). All that are None are one subject's, or each is
-        its own if nobody has a name.
-    trace
-        A number for the recording each trajectory was cut from, shape (n,); None where subjects are
-        None.
-    provenance
-        How the trajectories came about, ready for JSON: box, spacing, points, source, attribution,
-        counts of what was dropped. Empty where not known.
-    tracks
-        The runs on which the windows may slide; None where not known.
-    times
-        Seconds since 1970-01-01 UTC at each point, shape (n, m), NaN in the whole row of a
-        trajectory without; None where nothing is known. In a release, seconds that count as
-        ``provenance["times"]`` says.
-    marks
-        By which a recording is known again, shape (n, 1 + HOPS), unsigned: a hash of who made it,
-        and the least hashes of its fixes, each with the next one, 0 where it has fewer. None where
-        not known; never in a release.
-    true_ends
-        Whether the start and the end are where the recording began and ended, shape (n, 2); False
-        where it was cut at the border of the area. None if all are; never in a release.
-
-    Raises
-    ------
-    BadInput
-        If a shape is wrong, a coordinate is not finite or not on Earth, a time is beyond the
-        calendar or falls along a trajectory, or the trajectories are not what lies on their tracks,
-        each on ground of its own.
-
-    Examples
-    --------
-    Two trajectories of two points each, of two people:
-
-    >>> import numpy as np
-    >>> import trajanon
-    >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]], [[41.2, 1.2], [41.2, 1.3]]])
-    >>> people, source = np.array(["Ada", "Bob"]), {"attribution": "Walkers of Vila"}
-    >>> trajectories = trajanon.Trajectories(points, subject=people, provenance=source)
-    >>> trajectories.subject.tolist()
-    [0, 1]
-    >>> trajectories.records.tolist()
-    [[41.1, 1.2, 41.1, 1.3], [41.2, 1.2, 41.2, 1.3]]
-    >>> trajectories
-    <Trajectories: 2 trajectories of 2 points by 2 subjects; Walkers of Vila>
+    A function that takes either takes this; one that takes `Trajectories` refuses a release.
     """
 
     points: Floats
@@ -215,7 +166,7 @@ class Trajectories:
         """Name several of them."""
         return UNITS[self.unit]
 
-    def take(self, which: Bools | Ints) -> "Trajectories":
+    def take(self, which: Bools | Ints) -> Self:
         """Keep trajectories, by mask or in a new order.
 
         Examples
@@ -320,7 +271,7 @@ class Trajectories:
             facts.append(("Source", self.attribution))
         return facts
 
-    def slid(self, start: Ints) -> "Trajectories":
+    def slid(self, start: Ints) -> Self:
         """Move every window to another start on its run, or on another of its recording.
 
         Parameters
@@ -362,6 +313,84 @@ class Trajectories:
         return replace(self, points=tracks.windows(m), tracks=tracks, times=times)
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Trajectories(TrajectoryRows):
+    """Trajectories of equally many points, and their subjects.
+
+    Attributes
+    ----------
+    points
+        Latitude and longitude in degrees, WGS 84, shape (n, m, 2).
+    subject
+        A number for the maker of each trajectory, shape (n,); None if nothing is known of subjects,
+        as in a release. Whole numbers stay as they are. Names are numbered here: those that differ
+        only in case, blanks, punctuation at the ends or the writing of a number are one subject
+        (number them yourself to tell them apart). All that are None are one subject's, or each is
+        its own if nobody has a name.
+    trace
+        A number for the recording each trajectory was cut from, shape (n,); None where subjects are
+        None.
+    provenance
+        How the trajectories came about, ready for JSON: box, spacing, points, source, attribution,
+        counts of what was dropped. Empty where not known.
+    tracks
+        The runs on which the windows may slide; None where not known.
+    times
+        Seconds since 1970-01-01 UTC at each point, shape (n, m), NaN in the whole row of a
+        trajectory without; None where nothing is known. In a release, seconds that count as
+        ``provenance["times"]`` says.
+    marks
+        By which a recording is known again, shape (n, 1 + HOPS), unsigned: a hash of who made it,
+        and the least hashes of its fixes, each with the next one, 0 where it has fewer. None where
+        not known; never in a release.
+    true_ends
+        Whether the start and the end are where the recording began and ended, shape (n, 2); False
+        where it was cut at the border of the area. None if all are; never in a release.
+
+    Raises
+    ------
+    BadInput
+        If a shape is wrong, a coordinate is not finite or not on Earth, a time is beyond the
+        calendar or falls along a trajectory, or the trajectories are not what lies on their tracks,
+        each on ground of its own.
+
+    Examples
+    --------
+    Two trajectories of two points each, of two people:
+
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]], [[41.2, 1.2], [41.2, 1.3]]])
+    >>> people, source = np.array(["Ada", "Bob"]), {"attribution": "Walkers of Vila"}
+    >>> trajectories = trajanon.Trajectories(points, subject=people, provenance=source)
+    >>> trajectories.subject.tolist()
+    [0, 1]
+    >>> trajectories.records.tolist()
+    [[41.1, 1.2, 41.1, 1.3], [41.2, 1.2, 41.2, 1.3]]
+    >>> trajectories
+    <Trajectories: 2 trajectories of 2 points by 2 subjects; Walkers of Vila>
+    """
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ReleasedTrajectories(TrajectoryRows):
+    """Trajectories of a release: the rows that are published.
+
+    They have the attributes of `Trajectories`, but no subjects, recordings or tracks, so that
+    a type checker finds originals and release in each other's place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> originals = trajanon.Trajectories(np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2))
+    >>> released = trajanon.anonymize(originals, k=2).trajectories
+    >>> trajanon.anonymize(released, k=2)
+    Traceback (most recent call last):
+    trajanon.BadInput: these trajectories are a release: give those that it was made of
+    """
+
+
 def _is_whole(values: object) -> bool:
     kind = values.dtype if isinstance(values, np.ndarray) else None
     return kind is not None and kind.kind in "iu" and np.can_cast(kind, np.int64)
@@ -379,7 +408,7 @@ def unit_of(provenance: Mapping[str, Any]) -> str:
     return "trip" if provenance.get("trips") is True else "trajectory"
 
 
-def joined_trajectories(parts: Sequence[Trajectories]) -> Trajectories:
+def joined_trajectories(parts: Sequence[Rows]) -> Rows:
     """Put trajectories one after another, with what all of them have but their provenance."""
 
     def joined(name: str, join: Callable[..., Any] = np.concatenate) -> Any:
@@ -389,4 +418,4 @@ def joined_trajectories(parts: Sequence[Trajectories]) -> Trajectories:
     rows = {name: joined(name) for name in _OF_EACH if name != "true_ends"}
     if any(part.true_ends is not None for part in parts):
         rows["true_ends"] = np.concatenate([part.known_ends for part in parts])
-    return Trajectories(**rows, tracks=joined("tracks", joined_tracks))
+    return replace(parts[0], provenance={}, **rows, tracks=joined("tracks", joined_tracks))

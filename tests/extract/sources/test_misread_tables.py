@@ -372,6 +372,68 @@ def written_as_gpx(folder: Path, table: pd.DataFrame) -> Path:
     return folder
 
 
+def people_and_trips(source: Path, **columns: str) -> tuple[int, int]:
+    trips = extract(source, columns=columns)
+    return trips.provenance["counts"]["subjects of trajectories"], len(trips)
+
+
+@pytest.mark.parametrize(
+    ("column", "first", "second", "people"),
+    [
+        ("vehicle", "00{}", "{}", 3),
+        ("bike_id", "7{}.0", "７{}", 3),
+        ("driver", "Ada Nr. {}", "ADA  NR. {}\u200b", 3),
+        ("rider", "no.{}", "No.{}.", 3),
+        ("mmsi", "20{}", "2{}", 6),
+        ("user", "u{}", "", 4),  # whoever has no name is one more
+        ("person", "", "", 6),  # nobody has a name: each recording counts
+    ],
+)
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_names_in_two_files_are_of_as_many_people(
+    tmp_path: Path, column: str, first: str, second: str, people: int, suffix: str
+) -> None:
+    """Three people of two trips each, all in one order in the one file, mixed in the other."""
+    table = rides(3, trips=2).drop(columns="seq").rename(columns={"user_id": column})
+    number = table[column].str[1:]
+    is_first = table["trip_id"].str.endswith("0")
+    for name, rows, spelled in (("a", is_first, first), ("b", ~is_first, second)):
+        part = table[rows].assign(**{column: number[rows].map(spelled.format)})
+        written(tmp_path / f"{name}{suffix}", part.sample(frac=1.0, random_state=1))
+    assert people_and_trips(tmp_path) == (people, 6)
+
+
+@pytest.mark.parametrize(("digits", "hours", "column"), [(7, 0, "cab"), (5, 0, ""), (6, 2, "uid")])
+def test_rides_that_are_also_there_as_gpx_are_of_the_same_people(
+    tmp_path: Path, digits: int, hours: int, column: str
+) -> None:
+    table = rides(3).drop(columns="seq")
+    written_as_gpx(tmp_path, table)
+    copied = local(table, hours).round({"lat": digits, "lon": digits})
+    copied = copied.rename(columns={"user_id": column or "user_id"})
+    written(tmp_path / "x.csv", copied if column else copied.drop(columns="user_id"))
+    assert people_and_trips(tmp_path)[0] == 3
+
+
+@pytest.mark.parametrize("kind", ["gpx", "kml"])
+def test_tracks_of_one_file_at_one_time_may_be_of_a_person_each(tmp_path: Path, kind: str) -> None:
+    tracks = ""
+    for _, rows in rides(4, apart=0.02).groupby("user_id"):
+        whens = [f"{time:%Y-%m-%dT%H:%M:%SZ}" for time in rows["time"]]
+        places = list(zip(rows["lat"], rows["lon"], whens, strict=True))
+        if kind == "gpx":
+            fixes = [f'<trkpt lat="{y}" lon="{x}"><time>{t}</time></trkpt>' for y, x, t in places]
+            tracks += f"<trk><trkseg>{''.join(fixes)}</trkseg></trk>"
+        else:
+            fixes = [f"<when>{t}</when><gx:coord>{x} {y} 0</gx:coord>" for y, x, t in places]
+            tracks += f"<Placemark><gx:Track>{''.join(fixes)}</gx:Track></Placemark>"
+    path = tmp_path / f"ride.{kind}"
+    spaces = 'xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="http://www.google.com/kml/ext/2.2"'
+    path.write_text(f"<{kind} {spaces if kind == 'kml' else ''}>{tracks}</{kind}>")
+    assert people_and_trips(path) == (1, 4)
+    assert people_and_trips(path, subject="track") == (4, 4)
+
+
 @given(
     seed=st.integers(0, 1_000),
     names=st.fixed_dictionaries({role: st.sampled_from(some) for role, some in NAMES.items()}),

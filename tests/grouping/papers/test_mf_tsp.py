@@ -12,6 +12,7 @@ from real_data import THESIS, published, reference, text_of, toy
 from scipy.sparse import csr_array
 
 from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.settings import HeuristicName
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.papers.mf_tsp import (
     group_by_counts,
@@ -25,7 +26,7 @@ seeds = st.integers(0, 10**6)
 heuristics = st.sampled_from(["nearest-neighbor", "npn", "arbitrary-insertion"])
 
 
-def paths_through(records: Floats, k: int, heuristic: str) -> list[Ints]:
+def paths_through(records: Floats, k: int, heuristic: HeuristicName) -> list[Ints]:
     return list(paths_from_every_record(problem(records, k, heuristic=heuristic)))
 
 
@@ -49,7 +50,7 @@ def test_next_neighbours_give_the_printed_matrix_and_groups_of_the_hospital() ->
 
 
 @pytest.mark.parametrize("heuristic", ["nearest-neighbor", "npn"])
-def test_nearest_neighbours_give_the_optimum_of_the_companies(heuristic: str) -> None:
+def test_nearest_neighbours_give_the_optimum_of_the_companies(heuristic: HeuristicName) -> None:
     """It is in Table II of the paper; its own groups, in Table VII, lose more."""
     X, labels = toy("companies")
     partition = microaggregate(X, 3, method="mf-tsp", heuristic=heuristic, refine="none")
@@ -89,7 +90,7 @@ def test_a_fast_heuristic_comes_near_the_best_published_loss() -> None:
     rule=st.sampled_from(["near", "next"]),
 )
 def test_mf_tsp_groups_as_its_slow_twin(
-    seed: int, n: int, k: int, heuristic: str, rule: str
+    seed: int, n: int, k: int, heuristic: HeuristicName, rule: str
 ) -> None:
     k = min(k, n)
     records = np.random.default_rng(seed).normal(size=(n, 2))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from naive_sliding import MADRID, on_runs, town
 
 import trajanon
+from trajanon.common.settings import RefinementName
 from trajanon.grouping.microaggregation import REFINEMENTS
 from trajanon.trajectories.tracks import STEPS
 
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("few_moves")
 @settings(max_examples=15)
 @pytest.mark.usefixtures("block")
 def test_without_slack_alignment_changes_no_bit(
-    seed: int, sizes: list[int], refine: str, data: st.DataObject
+    seed: int, sizes: list[int], refine: RefinementName, data: st.DataObject
 ) -> None:
     """As long as their windows, with less than a spacing between two of them."""
     rng, m = np.random.default_rng(seed), 3
@@ -44,7 +45,7 @@ def test_without_slack_alignment_changes_no_bit(
 
 
 @pytest.mark.parametrize("refine", ["none", "anneal"])
-def test_trajectories_without_tracks_are_left_alone(refine: str) -> None:
+def test_trajectories_without_tracks_are_left_alone(refine: RefinementName) -> None:
     before = replace(town(1, 24, 3), tracks=None)
     plain, release = [
         trajanon.anonymize(before, 3, align=on, refine=refine) for on in (False, True)

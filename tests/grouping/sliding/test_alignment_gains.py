@@ -24,6 +24,7 @@ from real_data import REAL, needs_real_data
 
 import trajanon
 from trajanon.common.arrays import dense
+from trajanon.common.settings import RefinementName
 from trajanon.extract import extract
 from trajanon.grouping.refinements.annealing import PASS
 from trajanon.release.report import checked, released_of
@@ -48,7 +49,7 @@ def pairs(phases: Sequence[tuple[int, int]], m: int = 4) -> Trajectories:
 
 @pytest.mark.parametrize("refine", ["none", "descent", "anneal"])
 @pytest.mark.usefixtures("plain_means")
-def test_two_tracks_equal_but_for_phase_become_one(refine: str) -> None:
+def test_two_tracks_equal_but_for_phase_become_one(refine: RefinementName) -> None:
     before = pairs([(10, 11), (12, 30), (50, 25), (10, 49), (40, 40), (33, 23)])
     release = trajanon.anonymize(before, 2, refine=refine)
     report = release.report

@@ -10,6 +10,7 @@ from interrupting import Interrupting
 from naive_sliding import town
 
 import trajanon
+from trajanon.common.settings import EffortName, RefinementName
 from trajanon.grouping.refinements.annealing import PASS
 from trajanon.grouping.refinements.blocks import block_count
 
@@ -31,14 +32,14 @@ ALIGNING = {"Settling windows", "Sliding windows"}
 @settings(max_examples=25)
 @pytest.mark.usefixtures("plain_means", "far_lines")
 def test_ctrl_c_while_windows_slide_gives_the_best_so_far(
-    block: int, seed: int, n: int, k: int, people: int | None, j: int, refine: str
+    block: int, seed: int, n: int, k: int, people: int | None, j: int, refine: RefinementName
 ) -> None:
     before = town(seed, n, 3, people=people)
     assume(before.subject is None or len(set(before.subject.tolist())) >= k)
     interrupting = Interrupting(j, ALIGNING)
     # Windows in several blocks are annealed as they slide, and by descent alone before.
     in_blocks = refine == "anneal" and block_count(n) > 1
-    effort = "fast" if in_blocks else "balanced"
+    effort: EffortName = "fast" if in_blocks else "balanced"
     plain = trajanon.anonymize(before, k, align=False, refine=refine, effort=effort).report
     release = trajanon.anonymize(before, k, refine=refine, progress=interrupting)
     report, labels = release.report, np.array(release.report["labels"])

@@ -9,7 +9,7 @@ from trajanon.common.plain_text import code_span
 from trajanon.evaluation.publisher import markdown
 
 
-def rendered(template: str, **given: Any) -> str:
+def rendered(template: str, **values: Any) -> str:
     """Fill in a template of this folder; only HTML is escaped."""
     environment = Environment(
         loader=PackageLoader("trajanon.evaluation.page", ""),
@@ -19,10 +19,9 @@ def rendered(template: str, **given: Any) -> str:
         undefined=StrictUndefined,
         keep_trailing_newline=template.endswith(".md"),
     )
-    environment.filters |= {"count": _count, "code": code_span}
-    environment.filters |= {"markdown": markdown}
+    environment.filters |= {"count": _count, "code": code_span, "markdown": markdown}
     environment.filters |= {"metres": metres, "percent": percent, "span": span, "tau": _tau}
-    return environment.get_template(template).render(given)
+    return environment.get_template(template).render(values)
 
 
 def _count(number: int | None) -> str:

@@ -81,16 +81,14 @@ class Dataset:
         """Select some of the records, for a run that only compiles."""
         return Dataset(self.name, self.records[:_RECORDS_TO_COMPILE])
 
-    def problem(
-        self, k: int, *, seed: int = 0, progress: Progress = silent, **options: Any
-    ) -> Problem:
+    def problem(self, k: int, *, progress: Progress = silent, **options: Any) -> Problem:
         """Make the problem of a run: as in the papers, each record is its own subject."""
-        settings, parameters = search_options({"seed": seed, **options})
+        settings, parameters = search_options(options)
         return Problem(
             records=self.records,
             k=k,
             subjects=np.arange(len(self.records)),
-            random=np.random.default_rng(seed),
+            random=np.random.default_rng(settings.seed),
             settings=settings,
             budget=EFFORTS["balanced"],
             progress=progress,

@@ -1,0 +1,312 @@
+"""The lines of all groups -> the rows of a release in their order, and its report."""
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import NamedTuple
+
+import numpy as np
+
+from trajanon.common.arrays import Bools, Floats, Ints, Metres, dense
+from trajanon.common.errors import BadInput, TrajanonError
+from trajanon.common.number_text import number_of
+from trajanon.files.release_lines import in_order
+from trajanon.grouping.k_promise import broken_promises, subjects_per_group
+from trajanon.grouping.partition import Stage
+from trajanon.release.holder_key import fingerprint
+from trajanon.release.perturbation import PublicWidths
+from trajanon.release.plan import Plan
+from trajanon.release.release import DistinctLines, own_rows
+from trajanon.release.released_lines import TrajectoryGroups
+from trajanon.release.report import checked, line_keys
+from trajanon.release.source_counts import source_of
+from trajanon.trajectories.displacements import Summary, lengths
+from trajanon.trajectories.subjects import Merged, Nameless
+from trajanon.trajectories.times import Timing
+from trajanon.trajectories.trajectories import (
+    FOR_COMPARISON,
+    OSM_ATTRIBUTION,
+    Trajectories,
+    marked,
+    unit_of,
+)
+
+Mended = Mapping[str, Mapping[str, int]]
+"""How many groups were mended, left out, or left as they are, by what was wrong."""
+
+
+class GroupLines(NamedTuple):
+    """The lines of the groups of a table, or of a shard of one, as they are released."""
+
+    labels: Ints  # the group of each trajectory, (n,); -1 where it was left out
+    lines: Floats  # of each group, (g, m, 2)
+    times: Floats | None  # of each group, (g, m)
+    on_roads: Bools | None  # whether each line was laid on roads, (g,)
+    starts: Ints | None  # of windows on their tracks, (n,); None without tracks
+    slid: int  # how many windows are not where they were
+
+    @classmethod
+    def of(cls, trajectories: Trajectories, groups: TrajectoryGroups, out: Bools) -> "GroupLines":
+        """Write the lines of groups; ``out`` are the trajectories that are in none, (n,)."""
+        labels = np.full(len(trajectories), -1)
+        labels[~out] = groups.partition.labels
+
+        starts, slid = None, 0
+        tracks = groups.trajectories.tracks
+        if trajectories.tracks is not None and tracks is not None:
+            starts = np.zeros(len(trajectories), dtype=np.int64)
+            starts[~out] = tracks.along
+            slid = int((starts != trajectories.tracks.along)[~out].sum())
+
+        on_roads = None if groups.laid is None else groups.laid.on_roads
+        return cls(labels, groups.released, groups.released_times, on_roads, starts, slid)
+
+    def among(self, rows: Ints, n: int) -> "GroupLines":
+        """Number them by the n trajectories of a table, of which these are some rows."""
+        labels = np.full(n, -1)
+        labels[rows] = self.labels
+        if self.starts is None:
+            return self._replace(labels=labels)
+        starts = np.zeros(n, dtype=np.int64)
+        starts[rows] = self.starts
+        return self._replace(labels=labels, starts=starts)
+
+
+class Figures(NamedTuple):
+    """What is measured of all groups of a release."""
+
+    loss: float  # IL in percent
+    errors: Mapping[str, Summary]  # in metres or seconds
+    mended: Mended | None
+    widths: PublicWidths | None  # by which lines and times are moved; None of plain means
+    stages: tuple[Stage, ...]
+    stopped: bool  # whether Ctrl-C ended the search early
+
+
+class TableDetails(NamedTuple):
+    """What is known of a table that is grouped at once, and not of shards."""
+
+    chains: Mapping[str, int] | None  # drives that can be followed from line to line
+    persons: Mapping[str, int] | None  # people on several lines
+    averaged: str  # a digest of what was averaged
+    choice: Mapping[str, object] | None = None  # of trips, or days
+    alignment_skipped: bool = False
+
+
+def errors_of(groups: TrajectoryGroups) -> dict[str, Floats | Metres]:
+    """Measure metres and seconds from trajectories to their lines, and their lengths."""
+    return {
+        "displacement": groups.moved,
+        "length": lengths(groups.trajectories.points),
+        **groups.late,
+    }
+
+
+class _Rows(NamedTuple):
+    """How often each different line is in a release."""
+
+    keys: Ints  # of each group's line, (g,)
+    first: Ints  # the first group on each line, (l,)
+    copies: Ints  # rows of each line, (l,)
+    account: Mapping[str, object]
+
+    @classmethod
+    def of(cls, groups: GroupLines, way: str, subject: Ints | None) -> "_Rows":
+        """Count the rows of lines; groups with equal lines are on one."""
+        keys = line_keys(groups.lines, groups.times)
+        line = dense(keys)
+        first = np.unique(line, return_index=True)[1]
+
+        line_of = line[groups.labels[groups.labels >= 0]]
+        has_row, account = own_rows(way, line_of, subject)
+        return cls(keys, first, np.bincount(line_of[has_row]), account)
+
+
+def finished(
+    k: int,
+    plan: Plan,
+    timing: Timing | None,
+    groups: GroupLines,
+    figures: Figures,
+    provenance: Mapping[str, object],
+    subject: Ints | None,
+    details: TableDetails | None = None,
+) -> DistinctLines:
+    """Put the lines of all groups into their order, and report them."""
+    released = groups.labels >= 0
+    labels = groups.labels[released]
+    people = None if subject is None else subject[released]
+    counted = None if plan.release.as_published else people
+    if counted is not None and broken_promises(labels, counted, k):
+        raise TrajanonError(f"a group has fewer than {k} subjects; please report it")
+    if not plan.release.as_published:
+        refuse_far(figures, k, unit_of(provenance))
+
+    rows = _Rows.of(groups, plan.release.rows, counted)
+    lines = groups.lines[rows.first]
+    times = None if groups.times is None else groups.times[rows.first]
+
+    source = _attribution(provenance, groups)
+    account = {
+        **_promise(k, len(labels), plan, provenance, known=counted is not None),
+        "groups": len(groups.lines),
+        "lines": len(lines),
+        "points": lines.shape[1],
+        "rows": rows.account,
+        "source": source_of(provenance),
+        "subjects_merged": Merged.counted_in(provenance)._asdict(),
+        "attribution": source,
+        "versions": versions(),
+        **_cost(plan, figures),
+        "times": None if times is None else _times(timing, times, figures),
+        "alignment": _alignment(groups, released),
+        "mended": figures.mended,
+        "distinct_ends": plan.release.distinct_ends,
+        "suppressed": None if released.all() else {"rows": np.flatnonzero(~released).tolist()},
+        "search": asdict(plan.search),
+        **_members(labels, people, plan.release.as_published),
+        "line_keys": rows.keys.tolist(),
+        **_roads(plan, groups, rows),
+        **({} if details is None else details._asdict()),
+    }
+    order = in_order(lines, times)
+    words = _released_words(plan, timing, source, by_subjects=counted is not None)
+    return DistinctLines(
+        lines[order],
+        None if times is None else times[order],
+        rows.copies[order],
+        words,
+        checked(account),
+    )
+
+
+def _attribution(provenance: Mapping[str, object], groups: GroupLines) -> str | None:
+    """Return the line that must be shown with a release: of its data, or of the roads below it."""
+    if groups.on_roads is not None and groups.on_roads.any():
+        return OSM_ATTRIBUTION
+    source = provenance.get("attribution")
+    return None if source is None else str(source)
+
+
+def _roads(plan: Plan, groups: GroupLines, rows: _Rows) -> dict[str, object]:
+    """Report how many lines were laid on roads, where that was asked for."""
+    if plan.roads is None or groups.on_roads is None:
+        return {}
+    on_roads = int(groups.on_roads[rows.first].sum())
+    as_they_were = len(rows.first) - on_roads
+    shares = {"on_roads": on_roads, "as_they_were": as_they_were}
+    return {"roads": {"keep_off": plan.roads.keep_off, **shares}}
+
+
+def _promise(
+    k: int, n: int, plan: Plan, provenance: Mapping[str, object], *, known: bool
+) -> dict[str, object]:
+    """Report what is promised, of what; the notice is the first line."""
+    return {
+        "notice": _notice(plan, provenance, known=known),
+        "unit": unit_of(provenance),
+        "n": n,
+        "k": k,
+        "counted": "subjects" if known else "records",
+        "as_published": plan.release.as_published,
+    }
+
+
+def _cost(plan: Plan, figures: Figures) -> dict[str, object]:
+    """Report what the lines lose, by which key and width they are moved, and how they came."""
+    length = figures.errors["length"]
+    return {
+        "key_fingerprint": None if plan.key is None else fingerprint(plan.key),
+        "width": None if figures.widths is None else figures.widths.places,
+        "information_loss": figures.loss,
+        "stages": [stage.account for stage in figures.stages],
+        "stopped": figures.stopped,
+        "displacement": figures.errors["displacement"],
+        "length": {name: length[name] for name in ("mean", "median")},
+    }
+
+
+def _times(timing: Timing | None, times: Floats, figures: Figures) -> dict[str, object] | None:
+    """Report how times are released, and how far off they are."""
+    if timing is None:
+        return None
+    late = {
+        name: error
+        for name, error in figures.errors.items()
+        if name not in ("displacement", "length")
+    }
+    account = timing.account | late | {"alone": timing.alone(times)}
+    if figures.widths is not None:
+        _, departures, elapsed = figures.widths
+        account["widths"] = {"departures": departures, "elapsed": elapsed}
+    return account
+
+
+def _alignment(groups: GroupLines, released: Bools) -> dict[str, object] | None:
+    """Report where windows are that slid on their tracks; None if none did."""
+    if groups.starts is None or not groups.slid:
+        return None
+    starts = groups.starts[released].tolist()
+    return {"slid": groups.slid / int(released.sum()), "starts": starts}
+
+
+def _members(labels: Ints, people: Ints | None, as_published: bool) -> dict[str, object]:
+    """Report who is in which group; for the holder alone."""
+    sizes = np.bincount(labels).tolist()
+    held = None if people is None else subjects_per_group(labels, people).tolist()
+    return {
+        "sizes": sizes,
+        "people": None if people is None else len(np.unique(people)),
+        "subjects_per_group": held,
+        "largest_share": None if as_published else 1.0 / min(held or sizes),
+        "labels": labels.tolist(),
+    }
+
+
+def _released_words(
+    plan: Plan, timing: Timing | None, source: str | None, *, by_subjects: bool
+) -> dict[str, str | None]:
+    """Return what a released file says of itself, and nothing else."""
+    words = {"attribution": marked(source) if plan.release.as_published else source}
+    if by_subjects:
+        words["counted"] = "subjects"
+    if plan.release.rows == "lines":
+        words["rows"] = "lines"
+    if timing is not None:
+        words["times"] = timing.clock.sentence
+    return words
+
+
+def _notice(plan: Plan, provenance: Mapping[str, object], *, known: bool) -> str:
+    """Write the first line of a report: what k counts, where subjects are known or not."""
+    notice = "For the holder of the data, not for publication."
+    if plan.release.as_published:
+        return f"{notice} The release is {FOR_COMPARISON}. k counts trajectories."
+    if not known:
+        return f"{notice} k counts trajectories: nothing is known of their subjects."
+
+    nameless = Nameless.counted_in(provenance)
+    if nameless.recordings:
+        have = number_of(nameless.recordings, "recording has", "recordings have")
+        as_many = number_of(nameless.subjects, "subject")
+        return f"{notice} {have} no subject: counted as {as_many}."
+    return notice
+
+
+def versions() -> dict[str, str]:
+    """Return what the result was made with."""
+    names = ("trajanon", "numpy", "numba")
+    return {name: version(name) for name in names} | {"python": platform.python_version()}
+
+
+def refuse_far(figures: Figures, k: int, unit: str) -> None:
+    """Refuse a release with points farther off than its trajectories are long."""
+    moved = figures.errors["displacement"]["mean"]
+    length = figures.errors["length"]["mean"]
+    if moved > length:
+        raise BadInput(
+            f"released points would lie {moved:,.0f} m from where people went on average, and a "
+            f"{unit} is {length:,.0f} m long: lower k ({k}), add trajectories, or take a smaller "
+            "area"
+        )
