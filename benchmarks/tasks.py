@@ -4,8 +4,8 @@
 
 DATA holds `sf_cabs` (a day of cabs), `osm_pbf` (roads of San Francisco's north) and `geolife_plt`.
 The first city's table goes between two marks of the page, and a figure beside it; the others
-are printed. Errors are shares of what the originals give.
-are printed. Errors are shares of What cannot be computed at all counts as wrong by 100 % in their mean.
+are printed. Errors are shares of what the originals give. What cannot be computed at all counts
+as wrong by 100 % in their mean.
 """
 
 from collections.abc import Callable, Iterator
