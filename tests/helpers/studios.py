@@ -124,7 +124,8 @@ def choose(page: Page, label: str, option: str) -> None:
 
 
 def save(page: Page, name: str, folder: Path) -> Path:
-    """Save what a link offers."""
+    """Save what a link offers; a click is lost if the page is drawn anew just then."""
+    page.wait_for_timeout(500)
     with page.expect_download() as saved:
         page.get_by_role("link", name=name).first.click()
     path = folder / saved.value.suggested_filename
