@@ -430,10 +430,10 @@ class _Choice:
                 f"{self.what} has no column {name!r} for {role}", "name one of these", role
             )
 
-    def _unclear(self, problem: str, way_out: str, *roles: str) -> ColumnsUnclear:
+    def _unclear(self, problem: str, way_out: str, *roles: str, table: str = "") -> ColumnsUnclear:
         """Return the error that lists the columns of the table."""
         listed = f"its columns are {', '.join(self.names) or 'none'}"
-        return ColumnsUnclear(f"{problem}; {listed}", way_out, roles, self.names)
+        return ColumnsUnclear(f"{problem}; {listed}", way_out, roles, self.names, table)
 
     def _refuse_rows(self) -> None:
         """Refuse a table whose first line is a row."""
@@ -455,7 +455,7 @@ class _Choice:
             missing += ["id"] * owners.isdisjoint(("id", "subject"))
             way_out = f"say `columns` {','.join(f'{role}=...' for role in missing)}"
             problem = f"{self.what} has no column known as {' or '.join(missing)}"
-            raise self._unclear(problem, way_out, *missing)
+            raise self._unclear(problem, way_out, *missing, table=self.what)
         elif not (self.by_names_alone or all(self.take(role) for role in _SIGNS)):
             for role in _SIGNS:
                 self.roles.pop(role, None)
@@ -502,7 +502,8 @@ class _Choice:
         suspects = suspects if "time" in self.roles or "gps_seconds" in self.roles else ["..."]
         if suspects:
             way_out = f"say `columns` id={suspects[0]}, or id={FILE} if each file is one recording"
-            raise self._unclear(f"{self.what} has no column known as id", way_out, "id")
+            problem = f"{self.what} has no column known as id"
+            raise self._unclear(problem, way_out, "id", table=self.what)
 
     def _may_tell_apart(self, name: str) -> bool:
         """Return whether a column may name recordings or people: a few texts or whole numbers."""

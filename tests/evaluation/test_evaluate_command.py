@@ -172,7 +172,7 @@ def test_one_release_gets_one_answer(run: Run, here: Path) -> None:
         (["--out", "e.pdf"], "must end in .html"),
         (["--out", "no/e.html"], "there is no folder"),
         (["anonymized.parquet", "trajectories.parquet"], "no trajectories.report.json"),
-        (["trajectories.parquet", "a.csv"], "no a.report.json"),
+        (["trajectories.parquet", "a.csv"], "there is no a.csv"),
         (["t.parquet", "anonymized.parquet"], "there is no t.parquet"),
         (["--roads", "no.osm.pbf"], "no.osm.pbf"),
     ],

@@ -27,7 +27,7 @@ from trajanon.release.verdict import (
     FEW_DATA,
     HOURS_ALONE,
     IN_ONE_PLACE,
-    MOST_FINDINGS,
+    MOST_SHOWN,
     PEOPLE,
     SHOWS_NOTHING,
     WIDE,
@@ -167,7 +167,7 @@ def test_a_verdict_is_one_of_three(
     found = verdict(report, problems)
     assert found == verdict(json.loads(json.dumps(report)), problems)
     assert (found.kind == "ready") == (not found.sentences)
-    assert found.kind != "conditional" or len(found.findings) <= MOST_FINDINGS
+    assert found.kind != "conditional" or len(found.sentences) <= MOST_SHOWN
     assert len(set(found.sentences)) == len(found.sentences)
     assert not problems or found.kind == "stop"
     assert all(one.endswith(".") for one in found.sentences)
@@ -175,7 +175,7 @@ def test_a_verdict_is_one_of_three(
         assert finding.remedy is None or finding.remedy.command_line.startswith("trajanon ")
     assert found.colour == {"ready": "green", "conditional": "amber", "stop": "red"}[found.kind]
     assert found.headline.startswith("Do not" if found.kind == "stop" else "Ready to publish")
-    assert (", if " in found.headline) == (found.kind == "conditional")
+    assert found.headline.count(", if ") == (found.kind == "conditional")
     assert json.loads(json.dumps(found.account))["kind"] == found.kind
 
 
@@ -339,11 +339,23 @@ def test_a_column_is_named_beside_those_that_were_named() -> None:
     )
 
 
+def test_the_headline_names_more_conditions_than_have_a_sentence() -> None:
+    facts = {"k": 2, "unit": "trajectory"}
+    found = verdict(told(**facts, **people(0.5), **chained(0.03)) | left("one_place", 5))
+    conditions = [finding.kind for finding in found.findings]
+    assert len(found.sentences) <= MOST_SHOWN < len(conditions)
+    assert found.headline == (
+        "Ready to publish, if nobody knows several trajectories of one person, nobody follows a "
+        "drive from line to line, places where lines begin and end may be known and both windows "
+        "behind a line may be computed."
+    )
+
+
 def test_a_remedy_can_be_pasted(run: Run, tmp_path: Path) -> None:
     """What stands below a finding runs as it is, and mends the finding."""
     write_trajectories(tmp_path / "my trips.parquet", several_each())
     said = run("anonymize", "my trips.parquet", "-k", "2", "--out", "out 1.csv", *FAST).out
-    (line,) = [line for line in said.splitlines() if "One line for each person: " in line]
+    (line,) = [line for line in said.splitlines() if "One trip of each person: " in line]
     words = shlex.split(line.partition(": ")[2])
     assert words[:2] == ["trajanon", "anonymize"]
     assert {"--one-line-each", "my trips.parquet", "out 1.csv"} <= set(words)

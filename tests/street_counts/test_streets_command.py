@@ -120,7 +120,7 @@ def test_counts_say_how_good_their_cells_are(run: Run, here: Path) -> None:
     assert "Warning: cells of 1,500 m are too small" in warned("2 km", digest)
     unfit = "not fit for use. Even between cells of 3 km only 50 % to 60 %"
     assert unfit in warned(None, digest)
-    assert "is not measured" in warned("1 km", "of another file")
+    assert "is not known" in warned("1 km", "of another file")
     written.write_text("{}")
     assert "is no certificate of trajanon" in run(*command).sentence
 
@@ -136,7 +136,7 @@ def test_the_certificate_names_the_cells_for_flows(run: Run, here: Path) -> None
     certified = json.loads((here / "anonymized.certificate.json").read_text())
     evaluated = json.loads((here / "evaluation.json").read_text())
     assert certified["cost"]["flows"]["cell"] == evaluated["od_cell"]
-    assert "is not measured" not in run("streets", "--od", 3_000).out
+    assert "is not known" not in run("streets", "--od", 3_000).out
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "geojson", "csv"])

@@ -68,7 +68,7 @@ def test_from_a_table_of_strange_columns_to_releases_side_by_side(
     bring(page, rides(tmp_path, "rides.csv", "Fahrt;Kunde;Breite;Laenge", people=5))
     fill(page, "How many stand behind", "3")
     press(page, "Make the release")
-    seen_beside(page, "no column known as lat or lon or id")
+    seen_beside(page, "choose the column for “Latitude”, “Longitude” and “Trip”")
     asked = page.locator(".beside")
     for label, column in (("Latitude", "Breite"), ("Longitude", "Laenge"), ("Trip", "Fahrt")):
         choose(page, label, column)
@@ -124,7 +124,7 @@ def test_from_a_table_of_strange_columns_to_releases_side_by_side(
     fill(page, "Title", "Rides of customers")
     fill(page, "Contact", "nobody")
     press(page, "Write them into the papers")
-    seen_beside(page, "contact must be an e-mail address")
+    seen_beside(page, "Contact must be an e-mail address")
     fill(page, "Contact", "data@example.com")
     press(page, "Write them into the papers")
     expect(page.get_by_role("alert")).to_have_count(0)
@@ -137,7 +137,7 @@ def test_from_a_table_of_strange_columns_to_releases_side_by_side(
     assert run("check", str(released), "-k", "3").code == 0
 
     # What helps is a button; both releases stand side by side.
-    verdict.get_by_role("button", name="One line for each person").click()
+    verdict.get_by_role("button", name="One trip of each person").click()
     page.wait_for_timeout(300)
     expect(page.get_by_role("button", name="Stop")).to_be_hidden(timeout=300_000)
     compared = section(page, "4. The releases made last")
@@ -164,7 +164,12 @@ def test_from_a_table_of_strange_columns_to_releases_side_by_side(
 @pytest.mark.parametrize(
     ("header", "people", "trips", "message"),
     [
-        ("name;street;city;country", 4, 4, "no column known as lat or lon or id"),
+        (
+            "name;street;city;country",
+            4,
+            4,
+            "choose the column for “Latitude”, “Longitude” and “Trip”",
+        ),
         ("trip;user;lat;lon", 3, 3, "3 trips cannot form a group of k = 4; lower k"),
         ("trip;user;lat;lon", 1, 9, "come from 1 subject, and k = 4 needs 4"),
         ("trip;cab no;lat;lon", 3, 9, "Say which column names the person"),

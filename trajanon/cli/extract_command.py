@@ -5,7 +5,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from trajanon.cli.messages import say_written, show_json
+from trajanon.cli.messages import say_written, show_json, tell
 from trajanon.cli.options import PARTS, TRAJECTORIES, options, seconds_of, typed_options
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
@@ -114,6 +114,9 @@ def _say_next(provenance: Mapping[str, Any], out: Path, *, windows: bool) -> Non
     counts = provenance["counts"]
     n, subjects = counts["trajectories"], counts["subjects of trajectories"]
     what = number_of(n, "trajectory", "trajectories") if windows else number_of(n, "trip")
+    if subjects < 2:
+        tell(f"Wrote {what} to {out}. All count as one person's: a release needs two.")
+        return
     # Folders are named in any case: the next command's default is a file.
     say_written(what, out, TRAJECTORIES, "anonymize", min(SUGGESTED_K, max(2, subjects)))
 

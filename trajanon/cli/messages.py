@@ -69,7 +69,12 @@ def say_problem(error: Exception, sentence: str) -> None:
 
     problem: dict[str, object] = {"sentence": sentence}
     if isinstance(error, ColumnsUnclear):
-        problem = {"sentence": error.problem, "roles": error.roles, "columns": error.columns}
+        problem = {
+            "sentence": error.problem,
+            "roles": error.roles,
+            "columns": error.columns,
+            "table": error.table,
+        }
     write_line({"problem": problem})
 
 

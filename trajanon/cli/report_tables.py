@@ -9,7 +9,7 @@ from trajanon.common.columns_read import columns_read
 from trajanon.common.number_text import UNITS, number_of, percent, span
 from trajanon.release.release_words import cost, left_out, lines_sentence, people_sentences
 from trajanon.release.verdict import Colour, Verdict, verdict
-from trajanon.release.verdict_words import REMEDIES, sentence_of
+from trajanon.release.verdict_words import label_of, sentence_of
 
 STOPPED = (
     "Stopped by Ctrl-C: these are the best groups so far. They keep what k promises; "
@@ -63,10 +63,10 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
 def show_verdict(judged: Verdict) -> None:
     """Print whether a release may be published, and below each finding what helps."""
     tell(judged.headline, colour=_SCREEN[judged.colour])
-    for finding in judged.findings:
+    for finding in judged.shown:
         tell(f"- {sentence_of(finding)}")
         if finding.remedy is not None:
-            tell(f"  {REMEDIES[finding.remedy.kind]}: {finding.remedy.command_line}")
+            tell(f"  {label_of(finding)}: {finding.remedy.command_line}")
 
 
 def show_release(report: Mapping[str, Any]) -> None:

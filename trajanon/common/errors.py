@@ -74,6 +74,8 @@ class ColumnsUnclear(BadInput):
         The roles for which a column has to be named.
     columns
         The columns of the table; none if they are not known.
+    table
+        The table, if none of its columns is known to play these roles.
 
     Examples
     --------
@@ -86,13 +88,20 @@ class ColumnsUnclear(BadInput):
     """
 
     def __init__(
-        self, problem: str, way_out: str, roles: Sequence[str] = (), columns: Sequence[str] = ()
+        self,
+        problem: str,
+        way_out: str,
+        roles: Sequence[str] = (),
+        columns: Sequence[str] = (),
+        table: str = "",
     ) -> None:
-        super().__init__(problem, way_out, tuple(roles), tuple(columns))  # as they are pickled
+        # As they are pickled.
+        super().__init__(problem, way_out, tuple(roles), tuple(columns), table)
         self.problem = problem
         self.way_out = way_out
         self.roles = tuple(roles)
         self.columns = tuple(columns)
+        self.table = table
 
     def __str__(self) -> str:
         """Return problem and way out, whatever the names in them hold."""

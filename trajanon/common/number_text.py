@@ -75,6 +75,16 @@ def number_of(number: int, one: str, more: str = "") -> str:
     return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
+def enumerated(words: Sequence[str]) -> str:
+    """Join words with commas and a last *and*.
+
+    >>> enumerated(["a", "b", "c"]), enumerated(["a"])
+    ('a, b and c', 'a')
+    """
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def roughly(number: int | None) -> str | None:
     """Write a number to two digits, so that no difference of two shows one recording.
 

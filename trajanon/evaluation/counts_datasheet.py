@@ -69,8 +69,9 @@ def worth_of_flows(
 
     if measured is None:
         sentences.append(
-            "How many of these counts are right is not measured. Of trips, trajanon evaluate names "
-            "the smallest cells with which three of four are, in a certificate beside the release."
+            "How many of these counts are right is not known. Of trips of enough people, trajanon "
+            "evaluate names the smallest cells with which three of four are, in a certificate "
+            "beside the release."
         )
     elif (smallest := measured["cell"]) is None:
         right = _share(measured["right"])

@@ -31,7 +31,7 @@ from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import Report, clock_in, left_out_in, rows_in, width_in
 from trajanon.release.verdict import Verdict, groups_below_k, knows_people, verdict
-from trajanon.release.verdict_words import REMEDIES, sentence_of
+from trajanon.release.verdict_words import label_of, sentence_of
 from trajanon.street_counts.streets import StreetUsefulness
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
@@ -276,7 +276,7 @@ class Evaluation:
             notice=NOTICE,
             evaluation=self,
             sentence_of=sentence_of,
-            remedies=REMEDIES,
+            label_of=label_of,
             bars=risk_bars(self.attacks, self.followed, self.inferred),
             median=float(np.median(self.sizes)),
             attacks={question: self._tried(question) for question in QUESTIONS},

@@ -62,6 +62,8 @@ def _behind_a_line(report: Mapping[str, Any], measured: Measured | None) -> str:
         return f"Fewer than {report['k']} {different}{who} behind {measured.below_k:,} of {lines}."
 
     behind = f"At least {report['k']} {different}{who} stand behind each of the {lines}."
+    if who == "recordings":
+        behind += " The source names nobody: several recordings may be of one person."
     return f"{behind} {people_sentences(report)}".rstrip()
 
 
@@ -74,7 +76,6 @@ def _who_knows_one_trip(report: Mapping[str, Any], measured: Measured | None, cr
             "cases."
         )
 
-    shares = crowd._replace(shares=True)
     tried = [
         attack
         for attack in measured.attacks
@@ -83,12 +84,14 @@ def _who_knows_one_trip(report: Mapping[str, Any], measured: Measured | None, cr
     sentences = []
     if tried:
         best = max(tried, key=lambda attack: attack.expected)
+        shares = crowd.shares_of(len(best.targets) / report["n"])
         sentences.append(
             f"Somebody who knows {best.knows} picks the person's row in "
             f"{shares.text(best.expected, two_digits)} of cases (attack “{best.name}”); "
             f"{guessing} {percent(1.0 / k)}."
         )
     shown = max(measured.inferred, key=lambda answer: answer.told)
+    shares = crowd.shares_of()
     sentences.append(
         f"The nearest line shows {shown.name} in {shares.text(shown.told, two_digits)} of cases to "
         f"somebody who knows {shown.knows}; one guess for every {unit} is right in "

@@ -19,12 +19,9 @@ from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.mobility_metadata import metadata
 from trajanon.release.people_left import Left
 from trajanon.release.perturbation import ToldApart
-from trajanon.release.public_figures import Crowd
+from trajanon.release.public_figures import HUNDREDTHS, Crowd
 from trajanon.release.release_check import Findings
 from trajanon.release.report import width_in
-
-_HUNDREDTHS = 200
-"""Cases of which a share is rounded to hundredths."""
 
 _BASES = {
     Basis.MEASUREMENT: "counted or tried on the released file and the originals",
@@ -240,7 +237,8 @@ def _answers(evaluation: Evaluation, question: str) -> Iterator[Entry]:
         attack.name: attack for attack in evaluation.attacks if attack.against == "originals"
     }
     attacks = [attack for attack in _attacks(evaluation) if attack.question == question]
-    yield from (_attack(attack, originals.get(attack.name)) for attack in attacks)
+    for attack in attacks:
+        yield _attack(evaluation, attack, originals.get(attack.name))
 
     if question == "linkability":
         yield from _linked(evaluation)
@@ -254,17 +252,17 @@ def _attacks(evaluation: Evaluation) -> list[Attack]:
     return [attack for attack in evaluation.attacks if attack.against == "release"]
 
 
-def _attack(attack: Attack, on_originals: Attack | None) -> Entry:
+def _attack(evaluation: Evaluation, attack: Attack, on_originals: Attack | None) -> Entry:
     """Write an attack's figures, beside what the originals would reveal."""
     before: dict[str, Json] = {}
     if on_originals is not None:
-        before["in the originals"] = _mean(on_originals)
+        before["in the originals"] = _mean(evaluation, on_originals)
     return Entry(
         Basis.MEASUREMENT,
         {
             "attack": attack.name,
             "knows": attack.knows,
-            "mean": _mean(attack),
+            "mean": _mean(evaluation, attack),
             "highest": round(attack.worst_case, 2),
             "1/k": round(attack.baseline, 2),
             **before,
@@ -272,8 +270,9 @@ def _attack(attack: Attack, on_originals: Attack | None) -> Entry:
     )
 
 
-def _mean(attack: Attack) -> Json:
-    return _share(attack.expected, len(attack.targets))
+def _mean(evaluation: Evaluation, attack: Attack) -> Json:
+    part = len(attack.targets) / evaluation.trajectories
+    return evaluation.crowd.shares_of(part).number(attack.expected)
 
 
 def _linked(evaluation: Evaluation) -> Iterator[Entry]:
@@ -285,7 +284,8 @@ def _linked(evaluation: Evaluation) -> Iterator[Entry]:
             ("next line first, if the one before is known", KNOWN),
             ("if its line is known", LINE),
         ):
-            steps[label] = _share(followed.found[start].first, followed.steps)
+            part = followed.steps / evaluation.trajectories
+            steps[label] = evaluation.crowd.shares_of(part).number(followed.found[start].first)
 
     people = None if followed is None else followed.left["people"]
     yield _few_left("one person, from line to line", "people", people, steps)
@@ -307,14 +307,15 @@ def _few_left(attack: str, what: str, left: Left | None, steps: Mapping[str, Jso
 
 
 def _inferred(evaluation: Evaluation) -> Iterator[Entry]:
+    shares = evaluation.crowd.shares_of()
     for inferred in evaluation.inferred:
         yield Entry(
             Basis.MEASUREMENT,
             {
                 "attack": inferred.name,
                 "knows": inferred.knows,
-                "mean": _share(inferred.told, evaluation.trajectories),
-                "best guess without the release": _share(inferred.guess, evaluation.trajectories),
+                "mean": shares.number(inferred.told),
+                "best guess without the release": shares.number(inferred.guess),
             },
         )
 
@@ -385,7 +386,7 @@ def _clauses(evaluation: Evaluation) -> Iterator[Clause]:
         "6", "context assessment", _word(recipients=words.recipients, context=words.context)
     )
     yield Clause("7.3", "attack modelling", _modelled(attacks))
-    yield Clause("7.3.2", "maximum or average risk", _risk(attacks, evaluation.k))
+    yield Clause("7.3.2", "maximum or average risk", _risk(evaluation, attacks))
     yield Clause("8.2.3", "adversarial testing", _tested(evaluation, attacks))
     yield Clause("9.2", "governance before release", _word(approved=words.before_release))
     yield Clause("9.4", "governance after release", _word(reviewed=words.after_release))
@@ -403,7 +404,7 @@ def _modelled(attacks: list[Attack]) -> Entry:
     return Entry(Basis.MEASUREMENT, {"knows": {attack.name: attack.knows for attack in attacks}})
 
 
-def _risk(attacks: list[Attack], k: int) -> Entry:
+def _risk(evaluation: Evaluation, attacks: list[Attack]) -> Entry:
     """Write the risk of the attack that succeeds most often, and of the worst single target."""
     if not attacks:
         return Entry(Basis.NOT_ASSESSED)
@@ -412,16 +413,16 @@ def _risk(attacks: list[Attack], k: int) -> Entry:
         Basis.MEASUREMENT,
         {
             "attack": best.name,
-            "average": _mean(best),
+            "average": _mean(evaluation, best),
             "maximum of all attacks": max(round(attack.worst_case, 2) for attack in attacks),
-            "1/k": round(1.0 / k, 2),
+            "1/k": round(1.0 / evaluation.k, 2),
         },
     )
 
 
 def _tested(evaluation: Evaluation, attacks: list[Attack]) -> Entry:
     """Write how often each adversary finds a row, or the people behind a line."""
-    found = {f"{attack.name}: a row": _mean(attack) for attack in attacks}
+    found = {f"{attack.name}: a row": _mean(evaluation, attack) for attack in attacks}
     if (verified := evaluation.verification) is not None:
         found["all tracks known: the people of a line"] = _estimate(verified.right, verified.lines)
     return Entry(Basis.MEASUREMENT if found else Basis.NOT_ASSESSED, found)
@@ -440,7 +441,7 @@ def _share(share: float, tried: int) -> Json:
 
 def _crowd(tried: int) -> Crowd:
     """Of how many a share is, at most so many that it is rounded to hundredths."""
-    return Crowd(min(tried, _HUNDREDTHS), shares=True)
+    return Crowd(min(tried, HUNDREDTHS), shares=True)
 
 
 def round_up(number: float) -> float:

@@ -7,6 +7,9 @@ from typing import NamedTuple
 FEW = 30
 """Trajectories below which a figure is a range."""
 
+HUNDREDTHS = 200
+"""Cases of which a share is rounded to hundredths, and no finer."""
+
 _WIDE = 4.0  # times the mean: several figures are published, and each tells something
 _STEPS = (0.5, 1.0, 2.0, 5.0, 10.0)
 
@@ -26,6 +29,11 @@ class Crowd(NamedTuple):
 
     people: float  # trajectories, divided by the most of one person
     shares: bool = False  # whether it is the mean of what is 0 or 1 of each, not of errors
+
+    def shares_of(self, part: float = 1.0) -> "Crowd":
+        """Return of how many a share is that was tried on a part of the trajectories."""
+        people = min(self.people * part, HUNDREDTHS) if self.people < inf else inf
+        return Crowd(people, shares=True)
 
     def bounds(self, value: float) -> tuple[float, float]:
         """Return the rounded figure twice, or its range."""

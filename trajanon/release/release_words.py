@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-from trajanon.common.number_text import UNITS, metres, number_of, two_digits
+from trajanon.common.number_text import UNITS, enumerated, metres, number_of, two_digits
 from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.source_counts import LeftOut, left_out_of
 from trajanon.release.verdict import knows_people, moved_of_length, nameless_in, unit_in
@@ -35,7 +35,7 @@ def lines_sentence(report: Mapping[str, Any]) -> str:
 
 
 def people_sentences(report: Mapping[str, Any]) -> str:
-    """Write what else a line stands for: whole days, one person once, who has no name."""
+    """Write what else a line stands for: whole days, one person once."""
     choice = report.get("choice") or {}
     nameless = nameless_in(report)
     sentences = []
@@ -46,8 +46,6 @@ def people_sentences(report: Mapping[str, Any]) -> str:
     if "most" in choice:
         trips = number_of(choice["most"], "trip")
         sentences.append(f"A line is a whole day of up to {trips}; a shorter day ends with a stay.")
-    if report["counted"] == "subjects" and not knows_people(report):
-        sentences.append("The source names nobody: several recordings may be of one person.")
     return " ".join(sentences)
 
 
@@ -113,9 +111,8 @@ def left_out(report: Mapping[str, Any], crowd: Crowd = EXACT) -> str:
             share = f" {_amount(counts, count, crowd)}" if crowd.people >= FEW else ""
             reasons.append(f"{reason}{share}")
 
-    listed = ", ".join(amounts[:-1]) + " and " * (len(amounts) > 1) + amounts[-1]
     why = f" Why: {', '.join(reasons)}." if reasons else ""
-    return f"{listed} were left out.{why}"
+    return f"{enumerated(amounts)} were left out.{why}"
 
 
 def _amount(counts: LeftOut, count: int, crowd: Crowd) -> str:

@@ -196,6 +196,8 @@ def datasheet_path(release: Path) -> Path:
 
 def read_report(release: Path) -> Report:
     """Read the report that stands beside a release."""
+    if not release.exists():
+        raise FileProblem(f"there is no {release}; make it with: trajanon anonymize -k 4")
     if (report := report_beside(release)) is None:
         raise FileProblem(
             f"there is no {report_path(release)}, the report with the groups of {release}: name "

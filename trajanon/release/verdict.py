@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, Literal
 
 from trajanon.common.command_lines import Option, Options, options_in
@@ -20,7 +19,7 @@ Colour = Literal["green", "amber", "red"]
 COLOURS: Mapping[Kind, Colour] = {"ready": "green", "conditional": "amber", "stop": "red"}
 """The colour of each verdict, wherever it is shown."""
 
-MOST_FINDINGS = 3
+MOST_SHOWN = 3
 
 # Shares of all groups, recordings or hours: less is no decision, and stands in the report.
 MANY_NAMELESS = 0.5
@@ -53,8 +52,7 @@ class Verdict:
         ``ready``: nothing has to be weighed; ``conditional``: ready, if what the headline names
         holds; ``stop``: it must not be published.
     findings
-        What has to be weighed, at most three, the most important first; or all that speaks against
-        publishing.
+        All that has to be weighed, the most important first; or all that speaks against publishing.
 
     Examples
     --------
@@ -82,9 +80,14 @@ class Verdict:
         return headline_of(self.kind, self.findings)
 
     @property
+    def shown(self) -> Sequence[Finding]:
+        """The findings that have a sentence: the first three to weigh; the headline names all."""
+        return self.findings if self.kind == "stop" else self.findings[:MOST_SHOWN]
+
+    @property
     def sentences(self) -> list[str]:
-        """Each finding in words."""
-        return list(dict.fromkeys(map(sentence_of, self.findings)))
+        """The findings that are shown, in words."""
+        return list(dict.fromkeys(map(sentence_of, self.shown)))
 
     def __bool__(self) -> bool:
         """Whether it may be published."""
@@ -101,7 +104,7 @@ class Verdict:
             "colour": self.colour,
             "headline": self.headline,
             "sentences": self.sentences,
-            "findings": [account_of(finding) for finding in self.findings],
+            "findings": [account_of(finding) for finding in self.shown],
         }
 
 
@@ -128,7 +131,7 @@ def verdict(
         _days_left_out,
     )
     to_weigh = (finding for check in checks for finding in check(report))
-    findings = list(islice(to_weigh, MOST_FINDINGS))
+    findings = list(to_weigh)
     return Verdict("conditional" if findings else "ready", findings)
 
 
@@ -189,7 +192,8 @@ def _people_not_protected(report: Mapping[str, Any]) -> Iterator[Finding]:
     below = persons["people_below"] / max(persons["people"], 1)
     of_lines = {"k": k, "units": UNITS[unit_in(report)]}
     if below > PEOPLE:
-        of_lines |= {"share": Share(below, persons["people"])}
+        unit = "trip" if unit_in(report) == "day" else unit_in(report)
+        of_lines |= {"share": Share(below, persons["people"]), "unit": unit}
         each_once = _remedy(report, "one_line_each", "anonymize", one_line_each=True, days=None)
         yield Finding("people_below_k", of_lines, each_once)
     elif "persons" not in report and "shards" in report:

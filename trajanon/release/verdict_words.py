@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Any, NamedTuple
 
-from trajanon.common.number_text import number_of, two_digits
+from trajanon.common.number_text import enumerated, number_of, two_digits
 from trajanon.release.findings import Finding, FindingKind, RemedyKind, Share
 from trajanon.release.public_figures import Crowd
 from trajanon.trajectories.trajectories import FOR_COMPARISON
@@ -102,8 +102,8 @@ _WORDS: Mapping[FindingKind, _Words] = {
     ),
 }
 
-REMEDIES: Mapping[RemedyKind, str] = {
-    "one_line_each": "One line for each person",
+_LABELS: Mapping[RemedyKind, str] = {
+    "one_line_each": "One {unit} of each person",
     "name_persons": "Name the column of the persons",
     "one_window_each": "One window of each recording",
     "hours_alone_of_day": "Hours of the day alone",
@@ -141,7 +141,9 @@ def headline_of(kind: str, findings: Sequence[Finding]) -> str:
     conditions = dict.fromkeys(
         _Numbers().format(_WORDS[finding.kind].condition, **finding.numbers) for finding in findings
     )
-    return ", ".join(["Ready to publish", *(f"if {condition}" for condition in conditions)]) + "."
+    if not conditions:
+        return "Ready to publish."
+    return f"Ready to publish, if {enumerated([*conditions])}."
 
 
 def clause_of(finding: Finding) -> str:
@@ -153,6 +155,13 @@ def sentence_of(finding: Finding) -> str:
     """Write a finding; what the checker found begins with a capital."""
     clause = clause_of(finding)
     return f"{clause[:1].upper()}{clause[1:]}."
+
+
+def label_of(finding: Finding) -> str:
+    """Write what helps, for a button or before a command; nothing where nothing does."""
+    if finding.remedy is None:
+        return ""
+    return _Numbers().format(_LABELS[finding.remedy.kind], **finding.numbers)
 
 
 def account_of(finding: Finding) -> dict[str, Any]:
@@ -169,7 +178,7 @@ def account_of(finding: Finding) -> dict[str, Any]:
         if remedy is None
         else {
             "kind": remedy.kind,
-            "label": REMEDIES[remedy.kind],
+            "label": label_of(finding),
             "command": remedy.command,
             "changes": dict(remedy.changes),
             "command_line": remedy.command_line,

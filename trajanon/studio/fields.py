@@ -12,6 +12,13 @@ FOLDER = "folder"
 NOBODY = "none"
 """Chosen in place of a column: each file is a trip; each folder is a person; nobody has a name."""
 
+WITHOUT_COLUMN = {
+    FILE: "Each file is one trip",
+    FOLDER: "The folder that a file is in",
+    NOBODY: "No column does",
+}
+"""The words for these choices."""
+
 AREA = "Area, windows, and places to cut out"
 
 
@@ -171,6 +178,7 @@ OTHER_WORDS = {"pbf": "region", "area": "bbox", "roads": "region"}
 
 _PARAMETER = re.compile(
     r"`([a-z_]+)(?:=([^`\s]+))?`(?: ([a-z_]+=[^\s,;:]+(?:,[a-z_]+=[^\s,;:]+)*))?"
+    rf"(?:, or [a-z]+=({'|'.join(WITHOUT_COLUMN)}))?"
 )
 """A parameter in backquotes with its value, or the roles of `columns` behind it."""
 
@@ -180,14 +188,17 @@ def in_words_of_the_page(message: str) -> str:
 
     >>> in_words_of_the_page("say `columns` lat=...,time=When, or raise `k`")
     'say “Latitude”, “Time”: When, or raise “How many stand behind each line, at least (k)”'
+    >>> in_words_of_the_page("say `columns` subject=NAME, or subject=none")
+    'say “Which column names the person?”, or “No column does”'
     """
 
     def words(match: re.Match[str]) -> str:
-        name, value, roles = match.groups()
+        name, value, roles, without = match.groups()
+        instead = f", or “{WITHOUT_COLUMN[without]}”" if without else ""
         if name == "columns":
             pairs = [pair.split("=", 1) for pair in (roles or "").split(",") if pair]
-            return ", ".join(_named(*pair) for pair in pairs) or "the columns"
-        return _named(OTHER_WORDS.get(name, name), value or "")
+            return (", ".join(_named(*pair) for pair in pairs) or "the columns") + instead
+        return _named(OTHER_WORDS.get(name, name), value or "") + instead
 
     return _PARAMETER.sub(words, message)
 

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from nicegui import ui
 
 from trajanon.cli.options import MAP
-from trajanon.common.number_text import metres, percent
+from trajanon.common.number_text import metres, two_digits
 from trajanon.studio.fields import FIELDS, Choice
 from trajanon.studio.results import ReleaseFigures, Remedy, Verdict, changes_of
 from trajanon.studio.work import PAGE
@@ -67,7 +67,7 @@ def show_comparison(
                 with ui.element("td"):
                     ui.label(_IN_WORDS[one.colour]).classes(one.colour)
         _row("Points moved by, on average", [metres(one.metres) for one in releases])
-        _row("Best attack", [f"{percent(one.chance)} ({one.attack})" for one in releases])
+        _row("Best attack", [f"{two_digits(one.chance)} ({one.attack})" for one in releases])
         _row("Left out", [one.left_out for one in releases])
         with ui.element("tr"):
             _cell("Choices", head=True)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from trajanon.cli.run_commands import Table
 from trajanon.common.columns_read import columns_read
 from trajanon.common.number_text import number_of, span
-from trajanon.studio.fields import BY_NAME, FILE, FOLDER, NOBODY, USUAL_ROLES, Choice
+from trajanon.studio.fields import BY_NAME, FILE, FOLDER, NOBODY, WITHOUT_COLUMN, Choice
 from trajanon.trajectories.subjects import Nameless
 
 Account = Mapping[str, Any]
@@ -57,17 +57,12 @@ class Columns:
                 words[name] = f"{name}{values}"
 
         if role == "subject":
-            words[NOBODY] = "No column does"
+            words[NOBODY] = WITHOUT_COLUMN[NOBODY]
         if role == "subject" and folders:
-            words[FOLDER] = "The folder that a file is in"
+            words[FOLDER] = WITHOUT_COLUMN[FOLDER]
         if role == "id":
-            words[FILE] = "Each file is one trip"
+            words[FILE] = WITHOUT_COLUMN[FILE]
         return words | {chosen: words.get(chosen, str(chosen))}
-
-
-def roles_shown(asked: Sequence[str]) -> list[str]:
-    """List the roles whose columns can be chosen, those first that a message asks for."""
-    return list(dict.fromkeys([*asked, *USUAL_ROLES]))
 
 
 def sentences_of_extraction(extraction: Account) -> list[str]:

@@ -12,7 +12,7 @@ from nicegui import Client, app, background_tasks, ui
 
 from trajanon.data import sample
 from trajanon.evaluation.publisher import Publisher
-from trajanon.studio.fields import AREA, BY_NAME, FIELDS, Choice, FormField
+from trajanon.studio.fields import AREA, BY_NAME, FIELDS, USUAL_ROLES, Choice, FormField
 from trajanon.studio.release_view import (
     save_links,
     show_answers,
@@ -20,7 +20,7 @@ from trajanon.studio.release_view import (
     show_map,
     show_verdict,
 )
-from trajanon.studio.results import Remedy, roles_shown, sentences_of_extraction
+from trajanon.studio.results import Remedy, sentences_of_extraction
 from trajanon.studio.work import LOOK, RELEASE, Problem, Work
 from trajanon.trajectories.subjects import Nameless
 
@@ -185,11 +185,9 @@ class Page:
 
     def _ask_for_columns(self, problem: Problem) -> None:
         commands = LOOK if problem.place == "look" else RELEASE
-        if problem.columns:
-            ui.label(
-                "Choose the columns here. A file without any of them holds no tracks: remove it."
-            )
-        self._columns(roles_shown(problem.roles), problem.columns)
+        if "lat" in problem.roles:
+            ui.label("A file without such columns holds no tracks: remove it.")
+        self._columns(problem.roles, problem.columns)
         self._button(commands, problem.place, "Try again")
 
     @ui.refreshable_method
@@ -201,7 +199,7 @@ class Page:
             ui.label(sentence)
         columns = self.work.columns
         if columns.names:
-            self._columns(roles_shown([]), columns.names)
+            self._columns(USUAL_ROLES, columns.names)
             ui.label(f"Columns that are not used: {', '.join(columns.unused) or 'none'}.")
         if Nameless.counted_in(found).recordings:
             _show_field(BY_NAME["nameless"], self.work.chosen)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from trajanon.cli.options import MAP, TRAJECTORIES
 from trajanon.cli.run_commands import Table, words_of
 from trajanon.common.errors import BadInput
+from trajanon.common.number_text import enumerated
 from trajanon.evaluation.publisher import Publisher
 from trajanon.studio.command_process import Answer, Spoken, lines_of, start
 from trajanon.studio.fields import BY_NAME, FIELDS, Choice, in_words_of_the_page, name_of_data
@@ -330,7 +331,7 @@ class Work:
         try:
             publisher = Publisher(**self.words)
         except BadInput as error:
-            self.problem = Problem(in_words_of_the_page(str(error)), "publisher")
+            self.problem = Problem(_finished(in_words_of_the_page(str(error))), "publisher")
             return
         self.publisher = publisher
         self._made.pop("evaluate", None)
@@ -456,10 +457,12 @@ class Work:
             return True
         else:
             failed = answer.problem or {"sentence": f"The step ended with code {answer.code}."}
-            sentence = in_words_of_the_page(failed["sentence"])
             roles, columns = failed.get("roles", ()), failed.get("columns", ())
-            sentence = f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
-            self.problem = Problem(sentence, place, roles, columns)
+            sentence = in_words_of_the_page(failed["sentence"])
+            if unknown := failed.get("table"):
+                labels = enumerated([f"“{BY_NAME[role].label}”" for role in roles])
+                sentence = f"{unknown}: choose the column for {labels}"
+            self.problem = Problem(_finished(sentence), place, roles, columns)
         return False
 
     def _listen(self, spoken: Spoken) -> None:
@@ -474,3 +477,8 @@ class Work:
     def _show_progress(self, task: str = "", share: float = 0.0) -> None:
         self.task = f"{self._step} ({task[:1].lower()}{task[1:]})" if task else self._step
         self.share = min(share, 1.0)
+
+
+def _finished(message: str) -> str:
+    """Write a message as a sentence, with a capital and one full stop."""
+    return f"{message[:1].upper()}{message[1:].rstrip('.')}."
