@@ -260,7 +260,7 @@ def _near_in_time(known: Remembered) -> Ints:
 
 
 def _moves(known: Remembered) -> Bools:
-    """Mark the recordings that reach far enough to be told from others there, (n,)."""
+    """Mark the recordings that are long enough to be compared with others, (n,)."""
     moves = known.places > 0
     start, where = known.start[moves], known.where
     south_west, north_east = np.minimum.reduceat(where, start), np.maximum.reduceat(where, start)

@@ -476,7 +476,7 @@ class _Choice:
         head.tell_recordings(*(self.columns[role] for role in owners))
 
     def check_owners(self) -> None:
-        """Check that recordings can be told apart, or are one a file; warn of what counts rows."""
+        """Check that a column names recordings, or that each file is one; warn of row numbers."""
         recording_of = f"each subject ({self.columns.get('subject')})"
         if {"id", "subject"}.isdisjoint(self.roles):
             recording_of = "a file"

@@ -73,10 +73,12 @@ def read_google(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
 
 
 class _Google(msgspec.Struct):
+    """A document of Google, whose members have its own names."""
+
     locations: list[Raw] = []
-    timelineObjects: list[Raw] = []  # noqa: N815
-    semanticSegments: list[Raw] = []  # noqa: N815
-    rawSignals: list[Raw] = []  # noqa: N815
+    timelineObjects: list[Raw] = []  # noqa: N815 -- its name in the file
+    semanticSegments: list[Raw] = []  # noqa: N815 -- as above
+    rawSignals: list[Raw] = []  # noqa: N815 -- as above
 
 
 def _fixes(path: Path, reading: Reading) -> Iterator[Fix | None]:

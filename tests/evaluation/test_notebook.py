@@ -1,6 +1,7 @@
 """What results show of themselves: one short line, or a table."""
 
 from pathlib import Path
+from typing import Protocol
 from xml.etree import ElementTree
 
 import numpy as np
@@ -24,9 +25,15 @@ def release(originals: trajanon.Trajectories) -> trajanon.Release:
     return trajanon.anonymize(originals, k=3, effort="fast")
 
 
-def page(thing: object) -> ElementTree.Element:
+class Shown(Protocol):
+    """What a notebook shows as HTML."""
+
+    def _repr_html_(self) -> str: ...
+
+
+def page(thing: Shown) -> ElementTree.Element:
     """The tree of what a notebook shows; an error if a tag is not closed."""
-    return ElementTree.fromstring(thing._repr_html_())  # type: ignore[attr-defined]
+    return ElementTree.fromstring(thing._repr_html_())
 
 
 def test_a_line_says_what_a_result_holds(

@@ -200,6 +200,25 @@ def test_each_clause_is_answered_by_a_number_or_by_the_publisher(
     assert {blank[number]["basis"] for number in ("6", "9.2", "9.4")} == {"blank"}
 
 
+@pytest.mark.parametrize("most_of_one", [1, 3, 40])
+def test_certificate_and_datasheet_round_a_share_alike(
+    evaluation: Evaluation, released: Path, most_of_one: int
+) -> None:
+    """Whoever has both knows no more than the coarser of the two says."""
+    evaluation = replace(evaluation, most_of_one=most_of_one)
+    attacks = [attack for attack in evaluation.attacks if attack.against == "release"]
+    singling_out = [attack for attack in attacks if attack.question == "singling out"]
+    best = max(singling_out, key=lambda attack: attack.expected)
+
+    entries = certified(evaluation, released)["WP29 Opinion 05/2014"]["singling out"]
+    (mean,) = [entry["mean"] for entry in entries if entry["attack"] == best.name]
+    low, high = mean if isinstance(mean, list) else (mean, mean)
+    shown = f"{low:.0%} to {high:.0%}" if high > low else f"{low:.0%}"
+    assert f"picks the person's row in {shown.replace('%', ' %')} of cases" in (
+        " ".join(evaluation.datasheet.split())
+    )
+
+
 def test_each_entry_says_what_it_rests_on(evaluation: Evaluation, released: Path) -> None:
     made = certified(replace(evaluation, publisher=WORDS), released)
     assert set(made["bases"]) >= {"measurement", "statement with a proof", "the publisher's word"}

@@ -317,7 +317,7 @@ class Evaluation:
         # Of few trips this would tell where one of them ends.
         if self.unit == "trip" and self.crowd.people >= FEW:
             right = self._flows[self.od_cell or measures.LARGEST]
-            shares = Crowd(self.trajectories, shares=True)
+            shares = self.crowd.shares_of()
             figures["flows"] = {"cell": self.od_cell, "right": shares.number(right)}
         return figures
 
@@ -353,7 +353,7 @@ class Evaluation:
             farthest=Crowd(self.crowd.people * BEYOND),
             of_lines=Crowd(self.verification.lines if self.verification else 1, shares=True),
             of_habits=Crowd(self.habits.targets if self.habits else 1, shares=True),
-            of_counts=Crowd(self.trajectories, shares=True),
+            of_counts=self.crowd.shares_of(),
             two_digits=two_digits,
             minutes=_minutes,
             knows_people=knows_people(self.report),
