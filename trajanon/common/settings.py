@@ -48,7 +48,7 @@ RefinementName = Literal["none", "anneal", "descent", "swap", "rcs"]
 EffortName = Literal["fast", "balanced", "best"]
 TimesName = Literal["of-day", "of-week", "date"]
 RowsName = Literal["subjects", "lines"]
-MissingName = Literal["refuse", "drop"]
+MissingName = Literal["refuse", "drop", "keep"]
 """The words that an option may be."""
 
 METHOD_NAMES = get_args(MethodName)

@@ -21,6 +21,7 @@ from trajanon.common.settings import EFFORTS
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.grouping.loss import information_loss, sse, standardise
 from trajanon.grouping.problem import Problem
+from trajanon.tables.column_roles import ALL, Roles
 from trajanon.tables.table_columns import read_table_columns
 
 _LOG = logging.getLogger(__name__)
@@ -138,7 +139,7 @@ def known_as(numbers: Floats) -> str | None:
 
 
 def _of_user(file: Path) -> Dataset:
-    table = read_table_columns(file, missing="drop")
+    table = read_table_columns(file, Roles(columns=ALL), missing="drop")
     for notice in table.notices:
         _LOG.warning(notice.sentence())
     name = known_as(table.records)
