@@ -35,6 +35,12 @@ class Radius(NamedTuple):
         All within this distance of a place is hidden, as the crow flies and so along the way.
     most
         The distance that is hidden around a place is drawn between ``least`` and this.
+
+    Examples
+    --------
+    >>> from trajanon.extract import Radius
+    >>> Radius(200.0, 500.0).shift
+    300.0
     """
 
     least: float = 200.0

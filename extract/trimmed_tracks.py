@@ -48,6 +48,13 @@ class Trimmed:
         That are no places on Earth, or have no time in a track with times.
     unread
         What readers left out, by reason.
+
+    Examples
+    --------
+    >>> from trajanon.extract import Trimmed
+    >>> trimmed = Trimmed(1, 2, 2, 3, 9_000.0, 2_500.0, 3_600.0, 900.0, 0, {})
+    >>> f"{trimmed.metres_cut / trimmed.metres:.0%} cut around {trimmed.places} places"
+    '28% cut around 3 places'
     """
 
     names: int
