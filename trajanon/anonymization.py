@@ -162,7 +162,7 @@ def anonymize(
         counts = None
 
     k = check_k(k)
-    plan = Plan.of(k, options, key, roads, public_places).with_key()
+    plan = Plan.of(k, options, key, roads, public_places)
     lines = anonymized_table(trajectories, k, plan, progress)
     if counts is not None:
         lines.report["extraction"] = {what: count for what, count in counts.items() if count}
@@ -176,6 +176,7 @@ def anonymized_table(
     _check_table(trajectories, k, plan)
     trajectories, choice = whole_days(trajectories, plan.release)
     scales = Scales(timing_of(trajectories, plan.release))
+    plan = plan.with_key()  # after all checks: what is refused leaves no key behind
 
     chosen = None
     grouped_ones = trajectories
