@@ -60,7 +60,10 @@ def test_the_reference_draws_the_whole_tree() -> None:
     def drawn(kind: type, depth: int = 0) -> list[str]:
         others = [base.__name__ for base in kind.__bases__ if base.__module__ == "builtins"]
         line = "    " + "    " * depth + kind.__name__ + f" ({', '.join(others)})" * bool(others)
-        return [line, *(row for below in kind.__subclasses__() for row in drawn(below, depth + 1))]
+        rows = [line]
+        for child in kind.__subclasses__():
+            rows += drawn(child, depth + 1)
+        return rows
 
     for top in (errors.TrajanonError, errors.TrajanonWarning):
         assert "\n".join(drawn(top)) in REFERENCE.read_text("utf-8")
