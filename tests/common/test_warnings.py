@@ -57,7 +57,7 @@ def test_many_things_of_a_kind_are_warned_of_in_one() -> None:
 def test_the_reference_draws_the_whole_tree() -> None:
     """Each error and warning stands below its parent, with the error of Python it is, too."""
 
-    def drawn(kind: type, depth: int = 0) -> list[str]:
+    def drawn(kind: type[Exception], depth: int = 0) -> list[str]:
         others = [base.__name__ for base in kind.__bases__ if base.__module__ == "builtins"]
         line = "    " + "    " * depth + kind.__name__ + f" ({', '.join(others)})" * bool(others)
         rows = [line]
