@@ -196,7 +196,7 @@ def test_words_that_are_no_importance_are_refused(
 
 
 def test_the_name_that_it_had_is_refused_with_both_that_there_are(run: Run, table: Path) -> None:
-    renamed = "has no option --weights: --importance says how much columns count in the search"
+    renamed = "there is no option --weights: --importance says how much columns count in the search"
     said = run("microaggregate", table.name, "-k", 3, "--weights", "a=2").sentence
     assert renamed in said
     assert "--survey-weight" in said

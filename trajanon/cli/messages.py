@@ -13,8 +13,9 @@ from typing import Any
 
 import typer
 
-from trajanon.common.errors import ColumnsUnclear, printable
+from trajanon.common.errors import ColumnsUnclear, TrajanonWarning, printable
 from trajanon.common.plain_text import escaped_json
+from trajanon.common.settings import RENAMED
 
 _OPTIONS = {"area": "bbox"}
 """Parameters of the library with options of other names."""
@@ -82,6 +83,11 @@ def usage_error(error: Exception) -> str:
     """Typer's message for a usage error, and the value it is about; empty for other errors."""
     if not hasattr(error, "format_message"):
         return ""
+    command = getattr(getattr(error, "ctx", None), "info_name", "")
+    flag = str(getattr(error, "option_name", ""))
+    if (name_now := RENAMED.get((f"{command}_table", flag.lstrip("-")))) is not None:
+        return f"there is no option {flag}: {name_now}"
+
     refused: Any = getattr(error.__cause__, "errors", list)()
     value = f" (got {refused[0]['input']})" if refused else ""
     return f"{error.format_message().rstrip('.')}{value}"
@@ -111,6 +117,13 @@ class _ToScreen(logging.Handler):
         say(record.getMessage())
 
 
+def _show_warning(
+    message: Warning | str, category: type[Warning], *_: object, **__: object
+) -> None:
+    if issubclass(category, TrajanonWarning):
+        say(str(message))
+
+
 def log_to_screen() -> None:
     """Show log messages: all of the package, and warnings of other packages."""
     logger = logging.getLogger("trajanon")
@@ -118,7 +131,8 @@ def log_to_screen() -> None:
     logger.setLevel(logging.INFO)
     logging.lastResort = _ToScreen(logging.WARNING)
     if not sys.warnoptions:  # warnings of other packages are for programmers
-        warnings.showwarning = lambda *_, **__: None
+        warnings.simplefilter("always", TrajanonWarning)
+        warnings.showwarning = _show_warning
 
 
 @cache

@@ -162,7 +162,7 @@ def _show_moments(report: Mapping[str, Any]) -> None:
     varying = [
         (abs(mean_after - mean_before) / sd_before, 1.0 - sd_after / sd_before)
         for (mean_before, mean_after), (sd_before, sd_after) in zip(means, spread, strict=True)
-        if sd_before > 0.0
+        if sd_before > 0.0 and mean_after is not None
     ]
     if not varying:
         return

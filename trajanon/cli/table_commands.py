@@ -70,7 +70,7 @@ def microaggregate(
 
     check_table_format(out)
     with bars() as progress, replacing(out, inputs=[file], public=[out]) as (draft,):
-        with _columns_asked():
+        with _columns_asked("columns", "keep", "survey_weight"):
             result = microaggregate_table(
                 file,
                 k,
@@ -102,8 +102,8 @@ def microaggregate(
 
 
 @contextmanager
-def _columns_asked() -> Iterator[None]:
-    """Ask for columns by the options to copy."""
+def _columns_asked(*parameters: str) -> Iterator[None]:
+    """Ask for columns by the options to copy, of those that the command has."""
     from trajanon.tables.column_roles import AveragesUnclear
 
     try:
@@ -113,7 +113,7 @@ def _columns_asked() -> Iterator[None]:
         options = [
             f"{flag_of(name)} {shlex.quote(text_of_names(names))}"
             for name, names in error.proposal.items()
-            if names
+            if names and name in parameters
         ]
         such = f": {' '.join(options)}" if measures else " in --columns"
         raise BadInput(f"{error.problem}; name the columns to average{such}") from error
@@ -164,7 +164,7 @@ def bound(
     from trajanon.cli.report_tables import show_certificate
     from trajanon.tables.table_bound import bound_table
 
-    with bars() as progress, _columns_asked():
+    with bars() as progress, _columns_asked("columns"):
         certificate = bound_table(
             file,
             k,

@@ -11,6 +11,7 @@ import numpy as np
 
 from trajanon.common.arrays import Bools, Floats
 from trajanon.common.errors import BadInput, printable
+from trajanon.common.number_text import number_of
 from trajanon.tables.cell_numbers import Numbers
 from trajanon.tables.table_files import Table
 
@@ -57,18 +58,20 @@ class Doubt(NamedTuple):
     column: str
     kind: Kind
     value: str = ""  # an example, as it is written
-    rows: int = 0  # that hold such a value
+    rows: int = 0  # that hold such a value; of a code, how many values there are
     of: int = 0
 
     @property
     def reason(self) -> str:
         """Describe what the column looks like."""
         if self.kind == "missing":
-            return f"{self.value} in {self.rows:,} rows, like a code for a missing value"
+            rows = number_of(self.rows, "row")
+            return f"{self.value} in {rows}, like a code for a missing value"
         if self.kind == "date":
             return f"dates such as {self.value}"
         if self.kind == "code":
-            return f"{self.rows:,} different whole numbers, like a code" if self.rows else "a code"
+            numbers = number_of(self.rows, "whole number")
+            return f"{numbers}, as a code has" if self.rows else "like a code"
         return {"id": "like an identifier", "weight": "like a survey weight"}[self.kind]
 
     def sentence(self) -> str:
@@ -206,7 +209,7 @@ def doubt_of(name: str, numbers: Numbers) -> Doubt | None:
         return None
 
     different = np.unique(values)
-    if len(different) <= min(_FEW_VALUES, len(values) // _ROWS_OF_A_VALUE):
+    if 1 < len(different) <= min(_FEW_VALUES, len(values) // _ROWS_OF_A_VALUE):
         return Doubt(name, "code", rows=len(different))
     return Doubt(name, "id") if _number_rows(values, different) else None
 

@@ -1,6 +1,7 @@
 """Means, standard deviations and correlations of columns before and after microaggregation."""
 
 from collections.abc import Sequence
+from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ def columns_of(X: Floats, weights: Floats | None = None) -> Columns:
 
     # Divide by the largest deviation, so that squares neither over- nor underflow.
     unit = np.abs(centred).max(axis=0, initial=0.0)
-    constant = np.nanmax(X, axis=0) == np.nanmin(X, axis=0)
+    constant = (np.where(present, X, origin) == origin).all(axis=0)
     centred /= np.where(unit > 0.0, unit, 1.0)
     centred[:, constant] = 0.0
 
@@ -86,6 +87,8 @@ def _correlations(X: Floats, columns: Columns, weights: Floats | None) -> Floats
     return np.asarray(products / np.where(norm > 0.0, norm, 1.0))
 
 
-def _pairs(names: Sequence[str], before: Floats, after: Floats) -> dict[str, list[float]]:
+def _pairs(names: Sequence[str], before: Floats, after: Floats) -> dict[str, list[float | None]]:
+    """Pair numbers before and after by the names of their columns; None of no values."""
     pairs = np.column_stack([before, after]).tolist()
-    return dict(zip(names, pairs, strict=True))
+    known = [[None if isnan(number) else number for number in pair] for pair in pairs]
+    return dict(zip(names, known, strict=True))

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from trajanon.common.errors import BadInput
 from trajanon.grouping.k_promise import check_k
 from trajanon.tables.column_roles import ALL
@@ -122,7 +124,7 @@ def check_table(
     >>> findings.diversity["ill"].distinct  # and whoever is 52 is not ill
     1
     """
-    check_k(k)
+    k = check_k(k)
     if isinstance(sensitive, str):
         raise BadInput(f"sensitive must be a list of names (got {sensitive!r})")
     table = read_table(source_of(path))
@@ -139,6 +141,7 @@ def check_table(
 
     combinations = combinations_of([table.columns[name] for name in chosen], table.separator)
     occurs = occurrences(combinations, people)
+    has_gaps = np.any(~combinations.present, axis=1)
     return TableFindings(
         k=k,
         columns=chosen,
@@ -146,7 +149,7 @@ def check_table(
         others=[name for name in table.columns if name not in {*chosen, *sensitive, subject}],
         rows=table.rows,
         groups=len(occurs),
-        incomplete=int((~combinations.present.all(axis=1))[combinations.of_row].sum()),
+        incomplete=int(np.count_nonzero(has_gaps[combinations.of_row])),
         smallest=int(occurs.min()),
         rare=int((occurs < k)[combinations.of_row].sum()),
         uniques=special_uniques(table.texts(chosen)),

@@ -46,6 +46,11 @@ class Table:
         """Count the rows."""
         return len(next(iter(self.columns.values())))
 
+    @property
+    def has_own_index(self) -> bool:
+        """Return whether it is a data frame whose index does more than number rows."""
+        return self.frame is not None and not hasattr(self.frame.index, "step")
+
     def texts(self, names: Sequence[str]) -> pd.DataFrame:
         """Return columns as a data frame of texts."""
         import pandas as pd

@@ -93,6 +93,8 @@ class Parts(NamedTuple):
                 "identify; only the microaggregated ones are k-anonymous."
             )
 
+        if self.read.table.has_own_index:
+            yield "Warning: the index of the data frame is kept. It can identify people."
         yield (
             f"The rows keep the order of {Path(self.read.table.name).name}: anyone who knows that "
             "order can find a person's row, and with it the means of its group."

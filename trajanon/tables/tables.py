@@ -22,6 +22,7 @@ from trajanon.common.method_parameters import (
 )
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import HEAVIEST, MissingName, Settings, takes_settings
+from trajanon.grouping.k_promise import check_k
 from trajanon.tables.averages import averages_of, units_of
 from trajanon.tables.cell_numbers import Cells, number_texts, plain_numbers
 from trajanon.tables.column_roles import Roles
@@ -230,6 +231,7 @@ def microaggregate_table(
     2   52
     3   52
     """
+    k = check_k(k)
     search_options(options)  # checked before the table is read
     for option, names in (("columns", columns), ("keep", keep)):
         if isinstance(names, str):
