@@ -7,6 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import MissingName, Settings
 from trajanon.grouping.bound.lower_bound import lower_bound, nearest_bound
@@ -67,6 +69,6 @@ def bound_table(
         "bound": information_loss(least, partition.sst),
         "gap": 100.0 * (reached - least) / reached if reached > 0.0 else 0.0,
         "certified": certified,
-        "stages": [stage.account for stage in partition.stages],
+        "stages": [to_builtins(stage.rounded) for stage in partition.stages],
         "stopped": stopped,
     }
