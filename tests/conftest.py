@@ -73,7 +73,7 @@ def new_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give each release a key of its own, as of different holders."""
     keys = iter(range(1, 256))
     monkeypatch.setattr(
-        "trajanon.release.plan.holders_key", lambda: bytes([*range(31), next(keys)])
+        "trajanon.release.plan.holders_key", lambda _: bytes([*range(31), next(keys)])
     )
 
 

@@ -25,6 +25,7 @@ from trajanon.cli.paper_commands import benchmark, figures
 from trajanon.cli.run_commands import demo, run
 from trajanon.cli.streets_command import streets
 from trajanon.cli.table_commands import bound, microaggregate
+from trajanon.cli.trim_command import trim
 from trajanon.common.errors import BadInput, TrajanonError, printable
 from trajanon.common.heap import share_a_heap
 
@@ -73,6 +74,7 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     run,
     studio,
     streets,
+    trim,
     ledger,
     microaggregate,
     bound,

@@ -160,7 +160,7 @@ def anonymize(
             raise BadInput(f"`{role}` names a column of a data frame, and Trajectories have none")
         counts = None
 
-    plan = Plan.of(k, options, key, roads, public_places).with_key()
+    plan = Plan.of(k, options, key, roads, public_places)
     lines = anonymized_table(trajectories, k, plan, progress)
     if counts is not None:
         lines = lines.reporting(extraction={what: n for what, n in counts.items() if n})
@@ -174,6 +174,7 @@ def anonymized_table(
     _check_table(trajectories, k, plan)
     trajectories, choice = whole_days(trajectories, plan.release)
     scales = Scales(timing_of(trajectories, plan.release))
+    plan = plan.with_key()  # after all checks: what is refused leaves no key behind
 
     chosen = None
     grouped_ones = trajectories

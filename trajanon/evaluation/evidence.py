@@ -30,6 +30,7 @@ from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import Report
+from trajanon.release.source_counts import left_out_of
 from trajanon.release.verdict import Verdict, again, groups_below_k, verdict
 from trajanon.release.verdict_words import label_of, sentence_of
 from trajanon.street_counts.streets import StreetUsefulness
@@ -43,7 +44,7 @@ NOTICE = "For the holder of the data, not for publication."
 
 _AS_THEY_ARE = (
     *("file", "unit", "spacing", "holds", "k", "counted", "as_published", "trajectories", "points"),
-    *("subjects", "left_out", "nameless", "nameless_count_as"),
+    *("subjects", "nameless", "nameless_count_as"),
 )
 """What an account repeats."""
 
@@ -160,11 +161,6 @@ class Evaluation:
         return self.report.counted
 
     @property
-    def left_out(self) -> int:
-        """Count the trajectories that the release leaves out."""
-        return len(self.report.left_out)
-
-    @property
     def clock(self) -> Clock | None:
         """Return what the released times count from; None without times."""
         return self.report.clock
@@ -251,6 +247,7 @@ class Evaluation:
             "cost": self._cost(EXACT),
             "published": self._published,
             "source": left_out(self.report),
+            "left_out": [counts._asdict() for counts in left_out_of(self.report)],
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
             "area": list(self.area),
             "groups": len(self.sizes),

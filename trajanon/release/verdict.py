@@ -9,7 +9,7 @@ from msgspec import UNSET
 from trajanon.common.command_lines import Option, Options
 from trajanon.common.number_text import UNITS, UnitName
 from trajanon.common.settings import PAIR
-from trajanon.release.findings import Finding, Number, Remedy, RemedyKind, Share
+from trajanon.release.findings import Entered, Finding, Number, Remedy, RemedyKind, Share
 from trajanon.release.public_figures import rough_count
 from trajanon.release.report import Chains, Mended, Persons, Report
 from trajanon.release.verdict_words import MADE_AS_PUBLISHED, account_of, headline_of, sentence_of
@@ -322,7 +322,12 @@ def _remedy(
     command: Literal["extract", "anonymize"],
     **changes: Option | None,
 ) -> Remedy:
-    return Remedy(kind, command, changes, _runs_of(report))
+    runs = _runs_of(report)
+    ledger = runs["anonymize"].get("ledger")
+    entered = None
+    if ledger and report.ledger is not None and report.ledger.link is not None:
+        entered = Entered(str(ledger), report.ledger.link.releases)
+    return Remedy(kind, command, changes, runs, entered)
 
 
 def _runs_of(report: Report) -> dict[str, Options]:

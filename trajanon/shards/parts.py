@@ -78,7 +78,7 @@ def anonymize_parts(
     subjects_exact: bool = False,
     ledger: LedgerLike = None,
     roads: RoadsToFollow | None = None,
-    key: bytes | None = None,
+    key: bytes | Path | None = None,
     memory: str | float = MEMORY,
     client: "Client | None" = None,
     run: Options | None = None,
@@ -147,8 +147,6 @@ def anonymize_parts(
     """
     plan = Plan.of(k, options, key, roads)
     check_ledger(ledger, plan)
-    if ledger is None:
-        plan = plan.with_key()
 
     folder = Folder(source)
     place = Folder(out)
@@ -341,6 +339,7 @@ def in_shards(
             f"{largest:,} trajectories lie in one place, or are of few subjects, and only "
             f"{capacity:,} fit into the memory at once: raise `memory`"
         )
+    table = replace(table, plan=table.plan.with_key())  # after all checks
     read = Stage("reading", None, perf_counter() - since)
 
     shown = progress if client is None else silent  # workers cannot show bars
