@@ -130,7 +130,7 @@ def test_subjects_promised_of_trajectories_that_name_none_are_no_promise() -> No
         ({"k": None}, "Expected int, got null - at .*k"),
         ({"k": "2"}, "Expected int, got str"),
         ({"k": True}, "Expected int, got bool"),
-        ({"k": 1}, "k must be at least 2"),
+        ({"k": 1}, "Expected int >= 2 - at .*k"),
         ({"counted": "people"}, "Invalid enum value 'people'"),
         ({"labels": None}, "Expected array, got null - at .*labels"),
         ({"labels": [0, 0, 0]}, "not its groups"),

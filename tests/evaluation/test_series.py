@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from commands import FAST, Run, names
 from ledgers import TOLD, marks_of, trace, trips_of, windows_of
+from reports import reported
 from shards import walks, write_parts
 
 import trajanon
@@ -230,7 +231,7 @@ def test_a_failed_run_is_forgotten_unless_its_file_has_its_name(
 
     def fail() -> None:
         with opened(book) as ledger, ledger.recording(tmp_path / "a.csv") as recording:
-            report: Any = {"k": 3, "counted": "subjects", "n": 60, "ledger": {}}
+            report = reported(k=3, ledger={"rows": []})
             recording.announce(draft, draft, report, ledger.keyed(marks_of([1, 10])))
             assert [one.told["settled"] for one in ledger.entries] == [False]
             if named:

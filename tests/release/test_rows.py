@@ -224,7 +224,7 @@ def test_rows_follow_from_the_report(tmp_path: Path) -> None:
     original = crowd()
     release = trajanon.anonymize(original, K, effort="fast")
     told = release.report["rows"]
-    assert told.subjects == len(release.trajectories) == 60 - len(told["without"]) < 60
+    assert told["subjects"] == len(release.trajectories) == 60 - len(told["without"]) < 60
     rows = release.trajectories
     assert matched(original, rows, checked(release.report)).own_row.sum() == len(rows)
     for odd in ([], told["without"][1:], [60], [-1]):
