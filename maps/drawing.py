@@ -38,8 +38,6 @@ class Drawing(NamedTuple):
 def match(trajectories: Trajectories, release: ReleasedTrajectories, report: Report) -> Matched:
     """Find the released line of each group."""
     originals = report.released_of(trajectories)
-    if len(originals) == 0:
-        raise BadInput("there are no trajectories to draw: extract a larger area")
     try:
         return matched(originals, release, report)
     except BadInput as error:  # labels that are no groups are those of another report, too

@@ -155,6 +155,7 @@ def report(
         "counted": "subjects",
         "labels": np.asarray(labels).tolist(),
         "rows": {"way": "trajectories"},
+        "chains": None,
         "information_loss": 12.3456,
         "stages": [
             {"name": "path", "information_loss": None},
