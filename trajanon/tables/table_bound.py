@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from msgspec import to_builtins
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, TooFewRecords, TrajanonWarning, warn
@@ -153,5 +154,5 @@ def _bound(
         stopped = True
         least = nearest_bound(standardise(records, importance), k)
         certified = False
-    stages = [stage.account for stage in partition.stages]
+    stages = [to_builtins(stage.rounded) for stage in partition.stages]
     return _Bounded(reached, least, certified, stopped, stages)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
+from msgspec import to_builtins
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput, TrajanonError
@@ -261,7 +262,7 @@ def microaggregate_table(
     report = {
         **parts.account(k, counts),
         "group_column": group_column,
-        "stages": [stage.account for stage in partition.stages],
+        "stages": [to_builtins(stage.rounded) for stage in partition.stages],
         "stopped": partition.stopped,
         "notices": list(parts.notices()),
     }
