@@ -60,7 +60,7 @@ def occurrences(combinations: Combinations, people: Ints | None = None) -> Ints:
 
     >>> cells = [np.array([5, 5, 5, 7]), np.array([1.0, np.nan, 1.0, np.nan])]
     >>> occurrences(combinations_of(cells)).tolist()  # three rows hold 5, two hold 1, one holds 7
-    [2, 3, 1]
+    [3, 2, 1]
     """
     of_row, codes, present = combinations
     if present.all():

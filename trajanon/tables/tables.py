@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class MicroaggregatedTable:
     """A table with averages of groups in the chosen columns, and how it came about.
 
@@ -62,62 +61,73 @@ class MicroaggregatedTable:
     """
 
     report: dict[str, Any]
-    source: TableColumns
-    means: Mapping[str, Floats]  # what is written, by column; NaN where a cell stays empty
-    group_column: Mapping[str, Ints]  # a new number for each subject, if it was asked for
+    _source: TableColumns
+    _means: Mapping[str, Floats]  # what is written, by column; NaN where a cell stays empty
+    _group_column: Mapping[str, Ints]  # a new number for each subject, if it was asked for
+    _made: list[pd.DataFrame] = field(default_factory=list)  # once it was asked for
 
-    @cached_property
+    @property
     def table(self) -> pd.DataFrame:
-        """Make a data frame of what is written."""
+        """Return what is written as a data frame."""
+        if not self._made:
+            self._made.append(self._frame())
+        return self._made[0]
+
+    def _frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        frame = self.source.table.frame
+        frame = self._source.table.frame
         columns: dict[str, Any] = {}
-        for name, cells in self._kept_cells():
-            if name in self.means:
-                columns[name] = _as_in_source(self.means[name], cells, self.source, name)
+        for name, cells in self._kept_cells().items():
+            if name in self._means:
+                columns[name] = _as_in_source(self._means[name], cells, self._source, name)
             elif frame is None:
-                columns[name] = plain_numbers(cells, self.source.table.separator)
+                columns[name] = plain_numbers(cells, self._source.table.separator)
             else:
-                columns[name] = frame.loc[self.source.rows, name].array
+                columns[name] = frame.loc[self._source.rows, name].array
 
-        index = None if frame is None else frame.index[self.source.rows]
-        return pd.DataFrame({**columns, **self.group_column}, index)
+        index = None if frame is None else frame.index[self._source.rows]
+        return pd.DataFrame({**columns, **self._group_column}, index)
 
-    def _kept_cells(self) -> Iterator[tuple[str, Cells]]:
-        """Yield the columns that are written, as they are in the source."""
-        for name, cells in self.source.table.columns.items():
-            if name in self.means or name in self.source.kept:
-                yield name, cells[self.source.rows]
+    def _kept_cells(self) -> dict[str, Cells]:
+        """Return the columns that are written, as they are in the source."""
+        return {
+            name: cells[self._source.rows]
+            for name, cells in self._source.table.columns.items()
+            if name in self._means or name in self._source.kept
+        }
 
-    def write_draft(self, draft: Path) -> None:
-        """Write the table where somebody else moves it into place."""
-        separator = self.source.table.separator
-        if draft.suffix.lower() == ".parquet":
-            self.table.to_parquet(draft, index=False)
-        elif separator is None:
-            self.table.to_csv(draft, index=False)
-        else:
-            texts: dict[str, Sequence[str]] = {
-                name: cells.tolist() for name, cells in self._kept_cells()
-            }
-            for name, values in self.means.items():
-                texts[name] = number_texts(values, self.source.numbers[name])
-            for name, numbers in self.group_column.items():
-                texts[name] = [str(number) for number in numbers.tolist()]
-            write_csv(draft, texts, separator)
-        self._refuse_rare_rows(draft)
+    def _texts(self) -> dict[str, Sequence[str]]:
+        """Return what is written in a CSV like the source."""
+        texts: dict[str, Sequence[str]] = {
+            name: cells.tolist() for name, cells in self._kept_cells().items()
+        }
+        for name, values in self._means.items():
+            texts[name] = number_texts(values, self._source.numbers[name])
+        for name, numbers in self._group_column.items():
+            texts[name] = [str(number) for number in numbers.tolist()]
+        return texts
 
-    def _refuse_rare_rows(self, draft: Path) -> None:
-        """Refuse a file in which a row of averages is too rare, for whatever reason."""
-        written = read_table(draft)
-        columns = [written.columns[name] for name in self.report["columns"]]
-        occurs = occurrences(combinations_of(columns, written.separator))
-        if occurs.min() < self.report["k"]:
-            raise TrajanonError(
-                f"nothing was written: a row of the microaggregated columns occurs {occurs.min()} "
-                f"times as written, and k is {self.report['k']}; please report it"
-            )
+
+def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
+    """Write the table where somebody else moves it into place."""
+    separator = result._source.table.separator
+    if draft.suffix.lower() == ".parquet":
+        result.table.to_parquet(draft, index=False)
+    elif separator is None:
+        result.table.to_csv(draft, index=False)
+    else:
+        write_csv(draft, result._texts(), separator)
+
+    # The file is looked at as it was written.
+    written = read_table(draft)
+    columns = [written.columns[name] for name in result.report["columns"]]
+    rarest = occurrences(combinations_of(columns, written.separator)).min()
+    if rarest < result.report["k"]:
+        raise TrajanonError(
+            f"nothing was written: a row of the microaggregated columns occurs {rarest} times "
+            f"as written, and k is {result.report['k']}; please report it"
+        )
 
 
 def _as_in_source(means: Floats, cells: Cells, source: TableColumns, name: str) -> Any:
