@@ -118,6 +118,10 @@ class Release:
         """
         return self.trajectories.to_dataframe()
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the rows of `to_dataframe` to libraries such as polars, pyarrow and DuckDB."""
+        return self.trajectories.__arrow_c_stream__(requested_schema)
+
     def __repr__(self) -> str:
         return shown(type(self).__name__, [said for _, said in self._facts])
 

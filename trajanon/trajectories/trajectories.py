@@ -255,6 +255,13 @@ class TrajectoryRows:
             rows["time"] = self.times.ravel()
         return pd.DataFrame(rows)
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the rows of `to_dataframe` to libraries such as polars, pyarrow and DuckDB."""
+        import pyarrow as pa
+
+        table = pa.Table.from_pandas(self.to_dataframe())
+        return table.__arrow_c_stream__(requested_schema)
+
     @property
     def _numbers(self) -> dict[str, Ints]:
         known = {"subject": self.subject, "trace": self.trace}
