@@ -173,7 +173,7 @@ def _geometry_of(table: pd.DataFrame) -> "GeoSeries | None":
     if getattr(table, "active_geometry_name", None) is not None:
         return table.geometry
     for name, values in table.items():
-        known = values.dropna() if "place" in known_as(str(name)) else ()
+        known = values.dropna() if "place" in known_as(str(name)) else values[:0]
         if len(known) and isinstance(known.iloc[0], bytes):
             from geopandas import GeoSeries
 

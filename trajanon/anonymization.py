@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 from time import perf_counter
-from typing import Unpack
+from typing import SupportsIndex, Unpack
 
 import numpy as np
 
@@ -47,7 +47,7 @@ from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajecto
 @takes_settings(ReleaseSettings, Settings)
 def anonymize(
     trajectories: Trajectories | DataFrame,
-    k: int,
+    k: SupportsIndex,
     *,
     subject: str | None = None,
     time: str | None = None,
