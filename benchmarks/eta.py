@@ -20,8 +20,8 @@ import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.extract import extract, roads_to_follow
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.street_counts.router_speeds import node_speeds, osrm_text
-from trajanon.street_counts.streets import ReleasedLines, count_on_streets
+from trajanon.street_counts.router_speeds import osrm_text, router_speeds
+from trajanon.street_counts.streets import ReleasedLines
 from trajanon.trajectories.trajectories import Trajectories
 
 ENVIRONMENT = Path("build/osrm")
@@ -29,13 +29,15 @@ PACKAGE = "osrm-bindings==26.10.0"
 PYTHONS = ("python3.14", "python3.13", "python3.12")
 KEY = hashlib.blake2b(b"a benchmark", digest_size=32).digest()  # no holder's
 VIA = [0, 7, 15, 22, 29]  # the points of a trip that its route passes
+EACH = 5  # trips, of which one is routed
 SHORTEST = 60.0  # seconds of a trip that is routed
 ROUTES = """
 import json, sys, osrm
 router = osrm.OSRM(sys.argv[1])
 for line in sys.stdin:
     try:
-        found = router.Route(osrm.RouteParameters(coordinates=[tuple(place) for place in json.loads(line)]))
+        places = [tuple(place) for place in json.loads(line)]
+        found = router.Route(osrm.RouteParameters(coordinates=places))
         print(found["routes"][0]["duration"], flush=True)
     except RuntimeError:
         print("nan", flush=True)
@@ -118,12 +120,14 @@ def measure(cabs: Path, pbf: Path) -> None:
     roads = roads_to_follow(pbf, "car")
     lat, lon = roads.network.lat, roads.network.lon
     trips = extract(cabs, (lon.min(), lat.min(), lon.max(), lat.max()))
+    assert trips.true_ends is not None
+    trips = trips.take(np.flatnonzero(trips.true_ends.all(axis=1)))
     half = halves(trips)
     known = trips.take(np.flatnonzero(half == 0))
     held_out = trips.take(np.flatnonzero(half == 1))
     assert held_out.times is not None
     real = held_out.times[:, -1] - held_out.times[:, 0]
-    routed = np.flatnonzero(real >= SHORTEST)
+    routed = np.flatnonzero(real >= SHORTEST)[::EACH]
     places = held_out.points[routed][:, VIA]
     real = real[routed]
 
@@ -148,8 +152,7 @@ def show_speeds(
     real: Floats,
 ) -> None:
     """Print how far off arrival times are with the speeds of lines."""
-    counts = count_on_streets(lines, roads.network)
-    speeds = node_speeds(counts, roads)
+    (speeds,) = router_speeds(lines, roads)
     show(name, router.seconds(places, osrm_text(speeds)), real)
 
 

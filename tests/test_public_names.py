@@ -36,6 +36,7 @@ PUBLIC = [
     "anonymize",
     "anonymize_file",
     "anonymize_parts",
+    "cell_counts",
     "check",
     "check_table",
     "evaluate",

@@ -79,8 +79,7 @@ def cell_counts(
     parts = tuple(parts)
 
     line, place, passed = _places(lines.points, width / _STEPS)
-    moments = np.zeros(len(line)) if lines.times is None else times_at(lines.times, line, passed)
-    part = parts_of(moments, lines.clock, parts)
+    part = parts_of(times_at(lines.times, line, passed), lines.clock, parts)
     shown = part >= 0
     cell_of_place = number_cells(place[shown])
 

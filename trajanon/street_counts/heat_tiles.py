@@ -1,6 +1,7 @@
 """A heat map as vector tiles in one file (PMTiles), as pages of MapLibre read them."""
 
 import gzip
+import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,7 +55,9 @@ def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDat
                 "quantize_bounds": _bounds(column, row, zoom),
                 "y_coord_down": True,
             }
-            encoded = mapbox_vector_tile.encode(layer, default_options=options)
+            with warnings.catch_warnings():  # that package calls what shapely has renamed
+                warnings.simplefilter("ignore", DeprecationWarning)
+                encoded = mapbox_vector_tile.encode(layer, default_options=options)
             tiles[zxy_to_tileid(zoom, column, row)] = gzip.compress(encoded, mtime=0)
 
     size = sum(map(len, tiles.values()))
@@ -100,9 +103,9 @@ def _by_tile(
         flat = shapely.transform(shape, _mercator)
         feature: dict[str, object] = {"geometry": flat, "properties": {"trips": trips}}
         # A cell lies in each tile that it touches.
-        west, south, east, north = flat.bounds
+        west, top, east, bottom = flat.bounds
         for column in range(int(west * 2**zoom), int(east * 2**zoom) + 1):
-            for row in range(int(north * 2**zoom), int(south * 2**zoom) + 1):
+            for row in range(int(top * 2**zoom), int(bottom * 2**zoom) + 1):
                 features[column, row].append(feature)
     yield from sorted(features.items())
 

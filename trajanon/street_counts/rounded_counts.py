@@ -18,4 +18,4 @@ def rounded_counts(counts: Ints, k: int | None) -> Ints:
     is_large = counts >= _STEPS * (k or 1)
     step = np.where(is_large, 10 ** np.maximum(digits - 1, 0), step)
     rounded = np.floor(counts / step + 0.5) * step
-    return np.maximum(rounded, np.minimum(counts, k or 1)).astype(np.int64)
+    return np.asarray(np.maximum(rounded, np.minimum(counts, k or 1)).astype(np.int64))

@@ -108,7 +108,7 @@ def seconds_at_turns(ways: Found, network: Network, lines: int) -> Floats:
     bias = np.where(angle >= 0.0, _BIAS, 1.0 / _BIAS)
     delay = _TURN / (1.0 + np.exp(6.5 * bias - 13.0 / bias * np.abs(angle) / 180.0))
     delay[ways.state[before + 1] == ways.state[before]] = 0.0
-    return np.bincount(ways.line[before], delay, lines)
+    return np.bincount(ways.line[before], delay, lines).astype(np.float64)
 
 
 def _heading(network: Network, start: Ints, end: Ints) -> Floats:
@@ -119,7 +119,7 @@ def _heading(network: Network, start: Ints, end: Ints) -> Floats:
 
 
 def _of_nodes(speed: Floats, network: Network, node: Ints) -> NodeSpeeds:
-    """Spread the speed on each street in a direction, (2c,), over the pairs of nodes of its ways."""
+    """Spread the speed of each street and direction, (2c,), over the pairs of nodes on it."""
     known = np.isfinite(speed)
     starts = list[Ints]()
     ends = list[Ints]()

@@ -228,9 +228,7 @@ def count_on_streets(
         ways = traced(batch.points, network)
         of_way = batch.trips[ways.line]
         on_roads += float((of_way * (ways.left - ways.entered)).sum())
-        part = np.zeros(len(ways.line), np.int64)
-        if batch.times is not None:
-            part = parts_of(times_at(batch.times, ways.line, ways.entered), batch.clock, parts)
+        part = parts_of(times_at(batch.times, ways.line, ways.entered), batch.clock, parts)
 
         # A line counts once on a street, when it first comes there.
         least = np.minimum(_LEAST_WAY, network.whole[ways.state // 2] / 2)
@@ -328,8 +326,10 @@ def _correlation(measure: Callable[..., Any], before: Ints, after: Ints) -> floa
     return float(measure(before, after).statistic)
 
 
-def times_at(times: Floats, line: Ints, place: Floats) -> Floats:
-    """Compute when lines are at places on them, in points from the first."""
+def times_at(times: Floats | None, line: Ints, place: Floats) -> Floats:
+    """Compute when lines are at places on them, in points from the first; NaN without times."""
+    if times is None:
+        return np.full(len(line), np.nan)
     before = np.minimum(place.astype(np.int64), times.shape[1] - 2)
     then = times[line, before]
     after = times[line, before + 1]
