@@ -83,15 +83,20 @@ class Router:
             options = ["--segment-speed-file", self.folder / "speeds.csv"]
         self._run("contract", self.graph, *options)
 
-        lines = "".join(json.dumps(place[:, ::-1].tolist()) + "\n" for place in places)
-        routed = subprocess.run(
-            [self.python, "-c", ROUTES, self.graph],
-            check=True,
-            capture_output=True,
-            input=lines,
-            text=True,
-        )
-        return np.array(routed.stdout.split()[-len(places) :], np.float64)
+        lines = [json.dumps(place[:, ::-1].tolist()) + "\n" for place in places]
+        seconds = list[float]()
+        while len(seconds) < len(lines):
+            routed = subprocess.run(
+                [self.python, "-c", ROUTES, self.graph],
+                check=False,
+                capture_output=True,
+                input="".join(lines[len(seconds) :]),
+                text=True,
+            )
+            seconds += [float(word) for word in routed.stdout.split()]
+            if routed.returncode:  # OSRM may end on a trip, which then has no route
+                seconds.append(np.nan)
+        return np.array(seconds)
 
 
 def halves(trips: Trajectories) -> Ints:
