@@ -24,6 +24,7 @@ from trajanon.trajectories.subjects import spelled
 
 _HEAD, _HEAD_OF_JSON = 4096, 1 << 20  # bytes
 _BY_TRACK = ("gpx", "gpx-archive", "kml")
+_GATHERED = 50_000  # points, by which the times of recordings are checked together
 
 
 class Format(NamedTuple):
@@ -122,12 +123,13 @@ class SourceFile:
 def read_file(file: SourceFile, reading: Reading) -> Iterator[Trace | ApiPage]:
     """Read one file by the reader of its format; perhaps its folder is the subject."""
     by_folder = reading.columns.get("subject") == FOLDER
-    for found in _recordings(FORMATS[file.format].read(file.path, file.label, reading)):
-        if isinstance(found, list):
-            yield found
+    for read in _gathered(FORMATS[file.format].read(file.path, file.label, reading)):
+        if isinstance(read, list):
+            yield read
             continue
-        for trace in with_true_years(found, file.label, reading.counts, reading.warn):
+        for trace in with_true_years(read, file.label, reading.counts, reading.warn):
             yield _of_its_folder(trace, file) if by_folder else trace
+
     if reading.columns.get("subject") == TRACK and file.format not in _BY_TRACK:
         msg = f"{file.label} has no tracks with names ({file.format}): subject=track is not used"
         reading.warn(f"no tracks {file.format}", f"{msg} for it")
@@ -138,22 +140,30 @@ def read_file(file: SourceFile, reading: Reading) -> Iterator[Trace | ApiPage]:
         reading.warn(f"no columns {file.format}", msg + way_out)
 
 
-def _recordings(traces: Iterable[Trace | ApiPage]) -> Iterator[tuple[Trace, ...] | ApiPage]:
-    """Gather the pieces of each recording, also of one in which the reading ends."""
-    pieces = list[Trace]()
+def _gathered(traces: Iterable[Trace | ApiPage]) -> Iterator[tuple[Trace, ...] | ApiPage]:
+    """Gather whole recordings, many at once; also one in which the reading ends."""
+    gathered = list[Trace]()
+    points = 0
     try:
         for read in traces:
             if isinstance(read, list):
                 yield read
                 continue
-            if pieces and (read.name, read.subject) != (pieces[0].name, pieces[0].subject):
-                yield tuple(pieces)
-                pieces = []
-            pieces.append(read)
+            if points >= _GATHERED and not _is_of(read, gathered[-1]):
+                yield tuple(gathered)
+                gathered = []
+                points = 0
+            gathered.append(read)
+            points += len(read)
     except (BadInput, FileProblem):
-        yield tuple(pieces)
+        yield tuple(gathered)
         raise
-    yield tuple(pieces)
+    yield tuple(gathered)
+
+
+def _is_of(piece: Trace, recording: Trace) -> bool:
+    """Return whether a piece goes on with a recording."""
+    return (piece.name, piece.subject) == (recording.name, recording.subject)
 
 
 def _of_its_folder(trace: Trace, file: SourceFile) -> Trace:

@@ -244,7 +244,7 @@ def _persons(
 def _check_one_recording(traces: Sequence[Trace], what: str, columns: Sequence[str]) -> None:
     """Refuse points without an order, or that leap to and fro, as those of several people do."""
     for trace in traces:
-        problem = "" if np.isfinite(trace.time).any() else "no times"
+        problem = "" if trace.is_timed else "no times"
         if leaps := leaps_in(trace):
             problem = f"its points leap {leaps:,} times, as if several people were in it"
         if problem:

@@ -40,8 +40,10 @@ def of_several(traces: Sequence[Trace]) -> list[Trace]:
         return []
     number = np.repeat(np.arange(len(traces)), [len(trace) for trace in traces])
     time = np.concatenate([trace.time for trace in traces])
-    time = time[np.lexsort((time, number))]
-    has_equal_time = (time[1:] == time[:-1]) & (number[1:] == number[:-1])
+    goes_on = number[1:] == number[:-1]
+    if not (time[1:] >= time[:-1])[goes_on].all():
+        time = time[np.lexsort((time, number))]
+    has_equal_time = goes_on & (time[1:] == time[:-1])
     with_equal_times = np.unique(number[1:][has_equal_time]).tolist()
     return [traces[i] for i in with_equal_times if _holds_several(traces[i])]
 
@@ -73,7 +75,7 @@ def without_order(traces: Sequence[Trace]) -> bool:
     draw = np.random.default_rng(0)
     hops, random_hops = list[Floats](), list[Floats]()
     for trace in traces:
-        if len(trace) < _FEW or np.isfinite(trace.time[0]) or np.isfinite(trace.time).any():
+        if len(trace) < _FEW or trace.is_timed:
             continue
         known = np.isfinite(trace.lat + trace.lon)
         lat, lon = trace.lat[known], trace.lon[known]
