@@ -23,7 +23,7 @@ from trajanon.extract.cutting import Cutter, finished_cut
 from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
 from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
 from trajanon.extract.sources import files, osm_api
-from trajanon.extract.sources.columns import NOBODY
+from trajanon.extract.sources.column_roles import NOBODY
 from trajanon.extract.sources.formats import SourceFile
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.trace_pieces import joined, ordered
@@ -231,7 +231,7 @@ def _planned(
         boxes = osm_api.boxes_of(region)
         numbered = osm_api.traces_of_boxes(
             boxes,
-            reading.counts,
+            reading,
             url=source_options.api_url,
             max_pages=source_options.max_pages,
             progress=progress,

@@ -92,18 +92,16 @@ def from_frame(
         raise BadInput(
             "`columns` nameless=different is for extract: cut takes nameless_differ=True"
         )
-    reading = Reading(columns=wanted, subjects_exact=subjects_exact)
+    reading = Reading(what=_WHAT, label="frame", columns=wanted, subjects_exact=subjects_exact)
     if geometry is None:
         if not len(frame):
             raise BadInput(f"{_WHAT} has no rows")
         yield from traces_of_table(
             list(attributes), attributes[:FIRST], lambda names: iter([attributes[list(names)]]),
-            _WHAT, "frame", reading,
+            reading,
         )  # fmt: skip
     else:
-        yield from traces_of_features(
-            geometry.to_numpy(), attributes, geometry.crs, _WHAT, "frame", reading
-        )
+        yield from traces_of_features(geometry.to_numpy(), attributes, geometry.crs, reading)
     reading.tell_rest()
     for what, count in reading.counts.items():
         logger.warning("left out of the frame, %s: %s", what, f"{count:,}")

@@ -16,7 +16,7 @@ from trajanon.extract.sources import (
     source_tables,
 )
 from trajanon.extract.sources.calendars import with_true_years
-from trajanon.extract.sources.columns import FOLDER, TRACK, is_word
+from trajanon.extract.sources.column_roles import FOLDER, TRACK, is_word
 from trajanon.extract.sources.gpx_document import ApiPage
 from trajanon.extract.sources.streams import DAMAGED, ZIP, Reading
 from trajanon.extract.trace import Trace
@@ -30,7 +30,7 @@ _GATHERED = 50_000  # points, by which the times of recordings are checked toget
 class Format(NamedTuple):
     """A kind of file: its names, beginning and content, and its reader."""
 
-    read: Callable[[Path, str, Reading], Iterator[Trace | ApiPage]]
+    read: Callable[[Path, Reading], Iterator[Trace | ApiPage]]
     suffixes: tuple[str, ...] = ()
     begins: bytes = b""  # a regular expression of the first bytes
     holds: bytes = b""  # another one, of bytes that stand anywhere among them
@@ -122,22 +122,23 @@ class SourceFile:
 
 def read_file(file: SourceFile, reading: Reading) -> Iterator[Trace | ApiPage]:
     """Read one file by the reader of its format; perhaps its folder is the subject."""
+    reading = reading.of_file(file.path, file.label)
     by_folder = reading.columns.get("subject") == FOLDER
-    for read in _gathered(FORMATS[file.format].read(file.path, file.label, reading)):
+    for read in _gathered(FORMATS[file.format].read(file.path, reading)):
         if isinstance(read, list):
             yield read
             continue
-        for trace in with_true_years(read, file.label, reading.counts, reading.warn):
+        for trace in with_true_years(read, reading):
             yield _of_its_folder(trace, file) if by_folder else trace
 
     if reading.columns.get("subject") == TRACK and file.format not in _BY_TRACK:
-        msg = f"{file.label} has no tracks with names ({file.format}): subject=track is not used"
-        reading.warn(f"no tracks {file.format}", f"{msg} for it")
+        has = f"has no tracks with names ({file.format}): subject=track is not used for it"
+        reading.warn_of_file(f"no tracks {file.format}", has, once=True)
     asked = [f"{role}={name}" for role, name in reading.columns.items() if not is_word(role, name)]
     if asked and not reading.tables.uses:
-        msg = f"{file.label} has no columns ({file.format}): `columns` {','.join(asked)} is not "
-        way_out = "used for it; subject=folder takes each folder for a person"
-        reading.warn(f"no columns {file.format}", msg + way_out)
+        has = f"has no columns ({file.format}): `columns` {','.join(asked)} is not used for it"
+        way_out = "subject=folder takes each folder for a person"
+        reading.warn_of_file(f"no columns {file.format}", f"{has}; {way_out}", once=True)
 
 
 def _gathered(traces: Iterable[Trace | ApiPage]) -> Iterator[tuple[Trace, ...] | ApiPage]:

@@ -38,11 +38,11 @@ _SIDEWAYS = 5.0
 
 
 def traces_of_fixes(
-    fixes: Iterable[Fix | None], label: str, reading: Reading, subject: str | None = None
+    fixes: Iterable[Fix | None], reading: Reading, subject: str | None = None
 ) -> Iterator[Trace]:
     """Make a trace of each piece of one recording; None ends a piece."""
     trace = None
-    for trace in with_last_cut_off(_pieces(fixes, label, subject)):
+    for trace in with_last_cut_off(_pieces(fixes, reading.label, subject)):
         yield trace
     reading.counts.update([EMPTY] * (trace is None))
 

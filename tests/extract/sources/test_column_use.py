@@ -16,7 +16,7 @@ from point_tables import ROWS, csv, names, read, uses
 from trajanon.common.errors import BadInput
 from trajanon.extract import extract, traces
 from trajanon.extract.sources import source_tables
-from trajanon.extract.sources.columns import parse_columns
+from trajanon.extract.sources.column_roles import parse_columns
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trips import CUT_OFF
 
@@ -43,7 +43,7 @@ DANISH = """# Timestamp,Type of mobile,MMSI,Latitude,Longitude
 
 def used(path: Path) -> list[str]:
     how = Reading()
-    list(source_tables.read(path, path.name, how))
+    list(source_tables.read(path, how.of_file(path)))
     return uses(how)
 
 

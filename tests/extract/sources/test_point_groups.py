@@ -46,8 +46,8 @@ def parts(whole: pd.DataFrame, size: int) -> Iterator[pd.DataFrame]:
 
 def gather(whole: pd.DataFrame, size: int = 10**6, **how: Any) -> tuple[list[Trace], Counter[str]]:
     counts: Counter[str] = Counter()
-    reading = Reading(counts=counts, **how)
-    return list(traces_of_points(parts(whole, size), "t", reading)), counts
+    reading = Reading(what="t", label="t", counts=counts, **how)
+    return list(traces_of_points(parts(whole, size), reading)), counts
 
 
 def by_hand(rows: Sequence[Row], roles: Sequence[str]) -> dict[Any, list[int]]:
