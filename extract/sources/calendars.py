@@ -71,8 +71,9 @@ def _mended(time: Floats, reading: Reading) -> Floats:
 
     time, early = _in_one_era(time)
     if early.any():
-        has = f"has {early.sum():,} times 1,024 weeks early, when the weeks of GPS began again"
-        reading.warn_of_file("weeks", f"{has}: read as {_year(time[early][0])}")
+        has = "has times 1,024 weeks early, when the weeks of GPS began again"
+        read_as = f"{early.sum():,} in all: read as {_year(time[early][0])}"
+        reading.warn_of_file("weeks", f"{has}, {read_as}")
     reading.counts[MENDED] += int((buddhist | early).sum())
 
     wrong = np.isfinite(time) & ~within(time)

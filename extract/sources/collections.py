@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import compress, pairwise
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -154,14 +154,13 @@ def _ride_of_sensor(path: Path, reading: Reading) -> tuple[dict[str, str], pd.Da
     wanted = [*_SENSOR, *([_PRIVATE] if _PRIVATE in names else [])]
     places = [names.index(name) for name in wanted]
     rows = [fields_of(line, ";") for line in lines if line.strip()]
-    long_rows = [row for row in rows if len(row) > max(places)]
-    reading.counts[source_tables.UNREAD] += len(rows) - len(long_rows)
-    texts = [[row[place].strip() for place in places] for row in long_rows]
+    is_whole = [len(row) > max(places) for row in rows]
+    reading.counts[source_tables.UNREAD] += is_whole.count(False)
+    texts = [[row[place].strip() for place in places] for row in compress(rows, is_whole)]
     table = pd.DataFrame(texts, columns=wanted, dtype=str)
     if _PRIVATE not in table:
         table[_PRIVATE] = "0"
-    cut_off = bool(rows) and len(rows[-1]) <= max(places)
-    return about, table, cut_off
+    return about, table, not all(is_whole[-1:])
 
 
 def _check_names(path: Path, wanted: Sequence[str], names: Sequence[str], kind: str) -> None:

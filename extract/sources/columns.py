@@ -8,7 +8,7 @@ import pandas as pd
 
 from trajanon.common.columns_read import ColumnRole, NamesHeld, Why
 from trajanon.common.errors import BadInput, ColumnsUnclear
-from trajanon.extract.sources.column_evidence import Column, TableHead
+from trajanon.extract.sources.column_evidence import TableHead
 from trajanon.extract.sources.column_roles import (
     FILE,
     MARKS,
@@ -64,11 +64,9 @@ def used_columns(
     return choice.columns
 
 
-def named_columns(
-    names: Sequence[str], reading: Reading, *, geometry: bool = False
-) -> dict[str, str]:
+def named_columns(names: Sequence[str], reading: Reading) -> dict[str, str]:
     """Find which column plays which role by their names alone."""
-    choice = _Choice(names, None, reading, geometry=geometry)
+    choice = _Choice(names, pd.DataFrame(), reading, geometry=False, by_names=True)
     choice.take_coordinates()
     for role in ROLES:
         if role not in OF_COORDINATES:
@@ -83,15 +81,14 @@ def columns_of_lines(
     columns: pd.DataFrame, times: Sequence[str], reading: Reading
 ) -> dict[str, str]:
     """Find which attribute of lines plays which role, by their names; record this."""
+    choice = _Choice(list(columns), columns, reading, geometry=True, by_names=True)
     # A line has no rows that could be marked or ordered.
-    by_name = named_columns(list(columns), reading, geometry=True)
-    column_of = {role: by_name[role] for role in (*_OWNERS, "time") if role in by_name}
-    for role in column_of.keys() - {"time"}:
-        _refuse_list(Column(column_of[role], columns[column_of[role]]), reading.what)
+    for role in (*_OWNERS, "time"):
+        choice.take(role)
 
-    choice = _Choice(list(columns), columns, reading, geometry=True)
-    by_role = {"time": times[0], **column_of} if times else column_of
-    choice.roles = {role: ColumnRole(name, role, "name") for role, name in by_role.items()}
+    column_of = choice.columns
+    if times and "time" not in column_of:
+        choice.roles["time"] = ColumnRole(times[0], "time", "name")
     choice.head.recording = np.arange(len(columns))
     if "id" in column_of:
         choice.head.tell_recordings(column_of["id"])
@@ -105,17 +102,18 @@ class _Choice:
     def __init__(
         self,
         names: Sequence[str],
-        first: pd.DataFrame | None,
+        first: pd.DataFrame,
         reading: Reading,
         *,
         geometry: bool,
         nested: bool = False,
+        by_names: bool = False,
     ) -> None:
         self.names = names
         self.reading = reading
         self.geometry = geometry
-        self.by_names_alone = first is None
-        self.head = TableHead(pd.DataFrame() if first is None else first)
+        self.by_names = by_names  # alone, not by what columns hold
+        self.head = TableHead(first)
         self.roles: dict[str, ColumnRole] = {}
         self.keys: list[str] = []  # usual names of owners that count rows
 
@@ -169,7 +167,7 @@ class _Choice:
         """
         rule = ROLES[role]
         usual_names = self._free(role)
-        if self.by_names_alone:
+        if self.by_names:
             return [(name, "name") for name in usual_names]
 
         head = self.head
@@ -208,8 +206,11 @@ class _Choice:
         if self.names.count(name) > 1:
             twice = f"the column {name!r} appears twice in {self.reading.what}"
             raise BadInput(f"{twice}: rename one of them")
-        if name in self.head.columns:
-            _refuse_list(self.head.columns[name], self.reading.what)
+        # A line has many times.
+        is_list = name in self.head.columns and self.head.columns[name].holds_lists
+        if is_list and not (self.by_names and role == "time"):
+            why = "holds lists, not a value a row; name another in `columns`"
+            raise BadInput(f"the column {name!r} of {self.reading.what} {why}")
         return name
 
     def _check_there(self, role: str, name: str) -> None:
@@ -239,7 +240,7 @@ class _Choice:
             self._drop("lat", "lon")
         elif missing:
             self._refuse_without(missing)
-        elif not (self.by_names_alone or all(self.take(role) for role in SIGNS)):
+        elif not (self.by_names or all(self.take(role) for role in SIGNS)):
             self._drop(*SIGNS)
 
     def _drop(self, *roles: str) -> None:
@@ -326,9 +327,9 @@ class _Choice:
             self._refuse_two_clocks(name)
             if self._is_second_of_minute(name):
                 del self.roles["time"]
-                holds = f"holds in {name!r} seconds of the minute, and no times"
-                way_out = "name another column, `columns` time=..."
-                self.reading.warn_of_file("seconds", f"{holds}: {way_out}", once=True)
+                holds = f"of {self.reading.what} holds seconds of the minute, no times"
+                msg = f"the column {name!r} {holds}: name another, `columns` time=..."
+                self.reading.warn("seconds of the minute", msg)
                 return
 
         times = self.head.columns[name].times
@@ -447,13 +448,6 @@ def _finest(head: TableHead, ranked: list[tuple[str, Why]]) -> list[tuple[str, W
         return differ[name] < fine, bool(_SAYS_LOCAL.search(name)), not in_utc
 
     return sorted(ranked, key=key)
-
-
-def _refuse_list(column: Column, what: str) -> None:
-    """Refuse a column of lists, if it is used."""
-    if column.holds_lists:
-        why = "holds lists, not a value a row; name another in `columns`"
-        raise BadInput(f"the column {column.name!r} of {what} {why}")
 
 
 def is_row(fields: Sequence[str]) -> bool:

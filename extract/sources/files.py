@@ -166,7 +166,7 @@ def traces_of_files(
         if is_page:
             number, first = next(alike)
             pages = (page for _, page in chain([(number, first)], alike) if isinstance(page, list))
-            of_first = replace(reading, label=files[number].label)
+            of_first = replace(reading, label=f"{files[number].label}: ")
             for trace in joined_traces(pages, of_first, saved=True):
                 yield number, trace
         else:

@@ -256,7 +256,7 @@ def traces_of_boxes(
     ]
     for number, pages in enumerate(pages_of_boxes):
         # Trackable recordings have no other name than their place in a row.
-        of_box = replace(reading, label=f"box {number + 1}")
+        of_box = replace(reading, label=f"box {number + 1}: ")
         for trace in joined_traces(pages, of_box):
             yield number, trace
     reading.warned.tell_others()
@@ -303,7 +303,7 @@ def joined_traces(
                 yield from _whole(held, name, reading)
                 if part.track != track and not goes_on:
                     trackables += part.url is None
-                    name = part.url or f"{reading.label}: trackable {trackables}"
+                    name = part.url or f"{reading.label}trackable {trackables}"
                 held = [part]
             track = part.track
 
@@ -311,7 +311,7 @@ def joined_traces(
         if saved or (parts and not untimed):
             continue
         if page and not untimed:
-            repeated = f"{reading.label}: the server repeated a whole page"
+            repeated = f"{reading.label}the server repeated a whole page"
             way_out = "what follows it is not read, until its pages are removed from the cache"
             reading.warn("repeated page", f"{repeated}; {way_out}", reading.label)
         cut_off = False

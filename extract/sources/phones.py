@@ -287,11 +287,12 @@ def _points_within(document: Any, reading: Reading) -> list[Any]:
 
     longest, *shorter_lists = sorted(lists, key=lambda path: -len(lists[path]))
     for path in shorter_lists:
-        both_paths = f"has points in {longest} ({len(lists[longest]):,}) and {path}"
+        both_paths = f"points stand in {longest} ({len(lists[longest]):,}) and {path}"
         if _OF_THE_LONGEST * len(lists[path]) > len(lists[longest]):
             way_out = "save one of these lists alone"
-            raise BadInput(f"{reading.what} {both_paths} ({len(lists[path]):,}): {way_out}")
-        reading.warn_of_file("lists of points", f"{both_paths}: the latter are left out")
+            raise BadInput(f"{reading.what}: {both_paths} ({len(lists[path]):,}): {way_out}")
+        left_out = f"{reading.what}: {both_paths}: the latter are left out"
+        reading.warn("lists of points", left_out, reading.what)
         reading.counts[BESIDE] += len(lists[path])
     return [_point_of(point) for point in lists[longest]]
 

@@ -73,7 +73,7 @@ def _holds_several(trace: Trace) -> bool:
 def without_order(traces: Sequence[Trace]) -> bool:
     """Return whether most hops of untimed recordings are as long as those in a random order."""
     draw = np.random.default_rng(0)
-    hops, random_hops = list[Floats](), list[Floats]()
+    at_random = list[bool]()
     for trace in traces:
         if len(trace) < _FEW or trace.is_timed:
             continue
@@ -81,13 +81,8 @@ def without_order(traces: Sequence[Trace]) -> bool:
         lat, lon = trace.lat[known], trace.lon[known]
         if len(np.unique(lat + 1j * lon)) < _FEW:
             continue
-        hops.append(_metres(lat, lon))
+
         orders: list[Ints] = [draw.permutation(len(lat)) for _ in range(_DRAWS)]
-        random_hops.append(np.mean([_metres(lat[order], lon[order]) for order in orders], axis=0))
-    if not hops:
-        return False
-    lengths = (
-        np.array([hops_of_trace.sum() for hops_of_trace in hops]),
-        np.array([any_.sum() for any_ in random_hops]),
-    )
-    return bool(2 * (lengths[0] > _AT_RANDOM * lengths[1]).sum() > len(hops))
+        random_way = np.mean([_metres(lat[order], lon[order]).sum() for order in orders])
+        at_random.append(bool(_metres(lat, lon).sum() > _AT_RANDOM * random_way))
+    return 2 * sum(at_random) > len(at_random)

@@ -141,7 +141,7 @@ def test_the_last_trace_of_the_last_page_asked_for_may_go_on() -> None:
 
 def test_every_page_is_read_where_pages_cost_nothing() -> None:
     pages: list[Written] = [[], [(1, None, [None])], [(1, ANN, [1])], [(1, None, [9])]]
-    found = list(joined_traces(Asked(pages), Reading(label="here"), saved=True))
+    found = list(joined_traces(Asked(pages), Reading(label="here: "), saved=True))
     assert [trace.name for trace in found] == [ANN, "here: trackable 1"]
 
 
