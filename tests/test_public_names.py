@@ -11,12 +11,17 @@ ROOT = Path(__file__).parents[1]
 PUBLIC = [
     "BadInput",
     "Bound",
+    "ColumnsUnclear",
     "Evaluation",
     "FileProblem",
     "Findings",
+    "GuessedWarning",
+    "LeftOutWarning",
+    "MergedWarning",
     "MicroaggregatedTable",
     "NoTrajectories",
     "Partition",
+    "Progress",
     "Publisher",
     "Release",
     "ReleasedTrajectories",
@@ -25,7 +30,9 @@ PUBLIC = [
     "TooFewRecords",
     "TooFewSubjects",
     "TrajanonError",
+    "TrajanonWarning",
     "Trajectories",
+    "UnknownOption",
     "anonymize",
     "anonymize_file",
     "anonymize_parts",
@@ -94,7 +101,8 @@ def folders(top: str) -> set[str]:
     return {
         prefix + ".".join(file.parent.relative_to(ROOT).parts)
         for file in (ROOT / top).rglob("__init__.py")
-        if top != "trajanon" or not {"extract", "maps", "data"} & set(file.relative_to(ROOT).parts[-3:])
+        if top != "trajanon"
+        or not {"extract", "maps", "data"} & set(file.relative_to(ROOT).parts[-3:])
     }
 
 

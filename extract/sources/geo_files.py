@@ -121,7 +121,7 @@ def _of_layers(path: Path, names: Sequence[str | None], reading: Reading) -> Ite
     if len(refused) == len(names):
         raise BadInput(refused[0] if refused else f"{reading.what} holds no layer")
     for reason in refused:
-        reading.warn("layers", f"{reason}; this layer is left out", reason)
+        reading.warn("layers", f"{reason}; this layer is left out", reason, left_out=True)
 
 
 def _refuse_other_text(head: bytes, what: str) -> None:
@@ -392,7 +392,8 @@ def read_mds(path: Path, reading: Reading) -> Iterator[Trace]:
     trips_read = [_trip(trip) for trip in trips] if isinstance(trips, list) else []
     if WITHOUT_ROUTE in trips_read:
         why = "MDS 2.0 has points in /telemetry, read as a table"
-        reading.warn_of_file(WITHOUT_ROUTE, f"leaves out trips without a route: {why}", once=True)
+        msg = f"{reading.what} leaves out trips without a route: {why}"
+        reading.warn(WITHOUT_ROUTE, msg, left_out=True)
     yield from _traces_of_moving(trips_read, reading.with_columns(subject="device_id"))
 
 

@@ -25,7 +25,13 @@ import platformdirs
 from shapely import get_parts
 
 from trajanon.common.atomic_output import replacing
-from trajanon.common.errors import BadInput, FileProblem, ServerProblem
+from trajanon.common.errors import (
+    BadInput,
+    FileProblem,
+    LeftOutWarning,
+    ServerProblem,
+    TrajanonWarning,
+)
 from trajanon.common.hashing import hashes_of
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Notices, Progress, silent
@@ -140,7 +146,8 @@ class NumberedPages:
         # Of numbered pages the end is known only once the page after the last has been requested.
         pages = number_of(self.max_pages, "page")
         msg = f"stopped after {pages} of the box {self.box}, the server may have more: "
-        self.warned.warn(logger, "more pages", f"{msg}`max_pages` raises it", self._bbox)
+        message = f"{msg}`max_pages` raises it"
+        self.warned.warn("more pages", message, self._bbox, LeftOutWarning)
 
     def _page(self, number: int, query: Query) -> tuple[ApiPage, Query | None]:
         """Read a page and the query of the next one; download what is not there, or damaged."""
@@ -166,7 +173,7 @@ class NumberedPages:
         except OSError as error:
             why = error.strerror or error
             msg = f"cannot keep pages in {self._folder} ({why}): an interrupted download is lost"
-            self.warned.warn(logger, "cache", msg, str(self._folder))
+            self.warned.warn("cache", msg, str(self._folder), TrajanonWarning)
         return page, answer.following
 
     def _query_of(self, following: str) -> Query:
@@ -313,7 +320,8 @@ def joined_traces(
         if page and not untimed:
             repeated = f"{reading.label}the server repeated a whole page"
             way_out = "what follows it is not read, until its pages are removed from the cache"
-            reading.warn("repeated page", f"{repeated}; {way_out}", reading.label)
+            msg = f"{repeated}; {way_out}"
+            reading.warn("repeated page", msg, reading.label, left_out=True)
         cut_off = False
         break
     yield from _whole(held, name, reading, cut_off=cut_off)

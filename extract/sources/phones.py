@@ -291,9 +291,9 @@ def _points_within(document: Any, reading: Reading) -> list[Any]:
         if _OF_THE_LONGEST * len(lists[path]) > len(lists[longest]):
             way_out = "save one of these lists alone"
             raise BadInput(f"{reading.what}: {both_paths} ({len(lists[path]):,}): {way_out}")
-        left_out = f"{reading.what}: {both_paths}: the latter are left out"
-        reading.warn("lists of points", left_out, reading.what)
         reading.counts[BESIDE] += len(lists[path])
+        left_out = f"{reading.what}: {both_paths}: the latter are left out"
+        reading.warn(BESIDE, left_out, reading.what)
     return [_point_of(point) for point in lists[longest]]
 
 
