@@ -11,15 +11,7 @@ import numpy as np
 from trajanon.common.arrays import Bools, Ints, dense
 from trajanon.common.columns_read import TablesRead
 from trajanon.common.errors import NoTrajectories
-from trajanon.extract.clean import (
-    average_equal_times,
-    drop_impossible,
-    drop_strays,
-    drop_zero_hops,
-    settle_times,
-    sort_by_time,
-    spread_minutes,
-)
+from trajanon.extract import clean
 from trajanon.extract.dropped import AT_TWO_PLACES, SHORT, WHY_LEFT_OUT, Became, why_nothing
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.persons import Recordings
@@ -69,7 +61,7 @@ class Cutter:
             first, traces = head(traces)
             if first:
                 cleaned = Cutter(self.rules)._cleaned(batch(first))
-                self.rules, self._limits = with_limits(self.rules, drop_zero_hops(cleaned))
+                self.rules, self._limits = with_limits(self.rules, clean.drop_zero_hops(cleaned))
 
         gathered: list[Trace] = []
         size = 0
@@ -110,7 +102,7 @@ class Cutter:
         given = points.take(~repeated)
         cleaned = self._cleaned(given)
         self.recordings.place(cleaned, given, entered)
-        moving = self._kept("points repeated in place", cleaned, drop_zero_hops(cleaned))
+        moving = self._kept("points repeated in place", cleaned, clean.drop_zero_hops(cleaned))
 
         became = np.where(entered.repeated, Became.REPEATED, Became.ONE_PLACE)
         find = self._trips if self.rules.trips else self._windows
@@ -142,14 +134,14 @@ class Cutter:
 
     def _cleaned(self, points: Points) -> Points:
         kept = self._kept
-        points = kept("points impossible", points, drop_impossible(points))
-        settled = settle_times(points)
+        points = kept("points impossible", points, clean.drop_impossible(points))
+        settled = clean.settle_times(points)
         points = kept("points without time in a timed recording", points, settled)
-        points = sort_by_time(points)
-        apart, spread = spread_minutes(points)
+        points = clean.sort_by_time(points)
+        apart, spread = clean.spread_minutes(points)
         self.counts["points spread over their minute"] += spread
-        points = kept("points merged (equal times)", points, average_equal_times(apart))
-        return kept("stray points", points, drop_strays(points, self.rules))
+        points = kept("points merged (equal times)", points, clean.average_equal_times(apart))
+        return kept("stray points", points, clean.drop_strays(points, self.rules))
 
     def _trips(
         self, points: Points, traces: Sequence[Trace], became: Ints

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from trajanon.common.columns_read import ColumnsRead, columns_read
 from trajanon.common.errors import printable
@@ -72,100 +72,75 @@ LEFT_OUT = {why.counter: why for became, why in WHY_LEFT_OUT.items() if became >
 GAP, CUT_OFF, SHORT = list(LEFT_OUT)[2:]
 
 
-class Total(NamedTuple):
-    """All that something is dropped of."""
-
-    read: str  # its counter
-    unread: bool = False  # whether it does not count what is dropped, as a reader left it out
-
-
-_POINTS, _UNREAD_POINTS = Total("points read"), Total("points read", unread=True)
-_RECORDINGS, _UNREAD_RECORDINGS = Total("recordings read"), Total("recordings read", unread=True)
-
-
 class Part(NamedTuple):
     """What is dropped of a source."""
 
     counter: str  # perhaps with more behind it, in brackets
-    total: Total
+    unit: Literal["points", "recordings"]
     way_out: str = ""
 
 
-PARTS = {
-    part.counter: part
-    for part in (
-        Part(
-            "points impossible",
-            _POINTS,
-            "look whether the columns are the right ones (`columns` lat=...,lon=...)",
-        ),
-        Part("points without time in a timed recording", _POINTS),
-        Part(
-            "points merged (equal times)",
-            _POINTS,
-            "give finer times, or name their column (`columns` time=...)",
-        ),
-        Part("stray points", _POINTS, "raise `max_speed` if they are right"),
-        Part("points repeated in place", _POINTS),
-        Part("points of repeated recordings", _POINTS),
-        Part("points of stays", _POINTS),
-        Part("points alone between pauses and stays", _POINTS, "raise `max_pause`"),
-        Part(
-            "points outside the area",
-            _POINTS,
-            "give their `area`, W,S,E,N, or look whether columns are swapped",
-        ),
-        Part("points of other parts inside the area", _POINTS),
-        Part("points near the ends of a trace", _POINTS, "lower `trim_ends` to keep them"),
-        Part("points near hidden places", _POINTS),
-        Part("times that could not be read", _POINTS, "look at the column of times"),
-        Part(
-            "points without an id",
-            _UNREAD_POINTS,
-            "name the column that tells recordings apart with `columns` id=...",
-        ),
-        Part(
-            "points of traces without times",
-            _UNREAD_POINTS,
-            "name the column with `columns` time=..., or take their order, `untimed='accept'`",
-        ),
-        Part("points sorted by place, not along a track", _UNREAD_POINTS, _BY_PLACE),
-        Part("points without time", _UNREAD_POINTS, _BY_PLACE),
-        Part("points repeated by a shifted page", _UNREAD_POINTS),
-        Part("points of courses, which are planned, not recorded", _UNREAD_POINTS),
-        Part("points beside lines", _UNREAD_POINTS),
-        Part("points beside a longer list of points", _UNREAD_POINTS),
-        Part("positions that may be more than 500 m off", _UNREAD_POINTS),
-        Part("positions that could not be read", _UNREAD_POINTS),
-        Part("sentences without a valid fix", _UNREAD_POINTS),
-        Part("sentences that cannot be read, or with a wrong checksum", _UNREAD_POINTS),
-        Part(
-            "rows marked as not valid",
-            _UNREAD_POINTS,
-            "trips go on over them within `max_pause`, and within `max_gap` if it is given; if the "
-            "marks are wrong, remove their column",
-        ),
-        Part("rows that could not be read", _UNREAD_POINTS, "of a table a warning names the first"),
-        Part("rows inside a privacy area", _UNREAD_POINTS),
-        Part("rows without a position", _UNREAD_POINTS),
-        Part("rows without points", _UNREAD_RECORDINGS),
-        Part("features without geometry", _UNREAD_RECORDINGS),
-        Part("features that are no moving points", _UNREAD_RECORDINGS),
-        Part("features or trips that could not be read", _UNREAD_RECORDINGS),
-        Part("moving points of fewer than two places", _UNREAD_RECORDINGS),
-        Part("lines beside points", _UNREAD_RECORDINGS),
-        Part("lines that are no features", _UNREAD_RECORDINGS),
-        Part("trips without a route", _UNREAD_RECORDINGS),
-        Part("trips with missing points", _UNREAD_RECORDINGS),
-        Part("files that could not be read", _UNREAD_RECORDINGS),
-        Part("files without track points", _UNREAD_RECORDINGS),
-        Part("files of no known kind", _UNREAD_RECORDINGS),
-        Part("recordings of points that several people must have made", _UNREAD_RECORDINGS),
-        Part("members that are not GPX", _UNREAD_RECORDINGS),
-        Part("lines with more or fewer times than points", _RECORDINGS),
-        Part("files from their damage on", _RECORDINGS, "copy or download them again"),
-    )
-}
+_OF_WHAT_WAS_READ = (
+    Part("points impossible", "points", "name the right columns (`columns` lat=...,lon=...)"),
+    Part("points without time in a timed recording", "points"),
+    Part("points merged (equal times)", "points", "give finer times (`columns` time=...)"),
+    Part("stray points", "points", "raise `max_speed` if they are right"),
+    Part("points repeated in place", "points"),
+    Part("points of repeated recordings", "points"),
+    Part("points of stays", "points"),
+    Part("points alone between pauses and stays", "points", "raise `max_pause`"),
+    Part("points outside the area", "points", "give their `area`, unless columns are swapped"),
+    Part("points of other parts inside the area", "points"),
+    Part("points near the ends of a trace", "points", "lower `trim_ends` to keep them"),
+    Part("points near hidden places", "points"),
+    Part("times that could not be read", "points", "look at the column of times"),
+    Part("lines with more or fewer times than points", "recordings"),
+    Part("files from their damage on", "recordings", "copy or download them again"),
+)
+
+_LEFT_OUT_BY_READERS = (
+    Part("points without an id", "points", "name their column with `columns` id=..."),
+    Part(
+        "points of traces without times",
+        "points",
+        "name the column with `columns` time=..., or take their order, `untimed='accept'`",
+    ),
+    Part("points sorted by place, not along a track", "points", _BY_PLACE),
+    Part("points without time", "points", _BY_PLACE),
+    Part("points repeated by a shifted page", "points"),
+    Part("points of courses, which are planned, not recorded", "points"),
+    Part("points beside lines", "points"),
+    Part("points beside a longer list of points", "points"),
+    Part("positions that may be more than 500 m off", "points"),
+    Part("positions that could not be read", "points"),
+    Part("sentences without a valid fix", "points"),
+    Part("sentences that cannot be read, or with a wrong checksum", "points"),
+    Part(
+        "rows marked as not valid",
+        "points",
+        "trips go on over them within `max_pause`, and within `max_gap` if it is given; if the "
+        "marks are wrong, remove their column",
+    ),
+    Part("rows that could not be read", "points", "of a table a warning names the first"),
+    Part("rows inside a privacy area", "points"),
+    Part("rows without a position", "points"),
+    Part("rows without points", "recordings"),
+    Part("features without geometry", "recordings"),
+    Part("features that are no moving points", "recordings"),
+    Part("features or trips that could not be read", "recordings"),
+    Part("moving points of fewer than two places", "recordings"),
+    Part("lines beside points", "recordings"),
+    Part("lines that are no features", "recordings"),
+    Part("trips without a route", "recordings"),
+    Part("trips with missing points", "recordings"),
+    Part("files that could not be read", "recordings"),
+    Part("files without track points", "recordings"),
+    Part("files of no known kind", "recordings"),
+    Part("members that are not GPX", "recordings"),
+    Part("recordings of points that several people must have made", "recordings"),
+)
+
+PARTS = {part.counter: part for part in (*_OF_WHAT_WAS_READ, *_LEFT_OUT_BY_READERS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +204,7 @@ def _causes(provenance: Mapping[str, Any]) -> list[Counted | TripsLeftOut | TooS
     for counter, count in counts.items():
         part = PARTS.get(counter) or PARTS.get(counter.partition(" (")[0])
         if part is not None and count:
-            total = counts[part.total.read] + part.total.unread * count
+            total = counts[f"{part.unit} read"] + count * (part in _LEFT_OUT_BY_READERS)
             causes.append(Counted(counter, part.way_out, count, total))
 
     if trips := {counter: counts[counter] for counter in LEFT_OUT if counts[counter]}:

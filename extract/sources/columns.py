@@ -8,20 +8,8 @@ import pandas as pd
 
 from trajanon.common.columns_read import ColumnRole, NamesHeld, Why
 from trajanon.common.errors import BadInput, ColumnsUnclear
+from trajanon.extract.sources import column_roles
 from trajanon.extract.sources.column_evidence import TableHead
-from trajanon.extract.sources.column_roles import (
-    FILE,
-    MARKS,
-    OF_COORDINATES,
-    ONE_A_FILE,
-    ROLES,
-    SIGNS,
-    USUAL,
-    check_wanted,
-    is_word,
-    on_two_clocks,
-    plain,
-)
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.timestamps import may_be_gps_seconds
 from trajanon.trajectories.subjects import key_of
@@ -57,7 +45,7 @@ def used_columns(
     choice.take_owners()
     choice.take_times()
     choice.check_owners()
-    for role in MARKS:
+    for role in column_roles.MARKS:
         choice.take(role)
     choice.take_order()
     choice.record()
@@ -68,8 +56,8 @@ def named_columns(names: Sequence[str], reading: Reading) -> dict[str, str]:
     """Find which column plays which role by their names alone."""
     choice = _Choice(names, pd.DataFrame(), reading, geometry=False, by_names=True)
     choice.take_coordinates()
-    for role in ROLES:
-        if role not in OF_COORDINATES:
+    for role in column_roles.ROLES:
+        if role not in column_roles.OF_COORDINATES:
             choice.take(role)
 
     if not choice.has_parts:
@@ -121,12 +109,12 @@ class _Choice:
         ends = {name: name.rpartition(".")[2] for name in names} if nested else {}
         self.by_name: dict[str, list[str]] = {}
         for name, usual in [*((name, name) for name in names), *ends.items()]:
-            self.by_name.setdefault(plain(usual), []).append(name)
+            self.by_name.setdefault(column_roles.plain(usual), []).append(name)
 
-        check_wanted(reading.columns)
+        column_roles.check_wanted(reading.columns)
         self.said: dict[str, str] = {}
         for role, name in reading.columns.items():
-            if self._is_word(role, name) or (geometry and role in OF_COORDINATES):
+            if self._is_word(role, name) or (geometry and role in column_roles.OF_COORDINATES):
                 continue
             ending_so = [nested_name for nested_name, end in ends.items() if end == name]
             is_end = name not in names and len(ending_so) == 1
@@ -135,15 +123,15 @@ class _Choice:
     @property
     def columns(self) -> dict[str, str]:
         """Columns by their roles, in the order of the table of roles."""
-        return {role: self.roles[role].column for role in ROLES if role in self.roles}
+        return {role: self.roles[role].column for role in column_roles.ROLES if role in self.roles}
 
     @property
     def has_parts(self) -> bool:
         """Whether ids have parts: if this was said, or of GDAL's tracks."""
-        return "part" in self.said or plain(self.columns.get("id", "")) == "trackfid"
+        return "part" in self.said or column_roles.plain(self.columns.get("id", "")) == "trackfid"
 
     def _is_word(self, role: str, name: str) -> bool:
-        if not is_word(role, name):
+        if not column_roles.is_word(role, name):
             return False
         if name in self.names and role != "nameless":
             why = f"{role}={name} means no column: rename it"
@@ -152,7 +140,9 @@ class _Choice:
 
     def _free(self, role: str) -> list[str]:
         """List the columns of usual names that have no other role, best first."""
-        usual_names = (name for usual in USUAL[role] for name in self.by_name.get(usual, ()))
+        usual_names = (
+            name for usual in column_roles.USUAL[role] for name in self.by_name.get(usual, ())
+        )
         return list(dict.fromkeys(name for name in usual_names if name not in self._taken))
 
     @property
@@ -165,7 +155,7 @@ class _Choice:
 
         This is the one place where a column is chosen that nobody named.
         """
-        rule = ROLES[role]
+        rule = column_roles.ROLES[role]
         usual_names = self._free(role)
         if self.by_names:
             return [(name, "name") for name in usual_names]
@@ -190,11 +180,14 @@ class _Choice:
 
     def take(self, role: str) -> str | None:
         """Assign a role to the column that was said, or else to the best; None if there is none."""
-        if is_word(role, self.reading.columns.get(role, "")):
+        if column_roles.is_word(role, self.reading.columns.get(role, "")):
             return None
 
         if (column_said := self.said.get(role)) is not None:
-            self._check_there(role, column_said)
+            if column_said not in self.names:
+                self._refuse_rows()
+                problem = f"{self.reading.what} has no column {column_said!r} for {role}"
+                raise self._unclear(problem, "name one of these", role)
             self.roles[role] = ColumnRole(column_said, role, "said")
         elif ranked := self.ranked(role):
             name, why = ranked[0]
@@ -209,15 +202,9 @@ class _Choice:
         # A line has many times.
         is_list = name in self.head.columns and self.head.columns[name].holds_lists
         if is_list and not (self.by_names and role == "time"):
-            why = "holds lists, not a value a row; name another in `columns`"
-            raise BadInput(f"the column {name!r} of {self.reading.what} {why}")
+            holds = "holds lists, not a value a row; name another in `columns`"
+            raise BadInput(f"the column {name!r} of {self.reading.what} {holds}")
         return name
-
-    def _check_there(self, role: str, name: str) -> None:
-        if name not in self.names:
-            self._refuse_rows()
-            problem = f"{self.reading.what} has no column {name!r} for {role}"
-            raise self._unclear(problem, "name one of these", role)
 
     def _unclear(self, problem: str, way_out: str, *roles: str, table: str = "") -> ColumnsUnclear:
         """Return the error that lists the columns of the table."""
@@ -240,8 +227,8 @@ class _Choice:
             self._drop("lat", "lon")
         elif missing:
             self._refuse_without(missing)
-        elif not (self.by_names or all(self.take(role) for role in SIGNS)):
-            self._drop(*SIGNS)
+        elif not (self.by_names or all(self.take(role) for role in column_roles.SIGNS)):
+            self._drop(*column_roles.SIGNS)
 
     def _drop(self, *roles: str) -> None:
         for role in roles:
@@ -276,12 +263,12 @@ class _Choice:
         recording_of = f"each subject ({self.columns.get('subject')})"
         if self.roles.keys().isdisjoint(_OWNERS):
             recording_of = "a file"
-            if self.reading.columns.get("id") != FILE:
+            if self.reading.columns.get("id") != column_roles.FILE:
                 self._refuse_several()
-            self.reading.counts[ONE_A_FILE] += 1
+            self.reading.counts[column_roles.ONE_A_FILE] += 1
 
         for name in self.keys:
-            role = "id" if plain(name) in USUAL["id"] else "subject"
+            role = "id" if column_roles.plain(name) in column_roles.USUAL["id"] else "subject"
             if role in self.roles or name in self.columns.values():
                 continue
             msg = f"the column {name!r} of {self.reading.what} counts rows: "
@@ -294,10 +281,11 @@ class _Choice:
     def _refuse_several(self) -> None:
         """Refuse a table if a column may tell recordings apart, or if it has no times."""
         suspects = [name for name in self._unused() if self._may_tell_apart(name)]
-        suspects.sort(key=lambda name: plain(name) != _SEQUENCE)
+        suspects.sort(key=lambda name: column_roles.plain(name) != _SEQUENCE)
         suspects = suspects if _CLOCKS & self.roles.keys() else ["..."]
         if suspects:
-            way_out = f"say `columns` id={suspects[0]}, or id={FILE} if each file is one recording"
+            one_each = f"id={column_roles.FILE} if each file is one recording"
+            way_out = f"say `columns` id={suspects[0]}, or {one_each}"
             problem = f"{self.reading.what} has no column known as id"
             raise self._unclear(problem, way_out, "id", table=self.reading.what)
 
@@ -341,7 +329,7 @@ class _Choice:
 
     def _refuse_two_clocks(self, name: str) -> None:
         """Refuse numbers that may count from 1970, or from 1980 as GPS does."""
-        if on_two_clocks(self.head, name):
+        if column_roles.on_two_clocks(self.head, name):
             example = self.head.columns[name].values.dropna().iloc[0]
             why = f"such as {example}, may count from 1970 or, as GPS does, from 1980"
             way_out = f"say `columns` time={name}, or gps_seconds={name}"
@@ -379,7 +367,7 @@ class _Choice:
         """Record how the columns were used, and what the others may be; warn of unused times."""
         used = set(self.columns.values())
         unused = [ColumnRole(name) for name in self.names if name not in used]
-        by_role = (self.roles[role] for role in ROLES if role in self.roles)
+        by_role = (self.roles[role] for role in column_roles.ROLES if role in self.roles)
         self.reading.tables.uses[(*by_role, *unused)] += 1
 
         if not _CLOCKS & self.roles.keys():

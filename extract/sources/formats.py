@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ from trajanon.extract.trace import Trace
 from trajanon.trajectories.subjects import spelled
 
 _HEAD, _HEAD_OF_JSON = 4096, 1 << 20  # bytes
+_owner = attrgetter("name", "subject")  # what the pieces of a recording share
+
 _BY_TRACK = ("gpx", "gpx-archive", "kml")
 _GATHERED = 50_000  # points, by which the times of recordings are checked together
 
@@ -150,7 +153,7 @@ def _gathered(traces: Iterable[Trace | ApiPage]) -> Iterator[tuple[Trace, ...] |
             if isinstance(read, list):
                 yield read
                 continue
-            if points >= _GATHERED and not _is_of(read, gathered[-1]):
+            if points >= _GATHERED and _owner(read) != _owner(gathered[-1]):
                 yield tuple(gathered)
                 gathered = []
                 points = 0
@@ -160,11 +163,6 @@ def _gathered(traces: Iterable[Trace | ApiPage]) -> Iterator[tuple[Trace, ...] |
         yield tuple(gathered)
         raise
     yield tuple(gathered)
-
-
-def _is_of(piece: Trace, recording: Trace) -> bool:
-    """Return whether a piece goes on with a recording."""
-    return (piece.name, piece.subject) == (recording.name, recording.subject)
 
 
 def _of_its_folder(trace: Trace, file: SourceFile) -> Trace:

@@ -243,9 +243,8 @@ def read_points(path: Path, reading: Reading) -> Iterator[Trace]:
 
     rows = pd.DataFrame([row for value in values if (row := _row(value, reading))], dtype=object)
     if not len(rows):
-        raise FileProblem(
-            f"{reading.what} holds no JSON object with a point, in a line or in a list"
-        )
+        nothing = "no JSON object with a point, in a line or in a list"
+        raise FileProblem(f"{reading.what} holds {nothing}")
 
     def chunks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         yield rows[list(columns)]

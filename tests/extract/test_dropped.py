@@ -37,7 +37,7 @@ def with_places(some: int, lat: float) -> Trace:
 def test_a_tenth_of_the_points_is_told_with_its_cause(some: int) -> None:
     """Of 82 points."""
     assert told(with_places(some, 91.0)) == [
-        "Left out: points impossible, 11 % (9 of 82); look whether the columns are the right ones "
+        "Left out: points impossible, 11 % (9 of 82); name the right columns "
         "(`columns` lat=...,lon=...)."
     ] * (some == 9)
 
