@@ -205,6 +205,8 @@ def _causes(provenance: Mapping[str, Any]) -> list[Counted | TripsLeftOut | TooS
         part = PARTS.get(counter) or PARTS.get(counter.partition(" (")[0])
         if part is not None and count:
             total = counts[f"{part.unit} read"] + count * (part in _LEFT_OUT_BY_READERS)
+            # What was read may be left out before it is counted, as without times.
+            total = max(total, count)
             causes.append(Counted(counter, part.way_out, count, total))
 
     if trips := {counter: counts[counter] for counter in LEFT_OUT if counts[counter]}:

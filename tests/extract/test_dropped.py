@@ -119,3 +119,10 @@ def test_each_counter_of_a_reader_says_what_it_is_a_share_of() -> None:
     counted = counters_of_readers() - NOTHING_IS_LOST - ways_out - {OSM_ATTRIBUTION}
     assert len(counted) > 20
     assert counted <= dropped.PARTS.keys()
+
+
+def test_what_is_left_out_before_it_is_counted_is_all_of_itself() -> None:
+    """Lines whose times cannot be used, of which the others are refused as untimed."""
+    counts = {"lines with more or fewer times than points": 8}
+    why = dropped.why_nothing({**provenance(), "counts": counts})
+    assert why == "lines with more or fewer times than points, 100 % (8 of 8)"
