@@ -186,7 +186,8 @@ def _of_layer(path: Path, name: str | None, reading: Reading) -> Iterator[Trace]
             separated = file.read(1) == b"\x1e"
             file.seek(0)
             lines = sum(line.count(b"\x1e") if separated else not line.isspace() for line in file)
-        reading.counts[NO_FEATURE] += max(lines - table.num_rows, 0)
+        if lines > table.num_rows:
+            reading.counts[NO_FEATURE] += lines - table.num_rows
 
     yield from traces_of_features(
         *_features(table, column, reading.what),

@@ -4,21 +4,24 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from msgspec import structs
 
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput
-from trajanon.common.number_text import number_of, page, shown
+from trajanon.common.number_text import Displayed, number_of
 from trajanon.common.plain_text import escaped_json
+from trajanon.common.remote_folder import Folder, is_url
+from trajanon.common.settings import RowsName
 from trajanon.files.release_formats import RELEASE_FORMATS, check_release_format, write_release
 from trajanon.release.release_words import cost
-from trajanon.release.report import Report, json_ready, report_path
+from trajanon.release.report import Report, Rows, checked, json_ready, report_path
 from trajanon.release.verdict import Verdict, verdict
 from trajanon.trajectories.trajectories import ReleasedTrajectories
 
@@ -27,8 +30,15 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Release:
+class SupportsWrite(Protocol):
+    """A buffer, or a file that is open for bytes."""
+
+    def write(self, data: bytes, /) -> object:
+        """Write bytes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Release(Displayed):
     """What may be published, and what the holder should know of it.
 
     Attributes
@@ -61,9 +71,11 @@ class Release:
     @property
     def verdict(self) -> Verdict:
         """The verdict of its report: whether it may be published, and with which remarks."""
-        return verdict(self.report)
+        return verdict(checked(self.report))
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(
+        self, path: str | os.PathLike[str] | SupportsWrite, *, format: str | None = None
+    ) -> None:
         """Write the release, and its report beside it.
 
         Parameters
@@ -71,12 +83,15 @@ class Release:
         path
             Ends in .parquet, .gpkg, .geojson, .csv or .gpx, or with times in .mfjson; the report
             has the same name, ends in .report.json, and is readable by its owner only. Both are
-            replaced, or neither is.
+            replaced, or neither is. To a URL, which fsspec opens, to a buffer or an open file the
+            release is written alone: nobody knows who reads there.
+        format
+            Of a buffer: parquet, gpkg, geojson, csv, gpx or mfjson.
 
         Raises
         ------
         BadInput
-            If the suffix is not that of a format, or of one of times and there are none.
+            If the suffix or format is not known, or is one of times and there are none.
         FileProblem
             If one of the two cannot be written.
 
@@ -91,12 +106,42 @@ class Release:
         >>> lines = Path("anonymized.csv").read_text().splitlines()
         >>> print(lines[0], len(lines))
         id,lat1,lon1,lat2,lon2 3
+        >>> from io import BytesIO
+        >>> release.write(buffer := BytesIO(), format="csv")
+        >>> len(buffer.getvalue().splitlines())
+        3
         """
+        if not isinstance(path, str | os.PathLike):
+            self._write_stream(path, format)
+            return
+        if format is not None:
+            raise BadInput("`format` is for buffers: the end of a path says the format")
+        if isinstance(path, str) and is_url(path):
+            folder, _, name = path.rpartition("/")
+            check_release_format(Path(name), timed=self.trajectories.times is not None)
+            with Folder(folder).writing(name) as stream:
+                self._write_stream(stream, Path(name).suffix)
+            return
         check_release_format(path := Path(path), timed=self.trajectories.times is not None)
-        report = new_report_path(path, json_report(self.report))
+        text = json_report(self.report)
+        report = new_report_path(path, text)
         with replacing(path, report, public=[path]) as (release_draft, report_draft):
             write_release(release_draft, self.trajectories)
-            report_draft.write_text(json_report(self.report), encoding="utf-8")
+            report_draft.write_text(text, encoding="utf-8")
+
+    def _write_stream(self, stream: SupportsWrite, format: str | None) -> None:
+        """Write the release alone, as one of the formats, where bytes can be written."""
+        if not hasattr(stream, "write"):
+            raise BadInput(f"`path` must be a path, a URL or a buffer (got {stream!r:.40})")
+        if format is None:
+            raise BadInput("a buffer has no name that says the format: add `format`, such as csv")
+        with TemporaryDirectory(prefix="trajanon-") as folder:
+            draft = Path(folder) / f"release.{format.removeprefix('.')}"
+            self.write(draft)
+            try:
+                stream.write(draft.read_bytes())
+            except TypeError as error:
+                raise BadInput(f"`path` must take bytes, as BytesIO does: {error}") from error
 
     def to_geodataframe(self) -> "GeoDataFrame":
         """Give the released trajectories as LineStrings in a GeoDataFrame, in WGS 84.
@@ -118,21 +163,21 @@ class Release:
         """
         return self.trajectories.to_dataframe()
 
-    def __repr__(self) -> str:
-        return shown(type(self).__name__, [said for _, said in self._facts])
-
-    def _repr_html_(self) -> str:
-        return page(self._facts)
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the rows of `to_dataframe` to libraries such as polars, pyarrow and DuckDB."""
+        return self.trajectories.__arrow_c_stream__(requested_schema)
 
     @property
     def _facts(self) -> list[tuple[str, str]]:
         """The content and cost of the release, as far as the report has them."""
         n, m = self.trajectories.points.shape[:2]
-        report, what = self.report, f"{number_of(n, 'row')} of {m} points"
-        if "lines" not in report:
-            return [("Release", what)]
-        what += f" on {number_of(report['lines'], 'line')}, k = {report['k']} {report['counted']}"
-        return [("Release", what), ("Cost", cost(report))]
+        rows = f"{number_of(n, 'row')} of {m} points"
+        if "lines" not in self.report:
+            return [("Release", rows)]
+        report = checked(self.report)
+        lines = number_of(report.line_count, "line")
+        facts = f"{rows} on {lines}, k = {report.k} {report.counted}"
+        return [("Release", facts), ("Cost", cost(report))]
 
 
 PART = 100_000
@@ -155,6 +200,10 @@ class DistinctLines:
         points = np.repeat(self.lines[lines], copies, axis=0)
         times = None if self.times is None else np.repeat(self.times[lines], copies, axis=0)
         return ReleasedTrajectories(points, provenance=self.words, times=times)
+
+    def reporting(self, **added: object) -> "DistinctLines":
+        """Add to the report what is not known of the lines alone, by its fields."""
+        return replace(self, report=structs.replace(self.report, **added))
 
     @property
     def release(self) -> Release:
@@ -180,14 +229,14 @@ def new_report_path(release: Path, text: str = "") -> Path:
 
 
 def with_report(
-    release: Release | ReleasedTrajectories, report: Mapping[str, Any] | None
-) -> tuple[ReleasedTrajectories, Mapping[str, Any]]:
-    """Take a release and its report, whether they are given as one or as two."""
+    release: Release | ReleasedTrajectories, report: Report | Mapping[str, Any] | None
+) -> tuple[ReleasedTrajectories, Report]:
+    """Return a release and its report, whether they are given as one or as two."""
     if isinstance(release, Release):
         if report is None:
-            return release.trajectories, release.report
+            return release.trajectories, checked(release.report)
     elif report is not None:
-        return release, report
+        return release, checked(report)
     raise BadInput(
         "give the Release that anonymize made, or the released trajectories and their report"
     )
@@ -218,18 +267,18 @@ def _written(value: object, depth: int) -> str:
     return "{\n" + ",\n".join(entries) + "\n" + (depth - 1) * " " + "}"
 
 
-def own_rows(
-    way: str, line: Ints, subject: Ints | None
-) -> tuple[Bools, dict[str, str | int | list[int] | None]]:
-    """Find which trajectories have rows, (n,), the first of a subject on a line; and an account."""
-    known, own = subject is not None, np.ones(len(line), dtype=np.bool_)
+def own_rows(way: RowsName, line: Ints, subject: Ints | None) -> tuple[Bools, Rows]:
+    """Find which trajectories have rows, (n,), the first of a subject on a line; and report it."""
+    known = subject is not None
+    own = np.ones(len(line), dtype=np.bool_)
     if subject is not None:
         own[:] = False
         own[np.unique(line * len(line) + dense(subject), return_index=True)[1]] = True
-    return own, {
-        "way": way if known or way == "lines" else "trajectories",
-        "trajectories": len(line),
-        "subjects": int(own.sum()) if known else None,
-        "lines": int(line.max()) + 1,
-        "without": np.flatnonzero(~own).tolist(),
-    }
+
+    return own, Rows(
+        way=way if known or way == "lines" else "trajectories",
+        trajectories=len(line),
+        subjects=int(own.sum()) if known else None,
+        lines=int(line.max()) + 1,
+        without=np.flatnonzero(~own).tolist(),
+    )

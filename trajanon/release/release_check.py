@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +39,9 @@ from trajanon.files.release_lines import (
 from trajanon.files.trajectory_files import part_name
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.release import Release, on_disk
-from trajanon.release.report import Report, line_keys, own_rows_in, report_beside, report_path
+from trajanon.release.report import Report, line_keys, report_beside, report_path
 from trajanon.release.verdict_words import MADE_AS_PUBLISHED
-from trajanon.trajectories.displacements import lengths
+from trajanon.trajectories.distances import lengths
 from trajanon.trajectories.times import BEGINS, MINUTE, Clock
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -115,7 +115,7 @@ class Findings:
 
 def check(
     release: str | os.PathLike[str] | Release,
-    k: int,
+    k: SupportsIndex,
     *,
     trajectories: Trajectories | None = None,
     against: Earlier | Sequence[Earlier] | None = None,
@@ -181,7 +181,7 @@ def check(
             stack.enter_context(on_disk(other)) if isinstance(other, Release) else Path(other)
             for other in releases
         ]
-        return _checked(Path(release), k, trajectories, earlier)
+        return _checked(Path(release), check_k(k), trajectories, earlier)
 
 
 def report_of(path: Path) -> Report | None:
@@ -196,7 +196,7 @@ def report_of(path: Path) -> Report | None:
         release = read_release(file)
         rows += len(release)
         keys.update(line_keys(release.points, release.times).tolist())
-    if rows != own_rows_in(report).sum() or keys != set(report.get("line_keys") or []):
+    if rows != report.own_rows.sum() or keys != set(report.line_keys):
         raise BadInput(
             f"{report_path(path)} is the report of another release than {path}: move it away to "
             "judge the file alone, or run trajanon anonymize again"
@@ -207,7 +207,6 @@ def report_of(path: Path) -> Report | None:
 def _checked(
     release: Path, k: int, trajectories: Trajectories | None, earlier: Sequence[Path]
 ) -> Findings:
-    k = check_k(k)
     if earlier and trajectories is None:
         raise BadInput("`against` needs `trajectories`: the originals of these releases")
     if release.is_dir():
