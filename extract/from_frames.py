@@ -11,7 +11,7 @@ from trajanon.common.errors import BadInput, ColumnsUnclear, LeftOutWarning, war
 from trajanon.extract.cutting import cut
 from trajanon.extract.dropped import sentences
 from trajanon.extract.rules import Rules
-from trajanon.extract.sources.columns import known_as
+from trajanon.extract.sources.column_roles import known_as
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.point_groups import FIRST
 from trajanon.extract.sources.source_tables import traces_of_table
