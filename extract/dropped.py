@@ -89,7 +89,11 @@ _OF_WHAT_WAS_READ = (
     Part("points of repeated recordings", "points"),
     Part("points of stays", "points"),
     Part("points alone between pauses and stays", "points", "raise `max_pause`"),
-    Part("points outside the area", "points", "give their `area`, unless columns are swapped"),
+    Part(
+        "points outside the area",
+        "points",
+        "give their `area`, W,S,E,N, or look whether columns are swapped",
+    ),
     Part("points of other parts inside the area", "points"),
     Part("points near the ends of a trace", "points", "lower `trim_ends` to keep them"),
     Part("points near hidden places", "points"),
