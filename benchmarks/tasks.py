@@ -29,10 +29,9 @@ from synthesiser import along, synthesised
 import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.data import sample
-from trajanon.evaluation.attacks.attack import Published
+from trajanon.evaluation.attacks.attack import Published, published
 from trajanon.evaluation.attacks.known_tracks import Movement, Noise
 from trajanon.evaluation.attacks.linkage import attacks
-from trajanon.evaluation.attacks.published import published
 from trajanon.evaluation.attacks.verification import verification
 from trajanon.evaluation.evaluation import ROUNDED
 from trajanon.evaluation.usefulness import flow_similarity, flows
@@ -49,7 +48,7 @@ from trajanon.release.perturbation import (
 from trajanon.release.report import checked
 from trajanon.release.snapping import RoadsToFollow, traced
 from trajanon.street_counts.streets import ReleasedLines, count_on_streets
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.geodesy import cells
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import Trajectories

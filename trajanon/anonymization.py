@@ -25,9 +25,9 @@ from trajanon.grouping.refinements.blocks import block_count
 from trajanon.grouping.refinements.people import nearer_to_people
 from trajanon.grouping.sliding.alignment import align as slide_to_groups
 from trajanon.grouping.sliding.alignment import may_slide
-from trajanon.grouping.sliding.placing import placed
+from trajanon.grouping.sliding.choice_of_run import placed
 from trajanon.release.assembly import Figures, GroupLines, TableDetails, errors_of, finished
-from trajanon.release.leaving_out import Surroundings, ends_of, mend
+from trajanon.release.mending import Surroundings, ends_of, mend
 from trajanon.release.people_left import counts_of, drives_left, people_left
 from trajanon.release.plan import Plan, Scales
 from trajanon.release.release import DistinctLines, Release
@@ -36,7 +36,7 @@ from trajanon.release.report import Chains, Choice, Mended, Persons, digest_of, 
 from trajanon.release.selection import OneEach, one_each, whole_days
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.trajectories.days import of_equally_many
-from trajanon.trajectories.displacements import summary
+from trajanon.trajectories.distances import summary
 from trajanon.trajectories.subjects import Nameless
 from trajanon.trajectories.times import departure_days, search_columns, timing_of
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories

@@ -16,7 +16,7 @@ from trajanon.common.arrays import dense
 from trajanon.common.errors import BadInput
 from trajanon.maps import compare, html, public, save
 from trajanon.maps.style import PALETTE
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 NOTICE = "For the holder of the data, not for publication."

@@ -20,7 +20,7 @@ from trajanon.grouping.loss import loss_to
 from trajanon.release.originals import matched
 from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.report import Length, checked
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 
 
 @given(st.floats(1e-3, 1e6), st.integers(10, 100_000), st.booleans())

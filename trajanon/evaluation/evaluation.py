@@ -10,13 +10,12 @@ import numpy as np
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import Settings
-from trajanon.evaluation.attacks.attack import Attack, Published
+from trajanon.evaluation.attacks.attack import Attack, Published, published
 from trajanon.evaluation.attacks.chains import people_followed
 from trajanon.evaluation.attacks.habits import other_trips
 from trajanon.evaluation.attacks.inference import inferred
 from trajanon.evaluation.attacks.known_tracks import Guessed, Movement, Noise
 from trajanon.evaluation.attacks.linkage import attacks
-from trajanon.evaluation.attacks.published import published
 from trajanon.evaluation.attacks.rebuilding import Ways, rebuilding
 from trajanon.evaluation.attacks.verification import Verified, verification
 from trajanon.evaluation.comparisons import Curve, drawn_half, hold_out, options_in

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
+from enum import StrEnum
 from itertools import groupby
 from typing import Any
 
@@ -25,12 +26,12 @@ from trajanon.evaluation.publisher import Publisher
 from trajanon.evaluation.risk_bars import risk_bars
 from trajanon.evaluation.usefulness import DURATION_CLASS
 from trajanon.release.findings import Finding
+from trajanon.release.left_out import left_out_of
 from trajanon.release.people_left import Left, counts_of, few_left
 from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import Report
-from trajanon.release.source_counts import left_out_of
 from trajanon.release.verdict import Verdict, again, groups_below_k, verdict
 from trajanon.release.verdict_words import label_of, sentence_of
 from trajanon.street_counts.streets import StreetUsefulness
@@ -47,6 +48,17 @@ _AS_THEY_ARE = (
     *("subjects", "nameless", "nameless_count_as"),
 )
 """What an account repeats."""
+
+
+class Basis(StrEnum):
+    """What an entry of the certificate or of the record of processing rests on."""
+
+    MEASUREMENT = "measurement"
+    PROOF = "statement with a proof"
+    REPORT = "report of the program"
+    WORD = "the publisher's word"
+    BLANK = "blank"
+    NOT_ASSESSED = "not assessed"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

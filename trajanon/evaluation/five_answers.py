@@ -12,7 +12,7 @@ from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import EXACT, Crowd
 from trajanon.release.release_words import cost, left_out, people_sentences, who_is_counted
 from trajanon.release.report import Report
-from trajanon.trajectories.displacements import Summary
+from trajanon.trajectories.distances import Summary
 
 
 class Answer(NamedTuple):

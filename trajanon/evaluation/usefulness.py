@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.trajectories.displacements import (
+from trajanon.trajectories.distances import (
     Summary,
     curve_distance,
     displacement,

@@ -17,6 +17,7 @@ from trajanon.files.release_lines import in_order
 from trajanon.grouping.k_promise import broken_promises, subjects_per_group
 from trajanon.grouping.partition import Stage
 from trajanon.release.holder_key import fingerprint
+from trajanon.release.left_out import source_of
 from trajanon.release.perturbation import PublicWidths
 from trajanon.release.plan import Plan
 from trajanon.release.release import DistinctLines, own_rows
@@ -37,8 +38,7 @@ from trajanon.release.report import (
     TimeWidths,
     line_keys,
 )
-from trajanon.release.source_counts import source_of
-from trajanon.trajectories.displacements import Summary, lengths
+from trajanon.trajectories.distances import Summary, lengths
 from trajanon.trajectories.subjects import Merged, Nameless
 from trajanon.trajectories.times import Timing
 from trajanon.trajectories.trajectories import (

@@ -41,7 +41,7 @@ from trajanon.grouping.k_promise import check_k
 from trajanon.release.release import Release, on_disk
 from trajanon.release.report import Report, line_keys, report_beside, report_path
 from trajanon.release.verdict_words import MADE_AS_PUBLISHED
-from trajanon.trajectories.displacements import lengths
+from trajanon.trajectories.distances import lengths
 from trajanon.trajectories.times import BEGINS, MINUTE, Clock
 from trajanon.trajectories.trajectories import Trajectories
 

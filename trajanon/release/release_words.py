@@ -3,10 +3,10 @@
 from math import inf
 
 from trajanon.common.number_text import UNITS, enumerated, metres, number_of, two_digits
+from trajanon.release.left_out import LeftOut, left_out_of
 from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.report import Report
-from trajanon.release.source_counts import LeftOut, left_out_of
-from trajanon.trajectories.displacements import Summary
+from trajanon.trajectories.distances import Summary
 
 _MOST_REASONS = 4  # of one kind; the others are few
 

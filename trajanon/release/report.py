@@ -18,7 +18,7 @@ from trajanon.common.number_text import UnitName
 from trajanon.common.settings import PAIR, ReleaseSettings, TimesName
 from trajanon.grouping.partition import Stage
 from trajanon.trajectories.days import days_of
-from trajanon.trajectories.displacements import Summary
+from trajanon.trajectories.distances import Summary
 from trajanon.trajectories.subjects import Merged, Nameless
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import Trajectories

@@ -49,8 +49,8 @@ from trajanon.release.release import DistinctLines, json_report
 from trajanon.release.released_lines import TrajectoryGroups
 from trajanon.release.report import Mended, json_ready
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.shards.publication import LedgerLike, anonymized, check_ledger
-from trajanon.trajectories.displacements import Histogram, Summary, joined_histograms
+from trajanon.shards.single_file import LedgerLike, anonymized, check_ledger
+from trajanon.trajectories.distances import Histogram, Summary, joined_histograms
 from trajanon.trajectories.subjects import Nameless
 from trajanon.trajectories.times import timing_for
 from trajanon.trajectories.trajectories import Trajectories

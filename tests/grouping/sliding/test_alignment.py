@@ -26,7 +26,7 @@ from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
 from trajanon.grouping.refinements.annealing import PASS
 from trajanon.grouping.sliding.alignment import WindowLog, may_slide
 from trajanon.grouping.sliding.windows import Aligned
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")
