@@ -189,7 +189,7 @@ def anonymized_table(
     lines = GroupLines.of(grouped_ones, groups, out)
     figures = Figures(
         loss=groups.information_loss,
-        errors={name: summary(errors) for name, errors in errors_of(groups).items()},
+        errors={name: summary(errors) for name, errors in errors_of(groups)},
         mended=mended,
         widths=groups.widths,
         stages=groups.partition.stages,

@@ -28,7 +28,6 @@ class Measured(NamedTuple):
     attacks: Sequence[Attack]
     inferred: Sequence[Inferred]
     verified: Verified | None
-    curve_distance: Mapping[str, float]  # metres from the nearest point of the original
     below_k: int  # lines with fewer than k behind them
 
 
@@ -50,7 +49,7 @@ def five_answers(
             _who_knows_all_other_tracks(report, measured, crowd),
         ),
         Answer("What was left out?", left_out(report, crowd)),
-        Answer("What does it cost?", cost(report, crowd, measured and measured.curve_distance)),
+        Answer("What does it cost?", cost(report, crowd)),
     ]
 
 

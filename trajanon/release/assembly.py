@@ -1,7 +1,7 @@
 """The lines of all groups -> the rows of a release in their order, and its report."""
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from trajanon.release.release import DistinctLines, own_rows
 from trajanon.release.released_lines import TrajectoryGroups
 from trajanon.release.report import checked, line_keys
 from trajanon.release.source_counts import source_of
-from trajanon.trajectories.displacements import Summary, lengths
+from trajanon.trajectories.displacements import Summary, displacement, lengths, to_line, to_way
 from trajanon.trajectories.subjects import Merged, Nameless
 from trajanon.trajectories.times import Timing
 from trajanon.trajectories.trajectories import (
@@ -31,6 +31,9 @@ from trajanon.trajectories.trajectories import (
     marked,
     unit_of,
 )
+
+CURVE_DISTANCES = (to_line, to_way)
+"""How far ways and lines are apart, wherever along them; named so in reports."""
 
 Mended = Mapping[str, Mapping[str, int]]
 """How many groups were mended, left out, or left as they are, by what was wrong."""
@@ -94,13 +97,12 @@ class TableDetails(NamedTuple):
     alignment_skipped: bool = False
 
 
-def errors_of(groups: TrajectoryGroups) -> dict[str, Floats | Metres]:
-    """Measure metres and seconds from trajectories to their lines, and their lengths."""
-    return {
-        "displacement": groups.moved,
-        "length": lengths(groups.trajectories.points),
-        **groups.late,
-    }
+def errors_of(groups: TrajectoryGroups) -> Iterator[tuple[str, Floats | Metres]]:
+    """Measure metres and seconds between trajectories and their lines, and their lengths."""
+    for measure in (displacement, *CURVE_DISTANCES):
+        yield measure.__name__, groups.moved(measure)
+    yield "length", lengths(groups.trajectories.points)
+    yield from groups.late.items()
 
 
 class _Rows(NamedTuple):
@@ -223,6 +225,9 @@ def _cost(plan: Plan, figures: Figures) -> dict[str, object]:
         "stages": [stage.account for stage in figures.stages],
         "stopped": figures.stopped,
         "displacement": figures.errors["displacement"],
+        "curve_distance": {
+            measure.__name__: figures.errors[measure.__name__] for measure in CURVE_DISTANCES
+        },
         "length": {name: length[name] for name in ("mean", "median")},
     }
 
@@ -231,11 +236,7 @@ def _times(timing: Timing | None, times: Floats, figures: Figures) -> dict[str, 
     """Report how times are released, and how far off they are."""
     if timing is None:
         return None
-    late = {
-        name: error
-        for name, error in figures.errors.items()
-        if name not in ("displacement", "length")
-    }
+    late = {name: figures.errors[name] for name in ("departure_error", "duration_error")}
     account = timing.account | late | {"alone": timing.alone(times)}
     if figures.widths is not None:
         _, departures, elapsed = figures.widths

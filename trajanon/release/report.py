@@ -130,6 +130,11 @@ class _Rows(TypedDict):
     without: NotRequired[list[Whole]]  # released trajectories that have no row of their own
 
 
+class _CurveDistance(TypedDict):
+    to_line: _Metres  # from points of the originals to the nearest place of their line
+    to_way: _Metres  # from points of lines to the nearest place of the original's way
+
+
 class Report(TypedDict):
     """What is read of a report; there may be more in it."""
 
@@ -143,6 +148,7 @@ class Report(TypedDict):
     information_loss: Finite
     stages: list[_Stage]
     displacement: _Metres
+    curve_distance: NotRequired[_CurveDistance]
     length: NotRequired[_Length]  # of what was averaged
     source: NotRequired[_Source]
     mended: NotRequired[dict[str, _Mended] | None]  # one_place, wide
