@@ -38,7 +38,7 @@ def test_the_datasheet_names_what_it_is_of(slid_sample: Evaluated) -> None:
     assert f"**What does it cost?** {cost(report, evaluation.crowd)}\n" in text
     # Both distances, each with what it is; exact ones are the holder's.
     assert re.search(r"from where people were at the same share of the way, [\d.]+ %", text)
-    assert re.search(r"the ways lie \d+ m from the lines, and the lines \d+ m from the", text)
+    assert re.search(r"the ways lie \d+ m( to \d+ m)? from the lines, and the lines \d+ m", text)
     for distance in ("to_line", "to_way"):
         measured = getattr(evaluation.usefulness, distance)
         assert measured == pytest.approx(report["curve_distance"][distance], rel=1e-4)
