@@ -18,7 +18,7 @@ from trajanon.common.settings import (
     Settings,
     takes_settings,
 )
-from trajanon.grouping.k_promise import check_enough, member_weights
+from trajanon.grouping.k_promise import check_enough, check_k, member_weights
 from trajanon.grouping.loss import information_loss, sse, standardise, sum_of_squares
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition, Stage, measured, regrouped
@@ -161,6 +161,7 @@ def anonymize(
             raise BadInput(f"`{role}` names a column of a data frame, and Trajectories have none")
         counts = None
 
+    k = check_k(k)
     plan = Plan.of(k, options, key, roads, public_places)
     lines = anonymized_table(trajectories, k, plan, progress)
     if counts is not None:

@@ -37,7 +37,7 @@ from trajanon.files.trajectory_files import (
     read_rows,
     true_ends_of,
 )
-from trajanon.grouping.k_promise import check_enough
+from trajanon.grouping.k_promise import check_enough, check_k
 from trajanon.grouping.loss import information_loss
 from trajanon.grouping.neighbours import neighbour_count
 from trajanon.grouping.partition import Stage, measured
@@ -145,6 +145,7 @@ def anonymize_parts(
     >>> report["n"], report["groups"], trajanon.check("anonymized", k=2).holds
     (4, 2, True)
     """
+    k = check_k(k)
     plan = Plan.of(k, options, key, roads)
     check_ledger(ledger, plan)
 

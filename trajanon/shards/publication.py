@@ -19,6 +19,7 @@ from trajanon.common.remote_folder import Folder
 from trajanon.common.settings import AnonymizeKeywords, ReleaseSettings, Settings, takes_settings
 from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.files.trajectory_files import read_marks, read_trajectories
+from trajanon.grouping.k_promise import check_k
 from trajanon.release.leaving_out import Surroundings
 from trajanon.release.ledger import Ledger, opened
 from trajanon.release.plan import Plan
@@ -92,6 +93,7 @@ def anonymize_file(
     True
     """
     source, out = Path(source), Path(out)
+    k = check_k(k)
     plan = Plan.of(k, options, key, roads, public_places)
     check_release_format(out, timed=plan.release.times is not None)
     check_ledger(ledger, plan)
