@@ -458,7 +458,9 @@ class Work:
             self.problem = Problem("Stopped.", place)
         elif answer.code == 0 or (answer.code == 1 and answer.output):  # 1: it does not hold
             self.results[command] = json.loads(answer.output) if as_json else {}
-            self.messages[command] = [in_words_of_the_page(one) for one in answer.messages]
+            self.messages[command] = [
+                _finished(in_words_of_the_page(message)) for message in answer.messages
+            ]
             self.maps_drawn += command == "map"
             return True
         else:
@@ -486,5 +488,7 @@ class Work:
 
 
 def _finished(message: str) -> str:
-    """Write a message as a sentence, with a capital and one full stop."""
-    return f"{message[:1].upper()}{message[1:].rstrip('.')}."
+    """Write a message as a sentence, with one full stop, and a capital but for names of files."""
+    first, _, _ = message.partition(" ")
+    capital = first if "." in first else f"{first[:1].upper()}{first[1:]}"
+    return f"{capital}{message[len(first) :].rstrip('.')}."
