@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from shapely import LineString, Point
 from toy import on_earth
 
-from trajanon.trajectories.displacements import to_line, to_way
+from trajanon.trajectories.distances import to_line, to_way
 
 ways = st.integers(2, 6).flatmap(
     lambda m: st.lists(
