@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.curve_distance import distances_to_ways
 from trajanon.common.arrays import Bools, Floats, Ints, Metres
 from trajanon.common.inputs import Finite
 from trajanon.common.workers import in_parts
@@ -101,6 +100,8 @@ def to_line(points: Floats, lines: Floats) -> Metres:
     >>> to_line(beside, line).round().tolist()
     [[221.0, 0.0]]
     """
+    from trajanon._kernels.curve_distance import distances_to_ways  # extraction needs no kernels
+
     metres = np.empty(points.shape[:2], dtype=np.float32)
     distances_to_ways(points, lines, metres_of_degrees(lines[..., 0].mean(axis=1)), metres)
     return metres
