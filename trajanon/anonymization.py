@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, Protocol, Unpack
+from typing import SupportsIndex, Unpack
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from trajanon.common.settings import (
     Settings,
     takes_settings,
 )
+from trajanon.files.data_frames import DataFrame
 from trajanon.grouping.k_promise import check_enough, check_k, member_weights
 from trajanon.grouping.loss import information_loss, sse, standardise, sum_of_squares
 from trajanon.grouping.microaggregation import microaggregate
@@ -42,18 +43,10 @@ from trajanon.trajectories.times import departure_days, search_columns, timing_o
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 
-class DataFrame(Protocol):
-    """What a frame of pandas or geopandas has, and trajectories have not."""
-
-    @property
-    def columns(self) -> Any:
-        """The columns, by name."""
-
-
 @takes_settings(ReleaseSettings, Settings)
 def anonymize(
     trajectories: Trajectories | DataFrame,
-    k: int,
+    k: SupportsIndex,
     *,
     subject: str | None = None,
     time: str | None = None,
@@ -69,8 +62,8 @@ def anonymize(
     Parameters
     ----------
     trajectories
-        As `trajanon.extract` makes them. Or a data frame: a GeoDataFrame of points or of lines, or
-        a DataFrame of points with columns for latitude and longitude, in degrees. Of its points,
+        As `trajanon.extract` makes them. Or a data frame of pandas, geopandas, polars, pyarrow or
+        DuckDB: points or lines, or columns for latitude and longitude, in degrees. Of its points,
         each trip becomes a trajectory of 30 points at equal shares of its way; of lines, each line
         does.
     k
@@ -82,8 +75,8 @@ def anonymize(
         all rows without one count as one person.
     time
         Of a data frame: the column of times; of lines, of a list of times for each. None takes one
-        of the usual names, or a DatetimeIndex. Without times, points are in the order of their
-        rows.
+        of the usual names, or a DatetimeIndex; other columns of times are refused. Without times,
+        points are in the order of their rows.
     recording
         Of a data frame: the column that names the recording of each row. None takes one of the
         usual names.

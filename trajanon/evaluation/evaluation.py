@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import Settings
+from trajanon.common.settings import Settings, made_of
 from trajanon.evaluation.attacks.attack import Attack, Published, published
 from trajanon.evaluation.attacks.chains import people_followed
 from trajanon.evaluation.attacks.habits import other_trips
@@ -53,8 +53,8 @@ def evaluate(
     file: str | None = None,
     findings: Findings | None = None,
     streets: RoadsToFollow | None = None,
-    seed: int = 0,
-    curve: Sequence[int] = (),
+    seed: SupportsIndex = 0,
+    curve: Sequence[SupportsIndex] = (),
     holdout: bool = False,
     publisher: Publisher | None = None,
     progress: Progress = silent,
@@ -118,8 +118,8 @@ def evaluate(
     originals 1.0
     """
     release, reported = with_report(release, report)
-    seed = Settings(seed=seed).seed
-    curve = [check_k(curve_k) for curve_k in curve]
+    seed = made_of({"seed": seed}, Settings).seed
+    curve_ks = [check_k(curve_k) for curve_k in curve]
     publisher = publisher or Publisher()
     check_licence(publisher, reported.attribution)
     k = reported.k
@@ -162,7 +162,7 @@ def evaluate(
         chained=drives_left(seen.labels, averaged.tracks, seen.subjects, k),
         followed=people_followed(seen, departure_days(averaged)),
         inferred=inferred(seen),
-        curve=_curve(trajectories, reported, curve, progress),
+        curve=_curve(trajectories, reported, curve_ks, progress),
         holdout=hold_out(in_file, reported, seed=seed, progress=progress) if holdout else None,
         report=reported,
         streets=streets and compared_streets(averaged, ReleasedLines.of(release), streets),
