@@ -100,8 +100,8 @@ def test_every_public_name_is_in_the_reference(site: Path, module: str, page: st
     documented = [re.sub(own, r"\1", name) for name in documented]
     public = import_module(module)
     # Errors and warnings have a page of their own.
-    kinds = kinds_of(trajanon.TrajanonError) | kinds_of(trajanon.TrajanonWarning)
-    names = set(public.__all__) - {kind.__name__ for kind in kinds}
+    trees = (trajanon.TrajanonError, trajanon.TrajanonWarning)
+    names = set(public.__all__) - {kind.__name__ for tree in trees for kind in kinds_of(tree)}
     assert sorted(documented) == sorted(f"{module}.{name}" for name in names)
     assert "doc-symbol-module" not in text
 
