@@ -85,7 +85,7 @@ every_table = pytest.mark.parametrize(
 
 @every_table
 @given(rows=rows_of_tables, size=st.sampled_from([1, 7, 10**6]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25)
 def test_each_row_is_in_the_trace_where_it_belongs(
     roles: Sequence[str], rows: list[Row], size: int
 ) -> None:
