@@ -67,6 +67,13 @@ class Length(Struct, frozen=True):
     median: Finite
 
 
+class CurveDistance(Struct, frozen=True):
+    """How far ways and lines are apart, wherever along them, in metres."""
+
+    to_line: Summary  # from points of the originals to the nearest place of their line
+    to_way: Summary  # from points of lines to the nearest place of the original's way
+
+
 class HoursAlone(Struct, frozen=True):
     """The hours in which one line alone departs, of all hours with departures."""
 
@@ -219,6 +226,7 @@ class Report(Struct, frozen=True, kw_only=True):
     stages: list[Stage]
     stopped: bool = False  # by Ctrl-C
     displacement: Summary
+    curve_distance: CurveDistance | None = None
     length: Length | None = None
     times: Times | None = None
     alignment: Alignment | None = None
