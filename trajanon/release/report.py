@@ -1,6 +1,7 @@
 """The holder's report beside a release: which trajectory is in which group, and on which line."""
 
 import hashlib
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -208,7 +209,7 @@ class Report(Struct, frozen=True, kw_only=True):
     notice: str
     unit: UnitName = "trajectory"
     n: Annotated[int, msgspec.Meta(ge=1)]
-    k: Annotated[int, msgspec.Meta(ge=PAIR)]
+    k: Annotated[int, msgspec.Meta(ge=PAIR, le=sys.maxsize)]
     counted: Literal["subjects", "records"]
     as_published: bool = False
     groups: Whole | None = None
