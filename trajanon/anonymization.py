@@ -180,32 +180,26 @@ def anonymized_table(
 
     groups, out, mended = grouped(grouped_ones, k, plan, scales, progress, chosen)
     lines = GroupLines.of(grouped_ones, groups, out)
+    stopped = groups.partition.stopped
+    may_have_slid = plan.release.align and groups.trajectories.tracks is not None
+    details = _details(groups, k)._replace(
+        choice=choice, alignment_skipped=may_have_slid and not lines.slid and stopped
+    )
     figures = Figures(
         loss=groups.information_loss,
-        errors={name: summary(errors) for name, errors in errors_of(groups).items()},
+        errors={name: summary(errors) for name, errors in errors_of(groups)},
         mended=mended,
         widths=groups.widths,
         stages=groups.partition.stages,
-        stopped=groups.partition.stopped,
-    )
-    may_have_slid = plan.release.align and groups.trajectories.tracks is not None
-    details = _details(groups, k)._replace(
-        choice=choice, alignment_skipped=may_have_slid and not lines.slid and figures.stopped
+        stopped=stopped,
+        timing=scales.timing,
+        details=details,
     )
     del groups  # before the rows of the release take as much memory again
 
     if chosen is not None:
         lines = lines.among(chosen.rows, len(trajectories))
-    return finished(
-        k,
-        plan,
-        scales.timing,
-        lines,
-        figures,
-        trajectories.provenance,
-        trajectories.subject,
-        details,
-    )
+    return finished(k, plan, lines, figures, trajectories.provenance, trajectories.subject)
 
 
 def _check_table(trajectories: Trajectories, k: int, plan: Plan) -> None:

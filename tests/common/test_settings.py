@@ -199,6 +199,10 @@ def test_wrong_options_and_swapped_arguments_are_errors_to_mypy(tmp_path: Path) 
         "trajanon.evaluate(release, t)\n"
         "trajanon.evaluate(t, t, release.report)\n"
         "trajanon.evaluate(t, release)\n"
+        "trajanon.anonymize(t, k=np.int64(2), seed=np.int8(1))\n"
+        "def show(task: str, done: float, total: float | None, note: str = '') -> None: ...\n"
+        "trajanon.anonymize(t, k=2, progress=show)\n"
+        "trajanon.anonymize(t, k=2, progress=print)\n"
     )
     cache = ROOT / ".mypy_cache"  # what lint has read is not read again
     command = [
@@ -217,4 +221,4 @@ def test_wrong_options_and_swapped_arguments_are_errors_to_mypy(tmp_path: Path) 
         capture_output=True, text=True, cwd=ROOT, check=False,
     ).stdout  # fmt: skip
     wrong = [int(line) for line in re.findall(r"users_script\.py:(\d+): error", said)]
-    assert sorted({*wrong}) == [4, 5, 6, 8, 9, 10], said
+    assert sorted({*wrong}) == [4, 5, 6, 8, 9, 10, 15], said

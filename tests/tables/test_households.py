@@ -8,6 +8,7 @@ from typing import Any
 import naive
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from commands import FAST, Run
 from hypothesis import given
@@ -122,6 +123,14 @@ def test_types_and_index_of_a_frame_are_kept() -> None:
     assert result.table.index.tolist() == list("vwyz")
     assert result.table["small"].max() <= 255
     assert result.table["kind"].tolist() == list("abab")
+
+
+def test_a_frame_of_another_library_comes_back_as_one() -> None:
+    table = pa.table({"age": [30, 32, 50, 54], "job": ["a", "b", "a", "b"]})
+    result = trajanon.microaggregate_table(table, 2, keep=["job"], **MDAV).table
+    assert isinstance(result, pa.Table)
+    assert result.to_pydict() == {"age": [31, 31, 52, 52], "job": ["a", "b", "a", "b"]}
+    assert trajanon.check_table(table, 2, columns=["job"]).holds
 
 
 @pytest.mark.parametrize(

@@ -134,13 +134,28 @@ def evaluate(
     known = patient(seen, averaged.tracks, reported, spacing=spacing, seed=seed, progress=progress)
 
     progress("Evaluating", 3, 4, "other attacks, and utility")
+    return replace(
+        _measured(seen, averaged, reported, known),
+        file=file,
+        problems=None if findings is None else findings.problems,
+        curve=_curve(trajectories, reported, curve_ks, progress),
+        holdout=hold_out(in_file, reported, seed=seed, progress=progress) if holdout else None,
+        streets=streets and compared_streets(averaged, ReleasedLines.of(release), streets),
+        publisher=publisher,
+    )
+
+
+def _measured(
+    seen: Published, averaged: Trajectories, report: Report, known: "Known"
+) -> Evaluation:
+    """Measure what a release shows, and what it is good for, beside what was averaged."""
     nameless = Nameless.counted_in(averaged.provenance)
     return Evaluation(
-        file=file,
+        file=None,
         date=date.today(),
-        area=box_of(release.points),
+        area=box_of(seen.lines),
         unit=averaged.unit,
-        spacing=spacing,
+        spacing=_spacing(averaged),
         trajectories=len(averaged),
         points=averaged.points.shape[1],
         subjects=None if seen.subjects is None else int(seen.subjects.max()) + 1,
@@ -148,25 +163,23 @@ def evaluate(
         nameless_count_as=nameless.subjects,
         sizes=seen.sizes,
         rows=seen.rows,
-        violations=_violations(seen, k),
-        problems=None if findings is None else findings.problems,
+        violations=_violations(seen, report.k),
+        problems=None,
         period=_months(averaged.times),
         loss=loss_to(seen.points, seen.lines, seen.labels),
-        usefulness=_usefulness(seen, averaged, reported.clock),
+        usefulness=_usefulness(seen, averaged, report.clock),
         attacks=_by_name([*attacks(seen), *attacks(seen.originals)]),
         most_of_one=1 if seen.subjects is None else int(np.bincount(seen.subjects).max()),
         verification=known.verified,
         rebuilding=known.rebuilt,
         rebuilt_times=known.rebuilt_times,
         habits=known.habits,
-        chained=drives_left(seen.labels, averaged.tracks, seen.subjects, k),
+        chained=drives_left(seen.labels, averaged.tracks, seen.subjects, report.k),
         followed=people_followed(seen, departure_days(averaged)),
         inferred=inferred(seen),
-        curve=_curve(trajectories, reported, curve_ks, progress),
-        holdout=hold_out(in_file, reported, seed=seed, progress=progress) if holdout else None,
-        report=reported,
-        streets=streets and compared_streets(averaged, ReleasedLines.of(release), streets),
-        publisher=publisher,
+        curve=None,
+        holdout=None,
+        report=report,
     )
 
 

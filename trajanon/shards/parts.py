@@ -360,8 +360,9 @@ def in_shards(
         widths=widths,
         stages=(read, searched),
         stopped=False,
+        timing=scales.timing,
     )
-    release = finished(table.k, table.plan, scales.timing, lines, figures, provenance, subject)
+    release = finished(table.k, table.plan, lines, figures, provenance, subject)
     return release.reporting(shards=len(rows))
 
 
@@ -494,7 +495,7 @@ def _write_lines(
     return ShardLines(
         GroupLines.of(trajectories, groups, shard_groups.left_out),
         squares,
-        {name: Histogram.of(errors) for name, errors in errors_of(groups).items()},
+        {name: Histogram.of(errors) for name, errors in errors_of(groups)},
     )
 
 

@@ -25,7 +25,7 @@ from trajanon.tables.table_files import source_of
 from trajanon.tables.table_groups import Stratum, importance_within, strata_of
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from trajanon.files.data_frames import DataFrame
 
 _LOG = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ class _Bounded(NamedTuple):
 
 
 def bound_table(
-    path: "str | os.PathLike[str] | pd.DataFrame",
+    path: "str | os.PathLike[str] | DataFrame",
     k: int,
     *,
     columns: Sequence[str] | None = None,

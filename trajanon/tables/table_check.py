@@ -18,7 +18,7 @@ from trajanon.tables.table_files import Table, read_table, source_of
 from trajanon.trajectories.subjects import numbered
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from trajanon.files.data_frames import DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class TableFindings:
 
 
 def check_table(
-    path: str | os.PathLike[str] | pd.DataFrame,
+    path: str | os.PathLike[str] | DataFrame,
     k: int,
     *,
     columns: Sequence[str],

@@ -27,6 +27,8 @@ from trajanon.tables.cell_numbers import Category, Cells, is_missing
 if TYPE_CHECKING:
     import pandas as pd
 
+    from trajanon.files.data_frames import DataFrame
+
 FORMATS = (".csv", ".parquet")
 _BYTES_TO_JUDGE = 4096  # the encoding by
 _ROWS_TO_JUDGE = 100  # whether the first line is a row
@@ -76,9 +78,13 @@ def check_table_format(path: Path) -> None:
         raise BadInput(f"{path} does not end like a table; choose one of {', '.join(FORMATS)}")
 
 
-def source_of(source: str | os.PathLike[str] | pd.DataFrame) -> Path | pd.DataFrame:
-    """Return a table's path, or the data frame that it is."""
-    return Path(source) if isinstance(source, str | os.PathLike) else source
+def source_of(source: str | os.PathLike[str] | DataFrame) -> Path | pd.DataFrame:
+    """Return a table's path, or the data frame that it is, of any library, as one of pandas."""
+    if isinstance(source, str | os.PathLike):
+        return Path(source)
+    from trajanon.files.data_frames import to_pandas
+
+    return to_pandas(source, "the data frame")
 
 
 def read_table(source: Path | pd.DataFrame) -> Table:

@@ -36,6 +36,8 @@ from trajanon.trajectories.subjects import merged_sentences, numbered
 if TYPE_CHECKING:
     import pandas as pd
 
+    from trajanon.files.data_frames import DataFrame
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MicroaggregatedTable:
@@ -45,7 +47,8 @@ class MicroaggregatedTable:
     ----------
     table
         The microaggregated columns and those kept, rows and columns in the order of the source,
-        with its types; of a data frame with its index, but for what that names.
+        with its types: a data frame of the library that the source is of, else of pandas. An index
+        of pandas is kept, but for what it names.
     report
         Ready for JSON; ``notices`` says, in sentences, what is not promised. ``moments`` has the
         mean and standard deviation of each column as pairs of before and after, and the ten
@@ -63,6 +66,7 @@ class MicroaggregatedTable:
     report: dict[str, Any]
     _source: TableColumns
     _means: Mapping[str, Floats]  # what is written, by column; NaN where a cell stays empty
+    _given: object  # the path, or the frame whose kind the result has
     _group_column: Mapping[str, Ints]  # a new number for each subject, if it was asked for
     _made: list[pd.DataFrame] = field(default_factory=list)  # once it was asked for
 
@@ -70,7 +74,13 @@ class MicroaggregatedTable:
     def table(self) -> pd.DataFrame:
         """Return what is written as a data frame."""
         if not self._made:
-            self._made.append(self._frame())
+            frame = self._frame()
+            is_frame = self._source.table.frame is not None
+            if is_frame and not isinstance(self._given, str | os.PathLike):
+                from trajanon.files.data_frames import like
+
+                frame = like(self._given, frame)
+            self._made.append(frame)
         return self._made[0]
 
     def _frame(self) -> pd.DataFrame:
@@ -148,7 +158,7 @@ def _as_in_source(means: Floats, cells: Cells, source: TableColumns, name: str) 
 
 @takes_settings(Settings, *METHOD_PARAMETERS)
 def microaggregate_table(
-    path: str | os.PathLike[str] | pd.DataFrame,
+    path: str | os.PathLike[str] | DataFrame,
     k: int,
     *,
     columns: Sequence[str] | None = None,
@@ -283,7 +293,7 @@ def microaggregate_table(
     numbers: dict[str, Ints] = {}
     if group_column is not None:
         numbers[group_column] = _new_numbers(read, group_column, person)
-    return MicroaggregatedTable(report, read, means, numbers)
+    return MicroaggregatedTable(report, read, means, path, numbers)
 
 
 def _new_numbers(read: TableColumns, group_column: str, person: Ints) -> Ints:
