@@ -150,7 +150,7 @@ def release(
     originals: Trajectories, k: int, plain: bool = False, **options: Any
 ) -> tuple[Published, Clock | None]:
     """Publish lines: what an adversary sees of them, and what their times count from."""
-    with patch("trajanon.release.plan.holders_key", lambda: None if plain else KEY):
+    with patch("trajanon.release.plan.holders_key", lambda _: None if plain else KEY):
         made = trajanon.anonymize(originals, k, **options)
     report = checked(made.report)
     kept = released_of(originals, report)

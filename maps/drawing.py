@@ -1,4 +1,4 @@
-"""A release as the page draws it: layers of lines and cells, counts, and the text of its panel."""
+"""A release as the page draws it: layers of lines, counts, and the text of its panel."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -14,7 +14,6 @@ from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import NOT_TOGETHER, Report, checked, clock_in, released_of
 from trajanon.release.verdict import verdict
 from trajanon.trajectories.displacements import displacement, until_rest
-from trajanon.trajectories.geodesy import DEGREE
 from trajanon.trajectories.times import DAY, Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
@@ -26,9 +25,6 @@ _WORST_GROUPS = 10
 _POINTS_DRAWN = 300_000  # of the originals: 10,000 trajectories of 30 points
 _DEGREES_PER_STEP = 1e-6  # 0.1 m, finer than any screen
 _DEGREES_OF_A_BEND = 3e-5  # a track is drawn to some 3 m
-_CELLS_ACROSS = 60  # from one side of the map to the other
-_SMALLEST_CELL = 10.0  # metres
-_CELLS_AWAY = 1 << 30  # more than there are cells from the corner of the map to anywhere
 
 
 class Drawing(NamedTuple):
@@ -84,10 +80,7 @@ def released_alone(release: ReleasedTrajectories) -> Drawing:
     if clock is not None and times is not None:
         _add_departures(about, clock, drawn, times[example], rows)
 
-    density = Cells(corners(lines))
-    density.add(lines, rows)
-    layers = {"released": steps(lines[drawn]), **density.layer("released")}
-    return Drawing(about, layers, density.bounds)
+    return Drawing(about, {"released": steps(lines[drawn])}, corners(lines))
 
 
 def release_and_originals(groups: Matched, report: Report) -> Drawing:
@@ -116,19 +109,12 @@ def release_and_originals(groups: Matched, report: Report) -> Drawing:
         "worst": np.searchsorted(number, worst).tolist(),
     }
 
-    # Cells count all, whether it is drawn or not.
-    density = Cells(corners(groups.slid.points))
-    density.add(groups.slid.points)
-    released = Cells(density.bounds)
-    released.add(groups.lines, sizes)
     ends = np.cumsum(np.bincount(drawn.labels))[:-1]
     members = np.split(np.argsort(drawn.labels, kind="stable"), ends)
     layers = {
         "originals": steps(drawn.slid.points),
         "members": [rows.tolist() for rows in members],
         "released": steps(drawn.lines),
-        **density.layer("originals"),
-        **released.layer("released"),
     }
 
     clock = clock_in(report)
@@ -145,7 +131,7 @@ def release_and_originals(groups: Matched, report: Report) -> Drawing:
             for begin, end in zip(tracks.first[runs], tracks.first[runs + 1], strict=True)
         )
         layers["runs"] = [np.unique(run[rows]).tolist() for rows in members]
-    return Drawing(about, layers, density.bounds)
+    return Drawing(about, layers, corners(groups.slid.points))
 
 
 def _mean_displacements(groups: Matched, sizes: Ints) -> Floats:
@@ -282,39 +268,3 @@ def corners(points: Floats) -> list[list[float]]:
     """Return the south-west and north-east corner of all points, as lat, lon."""
     places = points.reshape(-1, 2)
     return [places.min(axis=0).tolist(), places.max(axis=0).tolist()]
-
-
-class Cells:
-    """Square cells on the ground, in which points are counted, batch by batch."""
-
-    def __init__(self, bounds: list[list[float]]) -> None:
-        self.bounds = bounds
-        (south, west), (north, east) = bounds
-        squeeze = float(np.cos(np.radians((south + north) / 2)))
-        extent = max(north - south, (east - west) * squeeze) * DEGREE
-
-        # The next of 1, 2, 5, 10, 20, ... metres.
-        least = max(extent / _CELLS_ACROSS, _SMALLEST_CELL)
-        power = 10.0 ** np.floor(np.log10(least))
-        self._metres = float(next(n * power for n in (1, 2, 5, 10) if n * power >= least))
-        self._degrees = self._metres / DEGREE / np.array([1.0, squeeze])  # of a cell
-        self._keys = np.empty(0, np.int64)  # of each cell with points
-        self._counts = np.empty(0, np.int64)
-
-    def add(self, lines: Floats, copies: Ints | None = None) -> None:
-        """Count the points of lines, with copies of each."""
-        cells = np.floor((lines - self.bounds[0]) / self._degrees).astype(np.int64) + _CELLS_AWAY
-        keys = cells[..., 0].ravel() * (2 * _CELLS_AWAY) + cells[..., 1].ravel()
-        times = np.ones(len(lines), np.int64) if copies is None else copies
-
-        counts = np.append(self._counts, np.repeat(times, lines.shape[1]))
-        self._keys, cell = np.unique(np.append(self._keys, keys), return_inverse=True)
-        self._counts = np.bincount(cell, counts).astype(np.int64)
-
-    def layer(self, name: str) -> dict[str, Any]:
-        """List the cells with points, and how many each has, ready for JSON."""
-        places = np.column_stack(np.divmod(self._keys, 2 * _CELLS_AWAY)) - _CELLS_AWAY
-        corner = np.rint((self.bounds[0] + places * self._degrees) / _DEGREES_PER_STEP)
-        cells = np.column_stack([corner.astype(np.int64), self._counts])
-        size = np.rint(self._degrees / _DEGREES_PER_STEP).astype(np.int64).tolist()
-        return {f"density-{name}": {"metres": self._metres, "size": size, "cells": cells.tolist()}}

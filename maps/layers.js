@@ -1,4 +1,4 @@
-// The layers of a release: data from the page to lines and cells of Leaflet.
+// The layers of a release: data from the page to lines of Leaflet.
 "use strict";
 
 const trajanonLayers = (() => {
@@ -78,33 +78,8 @@ const trajanonLayers = (() => {
     })),
   };
 
-  // The largest count of all cells, and how wide these are.
-  const densest = ({ layers }) => {
-    let most = 1, metres = 0;
-    layers.filter((name) => name.startsWith("density")).forEach((name) => {
-      const { cells, metres: wide } = read(name);
-      cells.forEach(([, , count]) => { most = Math.max(most, count); });
-      metres = wide;
-    });
-    return { most, metres };
-  };
-
-  const cells = ({ size, cells }, most, options) => {
-    const [up, right] = size.map((degrees) => degrees / UNIT);
-    return cells.map(([south, west, count]) => {
-      const [lat, lon] = [south / UNIT, west / UNIT];
-      const depth = most === 1 ? 1 : Math.log(count) / Math.log(most);
-      return L.rectangle([[lat, lon], [lat + up, lon + right]], {
-        ...options, stroke: false, fillColor: "#332288", fillOpacity: 0.08 + 0.52 * depth,
-      });
-    });
-  };
-
-  // The lines, if they depart in hours wanted, or cells of a layer, ready to be put on a map.
+  // The lines, if they depart in hours wanted, ready to be put on a map.
   const shapes = (name, release, palette, wanted = any, options) => {
-    if (name.startsWith("density")) {
-      return cells(read(name), densest(release).most, options);
-    }
     const drawn = lines[name](release, palette, wanted).filter(({ shape }) => shape.length);
     return drawn.map(({ group, shape, ...style }) => {
       const one = L.polyline(shape, { ...options, ...style });
@@ -112,5 +87,5 @@ const trajanonLayers = (() => {
     });
   };
 
-  return { read, members, centroid, roads, runs, densest, shapes };
+  return { read, members, centroid, roads, runs, shapes };
 })();

@@ -86,13 +86,12 @@ const trajanonPage = (map) => {
   const wanted = () => (page.departures && hours.any() ? hours.has : undefined);
   const named = () => {
     const { total, slid, departures, groups, worst } = page, has = wanted();
-    // Of so many, those that depart in the hours chosen; cells and tracks know no hours.
+    // Of so many, those that depart in the hours chosen; tracks know no hours.
     const some = (all, part) => (has ? `${number(part())} of ${number(all)}` : number(all));
     const depart = (name) => () => trajanonHours.sum(departures[name] ?? [], has);
     const originals = some(total.originals ?? 0, depart("originals"));
     const released = some(total.groups, depart("groups"));
     const costly = some(worst.length, () => worst.filter((at) => has(groups.hour[at])).length);
-    const always = has ? "all hours" : "cells";
     return [
       {
         name: "originals", side: map, height: 413, on: true,
@@ -109,14 +108,6 @@ const trajanonPage = (map) => {
       },
       { name: "displacement", side: right, height: 414, label: "Displacement: start, middle, end" },
       { name: "worst", side: right, height: 415, label: `Worst groups (${costly})` },
-      {
-        name: "density-originals", side: map, height: 410,
-        label: `Density of originals, ${always}`,
-      },
-      {
-        name: "density-released", side: right, height: 411,
-        label: `Density of the release, ${always}`,
-      },
     ].filter(({ name, hidden }) => !hidden && (!alone || name.endsWith("released")));
   };
 
@@ -302,8 +293,7 @@ const trajanonPage = (map) => {
     const bars = page.departures ? trajanonHours.bars(page, hours, redraw) : "";
     layers = named();
     headline.textContent = page.headline;
-    const densest = trajanonLayers.densest(page);
-    fill(body, page, layers, { toggle, find, show: visit, said, densest, bars });
+    fill(body, page, layers, { toggle, find, show: visit, said, bars });
     layers.filter((layer) => layer.on).forEach((layer) => toggle(layer, true));
   };
 

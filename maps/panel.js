@@ -36,33 +36,17 @@ const trajanonPanel = (() => {
     return groups.moved ? `${said} · mean displacement ${metres(groups.moved[at])}` : said;
   };
 
-  // How many points a shade of the cells stands for; both densities have one scale.
-  const scale = ({ most, metres: wide }) => {
-    const marks = new Set([1, Math.round(Math.sqrt(most)), most]);
-    return node("div", { className: "scale" }, node("i"),
-      node("p", {}, ...[...marks].map((mark) => node("span", {}, number(mark)))),
-      `points in a cell of ${metres(wide)}`);
-  };
-
   // Each layer is a line of the legend, with a sample of how it is drawn.
-  const legend = (layers, toggle, densest, reading) => {
-    const shades = scale(densest);
-    const shade = () =>
-      shades.hidden = !layers.some(({ name, on }) => on && name.startsWith("density"));
-    shade();
-    return node("fieldset", { className: "layers" },
+  const legend = (layers, toggle, reading) =>
+    node("fieldset", { className: "layers" },
       node("legend", {}, heading("Layers")),
       ...layers.map((layer) => {
         const box = node("input", { type: "checkbox", checked: layer.on, name: layer.name });
-        box.addEventListener("change", () => {
-          toggle(layer, box.checked);
-          shade();
-        });
+        box.addEventListener("change", () => toggle(layer, box.checked));
         layer.words = node("span", {}, layer.label);
         return node("label", {}, box, node("i", { className: `sample ${layer.name}` }), layer.words);
-      }), shades,
+      }),
       node("p", { className: "reading" }, reading));
-  };
 
   const search = (noun, last, find, said) => {
     const input = node("input", {
@@ -95,7 +79,7 @@ const trajanonPanel = (() => {
   const fill = (body, page, layers, acts) => {
     body.append(...page.sentences.map((text) => node("p", { className: "sentence" }, text)));
     // Above the legend, whose lines grow with the hours chosen: bars stay under the mouse.
-    body.append(acts.bars, legend(layers, acts.toggle, acts.densest, page.reading));
+    body.append(acts.bars, legend(layers, acts.toggle, page.reading));
     if (page.drawn) body.append(node("p", { className: "drawn" }, page.drawn));
     const last = page.total.groups - 1;
     body.append(search(page.noun, last, acts.find, acts.said), table(page.facts, "The release"));

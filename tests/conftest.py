@@ -1,6 +1,7 @@
 import logging
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,6 +56,15 @@ def lines_are_plain_means() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def logged_warnings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Log what the package warns of, so that caplog shows it as a command does."""
+    logger = logging.getLogger("trajanon")
+    monkeypatch.setattr(
+        warnings, "showwarning", lambda message, *_, **__: logger.warning("%s", message)
+    )
+
+
 @pytest.fixture(autouse=True, scope="session")
 def one_key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep one key where a holder's is: no test writes to a home, and none fails by chance."""
@@ -73,7 +83,7 @@ def new_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give each release a key of its own, as of different holders."""
     keys = iter(range(1, 256))
     monkeypatch.setattr(
-        "trajanon.release.plan.holders_key", lambda: bytes([*range(31), next(keys)])
+        "trajanon.release.plan.holders_key", lambda _: bytes([*range(31), next(keys)])
     )
 
 

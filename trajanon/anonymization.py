@@ -18,7 +18,7 @@ from trajanon.common.settings import (
     Settings,
     takes_settings,
 )
-from trajanon.grouping.k_promise import check_enough, member_weights
+from trajanon.grouping.k_promise import check_enough, check_k, member_weights
 from trajanon.grouping.loss import information_loss, sse, standardise, sum_of_squares
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition, Stage, measured, regrouped
@@ -161,7 +161,8 @@ def anonymize(
             raise BadInput(f"`{role}` names a column of a data frame, and Trajectories have none")
         counts = None
 
-    plan = Plan.of(k, options, key, roads, public_places).with_key()
+    k = check_k(k)
+    plan = Plan.of(k, options, key, roads, public_places)
     lines = anonymized_table(trajectories, k, plan, progress)
     if counts is not None:
         lines.report["extraction"] = {what: count for what, count in counts.items() if count}
@@ -175,6 +176,7 @@ def anonymized_table(
     _check_table(trajectories, k, plan)
     trajectories, choice = whole_days(trajectories, plan.release)
     scales = Scales(timing_of(trajectories, plan.release))
+    plan = plan.with_key()  # after all checks: what is refused leaves no key behind
 
     chosen = None
     grouped_ones = trajectories

@@ -25,7 +25,7 @@ def which_k(
     """Draw the chance of the best attack over metres moved, with a point for each k.
 
     Each point is a release of its own, with all attacks that `trajanon.evaluate` tries on it. Its
-    figures are exact, so it is for the holder of the data, and its caption says so.
+    figures are exact, so it is for the holder of the data, and picture and caption say so.
 
     Parameters
     ----------
@@ -74,6 +74,7 @@ def which_k(
             at = (choice.moved, max(choice.chance, 1.0 / choice.k))
             ax.annotate(f"{choice.k}", at, (3, 3), textcoords="offset points", color=INK)
 
+        figure.suptitle(NOTICE, fontsize=7)
         ax.margins(x=0.08)
         ax.set_xlim(left=0.0)
         ax.set_ylim(bottom=0.0)
@@ -87,4 +88,4 @@ def which_k(
         f"{len(trajectories):,} {trajectories.units}. Numbers are k. {measured.words}"
     )
     numbers = choices.to_csv(index=False, float_format="%.4g")
-    return Picture("which-k", figure, caption, numbers=numbers)
+    return Picture("which-k", figure, caption, numbers=numbers, notice=NOTICE)

@@ -122,6 +122,7 @@ class Picture:
     figure: Figure
     caption: str  # what is shown, and of how many runs; one paragraph
     numbers: str | None = None  # what is drawn, as CSV
+    notice: str = ""  # who alone may see it; empty of one to publish
 
     def _repr_png_(self) -> bytes:
         png = BytesIO()
@@ -135,7 +136,8 @@ def save(
 ) -> list[str]:
     """Write each figure as SVG and PNG, its numbers as CSV, and a page with all captions.
 
-    Equal figures are equal files: they hold no date.
+    Equal figures are equal files: they hold no date. If one of them has a notice, all files can be
+    read by their owner alone.
 
     Parameters
     ----------
@@ -162,9 +164,10 @@ def save(
     names = [f"{picture.name}{suffix}" for picture in pictures for suffix in _FORMATS]
     names += [f"{picture.name}.csv" for picture in pictures if picture.numbers is not None]
     outputs = [folder / name for name in [*names, CAPTIONS]]
+    public = [] if any(picture.notice for picture in pictures) else outputs
 
     make_folder(folder)
-    with replacing(*outputs, inputs=inputs, public=outputs) as drafts, styled():
+    with replacing(*outputs, inputs=inputs, public=public) as drafts, styled():
         next_drafts = iter(drafts)
         for picture in pictures:
             for metadata in _FORMATS.values():

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from commands import Run
+from commands import Run, mode
 from toy import timed, toy
 
 import trajanon
 from trajanon.common.errors import BadInput
 from trajanon.common.settings import Settings
 from trajanon.evaluation.comparisons import Curve, curve, options_in
+from trajanon.evaluation.evidence import NOTICE
 from trajanon.maps.figures import which_k
 from trajanon.release.holder_key import key_of_trials
 from trajanon.release.report import checked
@@ -119,6 +120,11 @@ def test_commands_draw_the_curve(run: Run, tmp_path: Path, ways: Trajectories) -
     assert {one.name for one in (tmp_path / "drawn").iterdir()} == {
         *("which-k.svg", "which-k.png", "which-k.csv", "captions.md")
     }
+    # Exact figures are for the holder: the screen, the picture and the caption say so.
+    assert f"which-k.svg, .png, .csv. {NOTICE}" in answer.out
+    assert (tmp_path / "drawn" / "which-k.svg").read_text().count(NOTICE) >= 2
+    assert NOTICE in (tmp_path / "drawn" / "captions.md").read_text()
+    assert {mode(file) for file in (tmp_path / "drawn").iterdir()} == {0o600}
 
 
 def test_the_picture_says_what_the_curve_says(ways: Trajectories) -> None:

@@ -80,7 +80,9 @@ def test_the_datasheet_says_roughly_what_was_left_out() -> None:
     assert "Nothing was left out" in evaluated(many).datasheet
     many.points[198:] += np.array([[[1.0]], [[-1.0]]])  # two unlike all others
     few = evaluated(many)
-    assert few.account["left_out"] == 2
+    (trajectories,) = few.account["left_out"]
+    why = {"trajectories far from all others": 2}
+    assert trajectories == {"what": "trajectories", "missing": 2, "of": 200, "why": why}
     assert "2 of 200 trajectories were left out" in dict(few.answers)["What was left out?"]
     assert "less than 5 % of the trajectories were left out" in few.datasheet
 

@@ -37,7 +37,7 @@ TILE = base64.b64decode(  # a white pixel
 
 LABELS = np.array([0, 1, 0, 2, 1, 0, 2, 2, 1, 2, 0])  # sizes 4, 3, 4
 
-# How many pixels of a picture are no shade of grey: the lines and cells.
+# How many pixels of a picture are no shade of grey: the lines.
 COLOURED = """async (picture) => {
   const image = new Image();
   image.src = `data:image/png;base64,${picture}`;

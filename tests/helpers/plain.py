@@ -18,7 +18,7 @@ PUBLISHED = (
 def unmoved() -> Iterator[None]:
     """Write plain means."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "holders_key", lambda: None)
+        patch.setattr(plan, "holders_key", lambda _: None)
         yield
 
 

@@ -103,7 +103,7 @@ def test_a_public_page_tells_the_hours_of_the_release_alone() -> None:
     departures = about(page)["departures"]
     assert set(departures) == {"clock", "groups", "released"}
     assert counted(departures["released"]) == RELEASED
-    assert set(about(page)["layers"]) == {"released", "density-released"}
+    assert set(about(page)["layers"]) == {"released"}
     assert "original" not in str(held(page)).lower()
 
 

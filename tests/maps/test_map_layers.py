@@ -1,32 +1,11 @@
-"""What pages are made of: cells, steps and bends."""
+"""What pages are made of: steps and bends."""
 
 import numpy as np
 from browsing import places
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.maps.drawing import Cells, bends, steps
-
-
-@given(
-    st.lists(st.tuples(st.floats(-60, 60), st.floats(-170, 170)), min_size=1, max_size=20),
-    st.integers(1, 3),
-)
-def test_each_point_counts_in_the_cell_that_holds_it(
-    somewhere: list[tuple[float, float]], copies: int
-) -> None:
-    points = np.array(somewhere)[:, None]
-    bounds = [points.min(axis=(0, 1)).tolist(), (points.max(axis=(0, 1)) + 0.001).tolist()]
-    squares = Cells(bounds)
-    for half in (points[::2], points[1::2]):
-        squares.add(half, np.full(len(half), copies))
-    layer = squares.layer("a")["density-a"]
-    cells, size = np.array(layer["cells"]), np.array(layer["size"]) + 2
-    assert cells[:, 2].sum() == copies * len(points)
-    for cell in cells:
-        held = (points[:, 0] * 1e6 >= cell[:2] - 1) & (points[:, 0] * 1e6 <= cell[:2] + size)
-        assert held.all(axis=1).sum() * copies >= cell[2] > 0
-
+from trajanon.maps.drawing import bends, steps
 
 lines = st.lists(
     st.lists(st.tuples(st.floats(-80, 80), st.floats(-179, 179)), min_size=2, max_size=6),

@@ -155,7 +155,7 @@ def test_the_public_map_holds_nothing_but_the_release() -> None:
     said = about(page)
     assert said["facts"] == [["Lines", "3"], ["Rows", "11"], ["Fewest rows of a line", "3"]]
     assert said["reading"].startswith("Each line stands for 3 or more rows of the release")
-    assert set(said["layers"]) == {"released", "density-released"}
+    assert set(said["layers"]) == {"released"}
     assert set(said["groups"]) == {"number", "size", "weight", "colour"}
     assert sorted(said["groups"]["size"]) == [3, 4, 4]
     secret = {tuple(place) for place in np.rint(trajectories().points.reshape(-1, 2) * 1e6)}
@@ -201,7 +201,6 @@ def test_of_too_many_some_groups_are_drawn_whole(sizes: list[int], most: int) ->
     for at, rows in zip(drawn_of, members, strict=True):
         assert np.abs(shown[at] - 1e6 * points[rows]).max() <= 0.56
     assert said["total"] == {"groups": len(sizes), "originals": len(labels)}
-    assert sum(cell[2] for cell in layer(page, "density-originals")["cells"]) == 30 * len(labels)
     assert len(said["worst"]) == min(10, len(sizes))
     assert min(said["worst"]) >= 0
     if len(labels) <= most:

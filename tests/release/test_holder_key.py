@@ -127,9 +127,27 @@ def test_no_report_holds_it(run: Run) -> None:
     write_trajectories("trips.parquet", timed())
     for option in (("--ledger", "my.ledger"), ("--as-published",)):
         answer = run("anonymize", "trips.parquet", "-k", "2", "--key", "new.key", *option)
-        assert answer.code == 2
-        assert f"{option[0]} does not take a key of yours: leave out --key" in answer.err
+        assert answer.sentence.startswith(f"trajanon: {option[0]} h")
+        assert "leave out --key" in answer.err
         assert not Path("new.key").exists()
+
+
+def test_a_first_run_that_is_refused_makes_none(home: Path, run: Run, tmp_path: Path) -> None:
+    write_trajectories("trips.parquet", timed())
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    write_trajectories(parts / "part-00000.parquet", timed())
+
+    for source, key in (("trips.parquet", ()), ("parts", ()), ("trips.parquet", ("--key", "a"))):
+        assert "form a group of k = 99" in run("anonymize", source, "-k", "99", *key).sentence
+        assert not home.exists()
+        assert not Path("a").exists()
+    assert run("anonymize", "no.parquet", "-k", "2").code == 2
+    assert not home.exists()
+
+    assert run("anonymize", "trips.parquet", "-k", "2", "--key", "a").code == 0
+    assert fingerprint(Path("a").read_bytes()) in Path("anonymized.report.json").read_text()
+    assert not home.exists()
 
 
 def test_as_published_needs_none(home: Path) -> None:

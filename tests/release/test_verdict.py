@@ -33,7 +33,7 @@ from trajanon.release.verdict import (
     WIDE,
     verdict,
 )
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import HOPS, Trajectories
 
 
 def told(**facts: Any) -> dict[str, Any]:
@@ -363,6 +363,26 @@ def test_a_remedy_can_be_pasted(run: Run, tmp_path: Path) -> None:
     assert again.code == 0
     assert "on several lines" in said
     assert "on several lines" not in again.out
+
+
+def test_a_remedy_can_be_pasted_where_a_ledger_has_the_release(run: Run, tmp_path: Path) -> None:
+    marks = np.arange(1, 1 + 12 * (1 + HOPS), dtype=np.uint64).reshape(12, -1)
+    trips = several_each()
+    marks[:, 0] = 1_000 + np.asarray(trips.subject, dtype=np.uint64)
+    write_trajectories(tmp_path / "trips.parquet", replace(trips, marks=marks))
+    typed = ("trips.parquet", "-k", "2", "--ledger", "my ledger", "--out", "out.parquet", *FAST)
+    said = run("anonymize", *typed).out
+
+    label = "One trip of each person, but only if nobody has release 1 yet: "
+    (line,) = [line for line in said.splitlines() if label in line]
+    forget, again = (shlex.split(part) for part in line.partition(": ")[2].split(" && "))
+    assert run(*again[1:]).code == 2  # the release is in the ledger
+    assert "they would be in two releases" in run(*forget[1:]).out
+    assert "on several lines" not in run(*again[1:]).out
+
+    shown = json.loads(run("ledger", "show", "my ledger", "--json").out)["releases"]
+    assert [(entry["number"], entry["one_line_each"]) for entry in shown] == [(2, True)]
+    assert run(*forget[1:]).code == 2  # pasted twice, it forgets no other
 
 
 def several_each() -> Trajectories:

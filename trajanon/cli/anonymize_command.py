@@ -38,7 +38,7 @@ class _FileKeywords(AnonymizeKeywords, total=False):
 
     subjects_exact: bool
     ledger: Path | None
-    key: bytes | None
+    key: Path | None
     roads: "RoadsToFollow | None"
     run: Options | None
 
@@ -129,7 +129,7 @@ def anonymize(
         **settings,
         "subjects_exact": subjects_exact,
         "ledger": ledger,
-        "key": _key_of(key, ledger, as_published),
+        "key": key,
         "roads": _roads_of(roads),
         "run": run,
     }
@@ -196,18 +196,6 @@ def _step_of(text: str) -> int:
     """Read the step of times: of others than whole seconds the settings say what is wrong."""
     seconds = seconds_of("--time-step", text)
     return int(seconds) if seconds.is_integer() else cast(int, seconds)
-
-
-def _key_of(file: Path | None, ledger: Path | None, as_published: bool) -> bytes | None:
-    """Read the secret key in a file, and make it if there is none."""
-    from trajanon.release.holder_key import holders_key
-
-    if file is None:
-        return None
-    for name, value in (("ledger", ledger), ("as_published", as_published)):
-        if value:  # before the file is made
-            raise BadInput(f"`{name}` does not take a key of yours: leave out `key`")
-    return holders_key(file)
 
 
 def _roads_of(pbf: Path | None) -> "RoadsToFollow | None":

@@ -34,7 +34,7 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
             note = book.forget(release).told
             tell(
                 f"Release {release}, {note['release']}, is forgotten: its {note['n']:,} "
-                "trajectories count as new. If anybody has it, they will be in two releases."
+                "trajectories count as new. Do not publish it: they would be in two releases."
             )
             return
         found = book.verify() if action == "verify" else [(one, "") for one in book.entries]

@@ -108,4 +108,5 @@ def figures(files: list[Path], *, out: Path = Path("figures")) -> None:
     tell(f"Wrote {len(names)} files to {out}:")
     for picture in pictures:
         numbers = "" if picture.numbers is None else ", .csv"
-        tell(f"  {picture.name}.svg, .png{numbers}")
+        notice = f". {picture.notice}" if picture.notice else ""
+        tell(f"  {picture.name}.svg, .png{numbers}{notice}")

@@ -108,9 +108,7 @@ def curve(
     **options: Any,
 ) -> Curve:
     """Anonymize again with each k and run all attacks; ``options`` are those of `anonymize`."""
-    ks = sorted(set(ks))
-    for k in ks:
-        check_k(k)
+    ks = sorted({check_k(k) for k in ks})
     choices = []
     left_out = []
     for done, k in enumerate(ks):

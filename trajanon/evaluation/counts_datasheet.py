@@ -23,7 +23,7 @@ WORTH_OF_STREETS = (
 def facts(table: "GeoDataFrame") -> list[str]:
     """Say what counts are of, who stands behind each, and which share of the trips is in them."""
     about = table.attrs
-    of_what = number_of(about["of_trips"], "trip"), number_of(about["of_lines"], "line")
+    lines = number_of(about["of_lines"], "line")
     counted = percent(about["share_counted"])
     if "share_on_roads" in about:
         on_roads = percent(about["share_on_roads"])
@@ -32,16 +32,19 @@ def facts(table: "GeoDataFrame") -> list[str]:
         covered = f"{counted} begin and end in these zones."
 
     if about["k"] is None:
+        rows = number_of(about["of_trips"], "row")
         people = (
             "The rows of one line at least stand behind each count: how many people these are, the "
             "datasheet of the release says. One person may have made several of the trips."
         )
     else:
+        one = "several of one person on one line count as one"
+        rows = f"{number_of(about['of_trips'], 'trip')} ({one})"
         people = (
-            f"At least {about['k']} different people stand behind each count. Trips are counted, "
-            "not people: a person counts once on a line, and again on each other line."
+            f"At least {about['k']} different people stand behind each count. Counts are of trips, "
+            "not of people: a person counts again on each other line."
         )
-    return [f"Of the {of_what[0]} on the {of_what[1]} of the release, {covered}", people]
+    return [f"Of the {rows} on the {lines} of the release, {covered}", people]
 
 
 def worth_of_flows(

@@ -9,6 +9,7 @@ import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.progress import Progress, silent
+from trajanon.common.settings import Settings
 from trajanon.evaluation.attacks.attack import Attack, Published
 from trajanon.evaluation.attacks.chains import people_followed
 from trajanon.evaluation.attacks.habits import other_trips
@@ -118,8 +119,8 @@ def evaluate(
     originals 1.0
     """
     release, report = with_report(release, report)
-    for curve_k in curve:
-        check_k(curve_k)
+    seed = Settings(seed=seed).seed
+    curve = [check_k(curve_k) for curve_k in curve]
     reported = checked(report)
     publisher = publisher or Publisher()
     check_licence(publisher, reported.get("attribution"))

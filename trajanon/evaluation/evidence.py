@@ -29,7 +29,8 @@ from trajanon.release.people_left import Left, counts_of, few_left
 from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.release_words import cost, left_out
-from trajanon.release.report import Report, clock_in, left_out_in, rows_in, width_in
+from trajanon.release.report import Report, clock_in, rows_in, width_in
+from trajanon.release.source_counts import left_out_of
 from trajanon.release.verdict import Verdict, groups_below_k, knows_people, verdict
 from trajanon.release.verdict_words import label_of, sentence_of
 from trajanon.street_counts.streets import StreetUsefulness
@@ -43,7 +44,7 @@ NOTICE = "For the holder of the data, not for publication."
 
 _AS_THEY_ARE = (
     *("file", "unit", "spacing", "holds", "k", "counted", "as_published", "trajectories", "points"),
-    *("subjects", "left_out", "nameless", "nameless_count_as"),
+    *("subjects", "nameless", "nameless_count_as"),
 )
 """What an account repeats."""
 
@@ -160,11 +161,6 @@ class Evaluation:
         return self.report["counted"]
 
     @property
-    def left_out(self) -> int:
-        """Count the trajectories that the release leaves out."""
-        return len(left_out_in(self.report))
-
-    @property
     def clock(self) -> Clock | None:
         """Return what the released times count from; None without times."""
         return clock_in(self.report)
@@ -243,6 +239,7 @@ class Evaluation:
             "cost": self._cost(EXACT),
             "published": self._published,
             "source": left_out(self.report),
+            "left_out": [counts._asdict() for counts in left_out_of(self.report)],
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
             "area": list(self.area),
             "groups": len(self.sizes),

@@ -1,5 +1,6 @@
 """Findings of a verdict and their remedies: records, which `verdict_words` puts into sentences."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -64,6 +65,13 @@ Number = int | str | float | Share
 """A count, a name, or a share: in percent."""
 
 
+class Entered(NamedTuple):
+    """The entry of a release in a ledger: while it is there, nothing in it is released again."""
+
+    ledger: str
+    number: int
+
+
 @dataclass(frozen=True, slots=True)
 class Remedy:
     """What to change so that a finding goes.
@@ -78,12 +86,16 @@ class Remedy:
         New values of options by their names; None where an option is to be left out.
     runs
         Options of both commands as they were typed, by command.
+    entered
+        Where a ledger has the release. Another one of the same trips is for those alone who did
+        not publish this one, and the command forgets it.
     """
 
     kind: RemedyKind
     command: Literal["extract", "anonymize"]
     changes: Mapping[str, Option | None]
     runs: Mapping[str, Options]
+    entered: Entered | None = None
 
     @property
     def command_line(self) -> str:
@@ -96,10 +108,13 @@ class Remedy:
             elif value is not None:
                 typed[name] = value
 
-        line = command_line(self.command, typed)
-        if self.command == "anonymize":
-            return line
-        return f"{line} && {command_line('anonymize', self.runs['anonymize'])}"
+        runs = {**self.runs, self.command: typed}
+        lines = [command_line("anonymize", runs["anonymize"])]
+        if self.entered is not None:
+            lines.insert(0, shlex.join(["trajanon", "ledger", "forget", *map(str, self.entered)]))
+        if self.command == "extract":  # first: if it fails, nothing is forgotten
+            lines.insert(0, command_line("extract", typed))
+        return " && ".join(lines)
 
 
 @dataclass(frozen=True, slots=True)

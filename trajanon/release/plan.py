@@ -1,12 +1,12 @@
 """What was asked of a release: its settings and secret, checked at the door."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.common.settings import AnonymizeKeywords, ReleaseSettings, Settings, settings_of
-from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import check_key, holders_key, search_seed
 from trajanon.release.leaving_out import Surroundings
 from trajanon.release.snapping import RoadsToFollow
@@ -20,6 +20,7 @@ class Plan:
     release: ReleaseSettings
     search: Settings
     key: bytes | None = None  # the holder's secret: search and lines follow from it
+    key_file: Path | None = None  # where it is; made with a first release
     roads: RoadsToFollow | None = None  # on which released lines lie
     public_places: Surroundings | None = None
 
@@ -28,12 +29,11 @@ class Plan:
         cls,
         k: int,
         options: AnonymizeKeywords,
-        key: bytes | None = None,
+        key: bytes | Path | None = None,
         roads: RoadsToFollow | None = None,
         public_places: Surroundings | None = None,
     ) -> "Plan":
         """Check what was asked for; the key may follow later."""
-        check_k(k)
         release, search = settings_of(options)
 
         if release.as_published and roads is not None:
@@ -41,17 +41,19 @@ class Plan:
         if release.distinct_ends > k:
             most = f"`distinct_ends` must be at most k, {k}"
             raise BadInput(f"{most} (got {release.distinct_ends})")
+        if key is not None and release.as_published:
+            raise BadInput("`as_published` has no secret: leave out `key`")
+        if isinstance(key, Path):
+            return cls(release, search, None, key, roads, public_places)
         if key is not None:
             check_key(key)
-            if release.as_published:
-                raise BadInput("`as_published` has no secret: leave out `key`")
-        return cls(release, search, key, roads, public_places)
+        return cls(release, search, key, None, roads, public_places)
 
     def with_key(self, key: bytes | None = None) -> "Plan":
-        """Use this key, or the holder's if none was given; what is as published has none."""
+        """Use this key, or the holder's, which is made if there is none; as published has none."""
         if self.release.as_published:
             return self
-        return replace(self, key=key or self.key or holders_key())
+        return replace(self, key=key or self.key or holders_key(self.key_file))
 
     @property
     def secret_search(self) -> Settings:

@@ -207,7 +207,7 @@ def report_of(path: Path) -> Report | None:
 def _checked(
     release: Path, k: int, trajectories: Trajectories | None, earlier: Sequence[Path]
 ) -> Findings:
-    check_k(k)
+    k = check_k(k)
     if earlier and trajectories is None:
         raise BadInput("`against` needs `trajectories`: the originals of these releases")
     if release.is_dir():

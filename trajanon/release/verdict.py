@@ -8,7 +8,7 @@ from typing import Any, Literal
 from trajanon.common.command_lines import Option, Options, options_in
 from trajanon.common.number_text import UNITS
 from trajanon.common.settings import PAIR
-from trajanon.release.findings import Finding, Number, Remedy, RemedyKind, Share
+from trajanon.release.findings import Entered, Finding, Number, Remedy, RemedyKind, Share
 from trajanon.release.public_figures import rough_count
 from trajanon.release.verdict_words import MADE_AS_PUBLISHED, account_of, headline_of, sentence_of
 from trajanon.trajectories.subjects import Nameless
@@ -303,7 +303,11 @@ def _remedy(
     command: Literal["extract", "anonymize"],
     **changes: Option | None,
 ) -> Remedy:
-    return Remedy(kind, command, changes, _runs_of(report))
+    runs = _runs_of(report)
+    link = (report.get("ledger") or {}).get("link")
+    ledger = runs["anonymize"].get("ledger")
+    entered = Entered(str(ledger), link["releases"]) if link and ledger else None
+    return Remedy(kind, command, changes, runs, entered)
 
 
 def _runs_of(report: Mapping[str, Any]) -> dict[str, Options]:

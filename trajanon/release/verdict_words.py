@@ -159,9 +159,12 @@ def sentence_of(finding: Finding) -> str:
 
 def label_of(finding: Finding) -> str:
     """Write what helps, for a button or before a command; nothing where nothing does."""
-    if finding.remedy is None:
+    if (remedy := finding.remedy) is None:
         return ""
-    return _Numbers().format(_LABELS[finding.remedy.kind], **finding.numbers)
+    label = _Numbers().format(_LABELS[remedy.kind], **finding.numbers)
+    if remedy.entered is None:
+        return label
+    return f"{label}, but only if nobody has release {remedy.entered.number} yet"
 
 
 def account_of(finding: Finding) -> dict[str, Any]:

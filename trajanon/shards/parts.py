@@ -37,7 +37,7 @@ from trajanon.files.trajectory_files import (
     read_rows,
     true_ends_of,
 )
-from trajanon.grouping.k_promise import check_enough
+from trajanon.grouping.k_promise import check_enough, check_k
 from trajanon.grouping.loss import information_loss
 from trajanon.grouping.neighbours import neighbour_count
 from trajanon.grouping.partition import Stage, measured
@@ -78,7 +78,7 @@ def anonymize_parts(
     subjects_exact: bool = False,
     ledger: LedgerLike = None,
     roads: RoadsToFollow | None = None,
-    key: bytes | None = None,
+    key: bytes | Path | None = None,
     memory: str | float = MEMORY,
     client: "Client | None" = None,
     run: Options | None = None,
@@ -145,10 +145,9 @@ def anonymize_parts(
     >>> report["n"], report["groups"], trajanon.check("anonymized", k=2).holds
     (4, 2, True)
     """
+    k = check_k(k)
     plan = Plan.of(k, options, key, roads)
     check_ledger(ledger, plan)
-    if ledger is None:
-        plan = plan.with_key()
 
     folder = Folder(source)
     place = Folder(out)
@@ -341,6 +340,7 @@ def in_shards(
             f"{largest:,} trajectories lie in one place, or are of few subjects, and only "
             f"{capacity:,} fit into the memory at once: raise `memory`"
         )
+    table = replace(table, plan=table.plan.with_key())  # after all checks
     read = Stage("reading", None, perf_counter() - since)
 
     shown = progress if client is None else silent  # workers cannot show bars

@@ -19,6 +19,7 @@ from trajanon.common.remote_folder import Folder
 from trajanon.common.settings import AnonymizeKeywords, ReleaseSettings, Settings, takes_settings
 from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.files.trajectory_files import read_marks, read_trajectories
+from trajanon.grouping.k_promise import check_k
 from trajanon.release.leaving_out import Surroundings
 from trajanon.release.ledger import Ledger, opened
 from trajanon.release.plan import Plan
@@ -41,7 +42,7 @@ def anonymize_file(
     ledger: LedgerLike = None,
     roads: RoadsToFollow | None = None,
     public_places: Surroundings | None = None,
-    key: bytes | None = None,
+    key: bytes | Path | None = None,
     run: Options | None = None,
     progress: Progress = silent,
     **options: Unpack[AnonymizeKeywords],
@@ -55,7 +56,8 @@ def anonymize_file(
     out
         As `path` of `Release.write`.
     k, roads, public_places, key, progress, options
-        As in `trajanon.anonymize`; a ledger holds a key of its own.
+        As in `trajanon.anonymize`; the key may be a file, which is made if there is none. A ledger
+        holds a key of its own.
     subjects_exact
         Whether names are taken as they are; otherwise spellings of one name are one subject's.
     ledger
@@ -91,11 +93,10 @@ def anonymize_file(
     True
     """
     source, out = Path(source), Path(out)
+    k = check_k(k)
     plan = Plan.of(k, options, key, roads, public_places)
     check_release_format(out, timed=plan.release.times is not None)
     check_ledger(ledger, plan)
-    if ledger is None:
-        plan = plan.with_key()
 
     inputs = [source, *([] if ledger is None else [Path(ledger)])]
     replaced = replacing(out, new_report_path(out), inputs=inputs, public=[out])
@@ -179,5 +180,5 @@ def check_ledger(ledger: LedgerLike, plan: Plan) -> None:
         raise BadInput("`as_published` is not for publication: leave out `ledger`")
     if plan.release.days is not None:
         raise BadInput("`days` releases days, and a ledger knows trips: leave out `ledger`")
-    if plan.key is not None:
+    if plan.key is not None or plan.key_file is not None:
         raise BadInput("`ledger` holds a key of its own: leave out `key`")

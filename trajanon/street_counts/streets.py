@@ -149,9 +149,9 @@ def streets(
     r"""Count trips on streets, by direction.
 
     Each line of a release is matched to the most likely way on the roads, and all trips that it
-    stands for pass each street of that way once. A person on two lines counts twice; behind each
-    count are at least the k different people of one line. It takes the release and public data
-    alone, so it costs no privacy.
+    stands for pass each street of that way once. A person on two lines counts twice, and with
+    several trips on one line once; behind each count are at least the k different people of one
+    line. It takes the release and public data alone, so it costs no privacy.
 
     Parameters
     ----------

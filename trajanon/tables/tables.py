@@ -155,6 +155,7 @@ def microaggregate_table(
     2  52.0
     3  52.0
     """
+    k = check_k(k)
     search_options(options)  # checked before the table is read
     for option, names in (("columns", columns), ("keep", keep)):
         if isinstance(names, str):
@@ -357,7 +358,7 @@ def check_table(
     >>> findings.diversity["ill"].distinct  # and whoever is 52 is not ill
     1
     """
-    check_k(k)
+    k = check_k(k)
     if isinstance(sensitive, str):
         raise BadInput(f"sensitive must be a list of names (got {sensitive!r})")
     table, chosen = rows_as_written(Path(path), columns, sensitive)
