@@ -15,7 +15,6 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.extract.points import Points, greatest_of
@@ -422,6 +421,8 @@ def _alike_without_times(known: Remembered) -> Ints:
     untimed = np.flatnonzero(is_comparable & (known.fixes == 0))
     if not len(untimed):
         return np.empty((0, 2), np.int64)
+
+    from scipy.spatial import cKDTree  # only here, as it takes long to load
 
     # Of equal ones the first stands for all: there may be many, as on routes of a timetable.
     written = np.column_stack([known.points, known.signs.reshape(len(known.signs), -1)])
