@@ -29,10 +29,9 @@ from synthesiser import along, synthesised
 import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.data import sample
-from trajanon.evaluation.attacks.attack import Published
+from trajanon.evaluation.attacks.attack import Published, published
 from trajanon.evaluation.attacks.known_tracks import Movement, Noise
 from trajanon.evaluation.attacks.linkage import attacks
-from trajanon.evaluation.attacks.published import published
 from trajanon.evaluation.attacks.verification import verification
 from trajanon.evaluation.evaluation import ROUNDED
 from trajanon.evaluation.usefulness import flow_similarity, flows
@@ -46,10 +45,10 @@ from trajanon.release.perturbation import (
     group_widths,
     largest_shares,
 )
-from trajanon.release.report import checked, clock_in, released_of
+from trajanon.release.report import checked
 from trajanon.release.snapping import RoadsToFollow, traced
 from trajanon.street_counts.streets import ReleasedLines, count_on_streets
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.geodesy import cells
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import Trajectories
@@ -153,9 +152,9 @@ def release(
     with patch("trajanon.release.plan.holders_key", lambda _: None if plain else KEY):
         made = trajanon.anonymize(originals, k, **options)
     report = checked(made.report)
-    kept = released_of(originals, report)
+    kept = report.released_of(originals)
     seen = published(matched(kept, made.trajectories, report), report)
-    return seen, clock_in(report)
+    return seen, report.clock
 
 
 def found_by(seen: Published) -> list[float | None]:

@@ -11,7 +11,7 @@ from toy import AWAY, HOME, WORK, on_earth
 
 from trajanon.common.arrays import Floats
 from trajanon.evaluation.usefulness import cell_for_od, flow_similarity, flows, usefulness
-from trajanon.trajectories.displacements import displacement, length_change, lengths
+from trajanon.trajectories.distances import displacement, length_change, lengths
 from trajanon.trajectories.geodesy import DEGREE, cells
 
 ELLIPSOID = pyproj.Geod(ellps="WGS84")

@@ -16,7 +16,7 @@ from trajanon.common.arrays import dense
 from trajanon.common.errors import BadInput
 from trajanon.maps import compare, html, public, save
 from trajanon.maps.style import PALETTE
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 NOTICE = "For the holder of the data, not for publication."
@@ -126,7 +126,7 @@ def test_a_release_of_other_data_is_refused() -> None:
 
 def test_what_cannot_be_drawn_is_refused() -> None:
     original, empty, short = trajectories(), ReleasedTrajectories(np.empty((0, 30, 2))), report()
-    with pytest.raises(BadInput, match="no trajectories to draw"):
+    with pytest.raises(BadInput, match="Expected int >= 1"):
         compare(Trajectories(empty.points), empty, report() | {"n": 0, "labels": []})
     with pytest.raises(BadInput, match="no released trajectories"):
         public(empty)

@@ -33,7 +33,7 @@ from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.loss import group_means, information_loss, sse, standardise
 from trajanon.release import release
 from trajanon.shards.parts import anonymize_parts, split
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
 

@@ -10,18 +10,16 @@ from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 import trajanon
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.inputs import parsed
+from trajanon.common.inputs import Json, parsed
 from trajanon.evaluation.attacks.attack import QUESTIONS, Attack
 from trajanon.evaluation.attacks.chains import KNOWN, LINE
 from trajanon.evaluation.attacks.known_tracks import Estimate
-from trajanon.evaluation.bases import Basis, Json
-from trajanon.evaluation.evidence import Evaluation
+from trajanon.evaluation.evidence import Basis, Evaluation
 from trajanon.evaluation.mobility_metadata import metadata
 from trajanon.release.people_left import Left
 from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import HUNDREDTHS, Crowd
 from trajanon.release.release_check import Findings
-from trajanon.release.report import width_in
 
 _BASES = {
     Basis.MEASUREMENT: "counted or tried on the released file and the originals",
@@ -361,7 +359,7 @@ def _told_apart(evaluation: Evaluation) -> Entry:
     return Entry(
         Basis.PROOF,
         {
-            "public width, metres": width_in(evaluation.report),
+            "public width, metres": evaluation.report.width,
             f"mu, {told_apart.metres:g} m to the side": round_up(told_apart.mu),
             "in words": statement(told_apart, evaluation.unit),
         },

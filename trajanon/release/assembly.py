@@ -7,21 +7,38 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import UNSET, UnsetType
 
 from trajanon.common.arrays import Bools, Floats, Ints, Metres, dense
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.common.number_text import number_of
+from trajanon.common.settings import RowsName
 from trajanon.files.release_lines import in_order
 from trajanon.grouping.k_promise import broken_promises, subjects_per_group
 from trajanon.grouping.partition import Stage
 from trajanon.release.holder_key import fingerprint
+from trajanon.release.left_out import source_of
 from trajanon.release.perturbation import PublicWidths
 from trajanon.release.plan import Plan
 from trajanon.release.release import DistinctLines, own_rows
 from trajanon.release.released_lines import TrajectoryGroups
-from trajanon.release.report import checked, line_keys
-from trajanon.release.source_counts import source_of
-from trajanon.trajectories.displacements import Summary, lengths
+from trajanon.release.report import (
+    Alignment,
+    Chains,
+    Choice,
+    HoursAlone,
+    Length,
+    Mended,
+    Persons,
+    Report,
+    Roads,
+    Rows,
+    Suppressed,
+    Times,
+    TimeWidths,
+    line_keys,
+)
+from trajanon.trajectories.distances import Summary, lengths
 from trajanon.trajectories.subjects import Merged, Nameless
 from trajanon.trajectories.times import Timing
 from trajanon.trajectories.trajectories import (
@@ -31,9 +48,6 @@ from trajanon.trajectories.trajectories import (
     marked,
     unit_of,
 )
-
-Mended = Mapping[str, Mapping[str, int]]
-"""How many groups were mended, left out, or left as they are, by what was wrong."""
 
 
 class GroupLines(NamedTuple):
@@ -87,11 +101,14 @@ class Figures(NamedTuple):
 class TableDetails(NamedTuple):
     """What is known of a table that is grouped at once, and not of shards."""
 
-    chains: Mapping[str, int] | None  # drives that can be followed from line to line
-    persons: Mapping[str, int] | None  # people on several lines
-    averaged: str  # a digest of what was averaged
-    choice: Mapping[str, object] | None = None  # of trips, or days
+    chains: Chains | UnsetType | None = UNSET  # drives that can be followed from line to line
+    persons: Persons | None = None  # people on several lines
+    averaged: str | None = None  # a digest of what was averaged
+    choice: Choice | None = None  # of trips, or days
     alignment_skipped: bool = False
+
+
+OF_SHARDS = TableDetails()
 
 
 def errors_of(groups: TrajectoryGroups) -> dict[str, Floats | Metres]:
@@ -103,16 +120,16 @@ def errors_of(groups: TrajectoryGroups) -> dict[str, Floats | Metres]:
     }
 
 
-class _Rows(NamedTuple):
+class _LineRows(NamedTuple):
     """How often each different line is in a release."""
 
     keys: Ints  # of each group's line, (g,)
     first: Ints  # the first group on each line, (l,)
     copies: Ints  # rows of each line, (l,)
-    account: Mapping[str, object]
+    account: Rows
 
     @classmethod
-    def of(cls, groups: GroupLines, way: str, subject: Ints | None) -> "_Rows":
+    def of(cls, groups: GroupLines, way: RowsName, subject: Ints | None) -> "_LineRows":
         """Count the rows of lines; groups with equal lines are on one."""
         keys = line_keys(groups.lines, groups.times)
         line = dense(keys)
@@ -131,7 +148,7 @@ def finished(
     figures: Figures,
     provenance: Mapping[str, object],
     subject: Ints | None,
-    details: TableDetails | None = None,
+    details: TableDetails = OF_SHARDS,
 ) -> DistinctLines:
     """Put the lines of all groups into their order, and report them."""
     released = groups.labels >= 0
@@ -143,41 +160,60 @@ def finished(
     if not plan.release.as_published:
         refuse_far(figures, k, unit_of(provenance))
 
-    rows = _Rows.of(groups, plan.release.rows, counted)
+    rows = _LineRows.of(groups, plan.release.rows, counted)
     lines = groups.lines[rows.first]
     times = None if groups.times is None else groups.times[rows.first]
+    sizes = np.bincount(labels).tolist()
+    held = None if people is None else subjects_per_group(labels, people).tolist()
 
-    source = _attribution(provenance, groups)
-    account = {
-        **_promise(k, len(labels), plan, provenance, known=counted is not None),
-        "groups": len(groups.lines),
-        "lines": len(lines),
-        "points": lines.shape[1],
-        "rows": rows.account,
-        "source": source_of(provenance),
-        "subjects_merged": Merged.counted_in(provenance)._asdict(),
-        "attribution": source,
-        "versions": versions(),
-        **_cost(plan, figures),
-        "times": None if times is None else _times(timing, times, figures),
-        "alignment": _alignment(groups, released),
-        "mended": figures.mended,
-        "distinct_ends": plan.release.distinct_ends,
-        "suppressed": None if released.all() else {"rows": np.flatnonzero(~released).tolist()},
-        "search": asdict(plan.search),
-        **_members(labels, people, plan.release.as_published),
-        "line_keys": rows.keys.tolist(),
-        **_roads(plan, groups, rows),
-        **({} if details is None else details._asdict()),
-    }
+    report = Report(
+        notice=_notice(plan, provenance, known=counted is not None),
+        unit=unit_of(provenance),
+        n=len(labels),
+        k=k,
+        counted="records" if counted is None else "subjects",
+        as_published=plan.release.as_published,
+        groups=len(groups.lines),
+        lines=len(lines),
+        points=lines.shape[1],
+        rows=rows.account,
+        source=source_of(provenance),
+        subjects_merged=Merged.counted_in(provenance),
+        attribution=_attribution(provenance, groups),
+        versions=versions(),
+        key_fingerprint=None if plan.key is None else fingerprint(plan.key),
+        width=None if figures.widths is None else figures.widths.places,
+        information_loss=figures.loss,
+        stages=[stage.rounded for stage in figures.stages],
+        stopped=figures.stopped,
+        displacement=figures.errors["displacement"],
+        length=Length(figures.errors["length"].mean, figures.errors["length"].median),
+        times=_times(timing, times, figures),
+        alignment=_alignment(groups, released),
+        mended=figures.mended,
+        distinct_ends=plan.release.distinct_ends,
+        suppressed=None if released.all() else Suppressed(np.flatnonzero(~released).tolist()),
+        search=asdict(plan.search),
+        sizes=sizes,
+        people=None if people is None else len(np.unique(people)),
+        subjects_per_group=held,
+        largest_share=None if plan.release.as_published else 1.0 / min(held or sizes),
+        labels=labels.tolist(),
+        line_keys=rows.keys.tolist(),
+        roads=_roads(plan, groups, rows),
+        chains=details.chains,
+        persons=details.persons,
+        averaged=details.averaged,
+        choice=details.choice,
+        alignment_skipped=details.alignment_skipped,
+    )
     order = in_order(lines, times)
-    words = _released_words(plan, timing, source, by_subjects=counted is not None)
     return DistinctLines(
         lines[order],
         None if times is None else times[order],
         rows.copies[order],
-        words,
-        checked(account),
+        _released_words(plan, timing, report),
+        report,
     )
 
 
@@ -189,87 +225,46 @@ def _attribution(provenance: Mapping[str, object], groups: GroupLines) -> str | 
     return None if source is None else str(source)
 
 
-def _roads(plan: Plan, groups: GroupLines, rows: _Rows) -> dict[str, object]:
+def _roads(plan: Plan, groups: GroupLines, rows: _LineRows) -> Roads | None:
     """Report how many lines were laid on roads, where that was asked for."""
     if plan.roads is None or groups.on_roads is None:
-        return {}
+        return None
     on_roads = int(groups.on_roads[rows.first].sum())
     as_they_were = len(rows.first) - on_roads
-    shares = {"on_roads": on_roads, "as_they_were": as_they_were}
-    return {"roads": {"keep_off": plan.roads.keep_off, **shares}}
+    return Roads(keep_off=plan.roads.keep_off, on_roads=on_roads, as_they_were=as_they_were)
 
 
-def _promise(
-    k: int, n: int, plan: Plan, provenance: Mapping[str, object], *, known: bool
-) -> dict[str, object]:
-    """Report what is promised, of what; the notice is the first line."""
-    return {
-        "notice": _notice(plan, provenance, known=known),
-        "unit": unit_of(provenance),
-        "n": n,
-        "k": k,
-        "counted": "subjects" if known else "records",
-        "as_published": plan.release.as_published,
-    }
-
-
-def _cost(plan: Plan, figures: Figures) -> dict[str, object]:
-    """Report what the lines lose, by which key and width they are moved, and how they came."""
-    length = figures.errors["length"]
-    return {
-        "key_fingerprint": None if plan.key is None else fingerprint(plan.key),
-        "width": None if figures.widths is None else figures.widths.places,
-        "information_loss": figures.loss,
-        "stages": [stage.account for stage in figures.stages],
-        "stopped": figures.stopped,
-        "displacement": figures.errors["displacement"],
-        "length": {name: length[name] for name in ("mean", "median")},
-    }
-
-
-def _times(timing: Timing | None, times: Floats, figures: Figures) -> dict[str, object] | None:
+def _times(timing: Timing | None, times: Floats | None, figures: Figures) -> Times | None:
     """Report how times are released, and how far off they are."""
-    if timing is None:
+    if timing is None or times is None:
         return None
-    late = {
-        name: error
-        for name, error in figures.errors.items()
-        if name not in ("displacement", "length")
-    }
-    account = timing.account | late | {"alone": timing.alone(times)}
-    if figures.widths is not None:
-        _, departures, elapsed = figures.widths
-        account["widths"] = {"departures": departures, "elapsed": elapsed}
-    return account
+    clock = timing.clock
+    widths = figures.widths
+    return Times(
+        times=clock.times,
+        timezone=clock.timezone,
+        step=clock.step,
+        minute_worth=timing.minute_worth,
+        departure_error=figures.errors["departure_error"],
+        duration_error=figures.errors["duration_error"],
+        alone=HoursAlone(*timing.hours_alone(times)),
+        widths=None if widths is None else TimeWidths(widths.departures, widths.elapsed),
+    )
 
 
-def _alignment(groups: GroupLines, released: Bools) -> dict[str, object] | None:
+def _alignment(groups: GroupLines, released: Bools) -> Alignment | None:
     """Report where windows are that slid on their tracks; None if none did."""
     if groups.starts is None or not groups.slid:
         return None
     starts = groups.starts[released].tolist()
-    return {"slid": groups.slid / int(released.sum()), "starts": starts}
+    return Alignment(groups.slid / int(released.sum()), starts)
 
 
-def _members(labels: Ints, people: Ints | None, as_published: bool) -> dict[str, object]:
-    """Report who is in which group; for the holder alone."""
-    sizes = np.bincount(labels).tolist()
-    held = None if people is None else subjects_per_group(labels, people).tolist()
-    return {
-        "sizes": sizes,
-        "people": None if people is None else len(np.unique(people)),
-        "subjects_per_group": held,
-        "largest_share": None if as_published else 1.0 / min(held or sizes),
-        "labels": labels.tolist(),
-    }
-
-
-def _released_words(
-    plan: Plan, timing: Timing | None, source: str | None, *, by_subjects: bool
-) -> dict[str, str | None]:
+def _released_words(plan: Plan, timing: Timing | None, report: Report) -> dict[str, str | None]:
     """Return what a released file says of itself, and nothing else."""
+    source = report.attribution
     words = {"attribution": marked(source) if plan.release.as_published else source}
-    if by_subjects:
+    if report.counted == "subjects":
         words["counted"] = "subjects"
     if plan.release.rows == "lines":
         words["rows"] = "lines"
@@ -302,8 +297,8 @@ def versions() -> dict[str, str]:
 
 def refuse_far(figures: Figures, k: int, unit: str) -> None:
     """Refuse a release with points farther off than its trajectories are long."""
-    moved = figures.errors["displacement"]["mean"]
-    length = figures.errors["length"]["mean"]
+    moved = figures.errors["displacement"].mean
+    length = figures.errors["length"].mean
     if moved > length:
         raise BadInput(
             f"released points would lie {moved:,.0f} m from where people went on average, and a "

@@ -22,7 +22,7 @@ from trajanon.release.perturbation import (
 )
 from trajanon.release.snapping import RoadsToFollow, Snapped
 from trajanon.trajectories.days import staying, trips_of_days
-from trajanon.trajectories.displacements import moved_to, until_rest
+from trajanon.trajectories.distances import moved_to, until_rest
 from trajanon.trajectories.times import Timing, time_errors
 from trajanon.trajectories.trajectories import Trajectories
 

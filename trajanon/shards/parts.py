@@ -41,16 +41,16 @@ from trajanon.grouping.k_promise import check_enough, check_k
 from trajanon.grouping.loss import information_loss
 from trajanon.grouping.neighbours import neighbour_count
 from trajanon.grouping.partition import Stage, measured
-from trajanon.release.assembly import Figures, GroupLines, Mended, errors_of, finished
+from trajanon.release.assembly import Figures, GroupLines, errors_of, finished
 from trajanon.release.ledger import Ledger, opened
 from trajanon.release.perturbation import GroupWidths, PublicWidths
 from trajanon.release.plan import Plan, Scales
 from trajanon.release.release import DistinctLines, json_report
 from trajanon.release.released_lines import TrajectoryGroups
-from trajanon.release.report import json_ready
+from trajanon.release.report import Mended, json_ready
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.shards.publication import LedgerLike, anonymized, check_ledger
-from trajanon.trajectories.displacements import Histogram, Summary, joined_histograms
+from trajanon.shards.single_file import LedgerLike, anonymized, check_ledger
+from trajanon.trajectories.distances import Histogram, Summary, joined_histograms
 from trajanon.trajectories.subjects import Nameless
 from trajanon.trajectories.times import timing_for
 from trajanon.trajectories.trajectories import Trajectories
@@ -180,15 +180,16 @@ def anonymize_parts(
             lines, entered = _at_once(table, book, subjects_exact, progress)
 
         if run is not None:
-            lines.report["run"] = dict(run)
+            lines = lines.reporting(run=run)
         for number, (rows, first) in enumerate(lines.parts()):
             progress("Writing the release", number, None)
             with release.writing(part_name(number)) as written:
                 write_released(written, rows, first)
         if entry is not None and entered is not None:
-            entry.announce(release, source, lines.report, entered)
-        write_report(json_report(lines.report).encode())
-    return json_ready(lines.report)
+            lines = lines.reporting(ledger=entry.announce(release, source, lines.report, entered))
+        report = json_ready(lines.report)
+        write_report(json_report(report).encode())
+    return report
 
 
 def _refuse_what_needs_all(table: "PartsTable", capacity: int, *, with_ledger: bool) -> None:
@@ -220,8 +221,7 @@ def _at_once(
         for part in table.parts:  # to name the part that is wrong, and the row in it
             _look(table, part)
         raise
-    lines.report["shards"] = 1
-    return lines, entered
+    return lines.reporting(shards=1), entered
 
 
 def parts_report_path(out: str) -> str:
@@ -356,14 +356,13 @@ def in_shards(
     figures = Figures(
         loss=loss,
         errors=_errors_of(written),
-        mended=_joined_accounts([shard.mended for shard in groups]),
+        mended=sum((shard.mended or Mended() for shard in groups), Mended()),
         widths=widths,
         stages=(read, searched),
         stopped=False,
     )
     release = finished(table.k, table.plan, scales.timing, lines, figures, provenance, subject)
-    release.report["shards"] = len(rows)
-    return release
+    return release.reporting(shards=len(rows))
 
 
 def _check_parts(table: PartsTable, capacity: int) -> None:
@@ -531,15 +530,6 @@ def _errors_of(shards: Sequence[ShardLines]) -> dict[str, Summary]:
     return {
         name: joined_histograms([shard.errors[name] for shard in shards]).summary
         for name in shards[0].errors
-    }
-
-
-def _joined_accounts(accounts: Sequence[Mended | None]) -> Mended:
-    """Add up what was mended in each shard."""
-    known = [account for account in accounts if account is not None]
-    return {
-        name: {key: sum(account[name][key] for account in known) for key in counts}
-        for name, counts in known[0].items()
     }
 
 

@@ -7,6 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from trajanon.common.errors import TrajanonWarning, warn
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import MissingName, Settings
@@ -69,6 +71,6 @@ def bound_table(
         "bound": information_loss(least, partition.sst),
         "gap": 100.0 * (reached - least) / reached if reached > 0.0 else 0.0,
         "certified": certified,
-        "stages": [stage.account for stage in partition.stages],
+        "stages": [to_builtins(stage.rounded) for stage in partition.stages],
         "stopped": stopped,
     }

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
+from msgspec import to_builtins
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
@@ -246,7 +247,7 @@ def _account(
             "linkage_mean": float(chance.mean()),
             "near_original": float((np.abs(away) <= NEAR_VALUE).all(axis=1).mean()),
         },
-        "stages": [stage.account for stage in partition.stages],
+        "stages": [to_builtins(stage.rounded) for stage in partition.stages],
         "stopped": partition.stopped,
     }
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Hashes, Ints
 from trajanon.common.errors import BadInput, MergedWarning, warn
-from trajanon.common.number_text import UNITS, number_of, page, shown
+from trajanon.common.number_text import UNITS, UnitName, number_of, page, shown
 from trajanon.trajectories.subjects import column_of, identities, merged_sentences, numbered
 from trajanon.trajectories.tracks import (
     STEPS,
@@ -167,7 +167,7 @@ class TrajectoryRows:
         return None if attribution is None else str(attribution)
 
     @property
-    def unit(self) -> str:
+    def unit(self) -> UnitName:
         """Name one of them: a ``trip`` from start to end, a ``day``, or a ``trajectory``."""
         return unit_of(self.provenance)
 
@@ -411,7 +411,7 @@ def marked(attribution: str | None) -> str:
     return f"Made as published, {FOR_COMPARISON}.{f' {attribution}' if attribution else ''}"
 
 
-def unit_of(provenance: Mapping[str, Any]) -> str:
+def unit_of(provenance: Mapping[str, Any]) -> UnitName:
     """Name what one trajectory is: a ``trip``, a ``day`` of trips, or else a ``trajectory``."""
     if "days" in provenance:
         return "day"

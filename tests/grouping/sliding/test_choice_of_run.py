@@ -15,10 +15,10 @@ from trajanon.common.arrays import Ints
 from trajanon.common.errors import BadInput
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.trajectory_files import read_trajectories
-from trajanon.grouping.sliding import placing
-from trajanon.grouping.sliding.placing import placed
+from trajanon.grouping.sliding import choice_of_run
+from trajanon.grouping.sliding.choice_of_run import placed
 from trajanon.release.originals import matched
-from trajanon.release.report import checked, released_of
+from trajanon.release.report import checked
 from trajanon.shards.parts import anonymize_parts
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks, joined_tracks
 from trajanon.trajectories.trajectories import Trajectories
@@ -99,7 +99,9 @@ def test_windows_go_where_those_of_others_are_nearest(seed: int, k: int, several
     for _ in range(4):
         expected = one_look(trajectories, k, expected)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(placing, "_SEEN", 100)  # so many that of one subject never hide the others
+        patch.setattr(
+            choice_of_run, "_SEEN", 100
+        )  # so many that of one subject never hide the others
         found = tracks_of(placed(trajectories, k, subjects=trajectories.subject))
     assert list(zip(found.run.tolist(), found.start.tolist(), strict=True)) == expected
 
@@ -152,7 +154,7 @@ def test_whoever_meets_only_on_another_run_is_averaged_there() -> None:
     release = trajanon.anonymize(windows, 3, effort="fast")
     report = checked(release.report)
     assert release.report["displacement"]["mean"] < 20.0
-    found = matched(released_of(windows, report), release.trajectories, report)
+    found = matched(report.released_of(windows), release.trajectories, report)
     assert (tracks_of(found.slid).run % 2 == 1).all()
     assert release.report["alignment"]["slid"] == 1.0
     assert evaluate(windows, release.trajectories, release.report).holds
