@@ -208,9 +208,7 @@ def _planned(
     """Check what is asked for, and plan how to read and cut it."""
     region, city_spacing = area_of(area)
     if windows and options.get("spacing") is None:
-        if city_spacing is None:
-            raise BadInput("windows need a spacing, and only cities have one: say `spacing=100`")
-        options["spacing"] = city_spacing
+        options["spacing"] = _spacing_of(city_spacing)
 
     rules = made_of(options, Rules)
     source_options = made_of(options, SourceOptions)
@@ -225,10 +223,8 @@ def _planned(
         numbered = files.traces_of_files(
             source_files, reading, jobs=source_options.jobs, client=client, progress=progress
         )
-    elif region is None:
-        raise BadInput(f"say where: `area` {KNOWN}, or four degrees W,S,E,N")
     else:
-        boxes = osm_api.boxes_of(region)
+        boxes = _boxes_of(region)
         numbered = osm_api.traces_of_boxes(
             boxes,
             reading.counts,
@@ -256,6 +252,20 @@ def _planned(
         origin=_origin(source_files, source_options),
         inputs=[file.path for file in source_files],
     )
+
+
+def _spacing_of(city: float | None) -> float:
+    """Return the spacing of windows in a city; elsewhere it must be named."""
+    if city is None:
+        raise BadInput("windows need a spacing, and only cities have one: say `spacing=100`")
+    return city
+
+
+def _boxes_of(region: Box | Region | None) -> Sequence[Box]:
+    """Cut an area into the boxes that the server is asked for."""
+    if region is None:
+        raise BadInput(f"say where: `area` {KNOWN}, or four degrees W,S,E,N")
+    return osm_api.boxes_of(region)
 
 
 def _listed_files(source: From, reading: Reading) -> list[SourceFile]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trajanon.common.arrays import Floats
+from trajanon.common.number_text import number_of, shown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +53,10 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.lat)
+
+    def __repr__(self) -> str:
+        owner = "nobody known" if self.subject is None else repr(self.subject)
+        return shown("Trace", [f"{self.name!r} of {owner}", number_of(len(self), "point")])
 
     @property
     def last_read(self) -> float:

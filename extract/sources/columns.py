@@ -599,7 +599,7 @@ class _Choice:
                 continue
             msg = f"{self.what}: no column is used as time, but {name!r} holds times"
             way_out = f"say `columns` time={name}"
-            if self.reading.timed:
+            if self.reading.timed and not head.is_constant(name):
                 raise ColumnsUnclear(msg, way_out, ["time"], self.names)
             without = "without, points are taken in their order"
             self.reading.warn("times", f"{msg}: {way_out}; {without}", name)

@@ -5,7 +5,7 @@ OpenStreetMap's planet dump is one; its metadata.xml names accounts of public, i
 
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, compress
@@ -381,20 +381,18 @@ def read_archive(path: Path, label: str, reading: Reading) -> Iterator[Trace | A
                     upload = str(int(dump_name[2]))
                     if dump_name[1] != "trackable":  # which name no account
                         nameless += accounts is None
-                        account = (accounts or {}).get(int(dump_name[2]))
-                        subject = None if account is None else f"osm:uid:{account}"
+                        subject = _account_of(int(upload), accounts or {})
 
                 document = GpxStream(opened().read1, f"{path}/{name}")
                 used = 0
-                recording_name = f"{label}/{upload}"
-                for trace_or_page in traces_of_document(
-                    document, recording_name, subject, by_track=by_track
-                ):
+                recording = f"{label}/{upload}"
+                traces = traces_of_document(document, recording, subject, by_track=by_track)
+                for trace_or_page in traces:
                     any_read = True
                     used += points_of(trace_or_page)
                     yield trace_or_page
                 any_read = True
-                _count_times(document, f"{label}/{upload}", reading)
+                _count_times(document, recording, reading)
                 reading.counts.update([EMPTY] * document.is_empty)
             except FileProblem as error:
                 problem = problem or f"no GPX file in {path} can be read: {error}"
@@ -411,8 +409,14 @@ def read_archive(path: Path, label: str, reading: Reading) -> Iterator[Trace | A
         raise FileProblem(problem or nothing)
     if nameless:
         reading.counts[WITHOUT_ACCOUNT] += nameless
-        msg = f"{path} has no metadata.xml before its recordings: {nameless:,} have no account"
-        reading.warn("accounts", f"{msg}; pack metadata.xml first", str(path))
+        message = f"{path} has no metadata.xml before its recordings: {nameless:,} have no account"
+        reading.warn("accounts", f"{message}; pack metadata.xml first", str(path))
+
+
+def _account_of(upload: int, accounts: Mapping[int, int]) -> str | None:
+    """Name the account that uploaded a recording; None if it is not known."""
+    account = accounts.get(upload)
+    return None if account is None else f"osm:uid:{account}"
 
 
 def archive_is_from_osm(path: Path) -> bool:

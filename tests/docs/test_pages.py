@@ -6,6 +6,7 @@ import shlex
 import tarfile
 from itertools import islice
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import geopandas
@@ -167,3 +168,14 @@ def test_traces_are_extracted(folder: Path) -> None:
     made = run("extraction.md")
     assert len(made["trajectories"]) == 1
     assert len(trajanon.read_trajectories("trajectories.parquet")) > 10
+
+
+def test_the_bar_of_tqdm_on_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tqdm")
+    page = (ROOT / "docs/python.md").read_text("utf-8")
+    (snippet,) = re.findall(r"(?m)^    from tqdm(?:.*\n)(?:(?:    .*)?\n)+", page)
+    names: dict[str, Any] = {}
+    exec(dedent(snippet), names)
+    trajanon.microaggregate([[0.0], [1.0], [10.0], [11.0]], k=2, progress=names["show"])
+    names["bar"].close()
+    assert "Annealing" in capsys.readouterr().err

@@ -87,17 +87,6 @@ class GroupLines(NamedTuple):
         return self._replace(labels=labels, starts=starts)
 
 
-class Figures(NamedTuple):
-    """What is measured of all groups of a release."""
-
-    loss: float  # IL in percent
-    errors: Mapping[str, Summary]  # in metres or seconds
-    mended: Mended | None
-    widths: PublicWidths | None  # by which lines and times are moved; None of plain means
-    stages: tuple[Stage, ...]
-    stopped: bool  # whether Ctrl-C ended the search early
-
-
 class TableDetails(NamedTuple):
     """What is known of a table that is grouped at once, and not of shards."""
 
@@ -109,6 +98,19 @@ class TableDetails(NamedTuple):
 
 
 OF_SHARDS = TableDetails()
+
+
+class Figures(NamedTuple):
+    """What is measured of all groups of a release."""
+
+    loss: float  # IL in percent
+    errors: Mapping[str, Summary]  # in metres or seconds
+    mended: Mended | None
+    widths: PublicWidths | None  # by which lines and times are moved; None of plain means
+    stages: tuple[Stage, ...]
+    stopped: bool  # whether Ctrl-C ended the search early
+    timing: Timing | None  # of times that are released
+    details: TableDetails = OF_SHARDS
 
 
 def errors_of(groups: TrajectoryGroups) -> dict[str, Floats | Metres]:
@@ -140,15 +142,34 @@ class _LineRows(NamedTuple):
         return cls(keys, first, np.bincount(line_of[has_row]), account)
 
 
+class _Members(NamedTuple):
+    """Who is in the groups of a release."""
+
+    sizes: list[int]
+    people: int | None  # None if nothing is known of subjects
+    subjects_per_group: list[int] | None
+    largest_share: float | None  # of a person in the mean that is a line
+
+    @classmethod
+    def of(cls, labels: Ints, people: Ints | None, plan: Plan) -> "_Members":
+        """Count the members of groups, and the people among them."""
+        sizes = np.bincount(labels).tolist()
+        held = None if people is None else subjects_per_group(labels, people).tolist()
+        return cls(
+            sizes=sizes,
+            people=None if people is None else len(np.unique(people)),
+            subjects_per_group=held,
+            largest_share=None if plan.release.as_published else 1.0 / min(held or sizes),
+        )
+
+
 def finished(
     k: int,
     plan: Plan,
-    timing: Timing | None,
     groups: GroupLines,
     figures: Figures,
     provenance: Mapping[str, object],
     subject: Ints | None,
-    details: TableDetails = OF_SHARDS,
 ) -> DistinctLines:
     """Put the lines of all groups into their order, and report them."""
     released = groups.labels >= 0
@@ -161,21 +182,44 @@ def finished(
         refuse_far(figures, k, unit_of(provenance))
 
     rows = _LineRows.of(groups, plan.release.rows, counted)
+    members = _Members.of(labels, people, plan)
+    report = _reported(k, plan, groups, figures, provenance, rows, members)
+
     lines = groups.lines[rows.first]
     times = None if groups.times is None else groups.times[rows.first]
-    sizes = np.bincount(labels).tolist()
-    held = None if people is None else subjects_per_group(labels, people).tolist()
+    order = in_order(lines, times)
+    return DistinctLines(
+        lines[order],
+        None if times is None else times[order],
+        rows.copies[order],
+        _released_words(plan, figures.timing, report),
+        report,
+    )
 
-    report = Report(
-        notice=_notice(plan, provenance, known=counted is not None),
+
+def _reported(
+    k: int,
+    plan: Plan,
+    groups: GroupLines,
+    figures: Figures,
+    provenance: Mapping[str, object],
+    rows: _LineRows,
+    members: _Members,
+) -> Report:
+    """Fill the report of a release."""
+    released = groups.labels >= 0
+    known = members.people is not None and not plan.release.as_published
+    length = figures.errors["length"]
+    return Report(
+        notice=_notice(plan, provenance, known=known),
         unit=unit_of(provenance),
-        n=len(labels),
+        n=int(released.sum()),
         k=k,
-        counted="records" if counted is None else "subjects",
+        counted="subjects" if known else "records",
         as_published=plan.release.as_published,
         groups=len(groups.lines),
-        lines=len(lines),
-        points=lines.shape[1],
+        lines=len(rows.first),
+        points=groups.lines.shape[1],
         rows=rows.account,
         source=source_of(provenance),
         subjects_merged=Merged.counted_in(provenance),
@@ -187,33 +231,18 @@ def finished(
         stages=[stage.rounded for stage in figures.stages],
         stopped=figures.stopped,
         displacement=figures.errors["displacement"],
-        length=Length(figures.errors["length"].mean, figures.errors["length"].median),
-        times=_times(timing, times, figures),
+        length=Length(length.mean, length.median),
+        times=_times(groups, figures, rows),
         alignment=_alignment(groups, released),
         mended=figures.mended,
         distinct_ends=plan.release.distinct_ends,
         suppressed=None if released.all() else Suppressed(np.flatnonzero(~released).tolist()),
         search=asdict(plan.search),
-        sizes=sizes,
-        people=None if people is None else len(np.unique(people)),
-        subjects_per_group=held,
-        largest_share=None if plan.release.as_published else 1.0 / min(held or sizes),
-        labels=labels.tolist(),
+        labels=groups.labels[released].tolist(),
         line_keys=rows.keys.tolist(),
         roads=_roads(plan, groups, rows),
-        chains=details.chains,
-        persons=details.persons,
-        averaged=details.averaged,
-        choice=details.choice,
-        alignment_skipped=details.alignment_skipped,
-    )
-    order = in_order(lines, times)
-    return DistinctLines(
-        lines[order],
-        None if times is None else times[order],
-        rows.copies[order],
-        _released_words(plan, timing, report),
-        report,
+        **members._asdict(),
+        **figures.details._asdict(),
     )
 
 
@@ -234,9 +263,10 @@ def _roads(plan: Plan, groups: GroupLines, rows: _LineRows) -> Roads | None:
     return Roads(keep_off=plan.roads.keep_off, on_roads=on_roads, as_they_were=as_they_were)
 
 
-def _times(timing: Timing | None, times: Floats | None, figures: Figures) -> Times | None:
+def _times(groups: GroupLines, figures: Figures, rows: _LineRows) -> Times | None:
     """Report how times are released, and how far off they are."""
-    if timing is None or times is None:
+    timing = figures.timing
+    if timing is None or groups.times is None:
         return None
     clock = timing.clock
     widths = figures.widths
@@ -247,7 +277,7 @@ def _times(timing: Timing | None, times: Floats | None, figures: Figures) -> Tim
         minute_worth=timing.minute_worth,
         departure_error=figures.errors["departure_error"],
         duration_error=figures.errors["duration_error"],
-        alone=HoursAlone(*timing.hours_alone(times)),
+        alone=HoursAlone(*timing.hours_alone(groups.times[rows.first])),
         widths=None if widths is None else TimeWidths(widths.departures, widths.elapsed),
     )
 

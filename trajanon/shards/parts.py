@@ -360,8 +360,9 @@ def in_shards(
         widths=widths,
         stages=(read, searched),
         stopped=False,
+        timing=scales.timing,
     )
-    release = finished(table.k, table.plan, scales.timing, lines, figures, provenance, subject)
+    release = finished(table.k, table.plan, lines, figures, provenance, subject)
     return release.reporting(shards=len(rows))
 
 
