@@ -16,8 +16,9 @@ LINKS := trajanon/extract trajanon/maps trajanon/data
 # where Python is told to keep no bytecode.
 WORKERS = $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)')
 # pip compiles every module, tests of packages too, on one core: this is half of an installation.
+# Of some large packages few modules are ever imported, and those are compiled then.
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
-COMPILE = $(BIN)/python -m compileall -q -j 0 -x '/(tests?|pip|setuptools)/' .venv/lib
+COMPILE = $(BIN)/python -m compileall -q -j 0 -x '/(tests?|pip|setuptools|moto|mypyc?|debugpy|fontTools|docutils)/' .venv/lib
 PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= \
   $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 

@@ -230,7 +230,8 @@ def on_streets(lines: ReleasedLines, roads: RoadsToFollow) -> tuple[pd.DataFrame
     """Trips and their speed on each street in each direction; metres of each line on streets."""
     counts = count_on_streets(lines, roads.network)
     ways = traced(lines.points, roads.network)
-    table = pd.DataFrame({"trips": counts.trips, "speed": counts.speed}, dtype=float)
+    speed = np.nan if counts.speed is None else counts.speed[:, 0]
+    table = pd.DataFrame({"trips": counts.trips[:, 0], "speed": speed}, dtype=float)
     return table, np.bincount(ways.line, ways.metres, len(lines.points))
 
 

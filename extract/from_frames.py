@@ -11,7 +11,7 @@ from trajanon.common.errors import BadInput, ColumnsUnclear, LeftOutWarning, war
 from trajanon.extract.cutting import cut
 from trajanon.extract.dropped import sentences
 from trajanon.extract.rules import Rules
-from trajanon.extract.sources.columns import known_as
+from trajanon.extract.sources.column_roles import known_as
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.point_groups import FIRST
 from trajanon.extract.sources.source_tables import traces_of_table
@@ -100,18 +100,18 @@ def from_frame(
     timed = (
         not holds_lines(table) and len(attributes.select_dtypes(["datetime", "datetimetz"]).T) > 0
     )
-    reading = Reading(columns=wanted, subjects_exact=subjects_exact, timed=timed)
+    reading = Reading(
+        what=_WHAT, label="frame", columns=wanted, subjects_exact=subjects_exact, timed=timed
+    )
     if geometry is None:
         if not len(table):
             raise BadInput(f"{_WHAT} has no rows")
         yield from traces_of_table(
             list(attributes), attributes[:FIRST], lambda names: iter([attributes[list(names)]]),
-            _WHAT, "frame", reading,
+            reading,
         )  # fmt: skip
     else:
-        yield from traces_of_features(
-            geometry.to_numpy(), attributes, geometry.crs, _WHAT, "frame", reading
-        )
+        yield from traces_of_features(geometry.to_numpy(), attributes, geometry.crs, reading)
     reading.tell_rest()
     for what, count in reading.counts.items():
         warn(LeftOutWarning(f"left out of the frame, {what}: {count:,}", what))

@@ -53,20 +53,20 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 LONGEST = [
     "test_studio",
-    "test_real_data",
     "test_docs",
-    "test_microaggregate",
-    "test_map_page_in_browser",
-    "test_alignment",
-    "test_benchmark",
-    "test_bound",
+    "test_real_data",
     "test_clusters",
+    "test_map_page_in_browser",
     "test_maps_in_browser",
+    "test_microaggregate",
     "test_best_groups",
     "test_compiled",
-    "test_path_heuristics",
-    "test_release_parts",
+    "test_figures",
     "test_series",
+    "test_seed",
+    "test_reproduce",
+    "test_benchmark",
+    "test_alignment",
 ]
 """Modules that take longest begin, so that all workers end at the same time."""
 

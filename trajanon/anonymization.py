@@ -187,7 +187,7 @@ def anonymized_table(
     )
     figures = Figures(
         loss=groups.information_loss,
-        errors={name: summary(errors) for name, errors in errors_of(groups).items()},
+        errors={name: summary(errors) for name, errors in errors_of(groups)},
         mended=mended,
         widths=groups.widths,
         stages=groups.partition.stages,

@@ -101,7 +101,8 @@ def test_what_is_published_as_it_is_keeps_everything() -> None:
     nothing = {"mean": 0.0, "median": 0.0, "p95": 0.0, "max": 0.0}
     assert asdict(whole) == {
         "displacement": nothing,
-        "curve_distance": nothing,
+        "to_line": pytest.approx(nothing, abs=1e-9),
+        "to_way": pytest.approx(nothing, abs=1e-9),
         "length": float(lengths(points).mean()),
         "length_change": 0.0,
         "by_length": whole.by_length,

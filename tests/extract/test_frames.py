@@ -87,10 +87,10 @@ def test_what_is_left_out_is_said(caplog: pytest.LogCaptureFixture) -> None:
         (one,) = from_frame(frame)
     assert places([one]) == [coordinates([0, 2])]
     assert sorted(caplog.messages) == [
-        "frame has rows without id: they are left out and counted; name another column with "
-        "`columns` id=...",
         "left out of the frame, features without geometry: 1",
         "left out of the frame, points without an id: 1",
+        "the frame has rows without id: they are left out and counted; name another column with "
+        "`columns` id=...",
     ]
 
 

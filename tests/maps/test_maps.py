@@ -71,8 +71,8 @@ def test_the_panel_gives_verdict_cost_k_n_groups_and_loss() -> None:
     assert said["headline"] == "k = 3 people"
     assert said["sentences"] == [
         "Ready to publish.",
-        "Released points lie 126 m from where people went on average (median 86 m); "
-        "information loss 12 %.",
+        "Released points lie 126 m on average (median 86 m) from where people were at the same "
+        "share of the way. Information loss: 12 %.",
         "Nothing was left out: all trajectories that were read are in the release.",
     ]
     assert said["facts"] == [

@@ -236,7 +236,6 @@ class Evaluation:
             attacks=self.attacks,
             inferred=self.inferred,
             verified=self.verification,
-            curve_distance=self.usefulness.curve_distance,
             below_k=self.violations["subjects"] or self.violations["records"] or 0,
         )
         return five_answers(self.report, measured, crowd)
@@ -256,7 +255,7 @@ class Evaluation:
             "date": self.date.isoformat(),
             "verdict": self.verdict.account,
             "answers": [answer._asdict() for answer in self.answers],
-            "cost": self._cost(EXACT),
+            "cost": cost(self.report),
             "published": self._published,
             "source": left_out(self.report),
             "left_out": [counts._asdict() for counts in left_out_of(self.report)],
@@ -318,15 +317,12 @@ class Evaluation:
         """Return of how many the errors are means, for publication; who has most counts as one."""
         return Crowd(self.trajectories / self.most_of_one)
 
-    def _cost(self, crowd: Crowd) -> str:
-        return cost(self.report, crowd, self.usefulness.curve_distance)
-
     @property
     def _published(self) -> dict[str, Any]:
         """Return what is published of the cost, rounded."""
         moved = self.usefulness.displacement
         figures: dict[str, Any] = {
-            "cost": self._cost(self.crowd),
+            "cost": cost(self.report, self.crowd),
             "metres moved": {
                 "mean": self.crowd.number(moved.mean),
                 "median": self.crowd.number(moved.median),
@@ -384,7 +380,7 @@ class Evaluation:
 
     def __repr__(self) -> str:
         judged = " ".join([self.verdict.headline, *self.verdict.sentences])
-        return shown(type(self).__name__, [judged, self._cost(EXACT)])
+        return shown(type(self).__name__, [judged, cost(self.report)])
 
     def _repr_html_(self) -> str:
         judged = " ".join([self.verdict.headline, *self.verdict.sentences])

@@ -1,7 +1,7 @@
 """The lines of all groups -> the rows of a release in their order, and its report."""
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import NamedTuple
@@ -26,6 +26,7 @@ from trajanon.release.report import (
     Alignment,
     Chains,
     Choice,
+    CurveDistance,
     HoursAlone,
     Length,
     Mended,
@@ -38,7 +39,7 @@ from trajanon.release.report import (
     TimeWidths,
     line_keys,
 )
-from trajanon.trajectories.distances import Summary, lengths
+from trajanon.trajectories.distances import Summary, displacement, lengths, to_line, to_way
 from trajanon.trajectories.subjects import Merged, Nameless
 from trajanon.trajectories.times import Timing
 from trajanon.trajectories.trajectories import (
@@ -113,13 +114,12 @@ class Figures(NamedTuple):
     details: TableDetails = OF_SHARDS
 
 
-def errors_of(groups: TrajectoryGroups) -> dict[str, Floats | Metres]:
-    """Measure metres and seconds from trajectories to their lines, and their lengths."""
-    return {
-        "displacement": groups.moved,
-        "length": lengths(groups.trajectories.points),
-        **groups.late,
-    }
+def errors_of(groups: TrajectoryGroups) -> Iterator[tuple[str, Floats | Metres]]:
+    """Measure metres and seconds between trajectories and their lines, and their lengths."""
+    for measure in (displacement, to_line, to_way):
+        yield measure.__name__, groups.moved(measure)
+    yield "length", lengths(groups.trajectories.points)
+    yield from groups.late.items()
 
 
 class _LineRows(NamedTuple):
@@ -231,6 +231,7 @@ def _reported(
         stages=[stage.rounded for stage in figures.stages],
         stopped=figures.stopped,
         displacement=figures.errors["displacement"],
+        curve_distance=CurveDistance(figures.errors["to_line"], figures.errors["to_way"]),
         length=Length(length.mean, length.median),
         times=_times(groups, figures, rows),
         alignment=_alignment(groups, released),

@@ -495,7 +495,7 @@ def _write_lines(
     return ShardLines(
         GroupLines.of(trajectories, groups, shard_groups.left_out),
         squares,
-        {name: Histogram.of(errors) for name, errors in errors_of(groups).items()},
+        {name: Histogram.of(errors) for name, errors in errors_of(groups)},
     )
 
 
