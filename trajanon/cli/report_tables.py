@@ -20,6 +20,8 @@ STOPPED = (
 _SCREEN: Mapping[Colour, str] = {"green": "green", "amber": "yellow", "red": "red"}
 """Colours of terminals."""
 
+_KEPT = 0.001  # standard deviations: by how much rounding may move a mean
+
 _HEADERS = 5  # kinds of tables to list the columns of
 
 
@@ -129,6 +131,7 @@ def show_microaggregated(report: Mapping[str, Any]) -> None:
     sizes = report["sizes"]
     tell(f"Groups: {report['groups']:,}, of {sizes['min']} to {sizes['max']} rows")
     _show_stages(report)
+    _show_written_loss(report)
 
     risk = report["risk"]
     mean = percent(risk["linkage_mean"])
@@ -136,16 +139,45 @@ def show_microaggregated(report: Mapping[str, Any]) -> None:
     tell(f"Chance to link a row to a person: {mean} on average, {highest} at most")
     near = percent(risk["near_original"])
     tell(f"Rows of which no value moved by 5 % of a standard deviation: {near}")
-
-    spread = report["moments"]["sd"].values()
-    if shrunk := [1.0 - after / before for before, after in spread if before > 0.0]:
-        tell(f"Means are kept; standard deviations shrink by {percent(max(shrunk), 2)} at most.")
+    _show_moments(report)
     if report["stopped"]:
         tell(STOPPED)
 
 
+def _show_written_loss(report: Mapping[str, Any]) -> None:
+    """Print the loss of what is written, where that is not what the search reached."""
+    written = report["information_loss"]
+    reached = report["stages"][-1]["information_loss"]
+    if f"{written:.4g}" != f"{reached:.4g}":
+        rounding = f", {report['rounding_loss']:.2g} of it by rounding"
+        tell(f"Information loss of what is written: {written:.4g} %{rounding}")
+    if report["weighted_information_loss"] is not None:
+        weight = report["survey_weight"]
+        tell(f"Weighted by {weight}: {report['weighted_information_loss']:.4g} %")
+
+
+def _show_moments(report: Mapping[str, Any]) -> None:
+    """Print how much the means of columns move, and their standard deviations shrink."""
+    means = report["moments"]["mean"].values()
+    spread = report["moments"]["sd"].values()
+    varying = [
+        (abs(mean_after - mean_before) / sd_before, 1.0 - sd_after / sd_before)
+        for (mean_before, mean_after), (sd_before, sd_after) in zip(means, spread, strict=True)
+        if sd_before > 0.0 and mean_after is not None
+    ]
+    if not varying:
+        return
+
+    moves, shrinks = (max(changes) for changes in zip(*varying, strict=True))
+    weighted = "Weighted means" if report["survey_weight"] else "Means"
+    kept = f"{weighted} are kept"
+    if moves > _KEPT:
+        kept = f"{weighted} move by {percent(moves, 2)} of a standard deviation at most"
+    tell(f"{kept}; standard deviations shrink by {percent(max(shrinks, 0.0), 2)} at most.")
+
+
 def _show_stages(report: Mapping[str, Any]) -> None:
-    lost = "Weighted loss" if report.get("weights") else "Information loss"
+    lost = "Weighted loss" if report.get("importance") else "Information loss"
     for stage in report["stages"]:
         seconds = f"({stage['seconds']:.2f} s)"
         loss = stage["information_loss"]
