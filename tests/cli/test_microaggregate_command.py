@@ -3,6 +3,8 @@
 import json
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -272,3 +274,17 @@ def test_a_row_that_is_too_rare_is_not_written(
     said = run("microaggregate", "people.csv", "-k", 2).sentence
     assert "occurs 1 times as written, and k is 2" in said
     assert names(table) == {"people.csv"}
+
+
+def test_a_csv_is_microaggregated_without_libraries_that_take_long_to_load(table: Path) -> None:
+    """Half the time of a small command would be pandas, and a fifth scipy, for nothing."""
+    program = (
+        "import sys; from trajanon.__main__ import app; "
+        "app(sys.argv[1:], standalone_mode=False); "
+        "print(*sorted({'pandas', 'pyarrow', 'scipy.linalg'} & {*sys.modules}), 'loaded')"
+    )
+    words = ["microaggregate", str(table / "people.csv"), "-k", "3", *FAST]
+    run = subprocess.run(
+        [sys.executable, "-c", program, *words], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.splitlines()[-1] == "loaded"

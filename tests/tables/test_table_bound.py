@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trajanon
-from trajanon.cli.report_tables import rounded_text
+from trajanon.cli.microaggregated_lines import rounded_text
 from trajanon.tables import table_bound
 from trajanon.tables.table_bound import bound_table
 from trajanon.trajectories.trajectories import Trajectories

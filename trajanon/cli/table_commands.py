@@ -62,8 +62,8 @@ def microaggregate(
 
     Rows keep their order, and k counts for the microaggregated columns alone.
     """
+    from trajanon.cli.microaggregated_lines import show_microaggregated
     from trajanon.cli.progress_bars import bars
-    from trajanon.cli.report_tables import show_microaggregated
     from trajanon.common.atomic_output import replacing
     from trajanon.tables.table_files import check_table_format
     from trajanon.tables.tables import microaggregate_table, write_draft
@@ -160,8 +160,8 @@ def bound(
     Minutes for a thousand rows up to k = 5, or k = 10 where they lie along a few axes; weaker for
     larger groups and tables.
     """
+    from trajanon.cli.microaggregated_lines import show_certificate
     from trajanon.cli.progress_bars import bars
-    from trajanon.cli.report_tables import show_certificate
     from trajanon.tables.table_bound import bound_table
 
     with bars() as progress, _columns_asked("columns"):
