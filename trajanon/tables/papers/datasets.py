@@ -20,7 +20,7 @@ from trajanon.common.settings import EFFORTS
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.grouping.loss import information_loss, sse, standardise
 from trajanon.grouping.problem import Problem
-from trajanon.tables.column_roles import ALL, Roles, doubt_of
+from trajanon.tables.averaged_columns import ALL, Roles, doubt_of
 from trajanon.tables.table_columns import TableColumns, read_table_columns
 
 PAPERS = ("Census", "Tarragona", "EIA")
