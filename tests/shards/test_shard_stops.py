@@ -13,7 +13,7 @@ from shards import released, walks, write_folder
 from trajanon.common.errors import ServerProblem
 from trajanon.common.progress import silent
 from trajanon.common.workers import connected, each_done
-from trajanon.shards import parts
+from trajanon.shards import parts, sharded_run
 
 
 def interrupt_oneself(_: int) -> int:
@@ -59,7 +59,7 @@ def test_workers_that_cannot_be_started_are_one_sentence(monkeypatch: pytest.Mon
         connected("local:2").__enter__()
 
 
-@pytest.mark.parametrize("step", ["_look", "_search", "write_released"])
+@pytest.mark.parametrize("step", ["read_part", "search_shard", "write_release"])
 def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
@@ -70,7 +70,7 @@ def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, s
     before = released(Path("anonymized"))
     there = sorted(path.name for path in Path().iterdir())
     monkeypatch.setattr(parts, "shards_for", lambda *_: 3)
-    monkeypatch.setattr(parts, step, interrupted)
+    monkeypatch.setattr(sharded_run, step, interrupted)
     answer = run(*given)
     assert answer.code == 130
     assert answer.out == ""

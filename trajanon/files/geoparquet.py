@@ -54,7 +54,13 @@ def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, 
             if writer is None:
                 geo = json.dumps(_geo_of(table.schema))
                 schema = table.schema.with_metadata({"geo": geo, **metadata})
-                writer = pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False)
+                writer = pq.ParquetWriter(
+                    file,
+                    schema,
+                    compression="zstd",
+                    write_statistics=False,
+                    write_page_checksum=True,
+                )
                 closing.callback(writer.close)
 
             writer.write_table(table)

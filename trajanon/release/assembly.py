@@ -146,56 +146,99 @@ def finished(
     rows = _Rows.of(groups, plan.release.rows, counted)
     lines = groups.lines[rows.first]
     times = None if groups.times is None else groups.times[rows.first]
+    slid = groups.slid if groups.starts is not None else 0
 
-    source = _attribution(provenance, groups)
+    totals = Totals(
+        n=len(labels),
+        groups=len(groups.lines),
+        lines=len(lines),
+        points=lines.shape[1],
+        rows=rows.account,
+        people_counted=counted is not None,
+        slid=slid,
+        on_roads=None if groups.on_roads is None else int(groups.on_roads[rows.first].sum()),
+        departures=None if times is None else times[:, :1],
+    )
+    alignment = None
+    if groups.starts is not None and slid:
+        starts = groups.starts[released].tolist()
+        alignment = {"slid": slid / len(labels), "starts": starts}
+
     account = {
-        **_promise(k, len(labels), plan, provenance, known=counted is not None),
-        "groups": len(groups.lines),
-        "lines": len(lines),
-        "points": lines.shape[1],
-        "rows": rows.account,
-        "source": source_of(provenance),
-        "subjects_merged": Merged.counted_in(provenance)._asdict(),
-        "attribution": source,
-        "versions": versions(),
-        **_cost(plan, figures),
-        "times": None if times is None else _times(timing, times, figures),
-        "alignment": _alignment(groups, released),
-        "mended": figures.mended,
-        "distinct_ends": plan.release.distinct_ends,
+        **account_of(k, plan, timing, provenance, totals, figures),
+        "alignment": alignment,
         "suppressed": None if released.all() else {"rows": np.flatnonzero(~released).tolist()},
-        "search": asdict(plan.search),
         **_members(labels, people, plan.release.as_published),
         "line_keys": rows.keys.tolist(),
-        **_roads(plan, groups, rows),
         **({} if details is None else details._asdict()),
     }
     order = in_order(lines, times)
-    words = _released_words(plan, timing, source, by_subjects=counted is not None)
     return DistinctLines(
         lines[order],
         None if times is None else times[order],
         rows.copies[order],
-        words,
+        released_words(plan, timing, provenance, totals),
         checked(account),
     )
 
 
-def _attribution(provenance: Mapping[str, object], groups: GroupLines) -> str | None:
+class Totals(NamedTuple):
+    """What is counted of all lines of a release."""
+
+    n: int  # trajectories that are released
+    groups: int
+    lines: int  # different ones
+    points: int  # of a line
+    rows: Mapping[str, object]
+    people_counted: bool  # whether k counts people, not records
+    slid: int  # windows that are not where they were
+    on_roads: int | None  # lines; None where no roads are followed
+    departures: Floats | None  # of each line, or of one or two in each hour, (l, 1)
+
+
+def account_of(
+    k: int,
+    plan: Plan,
+    timing: Timing | None,
+    provenance: Mapping[str, object],
+    totals: Totals,
+    figures: Figures,
+) -> dict[str, object]:
+    """Report all but what is known of each trajectory or group by itself."""
+    return {
+        **_promise(k, totals.n, plan, provenance, known=totals.people_counted),
+        "groups": totals.groups,
+        "lines": totals.lines,
+        "points": totals.points,
+        "rows": totals.rows,
+        "source": source_of(provenance),
+        "subjects_merged": Merged.counted_in(provenance)._asdict(),
+        "attribution": _attribution(provenance, totals.on_roads),
+        "versions": versions(),
+        **_cost(plan, figures),
+        "times": None if totals.departures is None else _times(timing, totals.departures, figures),
+        "alignment": {"slid": totals.slid / totals.n} if totals.slid else None,
+        "mended": figures.mended,
+        "distinct_ends": plan.release.distinct_ends,
+        "search": asdict(plan.search),
+        **_roads(plan, totals),
+    }
+
+
+def _attribution(provenance: Mapping[str, object], on_roads: int | None) -> str | None:
     """Return the line that must be shown with a release: of its data, or of the roads below it."""
-    if groups.on_roads is not None and groups.on_roads.any():
+    if on_roads:
         return OSM_ATTRIBUTION
     source = provenance.get("attribution")
     return None if source is None else str(source)
 
 
-def _roads(plan: Plan, groups: GroupLines, rows: _Rows) -> dict[str, object]:
+def _roads(plan: Plan, totals: Totals) -> dict[str, object]:
     """Report how many lines were laid on roads, where that was asked for."""
-    if plan.roads is None or groups.on_roads is None:
+    if plan.roads is None or totals.on_roads is None:
         return {}
-    on_roads = int(groups.on_roads[rows.first].sum())
-    as_they_were = len(rows.first) - on_roads
-    shares = {"on_roads": on_roads, "as_they_were": as_they_were}
+    as_they_were = totals.lines - totals.on_roads
+    shares = {"on_roads": totals.on_roads, "as_they_were": as_they_were}
     return {"roads": {"keep_off": plan.roads.keep_off, **shares}}
 
 
@@ -243,14 +286,6 @@ def _times(timing: Timing | None, times: Floats, figures: Figures) -> dict[str, 
     return account
 
 
-def _alignment(groups: GroupLines, released: Bools) -> dict[str, object] | None:
-    """Report where windows are that slid on their tracks; None if none did."""
-    if groups.starts is None or not groups.slid:
-        return None
-    starts = groups.starts[released].tolist()
-    return {"slid": groups.slid / int(released.sum()), "starts": starts}
-
-
 def _members(labels: Ints, people: Ints | None, as_published: bool) -> dict[str, object]:
     """Report who is in which group; for the holder alone."""
     sizes = np.bincount(labels).tolist()
@@ -264,12 +299,13 @@ def _members(labels: Ints, people: Ints | None, as_published: bool) -> dict[str,
     }
 
 
-def _released_words(
-    plan: Plan, timing: Timing | None, source: str | None, *, by_subjects: bool
+def released_words(
+    plan: Plan, timing: Timing | None, provenance: Mapping[str, object], totals: Totals
 ) -> dict[str, str | None]:
     """Return what a released file says of itself, and nothing else."""
+    source = _attribution(provenance, totals.on_roads)
     words = {"attribution": marked(source) if plan.release.as_published else source}
-    if by_subjects:
+    if totals.people_counted:
         words["counted"] = "subjects"
     if plan.release.rows == "lines":
         words["rows"] = "lines"

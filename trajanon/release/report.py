@@ -153,7 +153,8 @@ class Report(TypedDict):
     groups: NotRequired[Whole]
     sizes: NotRequired[list[Whole]]
     times: NotRequired[_Times | None]
-    labels: list[Whole]
+    labels: NotRequired[list[Whole]]  # in a table beside the report of shards
+    members: NotRequired[str]  # a digest of that table
     alignment: NotRequired[_Alignment | None]
     suppressed: NotRequired[_LeftOut | None]
     ledger: NotRequired[_InLedger]
@@ -176,6 +177,12 @@ class Report(TypedDict):
     stopped: NotRequired[bool]  # by Ctrl-C
     alignment_skipped: NotRequired[bool]
     extraction: NotRequired[dict[str, Whole]]  # of a data frame: what was read and left out
+
+
+MEMBERS = "rows.parquet"
+"""The end of the name of the table beside a report that has no labels: a row for each trajectory,
+in the order of the parts, with its ``group`` (-1 where it was left out), the ``key`` of its line,
+whether it has an ``own_row`` in the release, and of windows their ``start``."""
 
 
 def json_ready(report: Report) -> dict[str, Any]:
@@ -211,13 +218,48 @@ def report_beside(release: Path) -> Report | None:
     """Read the report that stands beside a release, if there is one."""
     path = regular(report_path(release))
     try:
-        return parsed(path.read_bytes(), Report)
+        account = parsed(path.read_bytes(), dict[str, Any])
+        if "members" in account:
+            account |= _lists_of(account, report_path(release, MEMBERS))
+        return typed(account, Report)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise FileProblem(f"cannot read the report {path}: {error.strerror}") from error
     except BadInput as error:
         raise FileProblem(f"{path} is no report of trajanon, {error}: {_AGAIN}") from error
+
+
+def _lists_of(account: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """Read what a report of shards says of each trajectory and group, which stands beside it."""
+    import pyarrow.parquet as pq
+
+    if digest_of_file(path) != account["members"]:
+        raise FileProblem(f"{path} is of another release than its report: {_AGAIN}")
+    table = pq.read_table(path)
+    label, key, own_row = (table[name].to_numpy() for name in ("group", "key", "own_row"))
+    released = label >= 0
+    labels = label[released]
+    first = np.unique(labels, return_index=True)[1]
+
+    suppressed = np.flatnonzero(~released).tolist()
+    alignment = account.get("alignment")
+    if alignment is not None:
+        alignment = alignment | {"starts": table["start"].to_numpy()[released].tolist()}
+    return {
+        "labels": labels.tolist(),
+        "sizes": np.bincount(labels).tolist(),
+        "line_keys": key[released][first].tolist(),
+        "rows": account["rows"] | {"without": np.flatnonzero(~own_row[released]).tolist()},
+        "suppressed": {"rows": suppressed} if suppressed else None,
+        "alignment": alignment,
+    }
+
+
+def digest_of_file(path: Path) -> str:
+    """Return 128 bits of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
 def checked(report: Mapping[str, Any]) -> Report:
