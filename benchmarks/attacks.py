@@ -12,6 +12,7 @@ from typing import Annotated
 import numpy as np
 import typer
 from measures import command_line, row, say_machine
+from msgspec.structs import replace
 
 import trajanon
 from trajanon.common.arrays import Floats
@@ -21,7 +22,7 @@ from trajanon.evaluation.attacks.published import published
 from trajanon.evaluation.evaluation import patient
 from trajanon.grouping.loss import group_means
 from trajanon.release.originals import matched
-from trajanon.release.report import checked, released_of
+from trajanon.release.report import checked
 from trajanon.trajectories.displacements import displacement
 from trajanon.trajectories.geodesy import metres_of_degrees
 
@@ -41,7 +42,7 @@ def attacks(
     release = trajanon.anonymize(trajectories, k, align=align, seed=seed, key=key, times=times)
     report = checked(release.report)
 
-    pairs = matched(released_of(trajectories, report), release.trajectories, report)
+    pairs = matched(report.released_of(trajectories), release.trajectories, report)
     slid = pairs.slid
     labels = pairs.labels
     lines = pairs.lines
@@ -55,7 +56,7 @@ def attacks(
 
     if plain:
         pairs = pairs._replace(lines=means)
-        report["width"] = None
+        report = replace(report, width=None)
     spacing = trajectories.provenance.get("spacing")
     known = patient(published(pairs, report), slid.tracks, report, spacing=spacing, seed=seed)
     for figure in filter(None, known):

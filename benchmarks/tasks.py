@@ -46,7 +46,7 @@ from trajanon.release.perturbation import (
     group_widths,
     largest_shares,
 )
-from trajanon.release.report import checked, clock_in, released_of
+from trajanon.release.report import checked
 from trajanon.release.snapping import RoadsToFollow, traced
 from trajanon.street_counts.streets import ReleasedLines, count_on_streets
 from trajanon.trajectories.displacements import displacement
@@ -153,9 +153,9 @@ def release(
     with patch("trajanon.release.plan.holders_key", lambda _: None if plain else KEY):
         made = trajanon.anonymize(originals, k, **options)
     report = checked(made.report)
-    kept = released_of(originals, report)
+    kept = report.released_of(originals)
     seen = published(matched(kept, made.trajectories, report), report)
-    return seen, clock_in(report)
+    return seen, report.clock
 
 
 def found_by(seen: Published) -> list[float | None]:

@@ -10,8 +10,11 @@ from .extraction import extract_to as extract_to
 from .extraction import traces as traces
 from .from_frames import from_collection as from_collection
 from .from_frames import from_frame as from_frame
+from .home_zones import Radius as Radius
 from .rules import Rules as Rules
 from .rules import SourceOptions as SourceOptions
 from .trace import Trace as Trace
+from .trimmed_tracks import Trimmed as Trimmed
+from .trimmed_tracks import trim as trim
 
 __all__: list[str]

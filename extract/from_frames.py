@@ -1,6 +1,5 @@
 """Data frames of pandas and geopandas, and collections of movingpandas -> traces."""
 
-import logging
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import shapely
 
-from trajanon.common.errors import BadInput, ColumnsUnclear
+from trajanon.common.errors import BadInput, ColumnsUnclear, LeftOutWarning, warn
 from trajanon.extract.cutting import cut
 from trajanon.extract.dropped import sentences
 from trajanon.extract.rules import Rules
@@ -22,7 +21,6 @@ from trajanon.trajectories.trajectories import Trajectories
 if TYPE_CHECKING:
     from geopandas import GeoSeries
 
-logger = logging.getLogger(__name__)
 _WHAT = "the frame"
 
 _OTHER_LIMITS = (
@@ -106,7 +104,7 @@ def from_frame(
         )
     reading.tell_rest()
     for what, count in reading.counts.items():
-        logger.warning("left out of the frame, %s: %s", what, f"{count:,}")
+        warn(LeftOutWarning(f"left out of the frame, {what}: {count:,}", what))
 
 
 def trips_of(frame: pd.DataFrame, columns: Mapping[str, str]) -> Trajectories:
@@ -133,7 +131,7 @@ def trips_of(frame: pd.DataFrame, columns: Mapping[str, str]) -> Trajectories:
         raise kind(f"{message}. {_OTHER_LIMITS}") from error
 
     if notes := sentences(trips.provenance):
-        logger.warning("%s", " ".join([*notes, f"{_OTHER_LIMITS}."]))
+        warn(LeftOutWarning(" ".join([*notes, f"{_OTHER_LIMITS}."]), "trips"))
     return trips
 
 

@@ -91,6 +91,9 @@ class Rules:
             object.__setattr__(self, "min_length", _LENGTH_OF_TRIPS)
         for rule_field in fields(self):
             value, allowed = getattr(self, rule_field.name), rule_field.metadata
+            if hasattr(value, "item"):  # a number of numpy, which JSON cannot hold
+                value = value.item()
+                object.__setattr__(self, rule_field.name, value)
             if "unit" in allowed:
                 if value == math.inf:
                     value = None

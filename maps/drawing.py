@@ -1,6 +1,6 @@
 """A release as the page draws it: layers of lines, counts, and the text of its panel."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from trajanon.common.number_text import UNITS, metres, number_of, percent, span
 from trajanon.maps.style import PALETTE
 from trajanon.release.originals import Matched, matched
 from trajanon.release.release_words import cost, left_out
-from trajanon.release.report import NOT_TOGETHER, Report, checked, clock_in, released_of
+from trajanon.release.report import NOT_TOGETHER, Report
 from trajanon.release.verdict import verdict
 from trajanon.trajectories.displacements import displacement, until_rest
 from trajanon.trajectories.times import DAY, Clock
@@ -35,16 +35,11 @@ class Drawing(NamedTuple):
     bounds: list[list[float]]  # south-west and north-east corner, as lat, lon
 
 
-def match(
-    trajectories: Trajectories, release: ReleasedTrajectories, report: Mapping[str, Any]
-) -> tuple[Matched, Report]:
-    """Find the released line of each group; return it with the report, checked."""
-    reported = checked(report)
-    originals = released_of(trajectories, reported)
-    if len(originals) == 0:
-        raise BadInput("there are no trajectories to draw: extract a larger area")
+def match(trajectories: Trajectories, release: ReleasedTrajectories, report: Report) -> Matched:
+    """Find the released line of each group."""
+    originals = report.released_of(trajectories)
     try:
-        return matched(originals, release, reported), reported
+        return matched(originals, release, report)
     except BadInput as error:  # labels that are no groups are those of another report, too
         raise BadInput(NOT_TOGETHER) from error
 
@@ -103,7 +98,7 @@ def release_and_originals(groups: Matched, report: Report) -> Drawing:
         "drawn": _sample_note(
             len(number), len(sizes), "group", (len(drawn.labels), len(groups.labels))
         ),
-        "slid": report.get("alignment") is not None,
+        "slid": report.alignment is not None,
         "groups": _groups(number, sizes) | {"moved": np.round(moved[number], 1).tolist()},
         "total": {"groups": len(sizes), "originals": len(groups.labels)},
         "worst": np.searchsorted(number, worst).tolist(),
@@ -117,7 +112,7 @@ def release_and_originals(groups: Matched, report: Report) -> Drawing:
         "released": steps(drawn.lines),
     }
 
-    clock = clock_in(report)
+    clock = report.clock
     if clock is not None and groups.slid.times is not None and groups.times is not None:
         hours = hours_of(clock, clock.of(groups.slid.times))
         _add_departures(about, clock, number, groups.times, sizes)
@@ -155,24 +150,24 @@ def _groups_drawn(sizes: Ints, worst: Ints, most: int) -> Ints:
 def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
     """Return what a holder wants to know first: headline, verdict and facts."""
     judged = verdict(report)
-    units = UNITS[report.get("unit", "trajectory")]
-    counted = "people" if report["counted"] == "subjects" else units
-    lost = "Information loss, of places" if report.get("times") else "Information loss"
+    units = UNITS[report.unit]
+    counted = "people" if report.counted == "subjects" else units
+    lost = "Information loss, of places" if report.times else "Information loss"
     facts = [
         [f"{units.capitalize()}, n", f"{int(sizes.sum()):,}"],
         ["Groups", f"{len(sizes):,}"],
-        [f"{counted.capitalize()} in each group", f"at least {report['k']}"],
-        [lost, percent(report["information_loss"] / 100.0)],
-        ["95 % of points moved at most", metres(report["displacement"]["p95"])],
+        [f"{counted.capitalize()} in each group", f"at least {report.k}"],
+        [lost, percent(report.information_loss / 100.0)],
+        ["95 % of points moved at most", metres(report.displacement.p95)],
     ]
-    people_in_groups = report.get("subjects_per_group") or []
-    if too_few := sum(people < report["k"] for people in people_in_groups):
-        facts.append([f"Groups of fewer than {report['k']} people", f"{too_few:,}"])
-    if times := report.get("times"):
-        facts.append(["Departure off by, mean", span(times["departure_error"]["mean"])])
+    people_in_groups = report.subjects_per_group or []
+    if too_few := sum(people < report.k for people in people_in_groups):
+        facts.append([f"Groups of fewer than {report.k} people", f"{too_few:,}"])
+    if report.times is not None:
+        facts.append(["Departure off by, mean", span(report.times.departure_error.mean)])
 
     return {
-        "headline": f"k = {report['k']} {counted}",
+        "headline": f"k = {report.k} {counted}",
         "sentences": [judged.headline, *judged.sentences, cost(report), left_out(report)],
         "noun": "group",
         "units": units,

@@ -18,6 +18,7 @@ from trajanon.common.errors import BadInput
 from trajanon.maps.drawing import Drawing, bends, match, release_and_originals, released_alone
 from trajanon.maps.style import PALETTE
 from trajanon.release.release import Release, with_report
+from trajanon.release.report import Report
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 VIEWS = ("overlay", "side-by-side")
@@ -138,7 +139,7 @@ def _page_of(
 def compare(
     trajectories: Trajectories,
     release: Release | ReleasedTrajectories,
-    report: Mapping[str, Any] | None = None,
+    report: Report | Mapping[str, Any] | None = None,
     *,
     view: str = "overlay",
     tiles: str | None = "OpenStreetMap",
@@ -187,15 +188,16 @@ def compare(
     >>> print(maps.html(drawn).splitlines()[0])
     <!-- For the holder of the data, not for publication. -->
     """
-    groups, typed = match(trajectories, *with_report(release, report))
+    lines, reported = with_report(release, report)
+    groups = match(trajectories, lines, reported)
     if view not in VIEWS:
         raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(VIEWS)}")
     return _page_of(
-        release_and_originals(groups, typed),
+        release_and_originals(groups, reported),
         view=view,
         title="trajanon: originals and release, for the holder of the data",
-        notice=str(typed["notice"]),
-        attribution=typed.get("attribution") or trajectories.attribution,
+        notice=reported.notice,
+        attribution=reported.attribution or trajectories.attribution,
         tiles=tiles,
         around=around,
     )

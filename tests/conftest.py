@@ -1,6 +1,7 @@
 import logging
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,15 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 def lines_are_plain_means() -> Iterator[None]:
     with plain_means():
         yield
+
+
+@pytest.fixture(autouse=True)
+def logged_warnings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Log what the package warns of, so that caplog shows it as a command does."""
+    logger = logging.getLogger("trajanon")
+    monkeypatch.setattr(
+        warnings, "showwarning", lambda message, *_, **__: logger.warning("%s", message)
+    )
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -13,6 +13,7 @@ from trajanon.cli.report_tables import show_release
 from trajanon.common.errors import BadInput
 from trajanon.files.release_formats import write_release
 from trajanon.files.release_lines import in_order
+from trajanon.release.report import checked
 from trajanon.trajectories.trajectories import Trajectories
 
 
@@ -92,7 +93,7 @@ def test_a_chain_is_found_by_who_releases_and_by_who_evaluates(
     """Each line stands for two; a drive of two windows for one."""
     release = trajanon.anonymize(crossing(), 2, align=False)
     assert release.report["chains"]["drives_below"] == 4
-    show_release(release.report)
+    show_release(checked(release.report))
     said = capfd.readouterr()
     assert "Pieces of one drive lie end to end" in " ".join((said.out + said.err).split())
     assert trajanon.evaluate(crossing(), release).verdict.kind == "stop"
@@ -102,7 +103,7 @@ def test_a_chain_is_found_by_who_releases_and_by_who_evaluates(
 def test_pairs_of_windows_are_spoken_of_where_k_is_2(capfd: pytest.CaptureFixture[str]) -> None:
     for k, expected in ((2, True), (4, False)):
         release = trajanon.anonymize(toy(), k)
-        show_release(release.report)
+        show_release(checked(release.report))
         said = capfd.readouterr()
         assert ("With k = 2, each step" in said.out) == expected
         findings = trajanon.evaluate(toy(), release).verdict.findings

@@ -25,7 +25,8 @@ from trajanon.cli.paper_commands import benchmark, figures
 from trajanon.cli.run_commands import demo, run
 from trajanon.cli.streets_command import streets
 from trajanon.cli.table_commands import bound, microaggregate
-from trajanon.common.errors import BadInput, TrajanonError, printable
+from trajanon.cli.trim_command import trim
+from trajanon.common.errors import BadInput, TrajanonError, TrajanonWarning, printable
 from trajanon.common.heap import share_a_heap
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     run,
     studio,
     streets,
+    trim,
     ledger,
     microaggregate,
     bound,
@@ -167,7 +169,7 @@ def _exit_code(signals: _Signals) -> int:
             return DEFECT
         return INTERRUPTED
 
-    except TrajanonError as error:
+    except (TrajanonError, TrajanonWarning) as error:  # of -W error
         say_problem(error, str(error))
         return BAD_INPUT
 

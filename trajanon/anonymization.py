@@ -1,6 +1,5 @@
 """Anonymisation: trajectories or a data frame -> a release and its report, on one page."""
 
-from collections import Counter
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Protocol, Unpack
@@ -18,7 +17,7 @@ from trajanon.common.settings import (
     Settings,
     takes_settings,
 )
-from trajanon.grouping.k_promise import check_enough, member_weights
+from trajanon.grouping.k_promise import check_enough, check_k, member_weights
 from trajanon.grouping.loss import information_loss, sse, standardise, sum_of_squares
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition, Stage, measured, regrouped
@@ -27,13 +26,13 @@ from trajanon.grouping.refinements.people import nearer_to_people
 from trajanon.grouping.sliding.alignment import align as slide_to_groups
 from trajanon.grouping.sliding.alignment import may_slide
 from trajanon.grouping.sliding.placing import placed
-from trajanon.release.assembly import Figures, GroupLines, Mended, TableDetails, errors_of, finished
+from trajanon.release.assembly import Figures, GroupLines, TableDetails, errors_of, finished
 from trajanon.release.leaving_out import Surroundings, ends_of, mend
 from trajanon.release.people_left import counts_of, drives_left, people_left
 from trajanon.release.plan import Plan, Scales
 from trajanon.release.release import DistinctLines, Release
 from trajanon.release.released_lines import TrajectoryGroups
-from trajanon.release.report import digest_of, line_keys
+from trajanon.release.report import Chains, Choice, Mended, Persons, digest_of, line_keys
 from trajanon.release.selection import OneEach, one_each, whole_days
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.trajectories.days import of_equally_many
@@ -161,10 +160,11 @@ def anonymize(
             raise BadInput(f"`{role}` names a column of a data frame, and Trajectories have none")
         counts = None
 
+    k = check_k(k)
     plan = Plan.of(k, options, key, roads, public_places)
     lines = anonymized_table(trajectories, k, plan, progress)
     if counts is not None:
-        lines.report["extraction"] = {what: count for what, count in counts.items() if count}
+        lines = lines.reporting(extraction={what: n for what, n in counts.items() if n})
     return lines.release
 
 
@@ -183,7 +183,7 @@ def anonymized_table(
         chosen = one_each(trajectories, k, plan.secret_search, scales.timing, progress)
         grouped_ones = trajectories.take(chosen.rows)
         left_out = len(trajectories) - len(chosen.rows)
-        choice = {"people": len(chosen.rows), "left_out": left_out}
+        choice = Choice(people=len(chosen.rows), left_out=left_out)
 
     groups, out, mended = grouped(grouped_ones, k, plan, scales, progress, chosen)
     lines = GroupLines.of(grouped_ones, groups, out)
@@ -352,7 +352,7 @@ def _grouped_days(
     since = perf_counter()
     labels = np.full(len(days), -1)
     stopped = False
-    mended = {name: Counter[str]() for name in ("wide", "one_place")}
+    mended = Mended()
 
     for rows, alike in of_equally_many(days):
         if len(np.unique(days.subject[rows])) < k:
@@ -361,8 +361,7 @@ def _grouped_days(
         groups, out, account = _mended(groups, k, plan)
         labels[rows[~out]] = groups.partition.labels + labels.max() + 1
         stopped |= groups.partition.stopped
-        for name, counts in account.items():
-            mended[name].update(counts)
+        mended += account
 
     out = labels < 0
     if out.all():
@@ -374,7 +373,7 @@ def _grouped_days(
     partition = measured(left_in.records, dense(labels[~out]), "days", since)
     partition = replace(partition, stopped=stopped)
     groups = TrajectoryGroups(left_in, partition, plan.key, scales.timing, plan.roads)
-    return groups, out, {name: dict(counts) for name, counts in mended.items()}
+    return groups, out, mended
 
 
 def _details(groups: TrajectoryGroups, k: int) -> TableDetails:
@@ -386,8 +385,10 @@ def _details(groups: TrajectoryGroups, k: int) -> TableDetails:
     persons = None
     subjects = trajectories.subject
     if subjects is not None:
-        persons = counts_of(people_left(line, subjects, departure_days(trajectories), k))
-    chains = counts_of(drives_left(line, trajectories.tracks, subjects, k)) or None
+        left = people_left(line, subjects, departure_days(trajectories), k)
+        persons = Persons(**counts_of(left))
+    drives = drives_left(line, trajectories.tracks, subjects, k)
+    chains = Chains(*drives["drives"]) if drives else None
 
     times = None if groups.timing is None else trajectories.times
     return TableDetails(chains, persons, digest_of(trajectories.points, labels, times))

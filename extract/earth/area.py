@@ -253,13 +253,11 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
     2,41,2.1,41.1
     """
     path = Path(path)
-    found = _geometries(path)
-    found = found[~(shapely.is_missing(found) | shapely.is_empty(found))]
-    others = set(found.geom_type) - {"Polygon", "MultiPolygon"}
-    if others or len(found) == 0:
+    shapes = read_geometries(path)
+    others = {shape.geom_type for shape in shapes} - {"Polygon", "MultiPolygon"}
+    if others or len(shapes) == 0:
         holds = ", ".join(sorted(others)) or "no geometry"
         raise BadInput(f"{path} holds {holds}: an outline needs polygons, and nothing else")
-    shapes = shapely.force_2d(found if found.crs is None else found.to_crs(4326))
     if not shapely.is_valid(shapes).all():
         raise BadInput(f"{path} holds polygons that cross themselves: mend them on a map")
     try:
@@ -267,6 +265,13 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
     except BadInput as error:
         way_out = "save it with its coordinate reference system, or in degrees (WGS 84)"
         raise BadInput(f"{path} is not on Earth: {error}; {way_out}") from error
+
+
+def read_geometries(path: Path) -> NDArray[np.object_]:
+    """Read the geometries of a file in degrees, flat, without those that are empty."""
+    given = _geometries(path)
+    shapes = given[~(shapely.is_missing(given) | shapely.is_empty(given))]
+    return np.asarray(shapely.force_2d(shapes if shapes.crs is None else shapes.to_crs(4326)))
 
 
 def _geometries(path: Path) -> "GeoSeries":

@@ -1,6 +1,5 @@
 """Objects of an OpenStreetMap file: boundaries by name, and zones around sensitive places."""
 
-import logging
 import os
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -17,13 +16,11 @@ from osmium.geom import WKBFactory
 from osmium.osm.types import OSMEntity
 from shapely.geometry.base import BaseGeometry
 
-from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.errors import BadInput, FileProblem, TrajanonWarning, warn
 from trajanon.common.inputs import regular
 from trajanon.common.number_text import number_of
 from trajanon.extract.earth.area import Box, Region
 from trajanon.trajectories.geodesy import SHORT_DEGREE, radii
-
-logger = logging.getLogger(__name__)
 
 
 def objects(
@@ -223,8 +220,8 @@ def hidden(
     if bounds is not None:
         shapes = shapes[shapely.intersects(shapes, shapely.box(*bounds.sides))]
     if len(shapes) == 0:
-        msg = "%s holds places with the tags %s, but none in or near the box %s: nothing is hidden"
-        logger.warning(msg, pbf, tags, bounds)
+        problem = f"{pbf} holds places with the tags {tags}, but none in or near the box {bounds}"
+        warn(TrajanonWarning(f"{problem}: nothing is hidden", "hidden places", str(pbf)))
         return None
     return Region(shapely.union_all(shapes), f"places with {tags}")
 
@@ -246,8 +243,9 @@ def _places(pbf: str | os.PathLike[str], tags: str) -> NDArray[np.object_]:
             else:
                 found[place] = shape
     if lost := lost - found.keys():
-        msg = "%s: %s not hidden, as the area around is not whole; a larger extract may hold it"
-        logger.warning(msg, pbf, number_of(len(lost), "place is", "places are"))
+        places = number_of(len(lost), "place is", "places are")
+        why = "as the area around is not whole; a larger extract may hold it"
+        warn(TrajanonWarning(f"{pbf}: {places} not hidden, {why}", "hidden places", str(pbf)))
     return np.array(list(found.values()), dtype=np.object_)
 
 

@@ -1,6 +1,5 @@
 """Files and folders of any kind -> traces, in the order of the files."""
 
-import logging
 import multiprocessing
 import os
 import re
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trajanon.common.columns_read import TablesRead
-from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.errors import BadInput, FileProblem, GuessedWarning, TrajanonWarning
 from trajanon.common.inputs import regular
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.common.workers import on_cluster, results_in_order
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 LARGE = 1 << 26  # bytes; larger files, and archives, are read here as streams, and never held whole
 
 Item = Trace | ApiPage
-_Warning = tuple[str, str, str]  # kind, message, and what it is about
+_Warning = tuple[str, str, str, type[TrajanonWarning]]  # kind, message, and what it is about
 # What a process or worker read: what a file holds, left out, of columns, warned of, why it ended.
 _Whole = tuple[list[Item], Counter[str], TablesRead, list[_Warning], BadInput | FileProblem | None]
 
@@ -49,8 +48,14 @@ class _Kept(Notices):
         super().__init__()
         self.given: dict[_Warning, None] = {}
 
-    def warn(self, _: logging.Logger, kind: str, message: str, about: str = "") -> None:
-        self.given[kind, message, about] = None
+    def warn(
+        self,
+        kind: str,
+        message: str,
+        about: str = "",
+        category: type[TrajanonWarning] = GuessedWarning,
+    ) -> None:
+        self.given[kind, message, about, category] = None
 
 
 def find(paths: Sequence[Path], reading: Reading) -> list[SourceFile]:
@@ -244,7 +249,7 @@ def _given(whole: _Whole, file: SourceFile, reading: Reading) -> Iterator[Item]:
     reading.tables.update(tables)
     reading.read(file.size)
     for warning in warnings:
-        reading.warn(*warning)
+        reading.warned.warn(*warning)
     yield from items
     if problem is not None:
         raise problem

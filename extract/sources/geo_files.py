@@ -119,7 +119,7 @@ def _of_layers(
     if len(refused) == len(names):
         raise BadInput(refused[0] if refused else f"{what} holds no layer")
     for reason in refused:
-        reading.warn("layers", f"{reason}; this layer is left out", reason)
+        reading.warn("layers", f"{reason}; this layer is left out", reason, left_out=True)
 
 
 def _refuse_other_text(head: bytes, what: str) -> None:
@@ -398,7 +398,7 @@ def read_mds(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     trips_read = [_trip(trip) for trip in trips] if isinstance(trips, list) else []
     if WITHOUT_ROUTE in trips_read:
         msg = "leaves out trips without a route: MDS 2.0 has points in /telemetry, read as a table"
-        reading.warn(WITHOUT_ROUTE, f"{path} {msg}")
+        reading.warn(WITHOUT_ROUTE, f"{path} {msg}", left_out=True)
     yield from _traces_of_moving(
         trips_read, str(path), label, reading.with_columns(subject="device_id")
     )

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from importlib.metadata import version
 from itertools import count, takewhile
 from pathlib import Path
@@ -27,7 +26,13 @@ import platformdirs
 from shapely import get_parts
 
 from trajanon.common.atomic_output import replacing
-from trajanon.common.errors import BadInput, FileProblem, ServerProblem
+from trajanon.common.errors import (
+    BadInput,
+    FileProblem,
+    LeftOutWarning,
+    ServerProblem,
+    TrajanonWarning,
+)
 from trajanon.common.hashing import hashes_of
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Notices, Progress, silent
@@ -142,7 +147,8 @@ class NumberedPages:
         # Of numbered pages the end is known only once the page after the last has been requested.
         pages = number_of(self.max_pages, "page")
         msg = f"stopped after {pages} of the box {self.box}, the server may have more: "
-        self.warned.warn(logger, "more pages", f"{msg}`max_pages` raises it", self._bbox)
+        message = f"{msg}`max_pages` raises it"
+        self.warned.warn("more pages", message, self._bbox, LeftOutWarning)
 
     def _page(self, number: int, query: Query) -> tuple[ApiPage, Query | None]:
         """Read a page and the query of the next one; download what is not there, or damaged."""
@@ -168,7 +174,7 @@ class NumberedPages:
         except OSError as error:
             why = error.strerror or error
             msg = f"cannot keep pages in {self._folder} ({why}): an interrupted download is lost"
-            self.warned.warn(logger, "cache", msg, str(self._folder))
+            self.warned.warn("cache", msg, str(self._folder), TrajanonWarning)
         return page, answer.following
 
     def _query_of(self, following: str) -> Query:
@@ -320,7 +326,7 @@ def joined_traces(
         if page and not untimed:
             msg = f"{where}the server repeated a whole page; what follows it is not read, until "
             msg += "its pages are removed from the cache"
-            warned.warn(logger, "repeated page", msg, where)
+            warned.warn("repeated page", msg, where, LeftOutWarning)
         cut_off = False
         break
     yield from _whole(held, name, dropped, warned, cut_off=cut_off)
@@ -369,4 +375,4 @@ def _whole(
         for column in ("lat", "lon", "time")
     )
     trace = Trace(name, subject, lat, lon, time, cut_off=cut_off)
-    yield from with_true_years([trace], name, dropped, partial(warned.warn, logger))
+    yield from with_true_years([trace], name, dropped, warned.warn)

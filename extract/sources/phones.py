@@ -290,8 +290,8 @@ def _points_within(document: Any, what: str, reading: Reading) -> list[Any]:
         if _OF_THE_LONGEST * len(lists[path]) > len(lists[longest]):
             way_out = "save one of these lists alone"
             raise BadInput(f"{what}: {both_paths} ({len(lists[path]):,}): {way_out}")
-        reading.warn("lists of points", f"{what}: {both_paths}: the latter are left out", what)
         reading.counts[BESIDE] += len(lists[path])
+        reading.warn(BESIDE, f"{what}: {both_paths}: the latter are left out", what)
     return [_point_of(point) for point in lists[longest]]
 
 

@@ -6,7 +6,6 @@ However it is made, no file fills the memory: each is read as a `Stream`, which 
 import bz2
 import gzip
 import io
-import logging
 import lzma
 import stat
 import struct
@@ -24,12 +23,10 @@ from typing import Any, Self
 import msgspec
 
 from trajanon.common.columns_read import TablesRead, persons_sentence
-from trajanon.common.errors import FileProblem
+from trajanon.common.errors import FileProblem, GuessedWarning, LeftOutWarning
 from trajanon.common.inputs import other_encoding, regular, seems_utf16
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Notices, Progress
-
-logger = logging.getLogger(__name__)
 
 # What reading raises where a packed stream, a zip archive or a tar archive is damaged or cut off.
 DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
@@ -77,9 +74,13 @@ class Reading:
         """Return the same with roles of columns, unless these are said."""
         return replace(self, columns={**columns, **self.columns})
 
-    def warn(self, kind: str, message: str, about: str = "") -> None:
-        """Warn once, though many files have it; of ten things of a kind, as `Notices` does."""
-        self.warned.warn(logger, kind, message, about)
+    def warn(self, kind: str, message: str, about: str = "", *, left_out: bool = False) -> None:
+        """Warn once, though many files have it; of ten things of a kind, as `Notices` does.
+
+        What is counted is left out, or was said to be; all else is read as the data suggest.
+        """
+        category = LeftOutWarning if left_out or kind in self.counts else GuessedWarning
+        self.warned.warn(kind, message, about, category)
 
     def leave_out(self, error: Exception, used: int, kind: str = UNREADABLE) -> None:
         """Count a file that cannot be read, or only so many points of it; and warn."""
@@ -89,7 +90,7 @@ class Reading:
             self.warn(USED_IN_PART, f"{error}; {points_used}", str(error))
         else:
             self.counts[UNREADABLE] += 1
-            self.warn(kind, f"{error}; going on without it", str(error))
+            self.warn(kind, f"{error}; going on without it", str(error), left_out=True)
 
     def tell_rest(self) -> None:
         """Warn of what is known once everything is read."""

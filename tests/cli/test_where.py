@@ -104,6 +104,16 @@ def test_nothing_comes_near_a_hidden_place(run: Run, town: Path, walks: Path) ->
     assert found["trajectories"] < whole["trajectories"]
 
 
+def test_a_place_with_its_degrees_or_of_a_file_is_hidden(run: Run, walks: Path) -> None:
+    lat, lon = HOSPITAL
+    point = {"type": "Point", "coordinates": [lon, lat]}
+    Path("home.geojson").write_text(json.dumps(point), "utf-8")
+    for place in (f"{lat},{lon}", "home.geojson"):
+        found = counts(run, walks, "--per-recording", "all", "--hide-near", place)
+        assert nearest(HOSPITAL) > 150
+        assert found["points near hidden places"] == pytest.approx(4 * 300 / 20, rel=0.1)
+
+
 def test_where_nothing_was_hidden_it_is_said(run: Run, town: Path, walks: Path) -> None:
     osm = OsmFile()
     osm.node(10.0, 10.0, {"amenity": "hospital"})

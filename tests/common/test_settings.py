@@ -195,7 +195,17 @@ def test_wrong_options_and_swapped_arguments_are_errors_to_mypy(tmp_path: Path) 
         "trajanon.evaluate(t, release)\n"
     )
     cache = ROOT / ".mypy_cache"  # what lint has read is not read again
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache, script]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--num-workers",
+        "0",
+        "--cache-dir",
+        cache,
+        script,
+    ]
     said = subprocess.run(
         [*map(str, command), "--config-file", str(ROOT / "pyproject.toml")],
         capture_output=True, text=True, cwd=ROOT, check=False,

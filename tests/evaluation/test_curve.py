@@ -85,7 +85,7 @@ def test_releases_of_the_curve_are_made_as_the_report_tells() -> None:
     assert "times" not in options_in(told)
     published = checked(trajanon.anonymize(toy(), 2, as_published=True).report)
     again = trajanon.anonymize(toy(), 2, **options_in(published)).report
-    assert again["labels"] == published["labels"]
+    assert again["labels"] == published.labels
 
 
 def test_the_page_draws_the_curve(ways: Trajectories) -> None:

@@ -30,13 +30,13 @@ def test_the_datasheet_holds_nothing_that_a_release_may_not(slid_sample: Evaluat
 
 
 def test_the_datasheet_names_what_it_is_of(slid_sample: Evaluated) -> None:
-    evaluation, report = slid_sample
+    evaluation, _ = slid_sample
     text = replace(evaluation, file="a|b`c\n.csv").datasheet
     assert "| File | `a?b?c?.csv` |" in text
     assert "| File | not named |" in evaluation.datasheet
     assert "| Metres between points | 150 |" in text
     far = evaluation.usefulness.curve_distance
-    assert f"**What does it cost?** {cost(report, evaluation.crowd, far)}\n" in text
+    assert f"**What does it cost?** {cost(evaluation.report, evaluation.crowd, far)}\n" in text
     for sentence in evaluation.verdict.sentences:
         assert f"\n- {sentence}\n" in text
     west, south, east, north = evaluation.area

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import trajanon
 from trajanon.common.errors import BadInput
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.release.release import Release
+from trajanon.trajectories.displacements import Summary
 from trajanon.trajectories.times import DAY, HOUR, Clock
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories.trajectories import Trajectories
@@ -41,8 +42,8 @@ def test_pairs_are_measured_as_by_hand() -> None:
     # The means depart at 08:10 for 15 min and at 17:05 for 10 min; both are whole steps.
     left = evaluation.usefulness.times
     assert left is not None
-    assert left.departure_error == {"mean": 450.0, "median": 450.0, "p95": 600.0, "max": 600.0}
-    assert left.duration_error["mean"] == pytest.approx((300 + 300) / 4)
+    assert left.departure_error == Summary(450.0, 450.0, 600.0, 600.0)
+    assert left.duration_error.mean == pytest.approx((300 + 300) / 4)
     assert left.by_hour[1] == np.bincount([8, 8, 17, 17], minlength=24).tolist()
     assert left.flow_similarity == 1.0
     # 10, 20, 10 and 10 min became 15, 15, 10 and 10.
@@ -55,11 +56,12 @@ def test_pairs_are_measured_as_by_hand() -> None:
 
 
 def test_the_release_is_off_by_what_its_report_says(whole_town: Evaluation) -> None:
-    left, told = whole_town.usefulness.times, whole_town.report["times"]
+    left, told = whole_town.usefulness.times, whole_town.report.times
     assert left is not None
     assert told is not None
     for name in ("departure_error", "duration_error"):
-        assert getattr(left, name) == pytest.approx(told[name])
+        off = asdict(getattr(left, name))
+        assert off == pytest.approx(asdict(getattr(told, name)))
 
 
 def alone(trajectories: Trajectories, **options: Any) -> dict[str, Any]:
@@ -205,10 +207,10 @@ def test_windows_that_slide_take_their_hours_along() -> None:
         tracks.windows(m), np.arange(n), tracks=tracks, times=tracks.times_of_windows(m)
     )
     evaluation = evaluated(windows, 3)
-    left, told = evaluation.usefulness.times, evaluation.report["times"]
+    left, told = evaluation.usefulness.times, evaluation.report.times
     assert left is not None
     assert told is not None
-    assert left.departure_error == pytest.approx(told["departure_error"])
+    assert asdict(left.departure_error) == pytest.approx(asdict(told.departure_error))
     assert "2 known points and their hours" in [one.name for one in evaluation.attacks]
     assert "Counts from cell to cell and hour that are right" in evaluation.html
     assert "Trips by length" not in evaluation.html

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from toy import AWAY, HOME, WORK, on_earth
 
 from trajanon.common.arrays import Floats
+from trajanon.common.settings import TimesName
 from trajanon.evaluation.usefulness import (
     CLASSES,
     HoursLeft,
@@ -17,6 +18,7 @@ from trajanon.evaluation.usefulness import (
     up_to_last,
     usefulness,
 )
+from trajanon.trajectories.displacements import Summary
 from trajanon.trajectories.times import DAY, HOUR, Clock, time_errors
 
 OF_DAY = Clock("of-day", "Europe/Madrid", 300)
@@ -41,8 +43,8 @@ def test_errors_are_those_of_departure_and_duration() -> None:
     assert departed.tolist() == [0.5 * HOUR, HOUR, 23 * HOUR]
     assert took.tolist() == [300.0, 0.0, 0.0]
     found = left(before, after, np.array([[HOME, WORK]] * 3))
-    assert found.departure_error["median"] == HOUR
-    assert found.duration_error == {"mean": 100.0, "median": 0.0, "p95": 270.0, "max": 300.0}
+    assert found.departure_error.median == HOUR
+    assert found.duration_error == Summary(100.0, 0.0, 270.0, 300.0)
 
 
 def test_hours_of_the_day_are_counted() -> None:
@@ -76,7 +78,7 @@ def test_durations_are_classes_round_whole_steps() -> None:
 
 @given(st.integers(0, 10**6), st.sampled_from(["of-day", "of-week", "date"]))
 @settings(max_examples=9)
-def test_measures_keep_their_bounds_and_what_stays_is_whole(seed: int, times: str) -> None:
+def test_measures_keep_their_bounds_and_what_stays_is_whole(seed: int, times: TimesName) -> None:
     rng, n = np.random.default_rng(seed), 12
     points, moved = on_earth(rng.normal(0, 900, (2, n, 3, 2)))
     clock = Clock(times, "Europe/Madrid", 300)
@@ -86,7 +88,7 @@ def test_measures_keep_their_bounds_and_what_stays_is_whole(seed: int, times: st
     other = usefulness(points, moved, seconds=Seconds(before, after, clock)).times
     assert same is not None
     assert other is not None
-    assert (same.flow_similarity, same.departure_error["max"]) == (1.0, 0.0)
+    assert (same.flow_similarity, same.departure_error.max) == (1.0, 0.0)
     assert sum(same.by_hour[1]) == sum(other.by_duration[1]) == n
     assert 0.0 <= other.flow_similarity <= 1.0
     again = usefulness(points, moved, seconds=Seconds(before, after, clock)).times

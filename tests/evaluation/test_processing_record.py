@@ -42,7 +42,7 @@ def test_the_facts_of_a_release_are_on_it(evaluation: Evaluation) -> None:
     k = evaluation.k
     measures, basis = answers["(g) Technical measures"]
     assert f"k = {k}: each of {len(evaluation.rows)} released lines" in measures
-    assert f"public width of {evaluation.report['width']:g} m" in measures
+    assert f"public width of {evaluation.report.width:g} m" in measures
     assert basis == "report of the program"
     proven = answers["(c) Adversary with all other tracks"]
     assert proven[1] == "statement with a proof"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import rdflib
 from evaluations import Evaluated
+from msgspec import structs
 from pyshacl import validate
 
 import trajanon
@@ -86,8 +87,7 @@ def released(tmp_path: Path) -> Path:
 
 
 def with_report(evaluation: Evaluation, **changes: Any) -> Evaluation:
-    report: Any = {**evaluation.report, **changes}
-    return replace(evaluation, report=report)
+    return replace(evaluation, report=structs.replace(evaluation.report, **changes))
 
 
 def published_mean(evaluation: Evaluation, attack: Attack) -> float | list[float]:
@@ -262,7 +262,7 @@ def test_figures_are_those_of_the_evaluation(evaluation: Evaluation, released: P
 def test_the_patient_adversary_is_certified(evaluation: Evaluation, released: Path) -> None:
     members, rebuilt, *_, proven = certified(evaluation, released)["whoever holds all other tracks"]
     told_apart = evaluation.told_apart
-    width = evaluation.report["width"]
+    width = evaluation.report.width
     assert width is not None
     assert told_apart == ToldApart.of(evaluation.points, width)
     assert 0.0 <= proven["mu, 100 m to the side"] - told_apart.mu < 0.01

@@ -18,6 +18,7 @@ from releases_with_times import CLOCK, collection_of, release, released, written
 
 import trajanon
 from trajanon.common.errors import BadInput
+from trajanon.common.settings import TimesName
 from trajanon.files.release_formats import (
     NOTHING_ELSE,
     RELEASE_FORMATS,
@@ -43,7 +44,14 @@ every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
 )
 @settings(max_examples=6)
 def test_a_release_is_read_as_it_was_written(
-    tmp_path: Path, suffix: str, seed: int, n: int, m: int, step: int, times: str, attribution: Any
+    tmp_path: Path,
+    suffix: str,
+    seed: int,
+    n: int,
+    m: int,
+    step: int,
+    times: TimesName,
+    attribution: Any,
 ) -> None:
     rng = np.random.default_rng(seed)
     clock = Clock(times, "Europe/Madrid", step)
@@ -107,11 +115,12 @@ def test_a_layer_has_a_list_of_times_and_two_lines_of_words(tmp_path: Path) -> N
 
 
 def test_dates_of_a_day_or_a_week_are_of_a_documented_monday(tmp_path: Path) -> None:
-    for times, expected in (
-        ("of-day", "2001-01-01T08:05:00.000Z"),
-        ("of-week", "2001-01-02T08:05:00.000Z"),
-        ("date", "2008-06-08T08:05:00.000Z"),
-    ):
+    departures: dict[TimesName, str] = {
+        "of-day": "2001-01-01T08:05:00.000Z",
+        "of-week": "2001-01-02T08:05:00.000Z",
+        "date": "2008-06-08T08:05:00.000Z",
+    }
+    for times, expected in departures.items():
         clock = Clock(times, "America/Los_Angeles", 300)
         second = np.datetime64(expected[:-1]) - np.datetime64(
             "1970-01-01" if times == "date" else "2001-01-01"
@@ -139,7 +148,7 @@ def is_the_same(found: Any, of: Trajectories, clock: Clock) -> bool:
 
 
 @pytest.mark.parametrize("times", ["of-day", "of-week", "date"])
-def test_movingpandas_reads_moving_features_as_they_are(tmp_path: Path, times: str) -> None:
+def test_movingpandas_reads_moving_features_as_they_are(tmp_path: Path, times: TimesName) -> None:
     clock = Clock(times, "Europe/Madrid", 300)
     of = released(clock=clock)
     of = release(of.points, np.full((20, 3), 30_000.0), clock)  # which it would drop but the first

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Frame, Page
 
+from trajanon.common.settings import TimesName
 from trajanon.grouping.loss import group_means
 from trajanon.maps import compare
 from trajanon.release.report import digest_of, line_keys
@@ -154,6 +155,7 @@ def report(
         "counted": "subjects",
         "labels": np.asarray(labels).tolist(),
         "rows": {"way": "trajectories"},
+        "chains": None,
         "information_loss": 12.3456,
         "stages": [
             {"name": "path", "information_loss": None},
@@ -166,7 +168,7 @@ def report(
     } | changes
 
 
-def timed(times: str = "of-day") -> tuple[Trajectories, ReleasedTrajectories, dict[str, Any]]:
+def timed(times: TimesName = "of-day") -> tuple[Trajectories, ReleasedTrajectories, dict[str, Any]]:
     """These as trips of a Monday, the last street's of the Tuesday; their release, its report.
 
     They depart, in Madrid, at 7:50, 8:10, 8:20 and 8:40; 8:30, 9:00 and 9:30; 17:00 and 18:00.
@@ -185,7 +187,12 @@ def timed(times: str = "of-day") -> tuple[Trajectories, ReleasedTrajectories, di
         provenance={"times": clock.sentence},
     )
     off = {"mean": 1_320.0, "median": 1_200.0, "p95": 1_800.0, "max": 1_800.0}
-    account = {"times": times, "timezone": "Europe/Madrid", "step": 300, "minute_worth": 3.0}
+    account: dict[str, Any] = {
+        "times": times,
+        "timezone": "Europe/Madrid",
+        "step": 300,
+        "minute_worth": 3.0,
+    }
     account |= {"departure_error": off, "duration_error": off | {"mean": 72.0, "median": 60.0}}
     _, first = np.unique(LABELS, return_index=True)
     one = release.take(first)

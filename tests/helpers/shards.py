@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from trajanon.common.arrays import Floats, Ints
 from trajanon.files.release_formats import read_release
 from trajanon.files.trajectory_files import write_partition
-from trajanon.release.report import all_labels_in, read_report
+from trajanon.release.report import read_report
 from trajanon.shards import parts
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -92,4 +92,4 @@ def shards_of(rows: int) -> Iterator[None]:
 
 def labels_of(out: Path) -> Ints:
     """The group of each row, (n,), -1 of those that were left out."""
-    return all_labels_in(read_report(out))
+    return read_report(out).groups_of_all

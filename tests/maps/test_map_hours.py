@@ -9,6 +9,7 @@ from browsing import LABELS, about, held, layer, means, timed, trajectories, wit
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trajanon.common.settings import TimesName
 from trajanon.maps import compare, html, public
 from trajanon.maps.drawing import counts_by_hour, hours_of
 from trajanon.trajectories.times import Clock
@@ -24,12 +25,12 @@ def counted(counts: list[int]) -> dict[int, int]:
     return {hour: count for hour, count in enumerate(counts) if count}
 
 
-def page_of(times: str = "of-day") -> str:
+def page_of(times: TimesName = "of-day") -> str:
     return html(compare(*timed(times), tiles=None))
 
 
 @pytest.mark.parametrize("times", ["of-day", "date", "of-week"])
-def test_departures_are_counted_by_hour(times: str) -> None:
+def test_departures_are_counted_by_hour(times: TimesName) -> None:
     departures = about(page_of(times))["departures"]
     slots, later = (7 * 24, 24) if times == "of-week" else (24, 0)  # the last street's on Tuesday
     assert {len(departures[name]) for name in ("originals", "released", "groups")} == {slots}
@@ -41,7 +42,7 @@ def test_departures_are_counted_by_hour(times: str) -> None:
 
 
 @given(st.sampled_from(["of-day", "of-week", "date"]), st.lists(st.integers(0, 2 * 10**9)))
-def test_each_departure_is_in_its_hour(times: str, departures: list[int]) -> None:
+def test_each_departure_is_in_its_hour(times: TimesName, departures: list[int]) -> None:
     """Against the calendar, hour by hour."""
     clock = Clock(times, ZONE, 300)
     seconds = clock.of(np.array(departures, dtype=float).reshape(-1, 1) + np.array([0.0, 840.0]))
@@ -63,7 +64,7 @@ def test_each_departure_is_in_its_hour(times: str, departures: list[int]) -> Non
     ],
 )
 def test_lines_know_their_hour_and_groups_say_when_they_depart(
-    times: str, when: str, clock: str
+    times: TimesName, when: str, clock: str
 ) -> None:
     page = page_of(times)
     said = about(page)

@@ -126,7 +126,7 @@ def test_a_release_of_other_data_is_refused() -> None:
 
 def test_what_cannot_be_drawn_is_refused() -> None:
     original, empty, short = trajectories(), ReleasedTrajectories(np.empty((0, 30, 2))), report()
-    with pytest.raises(BadInput, match="no trajectories to draw"):
+    with pytest.raises(BadInput, match="Expected int >= 1"):
         compare(Trajectories(empty.points), empty, report() | {"n": 0, "labels": []})
     with pytest.raises(BadInput, match="no released trajectories"):
         public(empty)

@@ -15,7 +15,7 @@ from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.settings import ROWS, MethodName, RefinementName, RowsName
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
 from trajanon.release.originals import matched
-from trajanon.release.report import checked, read_report, report_path
+from trajanon.release.report import checked, json_ready, read_report, report_path
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")
@@ -231,7 +231,7 @@ def test_the_first_line_of_the_report_says_it_is_not_for_publication(tmp_path: P
     assert report_path(tmp_path / "out.csv") == path
     first = path.read_text(encoding="utf-8").splitlines()[0]
     assert "For the holder of the data, not for publication" in first
-    assert read_report(tmp_path / "out.csv") == release.report
+    assert json_ready(read_report(tmp_path / "out.csv")) == release.report
     assert json.loads(path.read_text(encoding="utf-8")) == release.report
 
 

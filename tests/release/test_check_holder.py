@@ -220,7 +220,7 @@ def test_groups_that_rounding_made_equal_are_counted_and_harmless(
     evidence = evaluate(held, read, report)
     assert evidence.holds
     assert evidence.sizes.tolist() == [8, 4]
-    assert match(held, read, report)[0].lines.shape == (2, 3, 2)
+    assert match(held, read, checked(report)).lines.shape == (2, 3, 2)
 
 
 def test_the_two_may_be_other_groups_than_before(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from releases_with_times import CLOCK, release, released, written
 
 import trajanon
 from trajanon.common.errors import BadInput
+from trajanon.common.settings import TimesName
 from trajanon.files.release_formats import (
     NOTHING_ELSE,
     RELEASE_FORMATS,
@@ -38,7 +39,7 @@ def problems(path: Path, k: int = K) -> str:
 
 @every_format
 @pytest.mark.parametrize("times", ["of-day", "of-week", "date"])
-def test_a_release_holds(tmp_path: Path, suffix: str, times: str) -> None:
+def test_a_release_holds(tmp_path: Path, suffix: str, times: TimesName) -> None:
     path = written(tmp_path / f"r{suffix}", released(clock=Clock(times, "Europe/Madrid", 300)))
     findings = trajanon.check(path, K)
     assert findings.holds, findings

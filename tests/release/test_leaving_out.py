@@ -23,7 +23,7 @@ from trajanon.files.trajectory_files import write_trajectories
 from trajanon.grouping import loss
 from trajanon.release import leaving_out as mending
 from trajanon.release.leaving_out import MOST_LEFT_OUT, ONE_PLACE, Ends, ends_of, mended
-from trajanon.release.report import checked, read_report, released_of
+from trajanon.release.report import GroupsInOnePlace, Suppressed, checked, read_report
 from trajanon.shards.parts import anonymize_parts
 from trajanon.trajectories.displacements import displacement
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
@@ -116,7 +116,7 @@ def test_mends_keep_the_promise_and_what_was_fine(
     np.testing.assert_array_equal(after, again)
     kept = after >= 0
     assert naive.holds(dense(after[kept]), subjects[kept], k)
-    assert told["wide"]["trajectories"] == n - kept.sum() <= share * n
+    assert told.wide.trajectories == n - kept.sum() <= share * n
 
     def odd(labels: Ints, group: int) -> tuple[bool, bool]:
         rows = labels == group
@@ -127,10 +127,10 @@ def test_mends_keep_the_promise_and_what_was_fine(
     for row in np.flatnonzero(kept):
         if not any(was[before[row]]):
             assert not any(now[after[row]])
-    assert told["wide"]["left"] == sum(wide for wide, _ in now.values())
-    assert told["wide"]["groups"] + told["wide"]["left"] == sum(wide for wide, _ in was.values())
-    assert told["one_place"]["left"] == sum(one for _, one in now.values())
-    assert told["one_place"]["exchanged"] <= told["one_place"]["groups"] - told["one_place"]["left"]
+    assert told.wide.left == sum(wide for wide, _ in now.values())
+    assert told.wide.groups + told.wide.left == sum(wide for wide, _ in was.values())
+    assert told.one_place.left == sum(one for _, one in now.values())
+    assert told.one_place.exchanged <= told.one_place.groups - told.one_place.left
 
 
 @given(seed=st.integers(0, 2**32 - 1), sizes=st.lists(st.integers(2, 4), min_size=2, max_size=5))
@@ -144,7 +144,7 @@ def test_the_cheapest_exchange_is_taken(seed: int, sizes: list[int]) -> None:
     places[: sizes[0], 0] = 0
     records = loss.standardise(points.reshape(n, -1))
     after, told = mended(points, records, labels, 2, ends=at(places))
-    assert told["one_place"] == {"groups": 1, "exchanged": 1, "left": 0}
+    assert told.one_place == GroupsInOnePlace(groups=1, exchanged=1, left=0)
     costs = []
     for one in range(sizes[0]):
         for other in range(sizes[0], n):
@@ -162,12 +162,12 @@ def test_groups_that_no_exchange_mends_are_merged() -> None:
     records = loss.standardise(points.reshape(4, -1))
     subjects = np.array([0, 1, 0, 1])
     labels, told = mended(points, records, np.array([0, 0, 1, 1]), 2, ends=at(places))
-    assert told["one_place"]["exchanged"] == 2
+    assert told.one_place.exchanged == 2
     places = np.array([[1, 1], [1, 1], [2, 1], [2, 4]])  # whoever is exchanged, one place is left
     labels, told = mended(
         points, records, np.array([0, 0, 1, 1]), 2, subjects=subjects, ends=at(places)
     )
-    assert told["one_place"]["left"] == 0
+    assert told.one_place.left == 0
     assert len({*labels.tolist()}) == 1
 
 
@@ -210,7 +210,7 @@ def test_no_group_of_trips_begins_or_ends_in_fewer_places(timed: bool, distinct:
     report = trajanon.anonymize(trips, 3, **how).report
     told = report["mended"]["one_place"]
     assert told["groups"] > told["left"] * (distinct - 2)  # no exchange gives all three places
-    kept = released_of(trips, checked(report))
+    kept = checked(report).released_of(trips)
     labels, ends = np.array(report["labels"]), ends_of(kept, distinct)
     assert ends is not None
     groups = (np.flatnonzero(labels == group) for group in range(labels.max() + 1))
@@ -251,7 +251,7 @@ def test_shards_are_mended_like_files(tmp_path: Path) -> None:
         report = anonymize_parts(str(tmp_path / "trips"), str(out), 4, effort="fast")
     rows = np.flatnonzero(labels_of(out) < 0).tolist()
     assert rows == [5, 17]
-    assert read_report(out)["suppressed"] == {"rows": rows}
+    assert read_report(out).suppressed == Suppressed(rows)
     assert report["n"] == 600 - len(rows) == report["rows"]["trajectories"]
     assert report["mended"]["wide"]["trajectories"] == len(rows)
     assert report["mended"]["one_place"]["left"] == 0

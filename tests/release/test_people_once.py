@@ -11,7 +11,7 @@ import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.release import perturbation
 from trajanon.release.originals import matched
-from trajanon.release.report import checked, released_of
+from trajanon.release.report import checked
 from trajanon.trajectories.times import DAY, HOUR
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -53,7 +53,7 @@ def test_a_line_is_the_mean_of_its_people(how: dict[str, Any]) -> None:
     trips = commuters()
     release = trajanon.anonymize(trips, 3, key=bytes(range(32)), **how)
     report = checked(release.report)
-    found = matched(released_of(trips, report), release.trajectories, report)
+    found = matched(report.released_of(trips), release.trajectories, report)
     who = found.slid.subject
     assert who is not None
     several = 0

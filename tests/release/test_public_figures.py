@@ -3,12 +3,12 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from toy import town
 
 import trajanon
@@ -19,7 +19,7 @@ from trajanon.evaluation.usefulness import Seconds, usefulness
 from trajanon.grouping.loss import loss_to
 from trajanon.release.originals import matched
 from trajanon.release.public_figures import EXACT, FEW, Crowd
-from trajanon.release.report import checked, released_of
+from trajanon.release.report import Length, checked
 from trajanon.trajectories.displacements import displacement
 
 
@@ -61,15 +61,19 @@ def if_it_were(
     left = usefulness(points, lines[labels], seconds=seconds)
     loss = loss_to(points, lines, labels)
     assert left.times is not None
-    times = {"departure_error": left.times.departure_error}
-    times |= {"duration_error": left.times.duration_error}
-    report: Any = {
-        **evaluation.report,
-        "displacement": left.displacement,
-        "information_loss": loss,
-        "length": {"mean": left.length, "median": left.length},
-        "times": {**(evaluation.report["times"] or {}), **times},
-    }
+    assert evaluation.report.times is not None
+    times = structs.replace(
+        evaluation.report.times,
+        departure_error=left.times.departure_error,
+        duration_error=left.times.duration_error,
+    )
+    report = structs.replace(
+        evaluation.report,
+        displacement=left.displacement,
+        information_loss=loss,
+        length=Length(left.length, left.length),
+        times=times,
+    )
     return replace(evaluation, usefulness=left, loss=loss, report=report)
 
 
@@ -81,7 +85,7 @@ def shares_left(trips: int, path: Path) -> list[float]:
     own = replace(town(240, seed=trips).take(np.arange(trips)), subject=np.arange(trips))
     release = trajanon.anonymize(own, 2, effort="fast", times="of-day")
     evaluation, report = trajanon.evaluate(own, release), checked(release.report)
-    found = matched(released_of(own, report), release.trajectories, report)
+    found = matched(report.released_of(own), release.trajectories, report)
     assert evaluation.clock is not None
     assert found.times is not None
     assert own.times is not None

@@ -34,7 +34,7 @@ from trajanon.files.release_formats import (
 from trajanon.files.release_lines import MOST_ROWS
 from trajanon.release.originals import matched
 from trajanon.release.release import own_rows
-from trajanon.release.report import checked, report_path
+from trajanon.release.report import Rows, checked, report_path
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
@@ -50,12 +50,11 @@ def test_by_hand() -> None:
     for way in ROWS:
         own, told = own_rows(way, line, subject)
         assert np.flatnonzero(own).tolist() == [0, 2, 3, 4]
-        whole = {"trajectories": 6, "subjects": 4, "lines": 2}
-        assert told == {"way": way, **whole, "without": [1, 5]}
+        assert told == Rows(way=way, trajectories=6, subjects=4, lines=2, without=[1, 5])
         own, told = own_rows(way, line, None)
         assert own.all()
-        assert told["subjects"] is None
-        assert told["way"] == ("lines" if way == "lines" else "trajectories")
+        assert told.subjects is None
+        assert told.way == ("lines" if way == "lines" else "trajectories")
 
 
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(2, 5), people=st.integers(5, 12))

@@ -23,7 +23,7 @@ from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.release.originals import matched
 from trajanon.release.release_words import people_sentences
-from trajanon.release.report import checked, released_of
+from trajanon.release.report import checked
 from trajanon.trajectories.days import days_of
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -74,7 +74,7 @@ def released(trips: Trajectories, k: int, **how: Any) -> tuple[trajanon.Release,
     again = trajanon.anonymize(trips, k, key=KEY, effort="fast", **how)
     np.testing.assert_array_equal(again.trajectories.points, release.trajectories.points)
     report = checked(release.report)
-    return release, matched(released_of(trips, report), release.trajectories, report)
+    return release, matched(report.released_of(trips), release.trajectories, report)
 
 
 @given(people=st.integers(3, 12), k=st.integers(2, 3), distinct=st.integers(1, 2), seed=seeds)
@@ -93,7 +93,7 @@ def test_one_line_each_puts_nobody_on_two_lines(
         "left_out": len(trips) - len(np.unique(trips.subject)),
     }
     assert trajanon.check(release, k, trajectories=trips).holds
-    assert "Nobody is on two lines" in people_sentences(release.report)
+    assert "Nobody is on two lines" in people_sentences(checked(release.report))
 
 
 def test_of_the_trips_of_a_person_the_one_beside_others_is_taken() -> None:
@@ -189,7 +189,7 @@ def test_map_evaluation_and_earlier_releases_know_days(run: Run) -> None:
     found = evaluate(trips, release, curve=(2,))  # anonymizes days anew
     assert found.trajectories == release.report["n"]
     shown = found.usefulness.displacement
-    assert shown["mean"] == pytest.approx(release.report["displacement"]["mean"], rel=1e-5)
+    assert shown.mean == pytest.approx(release.report["displacement"]["mean"], rel=1e-5)
     assert maps.compare(trips, release.trajectories, release.report)
     assert "A line is a day of up to 2 trips" in found.datasheet
     each = trajanon.anonymize(trips, 3, one_line_each=True, effort="fast", key=KEY)

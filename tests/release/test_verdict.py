@@ -13,6 +13,8 @@ from commands import FAST, Run
 from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
+from msgspec import structs
+from reports import reported
 from toy import NORTH, crossing, toy
 
 import trajanon
@@ -20,6 +22,7 @@ from trajanon import write_trajectories
 from trajanon.common.command_lines import Options, command_line
 from trajanon.release.findings import Remedy
 from trajanon.release.release_words import cost, left_out
+from trajanon.release.report import InLedger, checked, json_ready
 from trajanon.release.source_counts import source_of
 from trajanon.release.verdict import (
     DRIVES,
@@ -34,25 +37,6 @@ from trajanon.release.verdict import (
     verdict,
 )
 from trajanon.trajectories.trajectories import HOPS, Trajectories
-
-
-def told(**facts: Any) -> dict[str, Any]:
-    """The facts of a release of a hundred groups of five, of which there is nothing to say."""
-    few: dict[str, Any] = {
-        "k": 5,
-        "n": 500,
-        "counted": "subjects",
-        "unit": "trip",
-        "groups": 100,
-        "sizes": [5] * 100,
-        "subjects_per_group": [5] * 100,
-        "displacement": {"mean": 50.0, "median": 30.0},
-        "length": {"mean": 1_000.0, "median": 900.0},
-        "information_loss": 1.23,
-        "chains": None,
-        "source": {"recordings": 1_000, "used": 1_000, "nameless": 0, "left_out": {}},
-    }
-    return few | facts
 
 
 def left(what: str, groups: int) -> dict[str, Any]:
@@ -72,7 +56,9 @@ def moved(share: float) -> dict[str, Any]:
 
 
 def alone(hours: int) -> dict[str, Any]:
-    times = {"times": "of-day", "minute_worth": 3.0}
+    off = dict.fromkeys(("mean", "median", "p95", "max"), 60.0)
+    times = {"times": "of-day", "timezone": "Europe/Madrid", "step": 300, "minute_worth": 3.0}
+    times |= {"departure_error": off, "duration_error": off}
     return {"times": times | {"alone": {"hours": ["03:00"] * hours, "of": 20}}}
 
 
@@ -129,7 +115,7 @@ def nameless(share: float, count_as: int | None = None) -> dict[str, Any]:
     ],
 )
 def test_each_threshold_from_both_sides(facts: dict[str, Any], kind: str, says: str) -> None:
-    found = verdict(told(**facts))
+    found = verdict(reported(**facts))
     assert found.kind == kind
     assert says.lower() in " ".join(found.sentences).lower()
     assert bool(found) == (kind != "stop")
@@ -162,10 +148,10 @@ def test_a_verdict_is_one_of_three(
     offending: int,
     problems: list[str],
 ) -> None:
-    report = told(**facts, **moved(far), **nameless(unnamed), **chained(below))
-    report |= left("one_place", offending)
+    facts = {**facts, **moved(far), **nameless(unnamed), **chained(below)}
+    report = reported(**facts, **left("one_place", offending))
     found = verdict(report, problems)
-    assert found == verdict(json.loads(json.dumps(report)), problems)
+    assert found == verdict(checked(json.loads(json.dumps(json_ready(report)))), problems)
     assert (found.kind == "ready") == (not found.sentences)
     assert found.kind != "conditional" or len(found.sentences) <= MOST_SHOWN
     assert len(set(found.sentences)) == len(found.sentences)
@@ -182,7 +168,7 @@ def test_a_verdict_is_one_of_three(
 def test_a_report_of_an_earlier_version_has_a_verdict() -> None:
     release = trajanon.anonymize(pairs(), 2, effort="fast")
     later = ("length", "source", "persons")
-    old = {name: told for name, told in release.report.items() if name not in later}
+    old = checked({name: fact for name, fact in release.report.items() if name not in later})
     assert verdict(old).kind == "ready"
     assert "of a" not in cost(old)
     assert left_out(old) == "Nothing was left out: all trips that were read are in the release."
@@ -204,29 +190,30 @@ def test_the_columns_that_may_name_people_are_in_the_remedy() -> None:
     assert "At least 2 different recordings stand behind each." in sheet
     odd: Any
     for odd in (None, 7, [7, {"column": "a"}, {"column": "a", "values": "b"}], {"column": "a"}):
-        assert source_of({"possible_persons": odd})["possible_persons"] == []
+        assert source_of({"possible_persons": odd}).possible_persons == []
 
 
 def test_the_source_says_what_is_not_in_the_release() -> None:
     became = {"read": 40, "with a trajectory": 37, "left out": {"too short": 3, "outside": 0}}
     counts = {"trips found": 1_041, "trips too short": 3, "trips with a gap": 0}
     counts |= {"points read": 9_000, "points used": 8_800, "stray points": 200}
-    report = told(n=1_036, source=source_of({"recordings": became, "counts": counts}))
-    report |= {"ledger": {"already_released": 2}}
+    source = source_of({"recordings": became, "counts": counts})
+    in_ledger = InLedger(already_released=2, rows=[])
+    report = structs.replace(reported(n=1_036), source=source, ledger=in_ledger)
     assert left_out(report) == (
         "3 of 40 recordings, 5 of 1,041 trips and 200 of 9,000 points were left out. Why: trips "
         "too short 3, trips released before 2, stray points 200."
     )
     for odd in (7, None, {"read": "many", "left out": {"too short": -1}}, {"left out": 7}):
         found = source_of({"counts": odd, "recordings": odd, "run": odd})
-        assert found["recordings"] is None
-        assert found["left_out"] == found["trips"] == found["points"] == {}
+        assert found.recordings is None
+        assert found.left_out == found.trips == found.points == {}
 
 
 @pytest.mark.parametrize("people_below", [5, 399])
 def test_a_release_that_leaves_people_alone_is_nowhere_green(people_below: int) -> None:
     """399 of 399 people with several lines, or 5 of these, fit fewer than k."""
-    found = verdict(told(persons={"people": 399, "people_below": people_below}))
+    found = verdict(reported(persons={"people": 399, "people_below": people_below}))
     assert (found.kind, found.colour) == ("conditional", "amber")
     assert found.headline == "Ready to publish, if nobody knows several trips of one person."
     share = "2 %" if people_below == 5 else "100 %"
@@ -282,8 +269,8 @@ def test_all_who_are_asked_agree(
     write_trajectories(tmp_path / "trajectories.parquet", trajectories)
     release.write(tmp_path / "anonymized.parquet")
     code = 1 if kind == "stop" else 0
-    checked, evaluated = run("check", "-k", 2), run("evaluate")
-    assert (checked.code, evaluated.code) == (code, code)
+    looked_at, evaluated = run("check", "-k", 2), run("evaluate")
+    assert (looked_at.code, evaluated.code) == (code, code)
     account = json.loads(run("check", "-k", 2, "--json").out)
     assert account["verdict"]["kind"] == kind
     assert account["holds"] == evidence.holds
@@ -293,10 +280,10 @@ def test_all_who_are_asked_agree(
     assert f'<div class="verdict {found.colour}">' in page
     assert sheet.startswith("# No datasheet" if kind == "stop" else "# Datasheet")
     for sentence in found.sentences:
-        assert sentence.replace("`k`", "-k") in checked.out
+        assert sentence.replace("`k`", "-k") in looked_at.out
         assert sentence in evaluated.out
         assert sentence in sheet
-    assert cost(release.report) not in sheet  # there it is rounded
+    assert cost(checked(release.report)) not in sheet  # there it is rounded
     for _, answer in evidence.answers:
         assert answer in evaluated.out
         assert str(escape(answer)) in page
@@ -341,7 +328,7 @@ def test_a_column_is_named_beside_those_that_were_named() -> None:
 
 def test_the_headline_names_more_conditions_than_have_a_sentence() -> None:
     facts = {"k": 2, "unit": "trajectory"}
-    found = verdict(told(**facts, **people(0.5), **chained(0.03)) | left("one_place", 5))
+    found = verdict(reported(**facts, **people(0.5), **chained(0.03), **left("one_place", 5)))
     conditions = [finding.kind for finding in found.findings]
     assert len(found.sentences) <= MOST_SHOWN < len(conditions)
     assert found.headline == (

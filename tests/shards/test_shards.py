@@ -84,7 +84,7 @@ def test_every_group_holds_k_and_every_row_is_released_once(
     assert trajanon.check(folder / "out", k).holds
     sizes = np.bincount(labels)
     assert report["groups"] == len(sizes)
-    assert read_report(folder / "out")["sizes"] == sizes.tolist()
+    assert read_report(folder / "out").sizes == sizes.tolist()
     assert ("nothing is known of their subjects" in report["notice"]) is not counted
     # What is reported is what can be computed from all rows at once.
     records = standardise(records_of(points))

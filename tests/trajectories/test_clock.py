@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from trajanon.common.settings import TimesName
 from trajanon.trajectories.times import DAY, HOUR, WEEK, WEEKDAYS, Clock, zone_of
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -92,7 +93,9 @@ def test_parts_of_a_second_are_kept(second: int, zone: str, part: float) -> None
 
 
 @given(st.sampled_from(["of-day", "of-week", "date"]), zones)
-def test_the_first_and_the_last_times_of_the_calendar_can_be_counted(kind: str, zone: str) -> None:
+def test_the_first_and_the_last_times_of_the_calendar_can_be_counted(
+    kind: TimesName, zone: str
+) -> None:
     clock, known = Clock(kind, zone, 300), np.array([[-62_135_510_400.0], [253_402_214_400.0]])
     Trajectories(np.zeros((2, 1, 2)), times=known)
     counted = clock.of(known)
@@ -140,7 +143,7 @@ def test_texts_are_what_the_wall_showed(second: int, zone: str) -> None:
 
 
 @given(st.sampled_from(["of-day", "of-week", "date"]), zones, st.integers(1, DAY))
-def test_the_sentence_tells_the_clock(kind: str, zone: str, step: int) -> None:
+def test_the_sentence_tells_the_clock(kind: TimesName, zone: str, step: int) -> None:
     clock = Clock(kind, zone, step)
     assert Clock.parsed(clock.sentence) == clock
 

@@ -109,7 +109,7 @@ def anonymize(
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
     from trajanon.cli.progress_bars import bars
     from trajanon.cli.report_tables import rows_of, show_path, show_release, without_lists
-    from trajanon.release.report import report_path
+    from trajanon.release.report import checked, report_path
     from trajanon.shards.parts import anonymize_parts, parts_report_path
     from trajanon.shards.publication import anonymize_file
 
@@ -137,7 +137,7 @@ def anonymize(
     if in_parts:
         beside = parts_report_path(out)
         with bars() as progress, _released_or_as_it_was(out), _client_of(cluster) as client:
-            report = anonymize_parts(
+            account = anonymize_parts(
                 trajectories,
                 out,
                 k,
@@ -150,13 +150,14 @@ def anonymize(
         beside = str(report_path(Path(out)))
         places = _places_of(public_places)
         with bars() as progress:
-            report = anonymize_file(
+            account = anonymize_file(
                 trajectories, out, k, public_places=places, progress=progress, **options
             )
 
     if as_json:
-        show_json(without_lists(report))
+        show_json(without_lists(account))
         return
+    report = checked(account)
     show_release(report)
     tell(f"{beside} is for you alone, not for publication.")
     if as_published:

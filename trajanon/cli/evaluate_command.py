@@ -80,7 +80,7 @@ def evaluate(
 
     with bars() as progress, replaced as drafts:
         report = reports.read_report(released)
-        k, _ = reports.promise_in(report)
+        k = report.k
         trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
         if ks is None:
             ks = sorted({2, k, 10}) if len(trajectories) <= _FEW else []

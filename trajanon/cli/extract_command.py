@@ -40,8 +40,8 @@ _RADIUS = 150.0  # metres that are cut out around sensitive places
     pbf="An .osm.pbf file with the boundary, or with the places for --hide-near.",
     windows="Make windows, pieces of one length, of the tracks; otherwise each whole trip is a "
     "trajectory, with its points at equal shares of the way.",
-    hide_near=f"Cut out {_RADIUS:g} m around these places of --pbf, such as "
-    "amenity=hospital,place_of_worship.",
+    hide_near=f"Cut out {_RADIUS:g} m around these places: of --pbf, such as "
+    "amenity=hospital,place_of_worship; or LAT,LON, or a file of points.",
     cluster="Dask scheduler to read the files with, such as tcp://10.0.0.1:8786, or local:4 "
     "for four local processes; all workers must see the files under the same names.",
     partition="Write a folder of parts of this many trajectories: for data larger than memory.",
@@ -141,8 +141,12 @@ def _check_spacing(spacing: float | None, *, windows: bool) -> None:
 
 def _hidden(tags: str, pbf: Path | None, where: "AreaLike") -> "Region | None":
     """Read the surroundings of sensitive places, which are cut out."""
+    from trajanon.extract.earth.named_places import is_place, zone_around
+
+    if is_place(tags):
+        return zone_around(tags, _RADIUS)
     if pbf is None:
-        lacks = "needs a file that holds such places: add `pbf=FILE.osm.pbf`"
+        lacks = "needs a file that holds such places: add `pbf=FILE.osm.pbf`, or write LAT,LON"
         raise BadInput(f"`hide_near={tags}` {lacks}")
     from trajanon.extract import hidden
     from trajanon.extract.earth.area import area_of

@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from trajanon.common.errors import ColumnsUnclear, printable
+from trajanon.common.errors import ColumnsUnclear, TrajanonWarning, printable
 from trajanon.common.plain_text import escaped_json
 
 _OPTIONS = {"area": "bbox"}
@@ -111,6 +111,13 @@ class _ToScreen(logging.Handler):
         say(record.getMessage())
 
 
+def _show_warning(
+    message: Warning | str, category: type[Warning], *_: object, **__: object
+) -> None:
+    if issubclass(category, TrajanonWarning):
+        say(str(message))
+
+
 def log_to_screen() -> None:
     """Show log messages: all of the package, and warnings of other packages."""
     logger = logging.getLogger("trajanon")
@@ -118,7 +125,8 @@ def log_to_screen() -> None:
     logger.setLevel(logging.INFO)
     logging.lastResort = _ToScreen(logging.WARNING)
     if not sys.warnoptions:  # warnings of other packages are for programmers
-        warnings.showwarning = lambda *_, **__: None
+        warnings.simplefilter("always", TrajanonWarning)
+        warnings.showwarning = _show_warning
 
 
 @cache

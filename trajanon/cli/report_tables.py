@@ -8,6 +8,7 @@ from trajanon.cli.messages import tell
 from trajanon.common.columns_read import columns_read
 from trajanon.common.number_text import UNITS, number_of, percent, span
 from trajanon.release.release_words import cost, left_out, lines_sentence, people_sentences
+from trajanon.release.report import Report
 from trajanon.release.verdict import Colour, Verdict, verdict
 from trajanon.release.verdict_words import label_of, sentence_of
 
@@ -69,7 +70,7 @@ def show_verdict(judged: Verdict) -> None:
             tell(f"  {label_of(finding)}: {finding.remedy.command_line}")
 
 
-def show_release(report: Mapping[str, Any]) -> None:
+def show_release(report: Report) -> None:
     """Print the verdict on a release, what it costs, and how its groups are."""
     show_verdict(verdict(report))
     tell(lines_sentence(report))
@@ -78,29 +79,29 @@ def show_release(report: Mapping[str, Any]) -> None:
     tell(cost(report))
     tell(left_out(report))
 
-    if (times := report["times"]) is not None:
-        off = times["departure_error"]
-        tell(f"Departures are {span(off['mean'])} off on average (median {span(off['median'])}).")
-    if (roads := report.get("roads")) is not None:
-        of = number_of(roads["on_roads"] + roads["as_they_were"], "line")
-        tell(f"{roads['on_roads']:,} of {of} were laid on roads.")
-    if report["stages"][-1]["information_loss"] == 0.0:  # of the lines before they are moved
+    if report.times is not None:
+        off = report.times.departure_error
+        tell(f"Departures are {span(off.mean)} off on average (median {span(off.median)}).")
+    if report.roads is not None:
+        of = number_of(report.roads.on_roads + report.roads.as_they_were, "line")
+        tell(f"{report.roads.on_roads:,} of {of} were laid on roads.")
+    if report.stages[-1].information_loss == 0.0:  # of the lines before they are moved
         tell(
             "Nothing was lost, because the members of each group are equal: give anonymize what "
             "trajanon extract wrote, not a release."
         )
-    if report["stopped"]:
+    if report.stopped:
         tell(STOPPED)
-    if report.get("alignment_skipped"):
+    if report.alignment_skipped:
         tell("Windows did not slide: they stay where extraction cut them.")
 
 
-def rows_of(report: Mapping[str, Any]) -> str:
+def rows_of(report: Report) -> str:
     """Count the rows of a release in words, and what they stand for."""
-    way = report["rows"]["way"]
-    released = report["rows"][way]
-    trajectories = number_of(report["n"], report["unit"], UNITS[report["unit"]])
-    if released == report["n"]:
+    way = report.rows.way
+    released = getattr(report.rows, way)
+    trajectories = number_of(report.n, report.unit, UNITS[report.unit])
+    if released == report.n:
         return trajectories
     return f"{number_of(released, 'row' if way == 'subjects' else 'line')} for {trajectories}"
 
@@ -155,8 +156,8 @@ def _show_stages(report: Mapping[str, Any]) -> None:
             tell(f"{lost} after {stage['name']}{chosen}: {loss:.4g} % {seconds}")
 
 
-def show_path(report: Mapping[str, Any]) -> None:
+def show_path(report: Report) -> None:
     """Print which path was taken, if the method has one."""
-    chosen = [stage.get("chosen", {}).get("heuristic") for stage in report["stages"]]
-    for heuristic in filter(None, [report["search"].get("heuristic"), *chosen]):
+    chosen = [stage.chosen.get("heuristic") for stage in report.stages]
+    for heuristic in filter(None, [report.search.get("heuristic"), *chosen]):
         tell(f"Path: {heuristic}.")

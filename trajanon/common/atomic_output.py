@@ -1,6 +1,5 @@
 """Outputs that are written beside their place and renamed: whole, or not at all."""
 
-import logging
 import os
 import re
 import secrets
@@ -11,7 +10,7 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from trajanon.common.errors import BadInput, FileProblem, TrajanonError
+from trajanon.common.errors import BadInput, FileProblem, TrajanonError, TrajanonWarning, warn
 from trajanon.common.remote_folder import Folder
 
 try:
@@ -19,7 +18,6 @@ try:
 except ImportError:  # Windows: what a killed run leaves is removed by hand
     fcntl = None  # type: ignore[assignment]
 
-_LOG = logging.getLogger(__name__)
 
 LOCK = "trajanon.lock"  # by which a run holds a folder; it marks the folder as one of ours
 BEFORE = "before"  # what stood in an output, until the new one is in place
@@ -80,7 +78,8 @@ def remove_abandoned(folder: Path, place: Path) -> str:
             lock(file)
             if before.exists() and not place.exists():
                 before.replace(place)
-                _LOG.warning("%s is put back: a run was killed meanwhile", place)
+                message = f"{place} is put back: a run was killed meanwhile"
+                warn(TrajanonWarning(message, "put back", str(place)))
             if before.exists():
                 return f"{BEFORE} in it stood in {place.name}: move it, then remove it"
             shutil.rmtree(folder)
@@ -228,7 +227,8 @@ def _permit(path: Path, mode: int) -> None:
         pass  # moving it will say so
     except OSError as error:
         if not mode & 0o077:
-            _LOG.warning("others may read what is written: %s", error.strerror)
+            message = f"others may read what is written: {error.strerror}"
+            warn(TrajanonWarning(message, "readable", str(path)))
 
 
 def _cannot_write(output: Path, reason: str | None) -> FileProblem:

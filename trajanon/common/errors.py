@@ -1,5 +1,7 @@
-"""What can go wrong, as one small tree; each is also the error of Python that it is nearest to."""
+"""Errors, each also the error of Python that it is nearest to; and warnings: two small trees."""
 
+import sys
+import warnings
 from collections.abc import Sequence
 
 
@@ -79,12 +81,12 @@ class ColumnsUnclear(BadInput):
 
     Examples
     --------
-    >>> from trajanon.common.errors import ColumnsUnclear
-    >>> error = ColumnsUnclear("a.csv has no times", "name a column", ["time"], ["id", "when"])
+    >>> import trajanon
+    >>> error = trajanon.ColumnsUnclear("a.csv has no id", "name a column", ["id"], ["ride", "lat"])
     >>> print(error)
-    a.csv has no times: name a column
+    a.csv has no id: name a column
     >>> error.problem, error.roles, error.columns
-    ('a.csv has no times', ('time',), ('id', 'when'))
+    ('a.csv has no id', ('id',), ('ride', 'lat'))
     """
 
     def __init__(
@@ -108,9 +110,6 @@ class ColumnsUnclear(BadInput):
         return printable(f"{self.problem}: {self.way_out}")
 
 
-ColumnsUnclear.__module__ = __name__  # processes that read files send it, and find it here
-
-
 class TooFewRecords(BadInput):
     """Fewer records than the group size k.
 
@@ -131,7 +130,7 @@ class TooFewSubjects(BadInput):
     >>> import trajanon
     >>> try:
     ...     trajanon.microaggregate([[0.0], [1.0]], k=2, subjects=["Ada", "Ada"])
-    ... except trajanon.common.errors.TooFewSubjects as error:
+    ... except trajanon.TooFewSubjects as error:
     ...     print(str(error).partition(";")[0])
     the 2 records come from 1 subject, and k = 2 needs 2 different ones in each group
     """
@@ -142,11 +141,11 @@ class NoTrajectories(BadInput):
 
     Examples
     --------
-    >>> from trajanon.common.errors import NoTrajectories
+    >>> import trajanon
     >>> from trajanon.extract import Rules, cut
     >>> try:
     ...     cut([], Rules(spacing=100))
-    ... except NoTrajectories as error:
+    ... except trajanon.NoTrajectories as error:
     ...     print(error)
     no trajectories: the source holds no track points
     """
@@ -171,10 +170,111 @@ class ServerProblem(TrajanonError, ConnectionError):
     --------
     What handles Python's lost connections handles this one, too:
 
-    >>> from trajanon.common.errors import ServerProblem
+    >>> import trajanon
     >>> try:
-    ...     raise ServerProblem("the server refused the request: try again tomorrow")
+    ...     raise trajanon.ServerProblem("the server refused the request: try again tomorrow")
     ... except ConnectionError as error:
     ...     print(error)
     the server refused the request: try again tomorrow
     """
+
+
+class TrajanonWarning(UserWarning):
+    """Something in the data that the user should know; the work goes on.
+
+    Attributes
+    ----------
+    kind
+        What it is about, in a few words; the same for all things of a kind.
+    about
+        The file, frame or column; empty if it is about all.
+
+    Examples
+    --------
+    All become errors, as ``python -W error`` does; or those of a category are not shown:
+
+    >>> import warnings
+    >>> import trajanon
+    >>> warnings.simplefilter("error", trajanon.TrajanonWarning)
+    >>> records, people = [[0.0], [1.0], [10.0], [11.0]], ["Ada", "ada ", "Bob", "Cem"]
+    >>> try:
+    ...     trajanon.microaggregate(records, k=2, subjects=people)
+    ... except trajanon.MergedWarning as warning:
+    ...     print(str(warning).partition(" from")[0])
+    1 name differs
+    >>> warnings.simplefilter("ignore", trajanon.MergedWarning)
+    >>> trajanon.microaggregate(records, k=2, subjects=people).labels.tolist()
+    [0, 1, 0, 1]
+    """
+
+    __module__ = "trajanon"
+
+    def __init__(self, message: str, kind: str = "", about: str = "") -> None:
+        super().__init__(printable(message))
+        self.kind = kind
+        self.about = about
+
+    def __init_subclass__(cls) -> None:
+        cls.__module__ = "trajanon"
+
+
+class LeftOutWarning(TrajanonWarning):
+    """Rows, points, recordings or files are left out.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pandas as pd
+    >>> import trajanon
+    >>> from trajanon.extract import from_frame
+    >>> fixes = pd.DataFrame({"id": ["a", "a", None], "lat": 41.0, "lon": [2.0, 2.1, 2.2]})
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     traces = list(from_frame(fixes))
+    >>> print(caught[-1].category.__name__, caught[-1].message)
+    LeftOutWarning left out of the frame, points without an id: 1
+    """
+
+
+class MergedWarning(TrajanonWarning):
+    """Names that differ are counted as one person.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import trajanon
+    >>> records, people = [[0.0], [1.0], [10.0], [11.0]], ["Ada", "ada ", "Bob", "Cem"]
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     partition = trajanon.microaggregate(records, k=2, subjects=people)
+    >>> caught[0].category.__name__
+    'MergedWarning'
+    """
+
+
+class GuessedWarning(TrajanonWarning):
+    """A column, a time or a coordinate is read as the data suggest, for nobody said how.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pandas as pd
+    >>> import trajanon
+    >>> from trajanon.extract import from_frame
+    >>> fixes = pd.DataFrame({"id": "a", "time": [0, 60], "lat": 41.0, "lon": [2.0, 2.1]})
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     traces = list(from_frame(fixes))
+    >>> print(caught[0].category.__name__, caught[0].message)
+    GuessedWarning frame has times such as 0: read as seconds from an unknown beginning
+    """
+
+
+def warn(warning: TrajanonWarning) -> None:
+    """Issue a warning at the line outside the package that led to it."""
+    level = depth = 2  # that of the caller
+    frame = sys._getframe(1).f_back
+    while frame is not None:
+        depth += 1
+        # Libraries stand between our frames: the outermost of ours counts.
+        if frame.f_globals.get("__name__", "").startswith("trajanon."):
+            level = depth + 1
+        frame = frame.f_back
+    warnings.warn(warning, stacklevel=level)

@@ -14,6 +14,7 @@ from trajanon.common.errors import BadInput, FileProblem
 T = TypeVar("T")
 
 Finite = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
+Positive = Annotated[float, msgspec.Meta(gt=0.0, le=sys.float_info.max)]
 Whole = Annotated[int, msgspec.Meta(ge=-sys.maxsize, le=sys.maxsize)]
 
 _ENCODING_SAMPLE = 4096  # bytes by which an encoding is judged
@@ -105,13 +106,11 @@ def parsed(text: str | bytes, value_type: type[T]) -> T:
         raise BadInput("it is nested too deeply") from error
 
 
-def typed(value: Any, value_type: type[T]) -> T:
-    """Check that a value, with its contents, is of a type; BadInput names the wrong entry."""
+def typed(value: object, value_type: type[T]) -> T:
+    """Read a value as a type, without unknown entries; BadInput names a wrong one."""
     try:
-        msgspec.convert(value, value_type)
+        return msgspec.convert(value, value_type)
     except RecursionError as error:
         raise BadInput("it is nested too deeply") from error
     except msgspec.ValidationError as error:
         raise BadInput(str(error).replace("`", "")) from error  # they are no parameters
-    checked: T = value
-    return checked

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
+from typing import Literal
 
 STAGES = {
     "path": "a short path through all {units}",
@@ -12,6 +13,9 @@ STAGES = {
     "people": "moves to groups whose mean of people is nearer",
 }
 
+
+UnitName = Literal["trip", "day", "trajectory"]
+"""What one trajectory is."""
 
 UNITS = {"trajectory": "trajectories", "trip": "trips", "day": "days"}
 """What a release is made of, one and several."""

@@ -1,18 +1,45 @@
 """Messages of running work: progress and warnings."""
 
-import logging
 from collections import defaultdict
 from typing import Protocol
 
-from trajanon.common.errors import printable
+from trajanon.common.errors import GuessedWarning, TrajanonWarning, warn
 from trajanon.common.number_text import number_of
 
 
 class Progress(Protocol):
-    """Called now and then by anything that may take over a second."""
+    """What a ``progress`` is: called now and then by anything that may take over a second.
+
+    Examples
+    --------
+    Bars of rich, one for each task (`docs/python.md` has one of tqdm):
+
+    >>> import trajanon
+    >>> from rich.progress import Progress as Bars
+    >>> bars, tasks = Bars(disable=True), {}
+    >>> def show(task: str, done: float, total: float | None, note: str = "") -> None:
+    ...     if task not in tasks:
+    ...         tasks[task] = bars.add_task(task)
+    ...     bars.update(tasks[task], completed=done, total=total)
+    >>> records = [[0.0], [1.0], [10.0], [11.0]]
+    >>> with bars:
+    ...     partition = trajanon.microaggregate(records, k=2, progress=show)
+    >>> "Annealing" in tasks
+    True
+    """
 
     def __call__(self, task: str, done: float, total: float | None, note: str = "") -> None:
-        """Report how far a task is."""
+        """Report how far a task is.
+
+        Parameters
+        ----------
+        task
+            Its name; with another name another task begins.
+        done, total
+            How much is done, and of how much in all; None if that is not known.
+        note
+            What to show beside, such as the loss so far.
+        """
 
 
 def silent(task: str, done: float, total: float | None, note: str = "") -> None:
@@ -29,24 +56,30 @@ class Notices:
         self._shows_all = shows_all
         self._seen: dict[str, set[str]] = defaultdict(set)  # things of each kind
         # How many of each kind are not shown, and the last one.
-        self._hidden: dict[str, tuple[int, logging.Logger, str]] = {}
+        self._hidden: dict[str, tuple[int, TrajanonWarning]] = {}
 
-    def warn(self, logger: logging.Logger, kind: str, message: str, about: str = "") -> None:
+    def warn(
+        self,
+        kind: str,
+        message: str,
+        about: str = "",
+        category: type[TrajanonWarning] = GuessedWarning,
+    ) -> None:
         """Warn of a thing of a kind, once; with a kind alone, of the kind once."""
         seen = self._seen[kind]
         if about in seen:
             return
         seen.add(about)
 
-        message = printable(message)  # names of files may be such that no log could be written
+        warning = category(message, kind, about)
         if self._shows_all or len(seen) <= _SHOWN_OF_A_KIND:
-            logger.warning("%s", message, extra={"kind": kind, "about": about})
+            warn(warning)
         else:
-            self._hidden[kind] = len(seen) - _SHOWN_OF_A_KIND, logger, message
+            self._hidden[kind] = len(seen) - _SHOWN_OF_A_KIND, warning
 
     def tell_others(self) -> None:
         """Warn of how many were not shown."""
-        for number, logger, message in self._hidden.values():
-            warnings = number_of(number, "more warning")
-            logger.warning("%s like this one: %s", warnings, message)
+        for number, last in self._hidden.values():
+            message = f"{number_of(number, 'more warning')} like this one: {last}"
+            warn(type(last)(message, last.kind))
         self._hidden.clear()

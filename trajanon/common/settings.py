@@ -8,7 +8,8 @@ from functools import wraps
 from inspect import Parameter, cleandoc, signature
 from itertools import chain
 from math import inf
-from numbers import Integral, Real
+from numbers import Real
+from operator import index
 from types import MappingProxyType
 from typing import (
     Any,
@@ -147,11 +148,12 @@ class Checked:
     """Options that are checked once, when they are made."""
 
     def __post_init__(self) -> None:
-        """Refuse options that are not known, or out of their range."""
+        """Refuse options that are not known, or out of their range; keep values of Python."""
         for option in fields(self):
             value = getattr(self, option.name)
             if value is not None or option.default is not None:
-                _check(option.name, value, option.type, option.metadata)
+                value = _checked(option.name, value, option.type, option.metadata)
+                object.__setattr__(self, option.name, value)
 
 
 @with_help
@@ -363,25 +365,55 @@ def names_in(kind: Any) -> tuple[str, ...]:
     return tuple(chain.from_iterable(map(names_in, get_args(kind))))
 
 
-def _check(name: str, value: Any, kind: Any, allowed: Mapping[str, Any]) -> None:
+def whole(value: object) -> int | None:
+    """Return a whole number, such as one of numpy, as one of Python; None if it is none.
+
+    >>> whole(4), whole(4.0), whole(True)
+    (4, None, None)
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        return None
+    try:
+        return index(value)
+    except TypeError:  # of an array
+        return None
+
+
+def _checked(name: str, value: Any, kind: Any, allowed: Mapping[str, Any]) -> object:
+    """Return a value of Python's own kind, which JSON can hold; refuse another than is allowed."""
+    checked: object = None
     if names := names_in(kind):
-        holds = isinstance(value, str) and value in names
-        asked = f"{value!r} is not known; choose from {', '.join(names)}"
+        checked = str(value) if isinstance(value, str) and value in names else None
+        rule = f"{value!r} is not known; choose from {', '.join(names)}"
     elif kind is bool:
-        holds, asked = isinstance(value, bool), f"must be True or False (got {value!r})"
+        checked = bool(value) if type(value).__name__ == "bool" else None  # numpy's, too
+        rule = f"must be True or False (got {value!r})"
     elif kind == str | None:
-        holds, asked = isinstance(value, str), f"must be a text (got {value!r})"
+        checked = str(value) if isinstance(value, str) else None
+        rule = f"must be a text (got {value!r})"
     else:
-        whole = kind in (int, int | None)
-        least, most = allowed["least"], allowed.get("most", inf)
-        number = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
-        holds = number and least <= value <= most
-        upper = "" if whole else " on"
-        if most < inf:
-            upper = f" to {most}"
-        asked = f"must be a {'whole ' * whole}number from {least}{upper} (got {value!r})"
-    if not holds:
-        raise BadInput(f"`{name}` {asked}")
+        checked, rule = _number(value, allowed, is_whole=kind in (int, int | None))
+
+    if checked is None:
+        raise BadInput(f"`{name}` {rule}")
+    return checked
+
+
+def _number(
+    value: Any, allowed: Mapping[str, Any], *, is_whole: bool
+) -> tuple[int | float | None, str]:
+    """Return a number within its limits, else None; and the rule that it breaks then."""
+    least = allowed["least"]
+    most = allowed.get("most", inf)
+    upper = "" if is_whole else " on"
+    if most < inf:
+        upper = f" to {most}"
+    rule = f"must be a {'whole ' * is_whole}number from {least}{upper} (got {value!r})"
+
+    number: int | float | None = whole(value)
+    if number is None and not is_whole and isinstance(value, Real) and not isinstance(value, bool):
+        number = float(value)
+    return (number if number is not None and least <= number <= most else None), rule
 
 
 def bytes_of(memory: str | float) -> float:

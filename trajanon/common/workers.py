@@ -13,7 +13,7 @@ from importlib import import_module
 from itertools import islice
 from threading import Event
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,7 +154,7 @@ def on_cluster(
         ) from error
 
 
-def _result(client: "Client", done: "Future[Result]") -> Result:
+def _result(client: "Client", done: "Future") -> Any:
     """Wait for a result, as long as there are workers, or some may come back."""
     import dask.config
     from dask.utils import parse_timedelta
@@ -181,8 +181,7 @@ def _result(client: "Client", done: "Future[Result]") -> Result:
                 f"there were no workers for {patience:.0f} s: start some with dask worker "
                 f"{client.scheduler_info()['address']}, and begin again"
             )
-    result: Result = done.result()
-    return result
+    return done.result()
 
 
 def _threads(client: "Client") -> int:

@@ -32,7 +32,7 @@ from trajanon.evaluation.attacks.published import people_steps, published
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import key_of_trials
 from trajanon.release.originals import matched, timing_in
-from trajanon.release.report import Report, checked, promise_in, released_of, rows_in
+from trajanon.release.report import Report, checked
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 SHADOWS = 18
@@ -108,9 +108,7 @@ def curve(
     **options: Any,
 ) -> Curve:
     """Anonymize again with each k and run all attacks; ``options`` are those of `anonymize`."""
-    ks = sorted(set(ks))
-    for k in ks:
-        check_k(k)
+    ks = sorted({check_k(k) for k in ks})
     choices = []
     left_out = []
     for done, k in enumerate(ks):
@@ -125,23 +123,28 @@ def curve(
 def options_in(report: Report) -> dict[str, Any]:
     """Read how a release was made, as far as its report tells: options of `anonymize`."""
     options: dict[str, Any] = {
-        "as_published": report.get("as_published", False),
-        "align": report.get("alignment") is not None,
-        "rows": "lines" if rows_in(report) == "lines" else "subjects",
-        "distinct_ends": report.get("distinct_ends", 2),
-        "one_line_each": "people" in (report.get("choice") or {}),
+        "as_published": report.as_published,
+        "align": report.alignment is not None,
+        "rows": "lines" if report.rows.way == "lines" else "subjects",
+        "distinct_ends": report.distinct_ends,
+        "one_line_each": report.one_line_each,
     }
-    if not options["as_published"]:
+    if not report.as_published:
         # These releases are not published: the holder's key is neither needed nor used.
-        options["key"] = key_of_trials(report.get("key_fingerprint"))
+        options["key"] = key_of_trials(report.key_fingerprint)
 
-    search = report.get("search", {})
+    search = report.search
     options |= {
         field.name: search[field.name] for field in fields(Settings) if field.name in search
     }
-    if times := report.get("times"):
-        options |= {name: times[name] for name in ("times", "timezone", "minute_worth")}
-        options["time_step"] = times["step"]
+    times = report.times
+    if times is not None:
+        options |= {
+            "times": times.times,
+            "timezone": times.timezone,
+            "minute_worth": times.minute_worth,
+            "time_step": times.step,
+        }
     return options
 
 
@@ -152,9 +155,9 @@ def _choice(trajectories: Trajectories, k: int, options: Mapping[str, Any]) -> C
         raise KeyboardInterrupt
 
     report = checked(release.report)
-    groups = matched(released_of(trajectories, report), release.trajectories, report)
+    groups = matched(report.released_of(trajectories), release.trajectories, report)
     best = max(attacks(published(groups, report)), key=lambda attack: attack.expected)
-    return Choice(k, report["displacement"]["mean"], best.expected, best.name)
+    return Choice(k, report.displacement.mean, best.expected, best.name)
 
 
 class Risk(NamedTuple):
@@ -238,7 +241,7 @@ def hold_out(
     TooFewSubjects
         If a half has fewer than k.
     """
-    k, _ = promise_in(report)
+    k = report.k
     members, subjects = drawn_half(trajectories, k, seed)
     options = options_in(report)
     lines = _lines_of(trajectories.take(members), k, options, progress)

@@ -9,6 +9,7 @@ import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.progress import Progress, silent
+from trajanon.common.settings import Settings
 from trajanon.evaluation.attacks.attack import Attack, Published
 from trajanon.evaluation.attacks.chains import people_followed
 from trajanon.evaluation.attacks.habits import other_trips
@@ -30,7 +31,7 @@ from trajanon.release.people_left import drives_left
 from trajanon.release.perturbation import displacement_covariance, largest_shares, times_correlation
 from trajanon.release.release import Release, with_report
 from trajanon.release.release_check import Findings
-from trajanon.release.report import Report, checked, clock_in, promise_in, released_of, width_in
+from trajanon.release.report import Report, TimeWidths
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.streets import ReleasedLines, compared_streets
 from trajanon.trajectories.subjects import Nameless
@@ -48,7 +49,7 @@ ROUNDED = 0.3
 def evaluate(
     trajectories: Trajectories,
     release: Release | ReleasedTrajectories,
-    report: Mapping[str, Any] | None = None,
+    report: Report | Mapping[str, Any] | None = None,
     *,
     file: str | None = None,
     findings: Findings | None = None,
@@ -117,14 +118,13 @@ def evaluate(
     release 0.5
     originals 1.0
     """
-    release, report = with_report(release, report)
-    for curve_k in curve:
-        check_k(curve_k)
-    reported = checked(report)
+    release, reported = with_report(release, report)
+    seed = Settings(seed=seed).seed
+    curve = [check_k(curve_k) for curve_k in curve]
     publisher = publisher or Publisher()
-    check_licence(publisher, reported.get("attribution"))
-    k, _ = promise_in(reported)
-    in_file = released_of(trajectories, reported)
+    check_licence(publisher, reported.attribution)
+    k = reported.k
+    in_file = reported.released_of(trajectories)
     if holdout:
         drawn_half(in_file, k)  # refuses too few before anything is measured
 
@@ -153,7 +153,7 @@ def evaluate(
         problems=None if findings is None else findings.problems,
         period=_months(averaged.times),
         loss=loss_to(seen.points, seen.lines, seen.labels),
-        usefulness=_usefulness(seen, averaged, clock_in(reported)),
+        usefulness=_usefulness(seen, averaged, reported.clock),
         attacks=_by_name([*attacks(seen), *attacks(seen.originals)]),
         most_of_one=1 if seen.subjects is None else int(np.bincount(seen.subjects).max()),
         verification=known.verified,
@@ -177,8 +177,8 @@ def _curve(
     """Anonymize again with each k; where each person has one line, this is chosen anew."""
     if not ks:
         return None
-    if "people" not in (report.get("choice") or {}):
-        trajectories = released_of(trajectories, report)
+    if not report.one_line_each:
+        trajectories = report.released_of(trajectories)
     return curve_of(trajectories, ks, progress=progress, **options_in(report))
 
 
@@ -257,17 +257,17 @@ def patient(
 def movement_of(report: Report, seen: Published) -> Movement:
     """Read how the lines of a release are moved, as everybody may read in its datasheet."""
     m = seen.points.shape[1]
-    places = Noise(displacement_covariance(m, width_in(report) or 0.0, 1.0), ROUNDED)
-    people = None if report.get("as_published") else seen.subjects
+    places = Noise(displacement_covariance(m, report.width or 0.0, 1.0), ROUNDED)
+    people = None if report.as_published else seen.subjects
     shares = largest_shares(seen.labels, people)
 
-    times = report.get("times")
+    times = report.times
     if times is None or seen.line_times is None:
         return Movement(places, shares, people=people)
-    widths = times.get("widths") or {"departures": 0.0, "elapsed": 0.0}
-    along = widths["elapsed"] ** 2 * times_correlation(m)
-    rounding = times["step"] / np.sqrt(12.0)
-    return Movement(places, shares, Noise(widths["departures"] ** 2 + along, rounding), people)
+    widths = times.widths or TimeWidths()
+    along = widths.elapsed**2 * times_correlation(m)
+    rounding = times.step / np.sqrt(12.0)
+    return Movement(places, shares, Noise(widths.departures**2 + along, rounding), people)
 
 
 def _near(seen: Published, seed: int) -> tuple[Published, Ints, Ints]:

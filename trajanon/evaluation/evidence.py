@@ -29,9 +29,9 @@ from trajanon.release.people_left import Left, counts_of, few_left
 from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.release_words import cost, left_out
-from trajanon.release.report import Report, clock_in, rows_in, width_in
+from trajanon.release.report import Report
 from trajanon.release.source_counts import left_out_of
-from trajanon.release.verdict import Verdict, groups_below_k, knows_people, verdict
+from trajanon.release.verdict import Verdict, again, groups_below_k, verdict
 from trajanon.release.verdict_words import label_of, sentence_of
 from trajanon.street_counts.streets import StreetUsefulness
 from trajanon.trajectories.times import Clock
@@ -153,17 +153,17 @@ class Evaluation:
     @property
     def k(self) -> int:
         """Return the promised size of groups."""
-        return self.report["k"]
+        return self.report.k
 
     @property
     def counted(self) -> str:
         """Return what the promise counts: subjects, or records."""
-        return self.report["counted"]
+        return self.report.counted
 
     @property
     def clock(self) -> Clock | None:
         """Return what the released times count from; None without times."""
-        return clock_in(self.report)
+        return self.report.clock
 
     @property
     def units(self) -> str:
@@ -173,12 +173,12 @@ class Evaluation:
     @property
     def as_published(self) -> bool:
         """Check whether all was done as in the papers."""
-        return self.report.get("as_published", False)
+        return self.report.as_published
 
     @property
     def way(self) -> str:
         """Return what has a row each: ``subjects``, ``trajectories``, or ``lines`` with a count."""
-        return rows_in(self.report)
+        return self.report.rows.way
 
     @property
     def holds(self) -> bool:
@@ -200,10 +200,18 @@ class Evaluation:
         """Judge whether the release may be published, by its report and the faults found."""
         small = self.violations["records"] or 0
         people = self.violations["subjects"]
-        findings = [groups_below_k(self.report, len(self.sizes), trajectories=small, people=people)]
+        below_k = groups_below_k(
+            self.k,
+            self.report.unit,
+            len(self.sizes),
+            trajectories=small,
+            people=people,
+            remedy=again(self.report),
+        )
+        findings = [] if below_k is None else [below_k]
         if not small and self.counted == "subjects" and people is None:
             findings.append(Finding("people_not_named", {"units": self.units}))
-        return verdict(self.report, self.problems or (), [*filter(None, findings)])
+        return verdict(self.report, self.problems or (), findings)
 
     @property
     def answers(self) -> list[Answer]:
@@ -224,7 +232,7 @@ class Evaluation:
     @property
     def told_apart(self) -> ToldApart | None:
         """Compute how well one is told from the same 100 m to the side; None of plain means."""
-        width = width_in(self.report)
+        width = self.report.width
         return None if width is None else ToldApart.of(self.points, width)
 
     @property
@@ -249,7 +257,7 @@ class Evaluation:
             "problems": None if self.problems is None else list(self.problems),
             "times": None if self.clock is None else self.clock.sentence,
             "information_loss": self.loss,
-            "width": width_in(self.report),
+            "width": self.report.width,
             "told_apart": None if self.told_apart is None else self.told_apart._asdict(),
             "attacks": [attack.account for attack in self.attacks],
             "verification": None if self.verification is None else self.verification.account,
@@ -262,7 +270,7 @@ class Evaluation:
             "od_cell": self.od_cell,
             "utility": asdict(self.usefulness),
             "streets": None if self.streets is None else asdict(self.streets),
-            "attribution": self.report.get("attribution"),
+            "attribution": self.report.attribution,
         }
 
     @property
@@ -307,7 +315,10 @@ class Evaluation:
         moved = self.usefulness.displacement
         figures: dict[str, Any] = {
             "cost": self._cost(self.crowd),
-            "metres moved": {name: self.crowd.number(moved[name]) for name in ("mean", "median")},
+            "metres moved": {
+                "mean": self.crowd.number(moved.mean),
+                "median": self.crowd.number(moved.median),
+            },
             "information loss, percent": self.crowd.number(self.loss),
         }
 
@@ -333,7 +344,7 @@ class Evaluation:
         places but the area of the released lines, and no number of a single trajectory.
         """
         # Words of the report that no step of trajanon has are not repeated.
-        names = [stage["name"] for stage in self.report["stages"]]
+        names = [stage.name for stage in self.report.stages]
         known = {*STAGES, *METHOD_NAMES, *REFINEMENT_NAMES}
         steps = dict.fromkeys(STAGES.get(name, name) for name in names if name in known)
 
@@ -343,7 +354,7 @@ class Evaluation:
             steps=[step.format(units=self.units) for step in steps] or ["microaggregation"],
             version=trajanon.__version__,
             answers=self._answered(self.crowd),
-            width=width_in(self.report),
+            width=self.report.width,
             for_comparison=FOR_COMPARISON,
             crowd=self.crowd,
             few=FEW,
@@ -353,7 +364,7 @@ class Evaluation:
             of_counts=self.crowd.shares_of(),
             two_digits=two_digits,
             minutes=_minutes,
-            knows_people=knows_people(self.report),
+            knows_people=self.report.knows_people,
             openstreetmap=OSM_ATTRIBUTION,
             flows=self._flows,
             largest=measures.LARGEST,

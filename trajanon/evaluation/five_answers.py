@@ -1,8 +1,8 @@
 """Five answers about a release, in plain English: what page, datasheet and studio show first."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import ceil, inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from trajanon.common.number_text import UNITS, number_of, percent, two_digits
 from trajanon.evaluation.attacks.attack import Attack
@@ -11,7 +11,8 @@ from trajanon.evaluation.attacks.verification import Verified
 from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import EXACT, Crowd
 from trajanon.release.release_words import cost, left_out, people_sentences, who_is_counted
-from trajanon.release.verdict import unit_in
+from trajanon.release.report import Report
+from trajanon.trajectories.displacements import Summary
 
 
 class Answer(NamedTuple):
@@ -28,12 +29,12 @@ class Measured(NamedTuple):
     attacks: Sequence[Attack]
     inferred: Sequence[Inferred]
     verified: Verified | None
-    curve_distance: Mapping[str, float]  # metres from the nearest point of the original
+    curve_distance: Summary  # metres from the nearest point of the original
     below_k: int  # lines with fewer than k behind them
 
 
 def five_answers(
-    report: Mapping[str, Any], measured: Measured | None = None, crowd: Crowd = EXACT
+    report: Report, measured: Measured | None = None, crowd: Crowd = EXACT
 ) -> list[Answer]:
     """Answer five questions by the numbers of a report and, if there is one, of an evaluation.
 
@@ -42,7 +43,7 @@ def five_answers(
     return [
         Answer("How many people stand behind each line?", _behind_a_line(report, measured)),
         Answer(
-            f"What can somebody find out who knows one {unit_in(report)}?",
+            f"What can somebody find out who knows one {report.unit}?",
             _who_knows_one_trip(report, measured, crowd),
         ),
         Answer(
@@ -54,21 +55,21 @@ def five_answers(
     ]
 
 
-def _behind_a_line(report: Mapping[str, Any], measured: Measured | None) -> str:
+def _behind_a_line(report: Report, measured: Measured | None) -> str:
     who = who_is_counted(report)
-    different = "different " * (who != UNITS[unit_in(report)])
-    lines = number_of(report["lines"], "line")
+    different = "different " * (who != UNITS[report.unit])
+    lines = number_of(report.line_count, "line")
     if measured is not None and measured.below_k:
-        return f"Fewer than {report['k']} {different}{who} behind {measured.below_k:,} of {lines}."
+        return f"Fewer than {report.k} {different}{who} behind {measured.below_k:,} of {lines}."
 
-    behind = f"At least {report['k']} {different}{who} stand behind each of the {lines}."
+    behind = f"At least {report.k} {different}{who} stand behind each of the {lines}."
     if who == "recordings":
         behind += " The source names nobody: several recordings may be of one person."
     return f"{behind} {people_sentences(report)}".rstrip()
 
 
-def _who_knows_one_trip(report: Mapping[str, Any], measured: Measured | None, crowd: Crowd) -> str:
-    k, unit = report["k"], unit_in(report)
+def _who_knows_one_trip(report: Report, measured: Measured | None, crowd: Crowd) -> str:
+    k, unit = report.k, report.unit
     guessing = f"guessing among the {k} {who_is_counted(report)} of a line is right in"
     if measured is None:
         return (
@@ -84,7 +85,7 @@ def _who_knows_one_trip(report: Mapping[str, Any], measured: Measured | None, cr
     sentences = []
     if tried:
         best = max(tried, key=lambda attack: attack.expected)
-        shares = crowd.shares_of(len(best.targets) / report["n"])
+        shares = crowd.shares_of(len(best.targets) / report.n)
         sentences.append(
             f"Somebody who knows {best.knows} picks the person's row in "
             f"{shares.text(best.expected, two_digits)} of cases (attack “{best.name}”); "
@@ -100,19 +101,17 @@ def _who_knows_one_trip(report: Mapping[str, Any], measured: Measured | None, cr
     return " ".join(sentences)
 
 
-def _who_knows_all_other_tracks(
-    report: Mapping[str, Any], measured: Measured | None, crowd: Crowd
-) -> str:
-    unit = unit_in(report)
-    width = report.get("width")
-    points = report.get("points") if measured is None else measured.points
+def _who_knows_all_other_tracks(report: Report, measured: Measured | None, crowd: Crowd) -> str:
+    unit = report.unit
+    width = report.width
+    points = report.points if measured is None else measured.points
     if width is None:
         return f"Everything: lines are plain means, so the last {unit} of a group can be computed."
 
     sentences = []
     if points is not None:
         told = ToldApart.of(points, width)
-        places = ", by places alone," * bool(report.get("times"))
+        places = ", by places alone," * (report.times is not None)
         sentences.append(
             f"Such a person tells a {unit} from the same {unit} {told.metres:g} m to the "
             f"side{places} in at most {ceil(100.0 * told.right)} of 100 cases; a coin "

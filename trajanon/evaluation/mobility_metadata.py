@@ -5,7 +5,6 @@ from pathlib import Path
 from trajanon.evaluation.bases import Json
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher import OSM_LICENCE, Publisher
-from trajanon.release.report import width_in
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
 _CONTEXT = {
@@ -62,7 +61,7 @@ def metadata(evaluation: Evaluation, released: Path) -> dict[str, Json]:
 
 
 def _description(evaluation: Evaluation) -> str:
-    mean = "plain" if width_in(evaluation.report) is None else "moved"
+    mean = "plain" if evaluation.report.width is None else "moved"
     rows = evaluation.rows
     return (
         f"{rows.sum():,} rows on {len(rows):,} lines, each the {mean} mean of the "
@@ -102,7 +101,7 @@ def _distribution(evaluation: Evaluation, released: Path) -> dict[str, Json]:
 
     rights = words.licence
     licence = words.licence_address
-    if evaluation.report.get("attribution") == OSM_ATTRIBUTION:
+    if evaluation.report.attribution == OSM_ATTRIBUTION:
         rights = OSM_ATTRIBUTION
         licence = Publisher(licence=OSM_LICENCE).licence_address
     if licence:

@@ -11,8 +11,6 @@ from trajanon.evaluation.evidence import NOTICE, Evaluation
 from trajanon.evaluation.page.templates import rendered
 from trajanon.evaluation.release_certificate import statement
 from trajanon.release.people_left import few_left
-from trajanon.release.report import width_in
-from trajanon.release.verdict import knows_people
 
 
 class Entry(NamedTuple):
@@ -103,7 +101,7 @@ def _word(question: str, *words: str) -> Entry:
 
 
 def _people(evaluation: Evaluation) -> str:
-    if evaluation.subjects is None or not knows_people(evaluation.report):
+    if evaluation.subjects is None or not evaluation.report.knows_people:
         return "Not known: the recordings do not name their subjects."
     nameless = f"; {evaluation.nameless:,} recordings name nobody" * bool(evaluation.nameless)
     return f"{roughly(evaluation.subjects)}{nameless}".capitalize() + "."
@@ -125,7 +123,7 @@ def _kept(evaluation: Evaluation) -> Iterator[str]:
     """Write what is left beside the release, and what its erasure changes."""
     yield "Recordings and trajectories: personal data."
     yield "The report beside the release: it says which of the trajectories are in which group."
-    if width_in(evaluation.report) is not None:
+    if evaluation.report.width is not None:
         yield (
             "The key: together with the trajectories it repeats the lines. Never release the same "
             "trips under another key; without the key, do not release them again."
@@ -140,7 +138,7 @@ def _measures(evaluation: Evaluation) -> Iterator[str]:
         f"k-anonymity with k = {evaluation.k}: each of {len(evaluation.rows):,} released lines is "
         f"the mean of at least {evaluation.k} different {counted}."
     )
-    if (width := width_in(evaluation.report)) is not None:
+    if (width := evaluation.report.width) is not None:
         yield (
             f"A secret key moves each line smoothly, by a public width of {width:g} m divided by "
             "the members of its group."

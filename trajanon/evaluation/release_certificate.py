@@ -21,7 +21,6 @@ from trajanon.release.people_left import Left
 from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import HUNDREDTHS, Crowd
 from trajanon.release.release_check import Findings
-from trajanon.release.report import width_in
 
 _BASES = {
     Basis.MEASUREMENT: "counted or tried on the released file and the originals",
@@ -361,7 +360,7 @@ def _told_apart(evaluation: Evaluation) -> Entry:
     return Entry(
         Basis.PROOF,
         {
-            "public width, metres": width_in(evaluation.report),
+            "public width, metres": evaluation.report.width,
             f"mu, {told_apart.metres:g} m to the side": round_up(told_apart.mu),
             "in words": statement(told_apart, evaluation.unit),
         },

@@ -8,6 +8,7 @@ import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.trajectories.displacements import (
+    Summary,
     curve_distance,
     displacement,
     length_change,
@@ -43,8 +44,8 @@ class Seconds(NamedTuple):
 class HoursLeft:
     """What a release of trips leaves of when they happened; errors in seconds, summed up."""
 
-    departure_error: Mapping[str, float]
-    duration_error: Mapping[str, float]
+    departure_error: Summary
+    duration_error: Summary
     flow_similarity: float  # share of trips that keep origin, destination and hour of departure
     by_hour: Both  # departures in each hour of the day
     by_duration: Both  # trips in each class of durations
@@ -54,8 +55,8 @@ class HoursLeft:
 class Usefulness:
     """What a release leaves of trajectories; distances in metres, summed up."""
 
-    displacement: Mapping[str, float]  # how far points were moved
-    curve_distance: Mapping[str, float]  # from the nearest point of the original way
+    displacement: Summary  # how far points were moved
+    curve_distance: Summary  # from the nearest point of the original way
     length: float  # mean length of the originals, metres
     length_change: float  # mean share by which lines got longer; negative where they got shorter
     by_length: Both  # lines in each class of 500 m

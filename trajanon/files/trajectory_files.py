@@ -1,7 +1,6 @@
 """Trajectories <-> GeoParquet: the holder's file, or folder of parts, between the commands."""
 
 import json
-import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +13,7 @@ import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Hashes, Ints
 from trajanon.common.atomic_output import replacing
-from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.errors import BadInput, FileProblem, MergedWarning, warn
 from trajanon.common.inputs import parsed
 from trajanon.common.number_text import number_of
 from trajanon.common.remote_folder import Folder, folder_or_file
@@ -25,7 +24,6 @@ from trajanon.trajectories.times import Clock
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import HOPS, Trajectories
 
-_LOG = logging.getLogger(__name__)
 _TRACES = (".csv", ".gpx", ".geojson", ".gpkg")  # what people give in place of trajectories
 
 
@@ -216,7 +214,7 @@ def _owners(path: object, file: ParquetParts, *, exact: bool) -> Identities:
     column = partial(geoparquet.written_column, path, file)
     owners = identities(column("subject"), column("trace"), exact=exact)
     for sentence in merged_sentences(owners.merged):
-        _LOG.warning("%s: %s", path, sentence)
+        warn(MergedWarning(f"{path}: {sentence}", "names", str(path)))
     return owners
 
 

@@ -1,19 +1,24 @@
 """What k promises: enough records, and enough different people, in every group."""
 
+from typing import SupportsIndex
+
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.common.number_text import UNITS, number_of
+from trajanon.common.settings import whole
 from trajanon.trajectories.subjects import Nameless
 
 
-def check_k(k: int) -> None:
-    """Refuse a group size that is no promise."""
-    if isinstance(k, bool) or not isinstance(k, int | np.integer):
+def check_k(k: SupportsIndex) -> int:
+    """Return a group size as a number of Python; refuse one that is no promise."""
+    number = whole(k)
+    if number is None:
         raise BadInput(f"k must be a whole number (got {k!r})")
-    if k < 2:
-        raise BadInput(f"k must be at least 2 (got {k}): a group of 1 hides nobody")
+    if number < 2:
+        raise BadInput(f"k must be at least 2 (got {number}): a group of 1 hides nobody")
+    return number
 
 
 def check_enough(
@@ -24,7 +29,6 @@ def check_enough(
     nameless: Nameless | None = None,
 ) -> None:
     """Refuse records that cannot form a group of k, or different subjects, where these count."""
-    check_k(k)
     units = UNITS.get(unit, "records")
     counted = number_of(n, unit, units)
 

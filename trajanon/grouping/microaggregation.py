@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trajanon.common.arrays import Ints, dense
-from trajanon.common.errors import BadInput, TrajanonError
+from trajanon.common.errors import BadInput, MergedWarning, TrajanonError, warn
 from trajanon.common.method_parameters import (
     METHOD_PARAMETERS,
     MicroaggregateKeywords,
@@ -17,7 +17,7 @@ from trajanon.common.method_parameters import (
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import Settings, takes_settings
 from trajanon.grouping import loss
-from trajanon.grouping.k_promise import broken_promises, check_enough
+from trajanon.grouping.k_promise import broken_promises, check_enough, check_k
 from trajanon.grouping.methods.hm2 import DISTANCE_METHODS, hm2
 from trajanon.grouping.papers.decomposition import decomposition
 from trajanon.grouping.papers.mf_tsp import mf_tsp
@@ -142,6 +142,7 @@ def microaggregate(
     >>> trajanon.microaggregate(ages, k=2, **options).stages[0].chosen
     {'gamma': 1.05}
     """
+    k = check_k(k)
     search = search_options(options)
     table = loss.as_records(X)
     record_count = len(table)
@@ -183,7 +184,7 @@ def _subject_numbers(subjects: ArrayLike, record_count: int, *, exact: bool) -> 
 
     subject_numbers = numbered(column, exact=exact)
     for sentence in merged_sentences(subject_numbers.merged):
-        _LOG.warning("%s", sentence)
+        warn(MergedWarning(sentence, "names"))
     return subject_numbers.number
 
 

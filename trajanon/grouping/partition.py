@@ -1,33 +1,30 @@
 """A k-partition, and the promise it keeps."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from trajanon.common.arrays import Floats, Ints
+from trajanon.common.inputs import Finite
 from trajanon.grouping import loss
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Struct, frozen=True, omit_defaults=True):
     """One step of the search, and where it arrived."""
 
     name: str  # the method or refinement
-    information_loss: float | None  # IL after it, percent
-    seconds: float  # wall time it took
+    information_loss: Finite | None  # IL after it, percent; None where there were no groups yet
+    seconds: Finite = 0.0  # wall time it took
     # What the step chose by itself: ``gamma`` of v-mdav, ``heuristic`` of a path.
-    chosen: Mapping[str, str | float] = field(default_factory=dict)
+    chosen: Mapping[str, str | Finite] = {}
 
     @property
-    def account(self) -> dict[str, Any]:
-        """Return the stage for JSON; nothing chosen is left out."""
-        account = asdict(self) | {"seconds": round(self.seconds, 3)}
-        if not self.chosen:
-            del account["chosen"]
-        return account
+    def rounded(self) -> "Stage":
+        """Return the stage with milliseconds, as reports have it."""
+        return Stage(self.name, self.information_loss, round(self.seconds, 3), self.chosen)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,10 +7,12 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import structs
 
 from trajanon.common.arrays import Bools, Floats, Ints, Metres, dense
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.common.number_text import number_of
+from trajanon.common.settings import RowsName
 from trajanon.files.release_lines import in_order
 from trajanon.grouping.k_promise import broken_promises, subjects_per_group
 from trajanon.grouping.partition import Stage
@@ -19,7 +21,22 @@ from trajanon.release.perturbation import PublicWidths
 from trajanon.release.plan import Plan
 from trajanon.release.release import DistinctLines, own_rows
 from trajanon.release.released_lines import TrajectoryGroups
-from trajanon.release.report import checked, line_keys
+from trajanon.release.report import (
+    Alignment,
+    Chains,
+    Choice,
+    HoursAlone,
+    Length,
+    Mended,
+    Persons,
+    Report,
+    Roads,
+    Rows,
+    Suppressed,
+    Times,
+    TimeWidths,
+    line_keys,
+)
 from trajanon.release.source_counts import source_of
 from trajanon.trajectories.displacements import Summary, lengths
 from trajanon.trajectories.subjects import Merged, Nameless
@@ -31,9 +48,6 @@ from trajanon.trajectories.trajectories import (
     marked,
     unit_of,
 )
-
-Mended = Mapping[str, Mapping[str, int]]
-"""How many groups were mended, left out, or left as they are, by what was wrong."""
 
 
 class GroupLines(NamedTuple):
@@ -87,10 +101,10 @@ class Figures(NamedTuple):
 class TableDetails(NamedTuple):
     """What is known of a table that is grouped at once, and not of shards."""
 
-    chains: Mapping[str, int] | None  # drives that can be followed from line to line
-    persons: Mapping[str, int] | None  # people on several lines
+    chains: Chains | None  # drives that can be followed from line to line
+    persons: Persons | None  # people on several lines
     averaged: str  # a digest of what was averaged
-    choice: Mapping[str, object] | None = None  # of trips, or days
+    choice: Choice | None = None  # of trips, or days
     alignment_skipped: bool = False
 
 
@@ -103,16 +117,16 @@ def errors_of(groups: TrajectoryGroups) -> dict[str, Floats | Metres]:
     }
 
 
-class _Rows(NamedTuple):
+class _LineRows(NamedTuple):
     """How often each different line is in a release."""
 
     keys: Ints  # of each group's line, (g,)
     first: Ints  # the first group on each line, (l,)
     copies: Ints  # rows of each line, (l,)
-    account: Mapping[str, object]
+    account: Rows
 
     @classmethod
-    def of(cls, groups: GroupLines, way: str, subject: Ints | None) -> "_Rows":
+    def of(cls, groups: GroupLines, way: RowsName, subject: Ints | None) -> "_LineRows":
         """Count the rows of lines; groups with equal lines are on one."""
         keys = line_keys(groups.lines, groups.times)
         line = dense(keys)
@@ -131,7 +145,7 @@ def finished(
     figures: Figures,
     provenance: Mapping[str, object],
     subject: Ints | None,
-    details: TableDetails | None = None,
+    details: TableDetails,
 ) -> DistinctLines:
     """Put the lines of all groups into their order, and report them."""
     released = groups.labels >= 0
@@ -143,10 +157,11 @@ def finished(
     if not plan.release.as_published:
         refuse_far(figures, k, unit_of(provenance))
 
-    rows = _Rows.of(groups, plan.release.rows, counted)
+    rows = _LineRows.of(groups, plan.release.rows, counted)
     lines = groups.lines[rows.first]
     times = None if groups.times is None else groups.times[rows.first]
-    slid = groups.slid if groups.starts is not None else 0
+    sizes = np.bincount(labels).tolist()
+    held = None if people is None else subjects_per_group(labels, people).tolist()
 
     totals = Totals(
         n=len(labels),
@@ -154,31 +169,38 @@ def finished(
         lines=len(lines),
         points=lines.shape[1],
         rows=rows.account,
-        people_counted=counted is not None,
-        slid=slid,
+        people=None if people is None else len(np.unique(people)),
+        least=min(held or sizes),
+        slid=groups.slid if groups.starts is not None else 0,
         on_roads=None if groups.on_roads is None else int(groups.on_roads[rows.first].sum()),
         departures=None if times is None else times[:, :1],
     )
-    alignment = None
-    if groups.starts is not None and slid:
-        starts = groups.starts[released].tolist()
-        alignment = {"slid": slid / len(labels), "starts": starts}
+    report = report_of(k, plan, timing, provenance, totals, figures)
+    alignment = report.alignment
+    if alignment is not None and groups.starts is not None:
+        alignment = Alignment(alignment.slid, groups.starts[released].tolist())
 
-    account = {
-        **account_of(k, plan, timing, provenance, totals, figures),
-        "alignment": alignment,
-        "suppressed": None if released.all() else {"rows": np.flatnonzero(~released).tolist()},
-        **_members(labels, people, plan.release.as_published),
-        "line_keys": rows.keys.tolist(),
-        **({} if details is None else details._asdict()),
-    }
+    report = structs.replace(
+        report,
+        alignment=alignment,
+        suppressed=None if released.all() else Suppressed(np.flatnonzero(~released).tolist()),
+        sizes=sizes,
+        subjects_per_group=held,
+        labels=labels.tolist(),
+        line_keys=rows.keys.tolist(),
+        chains=details.chains,
+        persons=details.persons,
+        averaged=details.averaged,
+        choice=details.choice,
+        alignment_skipped=details.alignment_skipped,
+    )
     order = in_order(lines, times)
     return DistinctLines(
         lines[order],
         None if times is None else times[order],
         rows.copies[order],
-        released_words(plan, timing, provenance, totals),
-        checked(account),
+        released_words(plan, timing, report),
+        report,
     )
 
 
@@ -189,40 +211,63 @@ class Totals(NamedTuple):
     groups: int
     lines: int  # different ones
     points: int  # of a line
-    rows: Mapping[str, object]
-    people_counted: bool  # whether k counts people, not records
+    rows: Rows
+    people: int | None  # None if nothing is known of them
+    least: int  # people, or trajectories where people are not known, in a group
     slid: int  # windows that are not where they were
     on_roads: int | None  # lines; None where no roads are followed
     departures: Floats | None  # of each line, or of one or two in each hour, (l, 1)
 
 
-def account_of(
+def report_of(
     k: int,
     plan: Plan,
     timing: Timing | None,
     provenance: Mapping[str, object],
     totals: Totals,
     figures: Figures,
-) -> dict[str, object]:
-    """Report all but what is known of each trajectory or group by itself."""
-    return {
-        **_promise(k, totals.n, plan, provenance, known=totals.people_counted),
-        "groups": totals.groups,
-        "lines": totals.lines,
-        "points": totals.points,
-        "rows": totals.rows,
-        "source": source_of(provenance),
-        "subjects_merged": Merged.counted_in(provenance)._asdict(),
-        "attribution": _attribution(provenance, totals.on_roads),
-        "versions": versions(),
-        **_cost(plan, figures),
-        "times": None if totals.departures is None else _times(timing, totals.departures, figures),
-        "alignment": {"slid": totals.slid / totals.n} if totals.slid else None,
-        "mended": figures.mended,
-        "distinct_ends": plan.release.distinct_ends,
-        "search": asdict(plan.search),
-        **_roads(plan, totals),
-    }
+) -> Report:
+    """Report all but what is known of each trajectory, or each group, by itself."""
+    known = totals.people is not None and not plan.release.as_published
+    length = figures.errors["length"]
+    roads = None
+    if plan.roads is not None and totals.on_roads is not None:
+        as_they_were = totals.lines - totals.on_roads
+        keep_off = plan.roads.keep_off
+        roads = Roads(keep_off=keep_off, on_roads=totals.on_roads, as_they_were=as_they_were)
+
+    return Report(
+        notice=_notice(plan, provenance, known=known),
+        unit=unit_of(provenance),
+        n=totals.n,
+        k=k,
+        counted="subjects" if known else "records",
+        as_published=plan.release.as_published,
+        groups=totals.groups,
+        lines=totals.lines,
+        points=totals.points,
+        rows=totals.rows,
+        source=source_of(provenance),
+        subjects_merged=Merged.counted_in(provenance),
+        attribution=_attribution(provenance, totals.on_roads),
+        versions=versions(),
+        key_fingerprint=None if plan.key is None else fingerprint(plan.key),
+        width=None if figures.widths is None else figures.widths.places,
+        information_loss=figures.loss,
+        stages=[stage.rounded for stage in figures.stages],
+        stopped=figures.stopped,
+        displacement=figures.errors["displacement"],
+        length=Length(length.mean, length.median),
+        times=_times(timing, totals.departures, figures),
+        alignment=Alignment(totals.slid / totals.n) if totals.slid else None,
+        mended=figures.mended,
+        distinct_ends=plan.release.distinct_ends,
+        search=asdict(plan.search),
+        people=totals.people,
+        largest_share=None if plan.release.as_published else 1.0 / totals.least,
+        labels=[],
+        roads=roads,
+    )
 
 
 def _attribution(provenance: Mapping[str, object], on_roads: int | None) -> str | None:
@@ -233,79 +278,29 @@ def _attribution(provenance: Mapping[str, object], on_roads: int | None) -> str 
     return None if source is None else str(source)
 
 
-def _roads(plan: Plan, totals: Totals) -> dict[str, object]:
-    """Report how many lines were laid on roads, where that was asked for."""
-    if plan.roads is None or totals.on_roads is None:
-        return {}
-    as_they_were = totals.lines - totals.on_roads
-    shares = {"on_roads": totals.on_roads, "as_they_were": as_they_were}
-    return {"roads": {"keep_off": plan.roads.keep_off, **shares}}
-
-
-def _promise(
-    k: int, n: int, plan: Plan, provenance: Mapping[str, object], *, known: bool
-) -> dict[str, object]:
-    """Report what is promised, of what; the notice is the first line."""
-    return {
-        "notice": _notice(plan, provenance, known=known),
-        "unit": unit_of(provenance),
-        "n": n,
-        "k": k,
-        "counted": "subjects" if known else "records",
-        "as_published": plan.release.as_published,
-    }
-
-
-def _cost(plan: Plan, figures: Figures) -> dict[str, object]:
-    """Report what the lines lose, by which key and width they are moved, and how they came."""
-    length = figures.errors["length"]
-    return {
-        "key_fingerprint": None if plan.key is None else fingerprint(plan.key),
-        "width": None if figures.widths is None else figures.widths.places,
-        "information_loss": figures.loss,
-        "stages": [stage.account for stage in figures.stages],
-        "stopped": figures.stopped,
-        "displacement": figures.errors["displacement"],
-        "length": {name: length[name] for name in ("mean", "median")},
-    }
-
-
-def _times(timing: Timing | None, times: Floats, figures: Figures) -> dict[str, object] | None:
+def _times(timing: Timing | None, times: Floats | None, figures: Figures) -> Times | None:
     """Report how times are released, and how far off they are."""
-    if timing is None:
+    if timing is None or times is None:
         return None
-    late = {
-        name: error
-        for name, error in figures.errors.items()
-        if name not in ("displacement", "length")
-    }
-    account = timing.account | late | {"alone": timing.alone(times)}
-    if figures.widths is not None:
-        _, departures, elapsed = figures.widths
-        account["widths"] = {"departures": departures, "elapsed": elapsed}
-    return account
+    clock = timing.clock
+    widths = figures.widths
+    return Times(
+        times=clock.times,
+        timezone=clock.timezone,
+        step=clock.step,
+        minute_worth=timing.minute_worth,
+        departure_error=figures.errors["departure_error"],
+        duration_error=figures.errors["duration_error"],
+        alone=HoursAlone(*timing.hours_alone(times)),
+        widths=None if widths is None else TimeWidths(widths.departures, widths.elapsed),
+    )
 
 
-def _members(labels: Ints, people: Ints | None, as_published: bool) -> dict[str, object]:
-    """Report who is in which group; for the holder alone."""
-    sizes = np.bincount(labels).tolist()
-    held = None if people is None else subjects_per_group(labels, people).tolist()
-    return {
-        "sizes": sizes,
-        "people": None if people is None else len(np.unique(people)),
-        "subjects_per_group": held,
-        "largest_share": None if as_published else 1.0 / min(held or sizes),
-        "labels": labels.tolist(),
-    }
-
-
-def released_words(
-    plan: Plan, timing: Timing | None, provenance: Mapping[str, object], totals: Totals
-) -> dict[str, str | None]:
+def released_words(plan: Plan, timing: Timing | None, report: Report) -> dict[str, str | None]:
     """Return what a released file says of itself, and nothing else."""
-    source = _attribution(provenance, totals.on_roads)
+    source = report.attribution
     words = {"attribution": marked(source) if plan.release.as_published else source}
-    if totals.people_counted:
+    if report.counted == "subjects":
         words["counted"] = "subjects"
     if plan.release.rows == "lines":
         words["rows"] = "lines"
@@ -338,8 +333,8 @@ def versions() -> dict[str, str]:
 
 def refuse_far(figures: Figures, k: int, unit: str) -> None:
     """Refuse a release with points farther off than its trajectories are long."""
-    moved = figures.errors["displacement"]["mean"]
-    length = figures.errors["length"]["mean"]
+    moved = figures.errors["displacement"].mean
+    length = figures.errors["length"].mean
     if moved > length:
         raise BadInput(
             f"released points would lie {moved:,.0f} m from where people went on average, and a "

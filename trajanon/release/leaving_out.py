@@ -16,6 +16,7 @@ from trajanon.grouping.k_promise import broken_promises
 from trajanon.grouping.loss import group_means, standardise
 from trajanon.grouping.partition import measured
 from trajanon.release.released_lines import TrajectoryGroups
+from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups
 from trajanon.trajectories.displacements import displacement, lengths
 from trajanon.trajectories.geodesy import EARTH, in_space
 from trajanon.trajectories.times import search_columns
@@ -33,9 +34,6 @@ _AXES = 8  # in which near groups are looked for
 
 FarMembers = list[frozenset[int]]
 """Of each member of a group, the numbers of the members whose trips end elsewhere."""
-
-Account = dict[str, dict[str, int]]
-"""How many groups were mended, and how, by kind of mend."""
 
 
 class Surroundings(Protocol):
@@ -136,7 +134,7 @@ def ends_of(
 
 def mend(
     groups: TrajectoryGroups, k: int, ends: Ends | None
-) -> tuple[TrajectoryGroups, Bools, Account]:
+) -> tuple[TrajectoryGroups, Bools, Mended]:
     """Mend groups as `mended` does; also return which trajectories are left out, and an account."""
     since = perf_counter()
     trajectories = groups.trajectories
@@ -175,11 +173,11 @@ def mended(
     *,
     subjects: Ints | None = None,
     ends: Ends | None = None,
-) -> tuple[Ints, Account]:
-    """Mend groups 0..g-1: the group of each trajectory, -1 if left out, and an account for JSON."""
+) -> tuple[Ints, Mended]:
+    """Mend groups 0..g-1: the group of each trajectory, -1 if left out, and how many."""
     people = np.arange(len(labels)) if subjects is None else subjects
     groups = _Groups(points, records, labels, k, people, ends)
-    account = {"wide": groups.leave_out_wide(), "one_place": groups.part_ways()}
+    account = Mended(groups.leave_out_wide(), groups.part_ways())
 
     left_in = groups.labels >= 0
     if broken_promises(dense(groups.labels[left_in]), people[left_in], k):
@@ -256,7 +254,7 @@ class _Groups:
         self.labels[rows] = group
         self._ends_of_group.pop(group, None)
 
-    def leave_out_wide(self) -> dict[str, int]:
+    def leave_out_wide(self) -> WideGroups:
         """Leave out the farthest members of groups that are too wide, the widest first."""
         # No two are farther apart than twice the farthest is from the middle of all.
         labels = self.labels_before
@@ -277,7 +275,7 @@ class _Groups:
             left_out += self._narrow(group, limit - left_out)
 
         left = len(self.wide)
-        return {"groups": groups - left, "trajectories": left_out, "left": left}
+        return WideGroups(groups=groups - left, trajectories=left_out, left=left)
 
     def _narrow(self, group: int, limit: int) -> int:
         """Leave out the farthest members of a group, up to a limit; return their number."""
@@ -320,10 +318,10 @@ class _Groups:
                     break
         return grown, rows[placed]
 
-    def part_ways(self) -> dict[str, int]:
+    def part_ways(self) -> GroupsInOnePlace:
         """Exchange members of groups that lack a place at one of their ends."""
         if self.ends is None:
-            return {"groups": 0, "exchanged": 0, "left": 0}
+            return GroupsInOnePlace()
 
         left_in = np.flatnonzero(self.labels >= 0)
         groups, labels = np.unique(self.labels[left_in], return_inverse=True)
@@ -345,7 +343,7 @@ class _Groups:
             exchanged += self._mend_ends(group, near)
 
         left = sum(self._lacks(self.members[group]) > 0 for group in lacking)
-        return {"groups": len(lacking), "exchanged": exchanged, "left": left}
+        return GroupsInOnePlace(groups=len(lacking), exchanged=exchanged, left=left)
 
     def _mend_ends(self, group: int, near: list[int]) -> int:
         """Exchange members until a group lacks no place, or merge it; count the groups mended."""

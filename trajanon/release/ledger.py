@@ -15,6 +15,7 @@ from typing import NamedTuple, NotRequired, TypedDict
 
 import msgspec
 import numpy as np
+from msgspec import structs
 
 from trajanon.common.arrays import Bools, Hashes, Ints, dense
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError
@@ -22,7 +23,7 @@ from trajanon.common.inputs import parsed, typed
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
 from trajanon.common.remote_folder import Folder, folder_or_file
-from trajanon.release.report import Link, Report
+from trajanon.release.report import InLedger, Link, Report, Suppressed
 
 _MARKS_PER_BATCH = 100_000  # trajectories
 _KEY = 32  # bytes
@@ -83,21 +84,19 @@ class Sorted(NamedTuple):
             sentence += f", and {self.on_a_line:,} are of people who are on a line already"
         return sentence
 
-    def told_in(self, report: Report, path: Path) -> Ints:
-        """Write it into the report of the new ones; return the rows of the file in the release."""
-        released = np.flatnonzero(self.new)
-        suppressed = report.get("suppressed")
-        if suppressed:
-            suppressed["rows"] = released[suppressed["rows"]].tolist()
-            released = np.setdiff1d(released, suppressed["rows"])
-        report["ledger"] = {
-            "file": path.name,
-            "new": int(self.new.sum()),
-            "already_released": self.known,
-            "on_a_line": self.on_a_line,
-            "rows": np.flatnonzero(~self.new).tolist(),
-        }
-        return released
+    def reported(self, report: Report, path: Path) -> Report:
+        """Add it to the report of the new ones, whose rows are then those of the whole file."""
+        suppressed = report.suppressed
+        if suppressed is not None:
+            suppressed = Suppressed(np.flatnonzero(self.new)[suppressed.rows].tolist())
+        in_ledger = InLedger(
+            file=path.name,
+            new=int(self.new.sum()),
+            already_released=self.known,
+            on_a_line=self.on_a_line,
+            rows=np.flatnonzero(~self.new).tolist(),
+        )
+        return structs.replace(report, suppressed=suppressed, ledger=in_ledger)
 
 
 class Ledger:
@@ -223,7 +222,7 @@ class Ledger:
     def link(self, number: int) -> Link:
         """Return what the report of a release says of this ledger."""
         ledger = self._digest(b"ledger").hex()
-        return {"ledger": ledger, "releases": number, "chain": self._links[number].hex()}
+        return Link(ledger, number, self._links[number].hex())
 
     def forget(self, number: int) -> Entry:
         """Empty the entry of a release: its trajectories count as new again."""
@@ -244,10 +243,10 @@ class Ledger:
         for folder in {place.parent for place in places}:
             for report in folder.glob("*.report.json"):
                 link = _link_in(report)
-                if link is None or link["ledger"] != self._digest(b"ledger").hex():
+                if link is None or link.ledger != self._digest(b"ledger").hex():
                     continue
-                if self._links.get(link["releases"], b"").hex() != link["chain"]:
-                    unknown[link["releases"]] = report
+                if self._links.get(link.releases, b"").hex() != link.chain:
+                    unknown[link.releases] = report
         if unknown:
             first = min(unknown)
             raise _not_whole(self.path, first, f"{unknown[first]} is of a release that it lacks")
@@ -348,10 +347,10 @@ class Recording:
 
     def announce(
         self, draft: Path | Folder, originals: str | os.PathLike[str], report: Report, keyed: Hashes
-    ) -> None:
+    ) -> InLedger:
         """Enter a draft, of trajectories known by this, that is about to become a release.
 
-        The report, which is written after that, says which release of the ledger it is.
+        Return what the report, which is written after that, says of the ledger.
         """
         content = content_of(draft)
         assert content is not None
@@ -361,13 +360,14 @@ class Recording:
             "originals": _absolute(originals),
             "content": content,
             "settled": False,
-            "k": report["k"],
-            "counted": report["counted"],
-            "n": report["n"],
-            "one_line_each": "people" in (report.get("choice") or {}),
+            "k": report.k,
+            "counted": report.counted,
+            "n": report.n,
+            "one_line_each": report.one_line_each,
         }
         self.number = self._ledger.announce(told, keyed)
-        report["ledger"]["link"] = self._ledger.link(self.number)
+        assert report.ledger is not None
+        return structs.replace(report.ledger, link=self._ledger.link(self.number))
 
 
 @contextmanager

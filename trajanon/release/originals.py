@@ -16,17 +16,11 @@ from trajanon.files.release_lines import clock_of, line_numbers
 from trajanon.grouping.k_promise import broken_promises, subjects_per_group
 from trajanon.release.report import (
     NOT_TOGETHER,
+    Alignment,
     Report,
-    all_labels_in,
-    clock_in,
-    days_in,
     digest_of,
-    labels_in,
     line_keys,
-    own_rows_in,
     read_report,
-    released_of,
-    width_in,
 )
 from trajanon.release.verdict import groups_below_k
 from trajanon.release.verdict_words import clause_of
@@ -51,22 +45,23 @@ class Matched(NamedTuple):
 
 def matched(trajectories: Trajectories, release: ReleasedTrajectories, report: Report) -> Matched:
     """Find each group's line in the release; its rows must be those of the report."""
-    labels, slid, clock = labels_in(report), trajectories, clock_of(release)
+    labels, slid, clock = report.groups_of_released, trajectories, clock_of(release)
     alike = trajectories.points.shape[1:] == release.points.shape[1:]
     if len(labels) != len(trajectories) or not alike:
         raise BadInput(NOT_TOGETHER)
-    if clock != clock_in(report):
+    if clock != report.clock:
         raise BadInput(NOT_TOGETHER)
-    if report.get("alignment") is not None:
-        slid = _as_slid(trajectories, report)
+    if report.alignment is not None:
+        slid = _as_slid(trajectories, report.alignment)
     if clock is not None and slid.times is None:
         raise BadInput(NOT_TOGETHER)
     number = line_numbers(release.points, release.times)
     _, first, copies = np.unique(number, return_index=True, return_counts=True)
     different = release.take(first)
-    keys, own_row = report.get("line_keys") or [], own_rows_in(report)
+    keys = report.line_keys
+    own_row = report.own_rows
     digest = digest_of(slid.points, labels, None if clock is None else slid.times)
-    if len(keys) <= labels.max() or digest != report.get("averaged", digest):
+    if len(keys) <= labels.max() or report.averaged not in (None, digest):
         raise BadInput(NOT_TOGETHER)
     line = by_key(different, np.array(keys, dtype=np.int64)[labels])
     if not np.array_equal(np.bincount(line[own_row], minlength=len(first)), copies):
@@ -79,17 +74,17 @@ def matched(trajectories: Trajectories, release: ReleasedTrajectories, report: R
 
 def timing_in(report: Report) -> Timing | None:
     """How the report says that times were released."""
-    clock, times = clock_in(report), report.get("times")
+    clock = report.clock
+    times = report.times
     if clock is None or times is None:
         return None
-    return Timing(clock, ReleaseSettings(minute_worth=times["minute_worth"]).minute_worth)
+    return Timing(clock, ReleaseSettings(minute_worth=times.minute_worth).minute_worth)
 
 
-def _as_slid(trajectories: Trajectories, report: Report) -> Trajectories:
+def _as_slid(trajectories: Trajectories, alignment: Alignment) -> Trajectories:
     """Move windows to where they were when they were averaged."""
-    alignment = report.get("alignment") or {}
     try:
-        return trajectories.slid(np.array(alignment.get("starts", []), dtype=np.int64))
+        return trajectories.slid(np.array(alignment.starts, dtype=np.int64))
     except BadInput as error:
         raise BadInput(NOT_TOGETHER) from error
 
@@ -119,7 +114,7 @@ def with_originals(
     if people := broken_promises(lines[kept], subjects[kept], k):
         sizes = np.bincount(lines[kept])
         small = int((sizes < k).sum())
-        lack = groups_below_k({"k": k}, len(sizes), trajectories=small, people=people)
+        lack = groups_below_k(k, "trajectory", len(sizes), trajectories=small, people=people)
         problems += [clause_of(lack)] if lack else []
     earlier = [_held(one, read_release(one), trajectories) for one in against]
     for place, other in zip(against, earlier, strict=True):
@@ -139,14 +134,14 @@ def _held(path: Path, release: ReleasedTrajectories, trajectories: Trajectories)
     """Find the line of each original, or of its day."""
     report = read_report(path)
     try:
-        found = matched(released_of(trajectories, report), release, report)
+        found = matched(report.released_of(trajectories), release, report)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from error
-    labels = all_labels_in(report)
+    labels = report.groups_of_all
     lines = np.full_like(labels, -1)
     lines[labels >= 0] = found.labels
-    day = days_in(trajectories, report)[1]  # or each trajectory itself
-    moved_by = report.get("key_fingerprint"), width_in(report)
+    day = report.days_of(trajectories)[1]  # or each trajectory itself
+    moved_by = report.key_fingerprint, report.width
     return _Held(np.where(day < 0, -1, lines[day]), found.lines, moved_by)
 
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.common.settings import AnonymizeKeywords, ReleaseSettings, Settings, settings_of
-from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import check_key, holders_key, search_seed
 from trajanon.release.leaving_out import Surroundings
 from trajanon.release.snapping import RoadsToFollow
@@ -35,7 +34,6 @@ class Plan:
         public_places: Surroundings | None = None,
     ) -> "Plan":
         """Check what was asked for; the key may follow later."""
-        check_k(k)
         release, search = settings_of(options)
 
         if release.as_published and roads is not None:

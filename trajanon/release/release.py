@@ -4,21 +4,23 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import structs
 
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of, page, shown
 from trajanon.common.plain_text import escaped_json
+from trajanon.common.settings import RowsName
 from trajanon.files.release_formats import RELEASE_FORMATS, check_release_format, write_release
 from trajanon.release.release_words import cost
-from trajanon.release.report import Report, json_ready, report_path
+from trajanon.release.report import Report, Rows, checked, json_ready, report_path
 from trajanon.release.verdict import Verdict, verdict
 from trajanon.trajectories.trajectories import ReleasedTrajectories
 
@@ -61,7 +63,7 @@ class Release:
     @property
     def verdict(self) -> Verdict:
         """The verdict of its report: whether it may be published, and with which remarks."""
-        return verdict(self.report)
+        return verdict(checked(self.report))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the release, and its report beside it.
@@ -93,10 +95,11 @@ class Release:
         id,lat1,lon1,lat2,lon2 3
         """
         check_release_format(path := Path(path), timed=self.trajectories.times is not None)
-        report = new_report_path(path, json_report(self.report))
+        text = json_report(self.report)
+        report = new_report_path(path, text)
         with replacing(path, report, public=[path]) as (release_draft, report_draft):
             write_release(release_draft, self.trajectories)
-            report_draft.write_text(json_report(self.report), encoding="utf-8")
+            report_draft.write_text(text, encoding="utf-8")
 
     def to_geodataframe(self) -> "GeoDataFrame":
         """Give the released trajectories as LineStrings in a GeoDataFrame, in WGS 84.
@@ -128,11 +131,13 @@ class Release:
     def _facts(self) -> list[tuple[str, str]]:
         """The content and cost of the release, as far as the report has them."""
         n, m = self.trajectories.points.shape[:2]
-        report, what = self.report, f"{number_of(n, 'row')} of {m} points"
-        if "lines" not in report:
-            return [("Release", what)]
-        what += f" on {number_of(report['lines'], 'line')}, k = {report['k']} {report['counted']}"
-        return [("Release", what), ("Cost", cost(report))]
+        rows = f"{number_of(n, 'row')} of {m} points"
+        if "lines" not in self.report:
+            return [("Release", rows)]
+        report = checked(self.report)
+        lines = number_of(report.line_count, "line")
+        facts = f"{rows} on {lines}, k = {report.k} {report.counted}"
+        return [("Release", facts), ("Cost", cost(report))]
 
 
 PART = 100_000
@@ -155,6 +160,10 @@ class DistinctLines:
         points = np.repeat(self.lines[lines], copies, axis=0)
         times = None if self.times is None else np.repeat(self.times[lines], copies, axis=0)
         return ReleasedTrajectories(points, provenance=self.words, times=times)
+
+    def reporting(self, **added: object) -> "DistinctLines":
+        """Add to the report what is not known of the lines alone, by its fields."""
+        return replace(self, report=structs.replace(self.report, **added))
 
     @property
     def release(self) -> Release:
@@ -180,14 +189,14 @@ def new_report_path(release: Path, text: str = "") -> Path:
 
 
 def with_report(
-    release: Release | ReleasedTrajectories, report: Mapping[str, Any] | None
-) -> tuple[ReleasedTrajectories, Mapping[str, Any]]:
-    """Take a release and its report, whether they are given as one or as two."""
+    release: Release | ReleasedTrajectories, report: Report | Mapping[str, Any] | None
+) -> tuple[ReleasedTrajectories, Report]:
+    """Return a release and its report, whether they are given as one or as two."""
     if isinstance(release, Release):
         if report is None:
-            return release.trajectories, release.report
+            return release.trajectories, checked(release.report)
     elif report is not None:
-        return release, report
+        return release, checked(report)
     raise BadInput(
         "give the Release that anonymize made, or the released trajectories and their report"
     )
@@ -218,18 +227,18 @@ def _written(value: object, depth: int) -> str:
     return "{\n" + ",\n".join(entries) + "\n" + (depth - 1) * " " + "}"
 
 
-def own_rows(
-    way: str, line: Ints, subject: Ints | None
-) -> tuple[Bools, dict[str, str | int | list[int] | None]]:
-    """Find which trajectories have rows, (n,), the first of a subject on a line; and an account."""
-    known, own = subject is not None, np.ones(len(line), dtype=np.bool_)
+def own_rows(way: RowsName, line: Ints, subject: Ints | None) -> tuple[Bools, Rows]:
+    """Find which trajectories have rows, (n,), the first of a subject on a line; and report it."""
+    known = subject is not None
+    own = np.ones(len(line), dtype=np.bool_)
     if subject is not None:
         own[:] = False
         own[np.unique(line * len(line) + dense(subject), return_index=True)[1]] = True
-    return own, {
-        "way": way if known or way == "lines" else "trajectories",
-        "trajectories": len(line),
-        "subjects": int(own.sum()) if known else None,
-        "lines": int(line.max()) + 1,
-        "without": np.flatnonzero(~own).tolist(),
-    }
+
+    return own, Rows(
+        way=way if known or way == "lines" else "trajectories",
+        trajectories=len(line),
+        subjects=int(own.sum()) if known else None,
+        lines=int(line.max()) + 1,
+        without=np.flatnonzero(~own).tolist(),
+    )

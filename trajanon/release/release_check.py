@@ -39,7 +39,7 @@ from trajanon.files.release_lines import (
 from trajanon.files.trajectory_files import part_name
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.release import Release, on_disk
-from trajanon.release.report import Report, line_keys, own_rows_in, report_beside, report_path
+from trajanon.release.report import Report, line_keys, report_beside, report_path
 from trajanon.release.verdict_words import MADE_AS_PUBLISHED
 from trajanon.trajectories.displacements import lengths
 from trajanon.trajectories.times import BEGINS, MINUTE, Clock
@@ -196,7 +196,7 @@ def report_of(path: Path) -> Report | None:
         release = read_release(file)
         rows += len(release)
         keys.update(line_keys(release.points, release.times).tolist())
-    if rows != own_rows_in(report).sum() or keys != set(report.get("line_keys") or []):
+    if rows != report.own_rows.sum() or keys != set(report.line_keys):
         raise BadInput(
             f"{report_path(path)} is the report of another release than {path}: move it away to "
             "judge the file alone, or run trajanon anonymize again"
@@ -207,7 +207,7 @@ def report_of(path: Path) -> Report | None:
 def _checked(
     release: Path, k: int, trajectories: Trajectories | None, earlier: Sequence[Path]
 ) -> Findings:
-    check_k(k)
+    k = check_k(k)
     if earlier and trajectories is None:
         raise BadInput("`against` needs `trajectories`: the originals of these releases")
     if release.is_dir():

@@ -1,102 +1,83 @@
 """What a release holds, costs and leaves out, in words: functions of its report alone."""
 
-from collections.abc import Mapping
 from math import inf
-from typing import Any
 
 from trajanon.common.number_text import UNITS, enumerated, metres, number_of, two_digits
 from trajanon.release.public_figures import EXACT, FEW, Crowd
+from trajanon.release.report import Report
 from trajanon.release.source_counts import LeftOut, left_out_of
-from trajanon.release.verdict import knows_people, moved_of_length, nameless_in, unit_in
+from trajanon.trajectories.displacements import Summary
 
 _MOST_REASONS = 4  # of one kind; the others are few
 
 
-def who_is_counted(report: Mapping[str, Any]) -> str:
+def who_is_counted(report: Report) -> str:
     """Return what at least k of are behind each line: people, recordings, or as published trips."""
-    if report["counted"] != "subjects":
-        return UNITS[unit_in(report)]
-    return "people" if knows_people(report) else "recordings"
+    if report.counted != "subjects":
+        return UNITS[report.unit]
+    return "people" if report.knows_people else "recordings"
 
 
-def lines_sentence(report: Mapping[str, Any]) -> str:
+def lines_sentence(report: Report) -> str:
     """Write how many lines stand for how many trips, for the holder alone.
 
-    >>> report = {"lines": 62, "k": 4, "counted": "subjects", "n": 273, "unit": "trip"}
-    >>> lines_sentence(report)
-    '62 lines, each shared by at least 4 people, stand for 273 trips.'
+    Such as: 62 lines, each shared by at least 4 people, stand for 273 trips.
     """
-    unit = unit_in(report)
-    stand = "stands" if report["lines"] == 1 else "stand"
+    unit = report.unit
+    lines = report.line_count
+    stand = "stands" if lines == 1 else "stand"
     return (
-        f"{number_of(report['lines'], 'line')}, each shared by at least {report['k']} "
-        f"{who_is_counted(report)}, {stand} for {number_of(report['n'], unit, UNITS[unit])}."
+        f"{number_of(lines, 'line')}, each shared by at least {report.k} "
+        f"{who_is_counted(report)}, {stand} for {number_of(report.n, unit, UNITS[unit])}."
     )
 
 
-def people_sentences(report: Mapping[str, Any]) -> str:
+def people_sentences(report: Report) -> str:
     """Write what else a line stands for: whole days, one person once."""
-    choice = report.get("choice") or {}
-    nameless = nameless_in(report)
     sentences = []
-
-    if "people" in choice:
-        named = " with a name" * (nameless.subjects > 1)
+    if report.one_line_each:
+        named = " with a name" * (report.nameless.subjects > 1)
         sentences.append(f"Nobody{named} is on two lines.")
-    if "most" in choice:
-        trips = number_of(choice["most"], "trip")
+    if report.choice is not None and report.choice.most is not None:
+        trips = number_of(report.choice.most, "trip")
         sentences.append(f"A line is a whole day of up to {trips}; a shorter day ends with a stay.")
     return " ".join(sentences)
 
 
-def cost(
-    report: Mapping[str, Any],
-    crowd: Crowd = EXACT,
-    curve_distance: Mapping[str, float] | None = None,
-) -> str:
+def cost(report: Report, crowd: Crowd = EXACT, curve_distance: Summary | None = None) -> str:
     """Write what a release costs; for publication, as figures of a crowd.
 
     ``curve_distance`` is how far released points lie from the nearest point of the way that was
     gone, if that was measured.
-
-    >>> far = {"mean": 75.0, "median": 40.0}
-    >>> report = {"displacement": far, "information_loss": 0.458, "unit": "trip"}
-    >>> cost(report | {"length": {"mean": 2500.0}}).partition("average ")[2]
-    "(median 40 m), 3 % of a trip's length; information loss 0.46 %."
     """
-    far = report["displacement"]
-    share = moved_of_length(report)
+    far = report.displacement
+    share = report.moved_of_length
 
     of_length = ""
     if share is not None:
-        of_length = f", {crowd.text(share, two_digits)} of a {unit_in(report)}'s length"
+        of_length = f", {crowd.text(share, two_digits)} of a {report.unit}'s length"
     from_curve = ""
     if curve_distance is not None:
         # One more figure of the same trips: rounded more, so that all together tell no more.
         coarser = crowd._replace(people=crowd.people / 4.0)
-        nearest = coarser.text(curve_distance["mean"], metres)
+        nearest = coarser.text(curve_distance.mean, metres)
         from_curve = f"; {nearest} from the nearest point of the way"
     return (
-        f"Released points lie {crowd.text(far['mean'], metres)} from where people went on average "
-        f"(median {crowd.text(far['median'], metres)}){of_length}{from_curve}; "
-        f"information loss {crowd.text(report['information_loss'] / 100.0, two_digits)}."
+        f"Released points lie {crowd.text(far.mean, metres)} from where people went on average "
+        f"(median {crowd.text(far.median, metres)}){of_length}{from_curve}; "
+        f"information loss {crowd.text(report.information_loss / 100.0, two_digits)}."
     )
 
 
-def left_out(report: Mapping[str, Any], crowd: Crowd = EXACT) -> str:
+def left_out(report: Report, crowd: Crowd = EXACT) -> str:
     """Write how much of the source is not in a release, and why.
 
-    >>> source = {"recordings": 40, "used": 38, "trips": {"trips found": 43, "trips too short": 2}}
-    >>> report = {"n": 41, "unit": "trip", "source": source}
-    >>> left_out(report)
-    '2 of 40 recordings and 2 of 43 trips were left out. Why: trips too short 2.'
-    >>> left_out(report, Crowd(100, shares=True))
-    '5 % of the recordings and 5 % of the trips were left out. Why: trips too short 5 %.'
+    Such as: 2 of 40 recordings and 2 of 43 trips were left out. Why: trips too short 2.
     """
     counted = left_out_of(report)
     missing = [counts for counts in counted if counts.missing]
     if not missing:
-        units = UNITS[unit_in(report)]
+        units = UNITS[report.unit]
         return f"Nothing was left out: all {units} that were read are in the release."
 
     amounts = []

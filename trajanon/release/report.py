@@ -3,16 +3,23 @@
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NotRequired, TypedDict, cast
+from typing import Annotated, Any, Literal, Self
 
+import msgspec
 import numpy as np
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import astuple
 
 from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.command_lines import Option
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.inputs import Finite, Whole, parsed, regular, typed
-from trajanon.common.settings import ReleaseSettings, TimesName
-from trajanon.grouping.k_promise import check_k
+from trajanon.common.inputs import Finite, Positive, Whole, parsed, regular, typed
+from trajanon.common.number_text import UnitName
+from trajanon.common.settings import PAIR, ReleaseSettings, TimesName
+from trajanon.grouping.partition import Stage
 from trajanon.trajectories.days import days_of
+from trajanon.trajectories.displacements import Summary
+from trajanon.trajectories.subjects import Merged, Nameless
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -21,61 +28,155 @@ _AGAIN = "run trajanon anonymize again"
 NOT_TOGETHER = f"these trajectories, release and report do not belong together: {_AGAIN}"
 
 
-class _Stage(TypedDict):
-    name: str
-    information_loss: Finite | None  # None where there were no groups yet
-    seconds: NotRequired[Finite]
-    chosen: NotRequired[dict[str, str | Finite]]
+class Rows(Struct, frozen=True, kw_only=True):
+    """What has a row each, and how many rows that would be in each way."""
+
+    way: Literal["subjects", "trajectories", "lines"]
+    trajectories: Whole | None = None
+    subjects: Whole | None = None  # None if not known
+    lines: Whole | None = None
+    without: list[Whole] = []  # released trajectories that have no row of their own
 
 
-class _Length(TypedDict):
-    mean: Finite
-    median: Finite
+class PossiblePersons(Struct, frozen=True):
+    """A column that may name subjects, where none does."""
 
-
-class _Metres(_Length):
-    p95: Finite
-    max: Finite
-
-
-class _Times(TypedDict):
-    times: str
-    timezone: str
-    step: Whole
-    minute_worth: Finite
-    departure_error: _Metres  # seconds, as written
-    duration_error: _Metres
-    widths: NotRequired[dict[str, Finite]]  # public, of departures and elapsed times, in seconds
-    alone: NotRequired[dict[str, list[str] | Whole]]  # the hours in which one line departs, of all
-
-
-class _Alignment(TypedDict):
-    starts: NotRequired[list[Whole]]  # of windows on their tracks, when they were averaged
-
-
-class _Column(TypedDict):
     column: str
     values: Whole  # different ones
 
 
-class _Source(TypedDict):
-    recordings: Whole | None  # that were read
-    used: Whole  # of these, with a trajectory
-    nameless: Whole  # recordings
-    nameless_count_as: NotRequired[Whole]  # subjects
-    per_recording: Whole | None  # windows of a recording, at most; None if not known
-    possible_persons: NotRequired[list[_Column]]  # that may name subjects, where none does
-    left_out: dict[str, Whole]  # the others, and why
-    trips: NotRequired[dict[str, Whole]]  # found, and left out, by reason
-    points: NotRequired[dict[str, Whole]]  # read, used, and left out, by reason
-    run: NotRequired[dict[str, Any]]  # options of extract, as they were typed
+class Source(Struct, frozen=True, kw_only=True):
+    """What was read, and what was left out before a release was made."""
+
+    recordings: Whole | None = None  # that were read; None if not known
+    used: Whole = 0  # of these, with a trajectory
+    nameless: Whole = 0  # recordings
+    nameless_count_as: Whole | None = None  # subjects
+    per_recording: Whole | None = None  # windows of a recording, at most; None if not known
+    possible_persons: list[PossiblePersons] = []
+    left_out: dict[str, Whole] = {}  # recordings, and why
+    trips: dict[str, Whole] = {}  # found, and left out, by reason
+    points: dict[str, Whole] = {}  # read, used, and left out, by reason
+    run: dict[str, Option] = {}  # options of extract, as they were typed
 
 
-class _LeftOut(TypedDict):
+class Length(Struct, frozen=True):
+    """How long what was averaged is, in metres."""
+
+    mean: Finite
+    median: Finite
+
+
+class HoursAlone(Struct, frozen=True):
+    """The hours in which one line alone departs, of all hours with departures."""
+
+    hours: list[str] = []
+    of: Whole = 1
+
+
+class TimeWidths(Struct, frozen=True):
+    """The public widths, in seconds, by which times are moved."""
+
+    departures: Finite = 0.0
+    elapsed: Finite = 0.0
+
+
+class Times(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How times are released, and how far off they are, in seconds."""
+
+    times: TimesName
+    timezone: str
+    step: Whole
+    minute_worth: Finite
+    departure_error: Summary
+    duration_error: Summary
+    alone: HoursAlone | None = None
+    widths: TimeWidths | None = None  # None of plain means
+
+
+class Alignment(Struct, frozen=True, omit_defaults=True):
+    """Where windows are on their tracks, once they slid."""
+
+    slid: Finite | None = None  # share that is not where it was
+    starts: list[Whole] = []  # of windows on their tracks, when they were averaged
+
+
+class _Counts(Struct, frozen=True):
+    """Counts that add up over parts of a release."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+
+class WideGroups(_Counts, frozen=True):
+    """Groups that were too wide: mended, trajectories left out for that, and still too wide."""
+
+    groups: Whole = 0
+    trajectories: Whole = 0
+    left: Whole = 0
+
+
+class GroupsInOnePlace(_Counts, frozen=True):
+    """Groups that lacked a place at an end, members exchanged, and groups that still lack one."""
+
+    groups: Whole = 0
+    exchanged: Whole = 0
+    left: Whole = 0
+
+
+class Mended(_Counts, frozen=True):
+    """How many groups were mended, or are left as they are, by what was wrong."""
+
+    wide: WideGroups = WideGroups()
+    one_place: GroupsInOnePlace = GroupsInOnePlace()
+
+
+class Suppressed(Struct, frozen=True):
+    """What is in no group."""
+
     rows: list[Whole]  # of the trajectories in the file
 
 
-class Link(TypedDict):
+class Roads(Struct, frozen=True, kw_only=True):
+    """How many lines were laid on roads."""
+
+    keep_off: Finite | None = None  # metres
+    on_roads: Whole
+    as_they_were: Whole
+
+
+class Chains(Struct, frozen=True):
+    """Drives on several lines, and how many leave fewer than k subjects, or one alone."""
+
+    drives: Whole
+    drives_below: Whole
+    drives_alone: Whole = 0
+
+
+class Persons(Struct, frozen=True, omit_defaults=True):
+    """People on several lines, and days on several: how many leave fewer than k people, or one."""
+
+    people: Whole
+    people_below: Whole
+    people_alone: Whole | None = None
+    days: Whole | None = None
+    days_below: Whole | None = None
+    days_alone: Whole | None = None
+
+
+class Choice(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was chosen of all trips: one of each person, or whole days."""
+
+    people: Whole | None = None  # with one trip each
+    left_out: Whole | None = None  # their other trips
+    most: Whole | None = None  # trips of a day
+    timezone: str | None = None
+    untimed: Whole | None = None  # trips without times
+    days: Whole | None = None  # of all trips with times
+    too_many: Whole | None = None  # of these, with more trips
+
+
+class Link(Struct, frozen=True):
     """What the report of a release says of the ledger, by which a changed ledger is found."""
 
     ledger: str  # which ledger it is
@@ -83,111 +184,184 @@ class Link(TypedDict):
     chain: str  # digest of all of these
 
 
-class _InLedger(_LeftOut):
-    # The rows were released before.
-    file: NotRequired[str]
-    new: NotRequired[Whole]
-    already_released: NotRequired[Whole]
-    on_a_line: NotRequired[Whole]
-    link: NotRequired[Link]
+class InLedger(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a ledger knew of the trajectories in the file, and its link."""
+
+    file: str | None = None
+    new: Whole | None = None
+    already_released: Whole | None = None
+    on_a_line: Whole | None = None  # of people who may be on no further line
+    rows: list[Whole]  # that are not new
+    link: Link | None = None
 
 
-class _Chains(TypedDict):
-    drives: Whole
-    drives_below: Whole
-
-
-class _Persons(TypedDict):
-    people: Whole  # on several lines
-    people_below: Whole  # with fewer than k people on all of them
-
-
-class _Mended(TypedDict):
-    groups: Whole
-    left: Whole
-    exchanged: NotRequired[Whole]
-    trajectories: NotRequired[Whole]
-
-
-class _Roads(TypedDict):
-    on_roads: Whole  # lines
-    as_they_were: Whole
-
-
-class _Choice(TypedDict):
-    # One line each, or days.
-    people: NotRequired[Whole]
-    left_out: NotRequired[Whole]  # their other trips
-    most: NotRequired[Whole]  # trips of a day
-    timezone: NotRequired[str]
-    days: NotRequired[Whole]  # of all trips with times
-    too_many: NotRequired[Whole]  # of these, with more trips
-    untimed: NotRequired[Whole]  # trips without times
-
-
-class _Rows(TypedDict):
-    way: Literal["subjects", "trajectories", "lines"]
-    without: NotRequired[list[Whole]]  # released trajectories that have no row of their own
-
-
-class Report(TypedDict):
-    """What is read of a report; there may be more in it."""
+class Report(Struct, frozen=True, kw_only=True):
+    """All that a report says; what earlier versions did not write has a default."""
 
     notice: str
-    unit: NotRequired[Literal["trip", "day", "trajectory"]]
-    n: Whole
-    points: NotRequired[Whole]  # of each line
-    k: Whole
+    unit: UnitName = "trajectory"
+    n: Annotated[int, msgspec.Meta(ge=1)]
+    k: Annotated[int, msgspec.Meta(ge=PAIR)]
     counted: Literal["subjects", "records"]
-    as_published: NotRequired[bool]
+    as_published: bool = False
+    groups: Whole | None = None
+    lines: Whole | None = None
+    points: Whole | None = None  # of each line
+    rows: Rows
+    source: Source = Source()
+    subjects_merged: Merged = Merged()
+    attribution: str | None = None
+    versions: dict[str, str] = {}  # of what it was made with
+    key_fingerprint: str | None = None  # of the secret by which lines are moved
+    # The public one, in metres; None: lines are plain means.
+    width: Positive | None = None
     information_loss: Finite
-    stages: list[_Stage]
-    displacement: _Metres
-    length: NotRequired[_Length]  # of what was averaged
-    source: NotRequired[_Source]
-    mended: NotRequired[dict[str, _Mended] | None]  # one_place, wide
-    distinct_ends: NotRequired[Whole]  # places that a line needs at each end
-    choice: NotRequired[_Choice | None]
-    chains: NotRequired[_Chains | None]
-    persons: NotRequired[_Persons | None]
-    groups: NotRequired[Whole]
-    sizes: NotRequired[list[Whole]]
-    times: NotRequired[_Times | None]
-    labels: NotRequired[list[Whole]]  # in a table beside the report of shards
-    members: NotRequired[str]  # a digest of that table
-    alignment: NotRequired[_Alignment | None]
-    suppressed: NotRequired[_LeftOut | None]
-    ledger: NotRequired[_InLedger]
-    attribution: NotRequired[str | None]
-    people: NotRequired[Whole | None]  # in the release
-    subjects_per_group: NotRequired[list[Whole] | None]
-    largest_share: NotRequired[Finite | None]  # of a person in the mean that is a line
-    key_fingerprint: NotRequired[str | None]  # of the secret by which lines are moved
-    width: NotRequired[Finite | None]  # the public one, in metres; None: lines are plain means
-    rows: _Rows
-    search: NotRequired[dict[str, Any]]
-    run: NotRequired[dict[str, Any]]  # options of anonymize, as they were typed
-    shards: NotRequired[Whole]
-    roads: NotRequired[_Roads]
-    line_keys: NotRequired[list[Whole]]  # of each group's line
-    averaged: NotRequired[str]  # a digest of what was averaged, in which groups; not of shards
-    lines: NotRequired[Whole]
-    subjects_merged: NotRequired[dict[str, Whole]]
-    versions: NotRequired[dict[str, str]]  # of what it was made with
-    stopped: NotRequired[bool]  # by Ctrl-C
-    alignment_skipped: NotRequired[bool]
-    extraction: NotRequired[dict[str, Whole]]  # of a data frame: what was read and left out
+    stages: list[Stage]
+    stopped: bool = False  # by Ctrl-C
+    displacement: Summary
+    length: Length | None = None
+    times: Times | None = None
+    alignment: Alignment | None = None
+    mended: Mended | None = None
+    distinct_ends: Whole = 2  # places that a line needs at each end
+    suppressed: Suppressed | None = None
+    search: dict[str, str | Whole | None] = {}  # options of the search
+    sizes: list[Whole] = []
+    people: Whole | None = None  # in the release
+    subjects_per_group: list[Whole] | None = None
+    largest_share: Finite | None = None  # of a person in the mean that is a line
+    labels: list[Whole]
+    line_keys: list[Whole] = []  # of each group's line
+    roads: Roads | None = None
+
+    # What is not known of shards; there, chains are not set.
+    chains: Chains | UnsetType | None = UNSET
+    persons: Persons | None = None
+    averaged: str | None = None  # a digest of what was averaged, in which groups
+    choice: Choice | None = None
+    alignment_skipped: bool = False
+
+    # What data frames, ledgers, folders of parts and commands add.
+    extraction: dict[str, Whole] | None = None  # what was read and left out
+    ledger: InLedger | None = None
+    shards: Whole | None = None
+    members: str | None = None  # a digest of the table beside it, which has lists in their place
+    run: dict[str, Option] | None = None  # options of anonymize, as they were typed
+
+    @property
+    def line_count(self) -> int:
+        """Count the different lines, which earlier versions did not write."""
+        return len(set(self.line_keys)) if self.lines is None else self.lines
+
+    @property
+    def nameless(self) -> Nameless:
+        """Count recordings without a name; earlier versions counted each as another person's."""
+        recordings = self.source.nameless
+        count_as = self.source.nameless_count_as
+        return Nameless(recordings, recordings if count_as is None else count_as)
+
+    @property
+    def share_nameless(self) -> float:
+        """Compute the share of the recordings without a name."""
+        recordings = max(self.source.recordings or 0, self.source.nameless, 1)
+        return self.source.nameless / recordings
+
+    @property
+    def knows_people(self) -> bool:
+        """Check whether k counts subjects and some recordings have one."""
+        return self.counted == "subjects" and self.share_nameless < 1.0
+
+    @property
+    def one_line_each(self) -> bool:
+        """Check whether each person is on one line."""
+        return self.choice is not None and self.choice.people is not None
+
+    @property
+    def moved_of_length(self) -> float | None:
+        """How far points moved, as a share of the length of what was averaged, where known."""
+        if self.length is None or not self.length.mean:
+            return None
+        return self.displacement.mean / self.length.mean
+
+    @property
+    def clock(self) -> Clock | None:
+        """Return what the times of the release count from; None if that has none."""
+        if self.times is None:
+            return None
+        step = ReleaseSettings(time_step=self.times.step).time_step
+        return Clock(self.times.times, self.times.timezone, step)
+
+    @property
+    def own_rows(self) -> Bools:
+        """Mark the released trajectories that have a row of their own, shape (n,)."""
+        return _all_but(self.n, self.rows.without)
+
+    @property
+    def groups_of_released(self) -> Ints:
+        """Return the group of each released trajectory, shape (n,)."""
+        groups = set(self.labels)
+        if self.n != len(self.labels) or groups != set(range(len(groups))):
+            raise BadInput(f"the report's labels are not its groups: {_AGAIN}")
+        return np.array(self.labels, dtype=np.int64)
+
+    @property
+    def groups_of_all(self) -> Ints:
+        """Return the group of each trajectory of the file; -1 of those that were suppressed."""
+        labels = self.groups_of_released
+        released = self.released(len(labels) + len(self.left_out))
+        of_all = np.full(len(released), -1)
+        of_all[released] = labels
+        return of_all
+
+    @property
+    def left_out(self) -> list[int]:
+        """List the trajectories, or days of them, that were not released."""
+        parts = (self.suppressed, self.ledger)
+        return [row for part in parts if part is not None for row in part.rows]
+
+    def released(self, n: int) -> Bools:
+        """Mark which of n trajectories were released, shape (n,)."""
+        released = _all_but(n, self.left_out)
+        if self.n != released.sum():
+            raise BadInput(NOT_TOGETHER)
+        return released
+
+    def released_of(self, trajectories: Trajectories) -> Trajectories:
+        """Return those trajectories, or days of them, that were released."""
+        trajectories = self.days_of(trajectories)[0]
+        released = self.released(len(trajectories))
+        return trajectories if released.all() else trajectories.take(released)
+
+    def days_of(self, trajectories: Trajectories) -> tuple[Trajectories, Ints]:
+        """Put trips together to days, if days were released; also the day of each, or -1."""
+        choice = self.choice
+        if choice is None or choice.most is None or trajectories.unit == "day":
+            return trajectories, np.arange(len(trajectories))
+        if trajectories.subject is None or trajectories.times is None or choice.timezone is None:
+            raise BadInput(NOT_TOGETHER)
+        return days_of(trajectories, choice.most, choice.timezone)[:2]
 
 
-MEMBERS = "rows.parquet"
-"""The end of the name of the table beside a report that has no labels: a row for each trajectory,
-in the order of the parts, with its ``group`` (-1 where it was left out), the ``key`` of its line,
-whether it has an ``own_row`` in the release, and of windows their ``start``."""
+_ADDED = {"roads", "extraction", "ledger", "shards", "members", "run"}
+_IN_TABLE = {"labels", "sizes", "subjects_per_group", "line_keys", "suppressed"}
+_NOT_OF_SHARDS = {"persons", "averaged", "choice", "alignment_skipped"}
 
 
 def json_ready(report: Report) -> dict[str, Any]:
-    """Return a report as its readers get it in Python: it is JSON already."""
-    return cast(dict[str, Any], report)
+    """Return a report as JSON has it, and its readers in Python get it."""
+    absent = {name for name in _ADDED if getattr(report, name) is None}
+    if report.chains is UNSET:
+        absent |= _NOT_OF_SHARDS
+    if report.members is not None:
+        absent |= _IN_TABLE
+    entries = msgspec.to_builtins(report)
+    return {name: value for name, value in entries.items() if name not in absent}
+
+
+MEMBERS = "rows.parquet"
+"""The end of the name of the table beside a report without labels: a row for each trajectory, in
+the order of the parts, with its ``group`` (-1 where it was left out), the ``key`` of its line,
+whether it has an ``own_row`` in the release, and of windows their ``start``."""
 
 
 def report_path(release: Path, kind: str = "report.json") -> Path:
@@ -230,10 +404,22 @@ def report_beside(release: Path) -> Report | None:
         raise FileProblem(f"{path} is no report of trajanon, {error}: {_AGAIN}") from error
 
 
+def checked(report: Report | Mapping[str, Any]) -> Report:
+    """Read a report that anybody may have made."""
+    if isinstance(report, Report):
+        return report
+    try:
+        return typed(report, Report)
+    except BadInput as error:
+        raise BadInput(f"this is no report of trajanon, {error}: {_AGAIN}") from error
+
+
 def _lists_of(account: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """Read what a report of shards says of each trajectory and group, which stands beside it."""
     import pyarrow.parquet as pq
 
+    if not path.is_file():
+        raise FileProblem(f"there is no {path}, which belongs to the report beside it: {_AGAIN}")
     if digest_of_file(path) != account["members"]:
         raise FileProblem(f"{path} is of another release than its report: {_AGAIN}")
     table = pq.read_table(path)
@@ -257,97 +443,9 @@ def _lists_of(account: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 def digest_of_file(path: Path) -> str:
-    """Return 128 bits of a file."""
+    """Compute 128 bits of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
-
-
-def checked(report: Mapping[str, Any]) -> Report:
-    """Take a report that anybody may have made."""
-    try:
-        return typed(report, Report)
-    except BadInput as error:
-        raise BadInput(f"this is no report of trajanon, {error}: {_AGAIN}") from error
-
-
-def promise_in(report: Report) -> tuple[int, str]:
-    """Take from a report the group size promised, and the unit it counts."""
-    check_k(report["k"])
-    return report["k"], report["counted"]
-
-
-def clock_in(report: Report) -> Clock | None:
-    """Take from a report what the times of its release count from; None if that has none."""
-    if (times := report.get("times")) is None:
-        return None
-    settings = ReleaseSettings(times=cast(TimesName, times["times"]), time_step=times["step"])
-    return Clock(str(settings.times), times["timezone"], settings.time_step)
-
-
-def width_in(report: Report) -> float | None:
-    """Read the public width in metres by which lines are moved; None where they are plain means."""
-    width = report.get("width")
-    if width is not None and width <= 0.0:
-        raise BadInput(f"the report's width is {width:g} m: {_AGAIN}")
-    return width
-
-
-def rows_in(report: Report) -> str:
-    """Take from a report what one row stands for."""
-    return report["rows"]["way"]
-
-
-def own_rows_in(report: Report) -> Bools:
-    """Which of the released trajectories have a row of their own, shape (n,)."""
-    return _all_but(report["n"], report["rows"].get("without", []))
-
-
-def labels_in(report: Report) -> Ints:
-    """Take the group of each trajectory from a report."""
-    labels, found = report["labels"], set(report["labels"])
-    if not report["n"] == len(labels) > 0 or found != set(range(len(found))):
-        raise BadInput(f"the report's labels are not its groups: {_AGAIN}")
-    return np.array(labels, dtype=np.int64)
-
-
-def released_of(trajectories: Trajectories, report: Report) -> Trajectories:
-    """Take those trajectories, or days of them, that were released."""
-    trajectories = days_in(trajectories, report)[0]
-    kept = kept_in(report, len(trajectories))
-    return trajectories if kept.all() else trajectories.take(kept)
-
-
-def days_in(trajectories: Trajectories, report: Report) -> tuple[Trajectories, Ints]:
-    """Put trips together as a report says; also the day of each, -1 of those in none."""
-    choice = report.get("choice") or {}
-    if "most" not in choice or trajectories.unit == "day":
-        return trajectories, np.arange(len(trajectories))
-    if trajectories.subject is None or trajectories.times is None:
-        raise BadInput(NOT_TOGETHER)
-    return days_of(trajectories, choice["most"], choice["timezone"])[:2]
-
-
-def all_labels_in(report: Report) -> Ints:
-    """Take the group of each trajectory of the file; -1 of those that were suppressed."""
-    labels = labels_in(report)
-    kept = kept_in(report, len(labels) + len(left_out_in(report)))
-    of_all = np.full(len(kept), -1)
-    of_all[kept] = labels
-    return of_all
-
-
-def kept_in(report: Report, n: int) -> Bools:
-    """Which of n trajectories were released, shape (n,)."""
-    kept = _all_but(n, left_out_in(report))
-    if report["n"] != kept.sum():
-        raise BadInput(NOT_TOGETHER)
-    return kept
-
-
-def left_out_in(report: Report) -> list[int]:
-    """List the trajectories, or days of them, that were not released."""
-    lists = (report.get("suppressed"), report.get("ledger"))
-    return [row for some in lists if some for row in some["rows"]]
 
 
 def _all_but(n: int, rows: list[int]) -> Bools:
@@ -360,14 +458,14 @@ def _all_but(n: int, rows: list[int]) -> Bools:
 
 
 def line_keys(points: Floats, times: Floats | None = None) -> Ints:
-    """Give 64 bits of each line as written, (n, m, 2), equal where lines are, (n,)."""
+    """Compute 64 bits of each line as written, (n, m, 2), equal where lines are, (n,)."""
     lines = points if times is None else np.dstack([points, times])
     words = (hashlib.blake2b(line.tobytes(), digest_size=8).digest() for line in lines)
     return np.frombuffer(b"".join(words), dtype="<i8").astype(np.int64)
 
 
 def digest_of(points: Floats, labels: Ints, times: Floats | None = None) -> str:
-    """Give 128 bits of trajectories as they were averaged, (n, m, 2), and of their groups."""
+    """Compute 128 bits of trajectories as they were averaged, (n, m, 2), and of their groups."""
     digest = hashlib.blake2b(digest_size=16)
     for array in (points, labels, times):
         if array is not None:

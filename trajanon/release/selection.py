@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from trajanon.common.progress import Progress
 from trajanon.common.settings import ReleaseSettings, Settings
 from trajanon.grouping.loss import group_means, standardise
 from trajanon.grouping.microaggregation import microaggregate
+from trajanon.release.report import Choice
 from trajanon.trajectories.days import days_of
 from trajanon.trajectories.times import Timing, search_columns, zone_of
 from trajanon.trajectories.trajectories import Trajectories
@@ -30,7 +31,7 @@ class OneEach(NamedTuple):
 
 def whole_days(
     trips: Trajectories, settings: ReleaseSettings
-) -> tuple[Trajectories, dict[str, Any] | None]:
+) -> tuple[Trajectories, Choice | None]:
     """Put trips together to days, where that is asked for; also return what the report says."""
     for name in ("one_line_each", "days"):
         if getattr(settings, name) and trips.subject is None:
@@ -53,14 +54,14 @@ def whole_days(
             f"no day can be released: all {too_many:,} have more than {settings.days} trips; "
             "raise `days`, or leave it out and release trips"
         )
-    account = {
-        "most": settings.days,
-        "timezone": zone,
-        "untimed": untimed,
-        "days": len(days) + too_many,
-        "too_many": too_many,
-    }
-    return days, account
+    choice = Choice(
+        most=settings.days,
+        timezone=zone,
+        untimed=untimed,
+        days=len(days) + too_many,
+        too_many=too_many,
+    )
+    return days, choice
 
 
 def one_each(

@@ -1,10 +1,12 @@
 """What a report counts of its source: what was read, what is in the release, and what is not."""
 
+import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from trajanon.common.command_lines import options_in
 from trajanon.common.number_text import UNITS
+from trajanon.release.report import Choice, InLedger, Mended, PossiblePersons, Report, Source
 from trajanon.trajectories.subjects import Nameless
 
 # Counters of extraction that are no reason why points are missing.
@@ -20,43 +22,45 @@ class LeftOut(NamedTuple):
     why: Mapping[str, int]
 
 
-def source_of(provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """Read from a provenance what a report says of its source, ready for JSON."""
+def source_of(provenance: Mapping[str, Any]) -> Source:
+    """Read from a provenance what a report says of its source."""
     became = provenance.get("recordings")
     recordings = _counts_in(became)
     nameless = Nameless.counted_in(provenance)
     counts = _counts_in(provenance.get("counts"))
     points = {name: n for name, n in counts.items() if name.startswith(("points ", "stray points"))}
     trips = {name: n for name, n in counts.items() if name.startswith("trips ")}
-    return {
-        "recordings": recordings.get("read"),
-        "used": recordings.get("with a trajectory", 0),
-        "nameless": nameless.recordings,
-        "nameless_count_as": nameless.subjects,
-        "per_recording": provenance.get("per_recording"),
-        "possible_persons": _columns_in(provenance.get("possible_persons")),
-        "left_out": _counts_in(became.get("left out")) if isinstance(became, Mapping) else {},
-        "trips": trips,
-        "points": points,
-        "run": options_in(provenance.get("run")),
-    }
+    per_recording = provenance.get("per_recording")
+    return Source(
+        recordings=recordings.get("read"),
+        used=recordings.get("with a trajectory", 0),
+        nameless=nameless.recordings,
+        nameless_count_as=nameless.subjects,
+        per_recording=per_recording if _is_count(per_recording) else None,
+        possible_persons=_columns_in(provenance.get("possible_persons")),
+        left_out=_counts_in(became.get("left out")) if isinstance(became, Mapping) else {},
+        trips=trips,
+        points=points,
+        run=options_in(provenance.get("run")),
+    )
 
 
-def left_out_of(report: Mapping[str, Any]) -> list[LeftOut]:
+def left_out_of(report: Report) -> list[LeftOut]:
     """Count recordings, trips and points that are not in a release, as far as they are known."""
-    source = report.get("source") or {}
+    source = report.source
     counted = []
 
     trips = _trips_left_out(report)
-    if (recordings := source.get("recordings")) is not None:
+    recordings = source.recordings
+    if recordings is not None:
         # Most recordings are left out with their trips: these say why.
-        why = source.get("left_out") or {}
-        others = {name: n for name, n in why.items() if f"trips {name}" not in trips.why}
-        used = source.get("used", 0)
-        counted.append(LeftOut("recordings", recordings - used, recordings, others))
+        others = {
+            name: n for name, n in source.left_out.items() if f"trips {name}" not in trips.why
+        }
+        counted.append(LeftOut("recordings", recordings - source.used, recordings, others))
 
     counted.append(trips)
-    points = source.get("points") or {}
+    points = source.points
     used = points.get("points used", 0)
     if used:
         why = {name: n for name, n in points.items() if name not in _POINTS_KEPT and n}
@@ -65,32 +69,31 @@ def left_out_of(report: Mapping[str, Any]) -> list[LeftOut]:
     return [counts._replace(why=_by_count(counts.why)) for counts in counted]
 
 
-def _trips_left_out(report: Mapping[str, Any]) -> LeftOut:
+def _trips_left_out(report: Report) -> LeftOut:
     """Count trips, days or windows that extraction and anonymisation left out."""
-    unit = str(report.get("unit", "trajectory"))
-    units = UNITS[unit]
-    released = report["n"]
-    choice = report.get("choice") or {}
-    ledger = report.get("ledger") or {}
-    wide = (report.get("mended") or {}).get("wide") or {}
+    units = UNITS[report.unit]
+    released = report.n
+    choice = report.choice or Choice()
+    ledger = report.ledger or InLedger(rows=[])
+    wide = (report.mended or Mended()).wide
     by_anonymize = {
-        f"other {units} of the same people": choice.get("left_out", 0),
-        f"{units} far from all others": wide.get("trajectories", 0),
-        f"{units} released before": ledger.get("already_released", 0),
-        f"{units} of people who are on a line already": ledger.get("on_a_line", 0),
-        "trips without times": choice.get("untimed", 0),
+        f"other {units} of the same people": choice.left_out or 0,
+        f"{units} far from all others": wide.trajectories,
+        f"{units} released before": ledger.already_released or 0,
+        f"{units} of people who are on a line already": ledger.on_a_line or 0,
+        "trips without times": choice.untimed or 0,
     }
-    if "most" in choice:
-        days = choice.get("days", released)
-        too_many = choice.get("too_many", 0)
-        explained = too_many + wide.get("trajectories", 0)
+    if choice.most is not None:
+        days = released if choice.days is None else choice.days
+        too_many = choice.too_many or 0
+        explained = too_many + wide.trajectories
         by_anonymize |= {
             "days of too many trips": too_many,
             "days without enough others": max(days - released - explained, 0),
         }
         return LeftOut(units, days - released, days, by_anonymize)
 
-    trips = dict((report.get("source") or {}).get("trips") or {})
+    trips = {**report.source.trips}
     found = trips.pop("trips found", 0)
     why = by_anonymize | trips
     of = max(released + sum(why.values()), found)
@@ -105,14 +108,18 @@ def _by_count(why: Mapping[str, int]) -> dict[str, int]:
 def _counts_in(found: object) -> dict[str, int]:
     """Read the counts in what a file says, which may be anything."""
     counts = found if isinstance(found, Mapping) else {}
-    return {str(name): n for name, n in counts.items() if type(n) is int and n >= 0}
+    return {str(name): n for name, n in counts.items() if _is_count(n)}
 
 
-def _columns_in(found: object) -> list[dict[str, Any]]:
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value <= sys.maxsize
+
+
+def _columns_in(found: object) -> list[PossiblePersons]:
     """Read the columns, with how many values they have, in what a file says."""
     rows = [row for row in found if isinstance(row, Mapping)] if isinstance(found, list) else []
     return [
-        {"column": str(row["column"]), "values": row["values"]}
+        PossiblePersons(str(row["column"]), row["values"])
         for row in rows
-        if "column" in row and type(row.get("values")) is int
+        if "column" in row and _is_count(row.get("values"))
     ]

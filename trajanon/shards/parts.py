@@ -6,6 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Unpack
 
+from msgspec import structs
+
 from trajanon.common.arrays import Hashes
 from trajanon.common.atomic_output import replacing, replacing_folder
 from trajanon.common.command_lines import Options
@@ -23,12 +25,12 @@ from trajanon.common.settings import (
 from trajanon.files.geoparquet import write_released
 from trajanon.files.parquet_parts import parquet_of, part_states, unchanged
 from trajanon.files.trajectory_files import is_part, look_at_schema, part_name, provenance_of
-from trajanon.grouping.k_promise import check_enough
+from trajanon.grouping.k_promise import check_enough, check_k
 from trajanon.grouping.neighbours import neighbour_count
 from trajanon.release.ledger import Ledger, opened
 from trajanon.release.plan import Plan
 from trajanon.release.release import DistinctLines, json_report
-from trajanon.release.report import MEMBERS, checked, digest_of_file, json_ready
+from trajanon.release.report import MEMBERS, json_ready
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.publication import LedgerLike, anonymized, check_ledger
@@ -123,6 +125,7 @@ def anonymize_parts(
     >>> report["n"], report["groups"], trajanon.check("anonymized", k=2).holds
     (4, 2, True)
     """
+    k = check_k(k)
     plan = Plan.of(k, options, key, roads)
     check_ledger(ledger, plan)
 
@@ -157,19 +160,20 @@ def anonymize_parts(
             report = lines.report
             _write(lines, draft, progress)
             if entry is not None and entered is not None:
-                entry.announce(draft, source, report, entered)
+                link = entry.announce(draft, source, report, entered)
+                report = structs.replace(report, ledger=link)
         else:
-            run_of_shards = ShardedRun(table, states, client, shards, capacity, scratch, progress)
-            report = checked(run_of_shards.release(draft, members_draft))
-            report["members"] = digest_of_file(members_draft)
+            sharded = ShardedRun(table, states, client, shards, capacity, scratch, progress)
+            report = sharded.release(draft, members_draft)
 
         if run is not None:
-            report["run"] = dict(run)
-        report_draft.write_text(json_report(report), encoding="utf-8")
-    return json_ready(report)
+            report = structs.replace(report, run=run)
+        entries = json_ready(report)
+        report_draft.write_text(json_report(entries), encoding="utf-8")
+    return entries
 
 
-def _refuse_what_needs_all(table: "PartsTable", capacity: int, *, with_ledger: bool) -> None:
+def _refuse_what_needs_all(table: PartsTable, capacity: int, *, with_ledger: bool) -> None:
     """Refuse what shards cannot do, each by itself."""
     needs = [name for name in _ALONE if getattr(table.plan.release, name)]
     needs += ["ledger"] * with_ledger
@@ -198,8 +202,7 @@ def _at_once(
         for part in table.parts:  # to name the part that is wrong, and the row in it
             table.read(part)
         raise
-    lines.report["shards"] = 1
-    return lines, entered
+    return lines.reporting(shards=1), entered
 
 
 def _write(lines: DistinctLines, out: Folder, progress: Progress) -> None:

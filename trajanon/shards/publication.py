@@ -2,6 +2,7 @@
 
 import os
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
@@ -19,6 +20,7 @@ from trajanon.common.remote_folder import Folder
 from trajanon.common.settings import AnonymizeKeywords, ReleaseSettings, Settings, takes_settings
 from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.files.trajectory_files import read_marks, read_trajectories
+from trajanon.grouping.k_promise import check_k
 from trajanon.release.leaving_out import Surroundings
 from trajanon.release.ledger import Ledger, opened
 from trajanon.release.plan import Plan
@@ -92,6 +94,7 @@ def anonymize_file(
     True
     """
     source, out = Path(source), Path(out)
+    k = check_k(k)
     plan = Plan.of(k, options, key, roads, public_places)
     check_release_format(out, timed=plan.release.times is not None)
     check_ledger(ledger, plan)
@@ -105,12 +108,14 @@ def anonymize_file(
                 source, k, plan, book, subjects_exact=subjects_exact, progress=progress
             )
             if run is not None:
-                lines.report["run"] = dict(run)
+                lines = lines.reporting(run=run)
             write_release(release_draft, lines.rows(slice(None)))
             if entry is not None and entered is not None:
-                entry.announce(release_draft, source, lines.report, entered)
-            report_draft.write_text(json_report(lines.report), encoding="utf-8")
-    return json_ready(lines.report)
+                link = entry.announce(release_draft, source, lines.report, entered)
+                lines = lines.reporting(ledger=link)
+            report = json_ready(lines.report)
+            report_draft.write_text(json_report(report), encoding="utf-8")
+    return report
 
 
 def anonymized(
@@ -149,8 +154,8 @@ def anonymized(
         message = f"{new_ones.others}, and the {wait} for the next time: {error}"
         raise type(error)(message) from error
 
-    released = np.zeros(len(trajectories), dtype=np.bool_)
-    released[new_ones.told_in(lines.report, book.path)] = True
+    lines = replace(lines, report=new_ones.reported(lines.report, book.path))
+    released = lines.report.released(len(trajectories))
     # A person may have several names in one file: all of them are on this line.
     on_lines = released if person is None else np.isin(person, person[released])
     keyed[~released, 1:] = 0

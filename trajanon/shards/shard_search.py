@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import convert, to_builtins
 
 from trajanon.anonymization import grouped
 from trajanon.common.arrays import Floats, Ints, dense
@@ -14,11 +15,11 @@ from trajanon.common.progress import Progress
 from trajanon.files.release_lines import in_order
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
-from trajanon.release.assembly import GroupLines, Mended, errors_of
+from trajanon.release.assembly import GroupLines, errors_of
 from trajanon.release.perturbation import PublicWidths
 from trajanon.release.release import own_rows
 from trajanon.release.released_lines import TrajectoryGroups
-from trajanon.release.report import line_keys
+from trajanon.release.report import Mended, line_keys
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.scratch import Scratch
 from trajanon.shards.shard_rows import ShardRows, read_shard
@@ -69,7 +70,7 @@ def search_shard(shards: Shards, shard: int) -> GroupsFound:
     if path.is_file():
         facts = json.loads(schema_of_run(path).metadata[_FACTS])
         widths = tuple(map(_histogram_of, facts["widths"]))
-        return GroupsFound(facts["groups"], facts["mended"], widths)
+        return GroupsFound(facts["groups"], convert(facts["mended"], Mended | None), widths)
 
     table = shards.table
     rows = read_shard(table, shards.scratch, shards.counts, shard)
@@ -90,7 +91,7 @@ def search_shard(shards: Shards, shard: int) -> GroupsFound:
     widths = tuple(Histogram.of(width) for width in groups.group_widths if width is not None)
     count = int(label.max()) + 1
     accounts = [_account_of(width) for width in widths]
-    facts = {"groups": count, "mended": mended, "widths": accounts}
+    facts = {"groups": count, "mended": to_builtins(mended), "widths": accounts}
     found = pa.table(columns).replace_schema_metadata({_FACTS: json.dumps(facts)})
     write_run(path, found)
     return GroupsFound(count, mended, widths)

@@ -5,9 +5,10 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from msgspec import structs
 
 from trajanon.anonymization import refuse_attribution
 from trajanon.common.errors import BadInput, TrajanonError
@@ -18,16 +19,16 @@ from trajanon.grouping.loss import information_loss
 from trajanon.grouping.partition import Stage
 from trajanon.release.assembly import (
     Figures,
-    Mended,
     Totals,
-    account_of,
     refuse_far,
     released_words,
+    report_of,
     versions,
 )
 from trajanon.release.holder_key import fingerprint
 from trajanon.release.perturbation import GroupWidths, PublicWidths
 from trajanon.release.plan import Plan
+from trajanon.release.report import Mended, Report, Rows, digest_of_file
 from trajanon.shards.halving import halved
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import ShardLines, write_members, write_release
@@ -61,7 +62,7 @@ class ShardedRun:
     scratch: Scratch
     progress: Progress
 
-    def release(self, out: Folder, members: Path) -> dict[str, Any]:
+    def release(self, out: Folder, members: Path) -> Report:
         """Write the release, and which row is on which line; return its report."""
         since = perf_counter()
         refuse_attribution(self.table.provenance.get("attribution"))
@@ -89,7 +90,7 @@ class ShardedRun:
                 name: joined_histograms([shard.errors[name] for shard in written]).summary
                 for name in written[0].errors
             },
-            mended=_joined_accounts([shard.mended for shard in groups]),
+            mended=sum((shard.mended or Mended() for shard in groups), Mended()),
             widths=widths,
             stages=(read, searched),
             stopped=False,
@@ -150,50 +151,48 @@ class ShardedRun:
         written: Sequence[ShardFigures],
         out: Folder,
         members: Path,
-    ) -> dict[str, Any]:
+    ) -> Report:
         """Merge the lines of all shards into the parts of the release, and report them."""
         k = table.k
+        plan = table.plan
+        timing = table.scales.timing
         refuse_far(figures, k, unit_of(table.provenance))
         least = min(shard.least_people for shard in written)
         if least < k:
             raise TrajanonError(f"a group has fewer than {k} subjects; please report it")
 
         on_roads = [shard.on_roads for shard in written if shard.on_roads is not None]
+        way: Literal["subjects", "trajectories", "lines"] = plan.release.rows
         totals = Totals(
             n=sum(shard.released for shard in written),
             groups=sum(shard.groups for shard in groups),
             lines=0,
             points=written[0].points,
-            rows={},
-            people_counted=table.knows_people,
+            rows=Rows(way=way if table.knows_people or way == "lines" else "trajectories"),
+            people=self._people(len(written)) if table.knows_people else None,
+            least=least,
             slid=sum(shard.slid for shard in written),
             on_roads=sum(on_roads) if on_roads else None,
             departures=None,
         )
-        timing = table.scales.timing
-        words = released_words(table.plan, timing, table.provenance, totals)
+        report = report_of(k, plan, timing, table.provenance, totals, figures)
         lines = ShardLines(self.scratch, len(written), timing)
-        write_release(lines, words, out, self.progress)
+        write_release(lines, released_words(plan, timing, report), out, self.progress)
         write_members(self.scratch, len(written), lines.rowless, members)
 
-        way = table.plan.release.rows
         totals = totals._replace(
             lines=lines.count,
-            rows={
-                "way": way if table.knows_people or way == "lines" else "trajectories",
-                "trajectories": totals.n,
-                "subjects": lines.rows if table.knows_people else None,
-                "lines": lines.count,
-            },
+            rows=Rows(
+                way=totals.rows.way,
+                trajectories=totals.n,
+                subjects=lines.rows if table.knows_people else None,
+                lines=lines.count,
+            ),
             on_roads=lines.on_roads if on_roads else None,
             departures=None if timing is None else lines.departures,
         )
-        return {
-            **account_of(k, table.plan, timing, table.provenance, totals, figures),
-            "people": self._people(len(written)) if table.knows_people else None,
-            "largest_share": 1.0 / least,
-            "shards": len(written),
-        }
+        report = report_of(k, plan, timing, table.provenance, totals, figures)
+        return structs.replace(report, shards=len(written), members=digest_of_file(members))
 
     def _people(self, shards: int) -> int:
         """Count the people in the release."""
@@ -203,7 +202,7 @@ class ShardedRun:
 def _public_widths(shards: Sequence[GroupsFound]) -> PublicWidths:
     """Compute the public widths from the medians of all groups, right to 0.2 %."""
     columns = zip(*(shard.widths for shard in shards), strict=True)
-    medians = (joined_histograms(widths).summary["median"] for widths in columns)
+    medians = (joined_histograms(widths).summary.median for widths in columns)
     return PublicWidths.of(GroupWidths(*(np.array([median]) for median in medians)))
 
 
@@ -211,12 +210,3 @@ def _loss_of(shards: Sequence[ShardFigures]) -> float:
     """Compute the information loss in percent; the total is that of columns with a spread of 1."""
     numbers = 2 * shards[0].points * sum(shard.released for shard in shards)
     return information_loss(sum(shard.squares for shard in shards), float(numbers))
-
-
-def _joined_accounts(accounts: Sequence[Mended | None]) -> Mended:
-    """Add up what was mended in each shard."""
-    known = [account for account in accounts if account is not None]
-    return {
-        name: {key: sum(account[name][key] for account in known) for key in counts}
-        for name, counts in known[0].items()
-    }

@@ -1,6 +1,5 @@
 """The first reading of all parts: how coordinates are spread, where rows lie, and whose."""
 
-import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.errors import BadInput
+from trajanon.common.errors import BadInput, MergedWarning, warn
 from trajanon.files.trajectory_files import read_subjects
 from trajanon.grouping.k_promise import check_enough
 from trajanon.release.plan import Scales
@@ -21,8 +20,6 @@ from trajanon.shards.sorted_runs import count_different, merged, write_run
 from trajanon.trajectories.subjects import Identities, Merged, Nameless, merged_sentences
 from trajanon.trajectories.times import EndsSeen, timing_for
 from trajanon.trajectories.trajectories import Trajectories
-
-_LOG = logging.getLogger(__name__)
 
 SAMPLE = 200_000
 """Rows of all parts by which space is halved, at least."""
@@ -173,7 +170,7 @@ def _with_people(
         merged_names = count_different(paths, "person", "name") - people
         found = Identities(None, None, merged=Merged(names=merged_names))
     for sentence in merged_sentences(found.merged):
-        _LOG.warning("%s: %s", table.folder, sentence)
+        warn(MergedWarning(f"{table.folder}: {sentence}", "names", str(table.folder)))
     return replace(table, provenance=found.counted_in(table.provenance)), people
 
 

@@ -19,7 +19,7 @@ from trajanon.files.release_formats import read_release
 from trajanon.files.release_lines import clock_of, line_numbers
 from trajanon.release.release import Release
 from trajanon.release.release_check import check, report_of
-from trajanon.release.report import report_beside
+from trajanon.release.report import Report, checked, report_beside
 from trajanon.release.snapping import RoadsToFollow, traced
 from trajanon.release.verdict import verdict
 from trajanon.trajectories.times import Clock
@@ -123,7 +123,7 @@ def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) ->
 
     problems = check(release, k=2).problems
     if isinstance(release, Release):
-        report: Mapping[str, Any] | None = release.report
+        report: Report | None = checked(release.report)
     else:
         report = report_beside(Path(release)) if problems else report_of(Path(release))
     if report is not None:
@@ -134,8 +134,7 @@ def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) ->
         raise BadInput(f"{name} is no release to count on: {problems[0]}")
 
     # Only the holder's report says whether k is of people.
-    counts_people = report is not None and report["counted"] == "subjects"
-    k = report["k"] if report is not None and counts_people else None
+    k = report.k if report is not None and report.counted == "subjects" else None
     rows = release.trajectories if isinstance(release, Release) else read_release(release)
     return ReleasedLines.of(rows, k)
 

@@ -7,10 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
+from trajanon.common.errors import TrajanonWarning, warn
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import MissingName, Settings
 from trajanon.grouping.bound.lower_bound import lower_bound, nearest_bound
-from trajanon.grouping.k_promise import check_enough
+from trajanon.grouping.k_promise import check_enough, check_k
 from trajanon.grouping.loss import information_loss, standardise
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.tables.table_columns import read_table_columns
@@ -34,11 +37,12 @@ def bound_table(
     **options: Any,
 ) -> dict[str, Any]:
     """Microaggregate a table of numbers, and bound what any groups would lose; ready for JSON."""
+    k = check_k(k)
     settings = Settings(**options)  # and nothing else: the bound counts all columns alike
     table = read_table_columns(Path(path), columns, missing=missing)
     check_enough(len(table.records), k)
     for notice in table.notices:
-        _LOG.warning(notice.sentence())
+        warn(TrajanonWarning(notice.sentence(), type(notice).__name__))
     _LOG.info(
         "searching %s rows for groups and for a bound: %s",
         f"{len(table.records):,}",
@@ -67,6 +71,6 @@ def bound_table(
         "bound": information_loss(least, partition.sst),
         "gap": 100.0 * (reached - least) / reached if reached > 0.0 else 0.0,
         "certified": certified,
-        "stages": [stage.account for stage in partition.stages],
+        "stages": [to_builtins(stage.rounded) for stage in partition.stages],
         "stopped": stopped,
     }

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
+from msgspec import to_builtins
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
@@ -155,6 +156,7 @@ def microaggregate_table(
     2  52.0
     3  52.0
     """
+    k = check_k(k)
     search_options(options)  # checked before the table is read
     for option, names in (("columns", columns), ("keep", keep)):
         if isinstance(names, str):
@@ -245,7 +247,7 @@ def _account(
             "linkage_mean": float(chance.mean()),
             "near_original": float((np.abs(away) <= NEAR_VALUE).all(axis=1).mean()),
         },
-        "stages": [stage.account for stage in partition.stages],
+        "stages": [to_builtins(stage.rounded) for stage in partition.stages],
         "stopped": partition.stopped,
     }
 
@@ -357,7 +359,7 @@ def check_table(
     >>> findings.diversity["ill"].distinct  # and whoever is 52 is not ill
     1
     """
-    check_k(k)
+    k = check_k(k)
     if isinstance(sensitive, str):
         raise BadInput(f"sensitive must be a list of names (got {sensitive!r})")
     table, chosen = rows_as_written(Path(path), columns, sensitive)

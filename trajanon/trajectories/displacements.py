@@ -1,12 +1,14 @@
 """How far points moved, and how lengths of lines change."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from threading import Event
 from typing import NamedTuple
 
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints, Metres
+from trajanon.common.inputs import Finite
 from trajanon.common.workers import in_parts
 from trajanon.trajectories.geodesy import metres_between, metres_of_degrees
 
@@ -18,8 +20,14 @@ _BINS = 12_500
 """Bins from a millimetre to some 70,000 km, each 0.2 % wide."""
 
 
-Summary = Mapping[str, float]
-"""The mean, median, 95 % and largest of errors, by name."""
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The mean, median, 95 % and largest of errors."""
+
+    mean: Finite
+    median: Finite
+    p95: Finite
+    max: Finite
 
 
 def summary(metres: Floats | Metres) -> Summary:
@@ -27,12 +35,9 @@ def summary(metres: Floats | Metres) -> Summary:
     mean = float(metres.mean(dtype=np.float64))
     farthest = float(metres.max())
     flat = metres.reshape(-1)
-    return {
-        "mean": mean,
-        "median": float(np.median(flat, overwrite_input=True)),
-        "p95": float(np.percentile(flat, 95, overwrite_input=True)),
-        "max": farthest,
-    }
+    median = float(np.median(flat, overwrite_input=True))
+    p95 = float(np.percentile(flat, 95, overwrite_input=True))
+    return Summary(mean, median, p95, farthest)
 
 
 class Histogram(NamedTuple):
@@ -60,8 +65,7 @@ class Histogram(NamedTuple):
             min(_LEAST * float(np.exp(place * _STEP)), self.largest) if place else 0.0
             for place in places  # the first bin is of those under a thousandth
         )
-        mean = self.total / max(total, 1)
-        return {"mean": mean, "median": median, "p95": p95, "max": self.largest}
+        return Summary(self.total / max(total, 1), median, p95, self.largest)
 
 
 def joined_histograms(parts: Sequence[Histogram]) -> Histogram:

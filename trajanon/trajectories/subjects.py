@@ -2,8 +2,10 @@
 
 import re
 import string
+import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -139,7 +141,8 @@ def _number_key(name: str) -> str | None:
     return f"{sign}{padded[:zeros]}.{padded[zeros:]}"
 
 
-class Merged(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Merged:
     """How many names, and subjects with copies of a recording, count as another one's."""
 
     names: int = 0
@@ -311,4 +314,4 @@ def count_of(provenance: Mapping[str, Any], name: str) -> int | None:
     """Read what a provenance counts; None if it does not."""
     counts = provenance.get("counts")
     count = counts.get(name) if isinstance(counts, Mapping) else None
-    return count if type(count) is int and count >= 0 else None
+    return count if type(count) is int and 0 <= count <= sys.maxsize else None

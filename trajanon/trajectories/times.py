@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 from zoneinfo import available_timezones
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
-from trajanon.common.settings import HEAVIEST, ReleaseSettings
+from trajanon.common.settings import HEAVIEST, ReleaseSettings, TimesName
 from trajanon.trajectories.geodesy import radii
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import Trajectories
@@ -31,7 +31,7 @@ WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 _WRITTEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 
-_SENTENCES = {
+_SENTENCES: Mapping[TimesName, str] = {
     "of-day": "times are seconds since 00:00 local time ({zone}) of a day that begins at 03:00, "
     "rounded to {step} s",
     "of-week": "times are seconds since Monday 00:00 local time ({zone}) of a week that begins at "
@@ -51,7 +51,7 @@ def _zones() -> frozenset[str]:
 class Clock:
     """How the times of a release are counted, as its sentence says: departures from 03:00 on."""
 
-    times: str  # one of these
+    times: TimesName
     timezone: str  # the local zone, by its name in the IANA database
     step: int  # seconds; written times are multiples
 
@@ -159,15 +159,10 @@ class Timing:
         assert trajectories.times is not None
         return self.clock.of(trajectories.times)
 
-    @property
-    def account(self) -> dict[str, Any]:
-        """Return how times are released, ready for JSON."""
-        return asdict(self.clock) | {"minute_worth": self.minute_worth}
-
-    def alone(self, times: Floats) -> dict[str, Any]:
-        """Name the hours in which one line alone departs, and count all, ready for JSON."""
+    def hours_alone(self, times: Floats) -> tuple[list[str], int]:
+        """Name the hours in which one line alone departs, and count all with departures."""
         hours, lines = np.unique(self.clock.whole_hour(times[:, 0]), return_counts=True)
-        return {"hours": [*map(self.clock.text, hours[lines == 1].tolist())], "of": len(hours)}
+        return [*map(self.clock.text, hours[lines == 1].tolist())], len(hours)
 
     def departures(self, tracks: Tracks) -> Floats:
         """Count the time by this clock at each point of the tracks, (t,)."""

@@ -1,6 +1,5 @@
 """Trajectories: the one shape of data that extraction makes and the method takes."""
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -8,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Hashes, Ints
-from trajanon.common.errors import BadInput
-from trajanon.common.number_text import UNITS, number_of, page, shown
+from trajanon.common.errors import BadInput, MergedWarning, warn
+from trajanon.common.number_text import UNITS, UnitName, number_of, page, shown
 from trajanon.trajectories.subjects import column_of, identities, merged_sentences, numbered
 from trajanon.trajectories.tracks import (
     STEPS,
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Rows = TypeVar("Rows", bound="TrajectoryRows")
-
-_LOG = logging.getLogger(__name__)
 
 HOPS = 16
 """Hops, from a fix to the next, by which a recording is known again: those of least hashes."""
@@ -56,6 +53,7 @@ class TrajectoryRows:
     true_ends: Bools | None = None
 
     def __post_init__(self) -> None:
+        self._convert_numbers()
         if self.points.ndim != 3 or self.points.shape[2] != 2:
             raise BadInput(
                 f"points must have shape (n, points, 2), lat and lon; got {self.points.shape}"
@@ -69,6 +67,18 @@ class TrajectoryRows:
             refuse_odd_times_along(self.times.ravel(), begins.ravel(), "trajectory {}")
         if self.tracks is not None:
             self._refuse_other_tracks(self.tracks)
+
+    def _convert_numbers(self) -> None:
+        """Make arrays of the types that the kernels were compiled for."""
+        for name, kind in (("points", np.float64), ("times", np.float64), ("true_ends", np.bool_)):
+            values = getattr(self, name)
+            if values is None:
+                continue
+            try:
+                converted = np.asarray(values, dtype=kind)
+            except (TypeError, ValueError) as error:
+                raise BadInput(f"{name} must be numbers: {error}") from error
+            object.__setattr__(self, name, converted)
 
     def _refuse_odd_shapes(self) -> None:
         n, m = self.points.shape[:2]
@@ -95,7 +105,7 @@ class TrajectoryRows:
             known = identities(self.subject, self.trace)
             way_out = "number them yourself to tell them apart"
             for sentence in merged_sentences(known.merged, way_out):
-                _LOG.warning("%s", sentence)
+                warn(MergedWarning(sentence, "names"))
             object.__setattr__(self, "subject", known.subject)
             object.__setattr__(self, "provenance", known.counted_in(self.provenance))
         if self.trace is not None and not _is_whole(self.trace):
@@ -157,7 +167,7 @@ class TrajectoryRows:
         return None if attribution is None else str(attribution)
 
     @property
-    def unit(self) -> str:
+    def unit(self) -> UnitName:
         """Name one of them: a ``trip`` from start to end, a ``day``, or a ``trajectory``."""
         return unit_of(self.provenance)
 
@@ -401,7 +411,7 @@ def marked(attribution: str | None) -> str:
     return f"Made as published, {FOR_COMPARISON}.{f' {attribution}' if attribution else ''}"
 
 
-def unit_of(provenance: Mapping[str, Any]) -> str:
+def unit_of(provenance: Mapping[str, Any]) -> UnitName:
     """Name what one trajectory is: a ``trip``, a ``day`` of trips, or else a ``trajectory``."""
     if "days" in provenance:
         return "day"

@@ -17,7 +17,7 @@ from trajanon.files.trajectory_files import write_trajectories
 from trajanon.grouping import loss
 from trajanon.maps.drawing import match, release_and_originals
 from trajanon.release.release_words import cost
-from trajanon.release.report import read_report
+from trajanon.release.report import checked, json_ready, read_report
 from trajanon.trajectories.displacements import displacement
 
 pytestmark = pytest.mark.usefixtures("few_moves")
@@ -44,7 +44,7 @@ def test_alignment_tells_nothing_in_the_release(tmp_path: Path) -> None:
     assert release.report["alignment"] is not None
     release.write(tmp_path / "out.parquet")
     assert trajanon.check(tmp_path / "out.parquet", 3).holds
-    assert read_report(tmp_path / "out.parquet") == release.report
+    assert json_ready(read_report(tmp_path / "out.parquet")) == release.report
     assert dict(release.trajectories.provenance) == {"attribution": None, "counted": "subjects"}
 
 
@@ -67,7 +67,7 @@ def test_windows_slide_unless_it_is_declined(run: Run, here: Path) -> None:
     assert answer.code == 0, answer.err
     alignment = report_in(here)["alignment"]
     assert len(alignment["starts"]) == 40
-    assert cost(report_in(here)) in answer.out.splitlines()
+    assert cost(checked(report_in(here))) in answer.out.splitlines()
     for word in ("as cut", "as slid", "without sliding"):
         assert word not in answer.out.lower()
     declined = run("anonymize", "-k", 3, "--as-published")
@@ -96,7 +96,8 @@ def test_the_map_shows_windows_as_slid(run: Run, here: Path) -> None:
     before = trajanon.read_trajectories(here / "trajectories.parquet")
     after = before.slid(np.array(report_in(here)["alignment"]["starts"]))
     release = trajanon.read_release(here / "anonymized.parquet")
-    matched, report = match(before, release, report_in(here))
+    report = checked(report_in(here))
+    matched = match(before, release, report)
     assert np.array_equal(matched.slid.points, after.points)
     found = release_and_originals(matched, report).layers["originals"]
     # Half a millionth is rounded either way.

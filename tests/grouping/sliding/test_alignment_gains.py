@@ -27,7 +27,7 @@ from trajanon.common.arrays import dense
 from trajanon.common.settings import RefinementName
 from trajanon.extract import extract
 from trajanon.grouping.refinements.annealing import PASS
-from trajanon.release.report import checked, released_of
+from trajanon.release.report import checked
 from trajanon.trajectories.tracks import STEPS
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -121,6 +121,6 @@ def test_streets_of_san_francisco_end_nearer() -> None:
         assert moved[1] < share * moved[0]
     assert release.report["information_loss"] < plain.report["information_loss"]
     alignment = release.report["alignment"]
-    kept = released_of(before, checked(release.report))
+    kept = checked(release.report).released_of(before)
     assert lie_well(kept, kept.slid(np.array(alignment["starts"])))
     assert min(release.report["sizes"]) >= 4

@@ -18,7 +18,7 @@ from trajanon.files.trajectory_files import read_trajectories
 from trajanon.grouping.sliding import placing
 from trajanon.grouping.sliding.placing import placed
 from trajanon.release.originals import matched
-from trajanon.release.report import checked, released_of
+from trajanon.release.report import checked
 from trajanon.shards.parts import anonymize_parts
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks, joined_tracks
 from trajanon.trajectories.trajectories import Trajectories
@@ -152,7 +152,7 @@ def test_whoever_meets_only_on_another_run_is_averaged_there() -> None:
     release = trajanon.anonymize(windows, 3, effort="fast")
     report = checked(release.report)
     assert release.report["displacement"]["mean"] < 20.0
-    found = matched(released_of(windows, report), release.trajectories, report)
+    found = matched(report.released_of(windows), release.trajectories, report)
     assert (tracks_of(found.slid).run % 2 == 1).all()
     assert release.report["alignment"]["slid"] == 1.0
     assert evaluate(windows, release.trajectories, release.report).holds

@@ -21,7 +21,7 @@ def published(matched: Matched, report: Report) -> Published:
         originals.points,
         matched.lines,
         matched.labels,
-        report["k"],
+        report.k,
         subjects,
         unit=originals.unit,
         own_row=matched.own_row,

@@ -20,7 +20,7 @@ from trajanon.grouping.bound.pricing import (
     pricing_problem,
     search_best,
 )
-from trajanon.grouping.k_promise import check_enough
+from trajanon.grouping.k_promise import check_enough, check_k
 from trajanon.grouping.methods.distance_methods import mdav
 from trajanon.grouping.neighbours import exact_neighbours
 from trajanon.grouping.problem import Problem
@@ -139,6 +139,7 @@ def lower_bound(
     >>> round(trajanon.microaggregate(records, k=2).information_loss, 4)
     0.9901
     """
+    k = check_k(k)
     table = loss.as_records(X)
     n = len(table)
     check_enough(n, k)

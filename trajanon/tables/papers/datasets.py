@@ -1,6 +1,5 @@
 """The data sets of the papers, and trajectories, as tables of numbers."""
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.errors import BadInput, FileProblem, TrajanonWarning, warn
 from trajanon.common.inputs import regular
 from trajanon.common.method_parameters import search_options
 from trajanon.common.number_text import number_of
@@ -22,8 +21,6 @@ from trajanon.files.trajectory_files import read_trajectories
 from trajanon.grouping.loss import information_loss, sse, standardise
 from trajanon.grouping.problem import Problem
 from trajanon.tables.table_columns import read_table_columns
-
-_LOG = logging.getLogger(__name__)
 
 PAPERS = ("Census", "Tarragona", "EIA")
 """Data sets of the papers that were published; others are trajectories."""
@@ -140,7 +137,7 @@ def known_as(numbers: Floats) -> str | None:
 def _of_user(file: Path) -> Dataset:
     table = read_table_columns(file, missing="drop")
     for notice in table.notices:
-        _LOG.warning(notice.sentence())
+        warn(TrajanonWarning(notice.sentence(), type(notice).__name__, str(file)))
     name = known_as(table.records)
     dataset = _large_enough(name or file.stem, standardise(table.records), file)
     return replace(dataset, own=True, published=name is not None)

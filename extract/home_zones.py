@@ -1,0 +1,216 @@
+"""Where somebody's tracks begin, end and stay again and again; and the zones that hide this.
+
+A zone is a circle that does not have its place in the middle: its centre lies off the place by a
+way that the holder's key draws. All within `Radius.least` metres of the place is hidden, and
+whoever knows the circle knows of the place only that it is less than `Radius.shift` metres, and
+the width of a place, from its centre.
+"""
+
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.errors import BadInput
+from trajanon.extract.points import Points
+from trajanon.extract.rules import Rules
+from trajanon.extract.split import gaps_of, stays_of
+from trajanon.trajectories.geodesy import EQUATOR, cells, in_space, metres_between, radii, wrapped
+
+_STAY_WIDTH = 50.0  # metres; who moves less for five minutes stays
+_STEP = 20.0  # metres between places that are looked at on the way from one point to the next
+_LEAST = 50.0  # metres of the smallest radius
+_MOST = 20_000.0  # metres of the largest
+
+
+class Radius(NamedTuple):
+    """How far a place is hidden, in metres.
+
+    Attributes
+    ----------
+    least
+        All within this distance of a place is hidden, as the crow flies and so along the way.
+    most
+        The distance that is hidden around a place is drawn between ``least`` and this.
+
+    Examples
+    --------
+    >>> from trajanon.extract import Radius
+    >>> Radius(200.0, 500.0).shift
+    300.0
+    """
+
+    least: float = 200.0
+    most: float = 500.0
+
+    @property
+    def shift(self) -> float:
+        """The longest way from a place to the centre of its circle."""
+        return self.most - self.least
+
+    @property
+    def width(self) -> float:
+        """Ends nearer than this to each other are ends at one place."""
+        return self.least / 2.0
+
+    @property
+    def circle(self) -> float:
+        """The radius of the circle."""
+        return self.most + self.width
+
+
+RADIUS = Radius()
+"""How far places are hidden, unless another radius is named."""
+
+
+def radius_of(text: str) -> Radius:
+    """Read two distances, such as 200-500.
+
+    >>> radius_of("300-800")
+    Radius(least=300.0, most=800.0)
+
+    Raises
+    ------
+    BadInput
+        If they are no two numbers, too small or too large, or too near each other to hide a place.
+    """
+    try:
+        least, most = map(float, text.split("-"))
+    except ValueError:
+        raise BadInput(
+            f"`radius` must be two distances in metres such as 200-500 (got {text!r})"
+        ) from None
+
+    if not (least >= _LEAST and 2.0 * least <= most <= _MOST):
+        raise BadInput(
+            f"`radius` must begin at {_LEAST:g} m or more, and end at twice that or more, up to "
+            f"{_MOST:,.0f} m, so that the circle does not show its place (got {text!r})"
+        )
+    return Radius(least, most)
+
+
+class Zones(NamedTuple):
+    """Circles that hide places.
+
+    Attributes
+    ----------
+    lat, lon
+        Centres in degrees, shape (zones,).
+    radius
+        Of each circle, in metres.
+    """
+
+    lat: Floats
+    lon: Floats
+    radius: float
+
+    def hide(self, lat: Floats, lon: Floats) -> Bools:
+        """Mark which points lie inside a circle."""
+        centres = cKDTree(in_space(np.column_stack([self.lat, self.lon]), EQUATOR))
+        places = in_space(np.column_stack([lat, lon]), EQUATOR)
+        distance, _ = centres.query(places, distance_upper_bound=self.radius)
+        return np.asarray(np.isfinite(distance))
+
+    def meet(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
+        """Mark which ways from a point to the next come into a circle."""
+        over = wrapped(lon[start + 1] - lon[start])
+        up = lat[start + 1] - lat[start]
+        metres = metres_between(lat[start], lon[start], lat[start + 1], lon[start + 1])
+
+        # Places on each way, so near each other that no circle lies between two.
+        steps = np.ceil(metres / _STEP).astype(np.int64) + 1
+        way = np.repeat(np.arange(len(start)), steps)
+        first_step = np.cumsum(steps) - steps
+        share = (np.arange(len(way)) - first_step[way]) / steps[way]
+        hidden = self.hide(lat[start][way] + share * up[way], lon[start][way] + share * over[way])
+
+        return np.bincount(way[hidden], minlength=len(start)) > 0
+
+
+def zones_of(points: Points, rules: Rules, radius: Radius, places: Floats, key: bytes) -> Zones:
+    """Draw a circle around ends of tracks, where they stay again and again, and further places.
+
+    Parameters
+    ----------
+    points
+        One person's tracks, sorted by time; each piece is a track.
+    rules
+        Which speed is impossible, and how long a stay is.
+    radius
+        How far places are hidden.
+    places
+        Further places to hide: latitude and longitude, shape (n, 2).
+    key
+        The holder's: the same place gets the same circle again.
+    """
+    ends = _ends(points, rules)
+    stays = _stays(points, rules)
+    everywhere = np.concatenate([ends, places, stays])
+    alone_enough = np.arange(len(everywhere)) < len(ends) + len(places)
+
+    space = in_space(everywhere, EQUATOR)
+    near = cKDTree(space).query_ball_point(space, radius.width) if len(space) else []
+    middles: list[int] = []
+    shifts: list[complex] = []
+    covered = np.zeros(len(space), np.bool_)
+
+    # The place with most ends and stays around it first. A single stay is no home.
+    for middle in sorted(range(len(space)), key=lambda place: (-len(near[place]), place)):
+        if covered[middle] or not (alone_enough[middle] or len(near[middle]) > 1):
+            continue
+        covered[near[middle]] = True
+
+        # Two ways drawn for one home would show more of it than one: neighbours share theirs.
+        away = np.linalg.norm(space[middles] - space[middle], axis=1)
+        is_neighbour = len(away) > 0 and away.min() <= radius.most
+        nearest = int(away.argmin()) if is_neighbour else -1
+        shifts.append(shifts[nearest] if is_neighbour else _shift(everywhere[middle], radius, key))
+        middles.append(middle)
+
+    lat, lon = _moved(everywhere[middles], np.array(shifts, complex)).T
+    return Zones(lat, lon, radius.circle)
+
+
+def _ends(points: Points, rules: Rules) -> Floats:
+    """Return the places where tracks begin and end, shape (n, 2).
+
+    A first fix may lie far off: where the next cannot be reached from it, that is an end as well;
+    so with the last.
+    """
+    first, size = points.pieces
+    last = first + size - 1
+    *_, fast = gaps_of(points, rules)
+    second = first[(size > 1) & fast[np.minimum(first + 1, len(points) - 1)]] + 1
+    before_last = last[(size > 1) & fast[last]] - 1
+
+    rows = np.concatenate([first, last, second, before_last])
+    return np.column_stack([points.lat[rows], points.lon[rows]])
+
+
+def _stays(points: Points, rules: Rules) -> Floats:
+    """Return the point in the middle of each stay, shape (n, 2)."""
+    stays = stays_of(points, rules, _STAY_WIDTH)
+    begins = stays.copy()
+    begins[1:] &= ~(stays[:-1] & points.follows[1:])
+    ends = stays.copy()
+    ends[:-1] &= ~(stays[1:] & points.follows[1:])
+
+    rows = (np.flatnonzero(begins) + np.flatnonzero(ends)) // 2
+    return np.column_stack([points.lat[rows], points.lon[rows]])
+
+
+def _shift(place: Floats, radius: Radius, key: bytes) -> complex:
+    """Draw the way to the centre of a circle, evenly over a disc: metres east, imaginary north."""
+    cell = cells(place[None], radius.most)[0]
+    drawn = blake2b(int(cell).to_bytes(8, "little", signed=True), key=key, person=b"home zones")
+    turn, share = np.frombuffer(drawn.digest()[:16], np.uint64) / 2.0**64
+    return complex(radius.shift * np.sqrt(share) * np.exp(2j * np.pi * turn))
+
+
+def _moved(places: Floats, metres: NDArray[np.complex128]) -> Floats:
+    """Return the places some metres to the east and, imaginary, north, in degrees."""
+    north, east = radii(np.radians(places[:, 0]))
+    return places + np.degrees(np.column_stack([metres.imag / north, metres.real / east]))

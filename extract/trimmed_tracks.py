@@ -1,0 +1,243 @@
+"""One person's tracks, before they are shared: cut where this person begins, ends and stays.
+
+This is not k-anonymity. What is left is the true way, and shows where the person goes elsewhere.
+"""
+
+import csv
+import io
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from trajanon.common.arrays import Floats, Ints
+from trajanon.common.atomic_output import replacing
+from trajanon.common.errors import BadInput, NoTrajectories
+from trajanon.common.progress import Progress, silent
+from trajanon.extract.extraction import From, traces
+from trajanon.extract.home_zones import RADIUS, Radius, Zones, zones_of
+from trajanon.extract.points import Points, batch, drop_impossible, settle_times, sort_by_time
+from trajanon.extract.rules import Rules
+from trajanon.extract.sources.trace_pieces import joined_pieces
+from trajanon.extract.split import gaps_of, keep
+
+FORMATS = (".gpx", ".csv")
+
+_RULES = Rules(max_pause=300.0, max_gap=2_000.0)
+
+
+@dataclass(frozen=True)
+class Trimmed:
+    """What was read, and what of it was cut.
+
+    Attributes
+    ----------
+    names
+        Of persons in the source; all count as one.
+    tracks, tracks_left
+        Tracks that were read; those of which something is left.
+    places
+        Circles that were cut out.
+    metres, metres_cut, seconds, seconds_cut
+        Of all tracks, and what of it was cut; seconds of tracks with times.
+    points_dropped
+        That are no places on Earth, or have no time in a track with times.
+    unread
+        What readers left out, by reason.
+
+    Examples
+    --------
+    >>> from trajanon.extract import Trimmed
+    >>> trimmed = Trimmed(1, 2, 2, 3, 9_000.0, 2_500.0, 3_600.0, 900.0, 0, {})
+    >>> f"{trimmed.metres_cut / trimmed.metres:.0%} cut around {trimmed.places} places"
+    '28% cut around 3 places'
+    """
+
+    names: int
+    tracks: int
+    tracks_left: int
+    places: int
+    metres: float
+    metres_cut: float
+    seconds: float
+    seconds_cut: float
+    points_dropped: int
+    unread: Mapping[str, int]
+
+
+def trim(
+    source: From,
+    out: str | os.PathLike[str],
+    key: bytes,
+    *,
+    radius: Radius = RADIUS,
+    hide: Floats | None = None,
+    times: bool = True,
+    columns: Mapping[str, str] | None = None,
+    progress: Progress = silent,
+) -> Trimmed:
+    """Write one person's tracks without the surroundings of where they begin, end and stay.
+
+    Names, descriptions, devices, heights, heart rates and all else but places and times are left
+    out.
+
+    Parameters
+    ----------
+    source
+        Files and folders of any kind that `extract` reads.
+    out
+        GPX or CSV to write; the suffix decides.
+    key
+        The holder's, which draws the circles that are cut out: the same for the same place.
+    radius
+        How far places are hidden.
+    hide
+        Further places to hide: latitude and longitude, shape (n, 2).
+    times
+        Whether to write times, where there are any.
+    columns
+        Columns of tables, as in `extract`.
+    progress
+        Called with the state of the work.
+
+    Raises
+    ------
+    BadInput
+        If the output has another suffix, or a file makes no sense.
+    NoTrajectories
+        If nothing is left.
+
+    Examples
+    --------
+    A walk of 2,200 m to the north, without what is near its ends:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from trajanon.extract import trim
+    >>> fixes = {"id": "walk", "lat": np.arange(41.0, 41.0205, 0.0005), "lon": 2.0}
+    >>> pd.DataFrame(fixes).to_csv("walk.csv", index=False)
+    >>> trimmed = trim("walk.csv", "shared.gpx", key=bytes(range(32)))
+    >>> trimmed.tracks, trimmed.places, trimmed.metres > trimmed.metres_cut > 400.0
+    (1, 2, True)
+    """
+    out = Path(out)
+    if out.suffix.lower() not in FORMATS:
+        raise BadInput(f"{out} must end in {' or '.join(FORMATS)}")
+
+    counts = Counter[str]()
+    recorded = list(
+        joined_pieces(traces(source, columns=columns, counts=counts, progress=progress), counts)
+    )
+    given = batch(recorded) if recorded else None
+    clean = None if given is None else sort_by_time(settle_times(drop_impossible(given)))
+    if given is None or clean is None or not len(clean):
+        raise NoTrajectories("there are no points on Earth in these files: name others")
+
+    hide = np.empty((0, 2)) if hide is None else hide
+    clean, left, zones = cut_places(clean, radius, hide, key)
+    if not len(left):
+        raise NoTrajectories(
+            "nothing is left: all of these tracks are near their ends, or near where they stay; "
+            f"share longer ones, or choose a smaller `radius` than {radius.least:g}-{radius.most:g}"
+        )
+    if not times:
+        left = replace(left, time=np.full(len(left), np.nan))
+
+    names = [source] if isinstance(source, str | os.PathLike) else list(source)
+    write = _gpx if out.suffix.lower() == ".gpx" else _csv
+    with replacing(out, inputs=[Path(name) for name in names], public=(out,)) as (draft,):
+        draft.write_text(write(left), encoding="utf-8")
+
+    metres, seconds = _extent(clean)
+    metres_left, seconds_left = _extent(left)
+    return Trimmed(
+        names=len({trace.subject for trace in recorded} - {None}),
+        tracks=len(np.unique(clean.trace)),
+        tracks_left=len(np.unique(left.trace)),
+        places=len(zones.lat),
+        metres=metres,
+        metres_cut=metres - metres_left,
+        seconds=seconds,
+        seconds_cut=seconds - seconds_left,
+        points_dropped=len(given) - len(clean),
+        unread=+counts,  # without what is zero
+    )
+
+
+def cut_places(
+    points: Points, radius: Radius, hide: Floats, key: bytes
+) -> tuple[Points, Points, Zones]:
+    """Split tracks at pauses, and cut the places of a person; return both, and the zones."""
+    pause, far, _ = gaps_of(points, _RULES)
+    tracks = points.cut(pause | far)
+    zones = zones_of(tracks, _RULES, radius, hide, key)
+    left = keep(tracks, ~zones.hide(tracks.lat, tracks.lon), zones.meet)
+
+    # A point alone is no track.
+    _, size = left.pieces
+    return tracks, left.take(np.repeat(size > 1, size)), zones
+
+
+def _extent(points: Points) -> tuple[float, float]:
+    """Measure all pieces: metres of way, and seconds of those with times."""
+    follows = np.flatnonzero(points.follows)
+    seconds = points.time[follows] - points.time[follows - 1]
+    return float(points.hops.sum()), float(np.nansum(seconds))
+
+
+def _rows(points: Points) -> Iterator[tuple[int, int, str, str, str]]:
+    """Yield track, piece, latitude, longitude and time of each point, as they are written."""
+    for track, piece, lat, lon, time in zip(
+        _numbered(points.trace),
+        _numbered(points.piece),
+        points.lat.tolist(),
+        points.lon.tolist(),
+        points.time.tolist(),
+        strict=True,
+    ):
+        # More digits would be the device's own, and six are a tenth of a metre.
+        yield track, piece, f"{lat:.6f}", f"{lon:.6f}", "" if np.isnan(time) else _moment(time)
+
+
+def _numbered(rising: Ints) -> list[int]:
+    """Number from 1 what rises, without holes: a hole would tell of a track that was cut whole."""
+    steps = np.diff(rising, prepend=rising[:1]) > 0
+    numbers: list[int] = (1 + np.cumsum(steps)).tolist()
+    return numbers
+
+
+def _moment(time: float) -> str:
+    return f"{datetime.fromtimestamp(time // 1.0, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _csv(points: Points) -> str:
+    """Write a row for each point."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["id", "part", "lat", "lon", "time"])
+    table.writerows(_rows(points))
+    return text.getvalue()
+
+
+def _gpx(points: Points) -> str:
+    """Write GPX 1.1 with nothing in it but places and times, a segment for each piece."""
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<gpx version="1.1" creator="trajanon" xmlns="http://www.topografix.com/GPX/1/1">',
+    ]
+    last_track, last_piece = 0, 0
+    for track, piece, lat, lon, time in _rows(points):
+        if track != last_track:
+            lines += ["</trkseg></trk>"] * (last_track > 0) + ["<trk><trkseg>"]
+        elif piece != last_piece:
+            lines += ["</trkseg><trkseg>"]
+        last_track = track
+        last_piece = piece
+        moment = f"<time>{time}</time>" if time else ""
+        lines.append(f'<trkpt lat="{lat}" lon="{lon}">{moment}</trkpt>')
+
+    return "\n".join([*lines, "</trkseg></trk>", "</gpx>", ""])

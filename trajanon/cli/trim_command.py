@@ -1,0 +1,80 @@
+"""trajanon trim."""
+
+from pathlib import Path
+
+from trajanon.cli.messages import show_json, tell
+from trajanon.cli.options import options
+from trajanon.common.number_text import metres, number_of, span
+
+_TRIMMED = Path("trimmed.gpx")
+
+
+@options(
+    paths="Files and folders with one person's tracks, of any kind that extract reads.",
+    radius="What is hidden around a place, in metres: a distance between these two, drawn by your "
+    "key.",
+    hide="A further place to hide: LAT,LON, or a file of points; may be given several times.",
+    times="Write the times, if there are any.",
+    columns="Columns of tables, as in extract: lat=...,lon=...,time=...,id=...",
+    key=("A file for your key, or with it.", "the one of all your releases"),
+    out=("File to write: .gpx or .csv.", f"{_TRIMMED}"),
+)
+def trim(
+    paths: list[str],
+    *,
+    radius: str = "200-500",
+    hide: list[str] | None = None,
+    times: bool = True,
+    columns_text: str | None = None,
+    key: Path | None = None,
+    out: Path = _TRIMMED,
+    as_json: bool = False,
+) -> None:
+    """Cut home, work and other ends from one person's tracks, before they are shared."""
+    from dataclasses import asdict
+
+    from trajanon.cli.progress_bars import bars
+    from trajanon.extract import trim as trim_tracks
+    from trajanon.extract.earth.named_places import middles
+    from trajanon.extract.home_zones import radius_of
+    from trajanon.extract.sources.columns import parse_columns
+    from trajanon.release.holder_key import holders_key
+
+    distances = radius_of(radius)
+    if not as_json:
+        tell(
+            "This is not k-anonymity: it hides where tracks begin, end and stay, nothing else. "
+            "Who meets you on the way between may know that it is you."
+        )
+    places = middles(hide or [], distances.width)
+    with bars() as progress:
+        trimmed = trim_tracks(
+            paths,
+            out,
+            holders_key(key),
+            radius=distances,
+            hide=places,
+            times=times,
+            columns=parse_columns(columns_text) if columns_text else None,
+            progress=progress,
+        )
+
+    if as_json:
+        show_json(asdict(trimmed))
+        return
+    if trimmed.names > 1:
+        tell(f"These tracks have {trimmed.names} names of persons, and are taken as one person's.")
+    lost = f"{metres(trimmed.metres_cut)} of {metres(trimmed.metres)}"
+    if trimmed.seconds:
+        lost += f", and {span(trimmed.seconds_cut)} of {span(trimmed.seconds)},"
+    tell(f"Cut {lost} around {number_of(trimmed.places, 'place')}.")
+    if trimmed.points_dropped:
+        tell(f"Left out {number_of(trimmed.points_dropped, 'point')} without a place or a time.")
+    for reason, number in trimmed.unread.items():
+        tell(f"Left out {number:,} {reason}.")
+    nothing_left = trimmed.tracks - trimmed.tracks_left
+    if nothing_left:
+        tell(f"Of {number_of(nothing_left, 'track')} nothing is left.")
+    tell(
+        f"Wrote {number_of(trimmed.tracks_left, 'track')} to {out}. Look at it before you share it."
+    )
