@@ -90,7 +90,7 @@ def test_with_other_options_a_run_begins_from_the_start(
     assert not list(root.iterdir())
 
 
-@pytest.mark.parametrize("writes", [1, 6, 9, 13, 20])
+@pytest.mark.parametrize("writes", [1, 6, 9, 13])
 def test_a_full_disk_is_one_sentence_and_leaves_no_original(
     tmp_path: Path, root: Path, writes: int
 ) -> None:
@@ -191,17 +191,16 @@ def test_scratch_that_others_could_read_is_refused(root: Path) -> None:
         pass
 
 
-def test_a_second_ctrl_c_waits_until_no_originals_are_left(root: Path) -> None:
+def test_a_second_ctrl_c_waits_until_no_originals_are_left(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def remove(folder: Path, **_: object) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         rmtree(folder)
 
     rmtree = shutil.rmtree
-    with (
-        suppress(KeyboardInterrupt),
-        patch.object(shutil, "rmtree", remove),
-        scratch_for("out", root, 0) as made,
-    ):
+    with suppress(KeyboardInterrupt), scratch_for("out", root, 0) as made:
         (made.rows / "part").touch()
+        monkeypatch.setattr(shutil, "rmtree", remove)
         raise KeyboardInterrupt
     assert not list(root.iterdir())

@@ -63,9 +63,8 @@ def test_lines_are_means_of_windows_that_slid_on_their_runs(
         assert len(set(line[members].tolist())) == 1
         mean = slid.points[members].mean(axis=0)
         assert np.abs(place[int(line[members[0]])] - mean).max() < 0.51e-7
-    assert (0.0 if report.alignment is None else report.alignment.slid) == pytest.approx(
-        (moved != 0).mean()
-    )
+    share = 0.0 if report.alignment is None else report.alignment.slid
+    assert share == pytest.approx((moved != 0).mean())
     assert report.n == n
     assert trajanon.check(out, k).holds
 

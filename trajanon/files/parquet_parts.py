@@ -22,27 +22,21 @@ class ParquetParts:
     schema_arrow: Any  # of the first
     n: int  # rows of all
     rows: Mapping[str, int] = field(default_factory=dict)  # of each part of a folder
-    row_groups: Sequence[int] | None = None  # the one of each file that is read; None: all
 
     def iter_batches(self, rows: int, columns: Sequence[str]) -> Iterator[Any]:
         """Read columns, at most a given number of rows at a time."""
-        for number, opened in enumerate(self.opened):
-            groups = None if self.row_groups is None else [self.row_groups[number]]
+        for opened in self.opened:
             with opened() as file:
-                yield from file.iter_batches(rows, groups, columns, use_threads=False)
+                yield from file.iter_batches(rows, columns=columns, use_threads=False)
 
     def read(self, columns: Sequence[str]) -> Any:
         """Read whole columns, of types that `arrow.sound` gives."""
         import pyarrow as pa
 
         tables = []
-        for number, opened in enumerate(self.opened):
+        for opened in self.opened:
             with opened() as file:
-                if self.row_groups is None:
-                    table = file.read(columns, use_threads=False)
-                else:
-                    group = self.row_groups[number]
-                    table = file.read_row_group(group, columns, use_threads=False)
+                table = file.read(columns, use_threads=False)
                 tables.append(pa.table({name: arrow.sound(table[name]) for name in columns}))
         return pa.concat_tables(tables, promote_options="permissive")
 

@@ -147,7 +147,7 @@ def anonymize_parts(
         if shards > 1:
             _refuse_what_needs_all(table, capacity, with_ledger=ledger is not None)
             size = SCRATCH * folder.size(states)
-            scratch = stack.enter_context(scratch_for(str(place), scratch_root(client), size))
+            scratch = stack.enter_context(scratch_for(place.path, scratch_root(client), size))
         elif ledger is not None:
             book = stack.enter_context(opened(ledger, new=True))
             entry = stack.enter_context(book.recording(out))

@@ -1,19 +1,21 @@
 """The rows of all parts, written once, each to its shard; and those of a shard, read again.
 
-A part becomes a file with a group of rows for each shard that has any. Coordinates are written as
+A part becomes a file in which the rows of each shard follow one another. Coordinates are written as
 the bits that differ from those of the point before: that is exact, and takes two thirds of the
 space.
 """
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.remote_folder import Folder
 from trajanon.files import arrow, geoparquet
-from trajanon.files.parquet_parts import ParquetParts, part_opened
+from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import read_along, true_ends_of
 from trajanon.shards.halving import Half, shard_count, shards_of_rows
 from trajanon.shards.parts_table import Part, PartsTable
@@ -34,12 +36,24 @@ class ShardRows(NamedTuple):
     trajectories: Trajectories
 
 
+class Pieces(NamedTuple):
+    """Which rows and bytes of what was written of each part are a shard's, (parts, shards)."""
+
+    rows: Ints
+    ends: Ints  # of the bytes of each shard; they follow one another
+
+    @classmethod
+    def joined(cls, parts: Sequence["Pieces"]) -> "Pieces":
+        """Put those of single parts together."""
+        rows, ends = zip(*parts, strict=True)
+        return cls(np.stack(rows), np.stack(ends))
+
+
 def write_part(
     table: PartsTable, scratch: Scratch, half: Half | None, shared: SharedRuns, part: Part
-) -> Ints:
-    """Write the rows of a part by shard; return how many each shard has."""
+) -> Pieces:
+    """Write the rows of a part by shard."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     trajectories = table.read(part)
     person = table.people(part).person
@@ -48,26 +62,36 @@ def write_part(
     counts = np.bincount(shard, minlength=shard_count(half))
 
     order = np.argsort(shard, kind="stable")
-    columns = _columns(table, part, trajectories, rows.person, pa.array(order))
-    sorted_rows = pa.table(columns)
-    with (
-        written(scratch.of("part", part.number)) as draft,
-        pq.ParquetWriter(
-            draft,
-            sorted_rows.schema,
-            compression="zstd",
-            write_statistics=False,
-            write_page_checksum=True,
-            use_dictionary=False,
-            use_byte_stream_split=["points.list.element"],
-        ) as writer,
-    ):
-        ends = np.cumsum(counts)
-        for begin, end in zip((ends - counts).tolist(), ends.tolist(), strict=True):
-            if begin < end:
-                writer.write_table(sorted_rows[begin:end], row_group_size=end - begin)
+    sorted_rows = pa.table(_columns(table, part, trajectories, rows.person, pa.array(order)))
+    ends = []
+    begin = 0
+    with written(scratch.of("part", part.number)) as draft, draft.open("wb") as file:
+        for count in counts.tolist():
+            if count:
+                file.write(_as_bytes(sorted_rows[begin : begin + count]))
+            begin += count
+            ends.append(file.tell())
     pa.default_memory_pool().release_unused()
-    return counts
+    return Pieces(counts, np.array(ends))
+
+
+def _as_bytes(rows: Any) -> Any:
+    """Write rows as a Parquet file of their own, in memory."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(
+        rows,
+        sink,
+        row_group_size=len(rows),
+        compression="zstd",
+        write_statistics=False,
+        write_page_checksum=True,
+        use_dictionary=False,
+        use_byte_stream_split=["points.list.element"],
+    )
+    return sink.getvalue()
 
 
 def _columns(
@@ -97,24 +121,28 @@ def _columns(
     return columns
 
 
-def read_shard(table: PartsTable, scratch: Scratch, counts: Ints, shard: int) -> ShardRows:
-    """Read the rows of a shard, of which each part has so many, (parts, shards)."""
-    folder = Folder(scratch.rows)
-    with_rows = np.flatnonzero(counts[:, shard])
-    paths = [scratch.of("part", number) for number in with_rows.tolist()]
-    opened = [partial(part_opened, folder, path.name) for path in paths]
+def read_shard(table: PartsTable, scratch: Scratch, pieces: Pieces, shard: int) -> ShardRows:
+    """Read the rows of a shard."""
+    begins = np.hstack([np.zeros((len(pieces.ends), 1), dtype=np.int64), pieces.ends])[:, shard]
+    opened = []
+    for number in np.flatnonzero(pieces.rows[:, shard]).tolist():
+        path = scratch.of("part", number)
+        with path.open("rb") as file:
+            file.seek(begins[number])
+            content = file.read(pieces.ends[number, shard] - begins[number])
+        opened.append(partial(_opened, path, content))
+
     with opened[0]() as first:
         schema = first.schema_arrow
-    groups = np.count_nonzero(counts[with_rows, :shard], axis=1).tolist()
-    n = int(counts[:, shard].sum())
-    file = ParquetParts(opened, schema, n, row_groups=groups)
+    n = int(pieces.rows[:, shard].sum())
+    file_of_shard = ParquetParts(opened, schema, n)
 
-    bits = [batch.flatten().to_numpy() for batch in geoparquet.batches_of(file, "points")]
+    bits = [batch.flatten().to_numpy() for batch in geoparquet.batches_of(file_of_shard, "points")]
     points = _points_of(np.concatenate(bits).reshape(n, -1, 2))
     tracks, times = read_along(
-        table.folder, file, points, tracks="track" in schema.names, times=table.timed
+        table.folder, file_of_shard, points, tracks="track" in schema.names, times=table.timed
     )
-    column = partial(geoparquet.written_column, table.folder, file)
+    column = partial(geoparquet.written_column, table.folder, file_of_shard)
     person = column("person")
     trajectories = Trajectories(
         points,
@@ -122,11 +150,23 @@ def read_shard(table: PartsTable, scratch: Scratch, counts: Ints, shard: int) ->
         provenance=table.provenance,
         tracks=tracks,
         times=times,
-        true_ends=true_ends_of(table.folder, file),
+        true_ends=true_ends_of(table.folder, file_of_shard),
     )
     number = column("row")
     assert number is not None
     return ShardRows(number, person, trajectories)
+
+
+@contextmanager
+def _opened(path: Path, content: bytes) -> Iterator[Any]:
+    """Open what a part has of a shard."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with arrow.reading(path):
+        yield pq.ParquetFile(
+            pa.BufferReader(content), pre_buffer=False, page_checksum_verification=True
+        )
 
 
 def _changed_bits(points: Floats) -> Ints:

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import convert, to_builtins
 
 from trajanon.anonymization import grouped
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, dense
 from trajanon.common.progress import Progress
 from trajanon.files.release_lines import in_order
 from trajanon.grouping.k_promise import subjects_per_group
@@ -22,7 +22,7 @@ from trajanon.release.released_lines import TrajectoryGroups
 from trajanon.release.report import Mended, line_keys
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.scratch import Scratch
-from trajanon.shards.shard_rows import ShardRows, read_shard
+from trajanon.shards.shard_rows import Pieces, ShardRows, read_shard
 from trajanon.shards.sorted_runs import read_run, schema_of_run, write_run
 from trajanon.trajectories.displacements import Histogram
 
@@ -38,7 +38,7 @@ class Shards:
 
     table: PartsTable
     scratch: Scratch
-    counts: Ints  # rows of each shard in each part, (parts, shards)
+    pieces: Pieces
     progress: Progress  # of what runs on this machine
 
 
@@ -73,7 +73,7 @@ def search_shard(shards: Shards, shard: int) -> GroupsFound:
         return GroupsFound(facts["groups"], convert(facts["mended"], Mended | None), widths)
 
     table = shards.table
-    rows = read_shard(table, shards.scratch, shards.counts, shard)
+    rows = read_shard(table, shards.scratch, shards.pieces, shard)
     given = rows.trajectories
     groups, left_out, mended = grouped(given, table.k, table.plan, table.scales, shards.progress)
     if groups.partition.stopped:
@@ -119,7 +119,7 @@ def write_lines(shards: Shards, widths: PublicWidths, of_shard: tuple[int, int])
     assert spread is not None
 
     shard, first_group = of_shard
-    rows = read_shard(table, shards.scratch, shards.counts, shard)
+    rows = read_shard(table, shards.scratch, shards.pieces, shard)
     trajectories = rows.trajectories
     found = read_run(shards.scratch.groups(shard))
     label = found["group"].to_numpy()

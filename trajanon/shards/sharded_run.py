@@ -33,7 +33,7 @@ from trajanon.shards.halving import halved
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import ShardLines, write_members, write_release
 from trajanon.shards.scratch import Scratch, keep_results
-from trajanon.shards.shard_rows import write_part
+from trajanon.shards.shard_rows import Pieces, write_part
 from trajanon.shards.shard_search import (
     GroupsFound,
     ShardFigures,
@@ -71,7 +71,7 @@ class ShardedRun:
         survey = survey._replace(table=replace(survey.table, plan=plan))
         shards = self._partitioned(survey)
         keep_results(self.scratch, self._asked(plan))
-        count = shards.counts.shape[1]
+        count = shards.pieces.rows.shape[1]
         read = Stage("reading", None, perf_counter() - since)
 
         groups = self._each("Grouping shards", partial(search_shard, shards), range(count))
@@ -100,7 +100,7 @@ class ShardedRun:
     def _asked(self, plan: Plan) -> dict[str, object]:
         """Return what decides on the groups of all shards."""
         return {
-            "source": str(self.table.folder),
+            "source": self.table.folder.path,
             "states": self.states,
             "k": self.table.k,
             "release": asdict(plan.release),
@@ -132,8 +132,8 @@ class ShardedRun:
         """Read all parts again, and write each row once to its shard."""
         half = halved(survey.sample, self.table.k, self.shards)
         task = partial(write_part, survey.table, self.scratch, half, survey.shared)
-        counts = np.array(self._each("Writing shards", task, self.table.parts))
-        largest = int(counts.sum(axis=0).max())
+        pieces = Pieces.joined(self._each("Writing shards", task, self.table.parts))
+        largest = int(pieces.rows.sum(axis=0).max())
         if largest > self.capacity:
             raise BadInput(
                 f"{largest:,} trajectories lie in one place, or are of few subjects, and only "
@@ -141,7 +141,7 @@ class ShardedRun:
             )
         # Workers cannot show bars.
         shown = self.progress if self.client is None else silent
-        return Shards(survey.table, self.scratch, counts, shown)
+        return Shards(survey.table, self.scratch, pieces, shown)
 
     def _merged(
         self,
