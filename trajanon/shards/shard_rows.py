@@ -125,11 +125,11 @@ def read_shard(table: PartsTable, scratch: Scratch, pieces: Pieces, shard: int) 
     """Read the rows of a shard."""
     begins = np.hstack([np.zeros((len(pieces.ends), 1), dtype=np.int64), pieces.ends])[:, shard]
     opened = []
-    for number in np.flatnonzero(pieces.rows[:, shard]).tolist():
-        path = scratch.of("part", number)
+    for part in np.flatnonzero(pieces.rows[:, shard]).tolist():
+        path = scratch.of("part", part)
         with path.open("rb") as file:
-            file.seek(begins[number])
-            content = file.read(pieces.ends[number, shard] - begins[number])
+            file.seek(begins[part])
+            content = file.read(pieces.ends[part, shard] - begins[part])
         opened.append(partial(_opened, path, content))
 
     with opened[0]() as first:
@@ -152,9 +152,9 @@ def read_shard(table: PartsTable, scratch: Scratch, pieces: Pieces, shard: int) 
         times=times,
         true_ends=true_ends_of(table.folder, file_of_shard),
     )
-    number = column("row")
-    assert number is not None
-    return ShardRows(number, person, trajectories)
+    row = column("row")
+    assert row is not None
+    return ShardRows(row, person, trajectories)
 
 
 @contextmanager
