@@ -10,14 +10,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 LINKS := trajanon/extract trajanon/maps trajanon/data
-# Three tests at a time for two cores: some wait for a browser or a server. Where each wants all
-# cores for small matrices, these take a hundred times as long. A test of several threads sets
-# their number itself.
+# Three modules of tests at a time for two cores: some wait for a browser or a server. Where each
+# wants all cores for small matrices, these take a hundred times as long. A test of several threads
+# sets their number itself. Hundreds of processes are started: each would compile the sources anew
+# where Python is told to keep no bytecode.
 WORKERS = $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)')
 # pip compiles every module, tests of packages too, on one core: this is half of an installation.
+# Of some large packages few modules are ever imported, and those are compiled then.
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
-COMPILE = $(BIN)/python -m compileall -q -j 0 -x '/(tests?|pip|setuptools)/' .venv/lib
-PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+COMPILE = $(BIN)/python -m compileall -q -j 0 -x '/(tests?|pip|setuptools|moto|mypyc?|debugpy|fontTools|docutils)/' .venv/lib
+PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= \
+  $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 .PHONY: demo test lint tests docs coverage dist packages sbom format clean
 

@@ -17,13 +17,13 @@ from msgspec.structs import replace
 import trajanon
 from trajanon.common.arrays import Floats
 from trajanon.common.number_text import percent
+from trajanon.evaluation.attacks.attack import published
 from trajanon.evaluation.attacks.known_tracks import Guessed
-from trajanon.evaluation.attacks.published import published
 from trajanon.evaluation.evaluation import patient
 from trajanon.grouping.loss import group_means
 from trajanon.release.originals import matched
 from trajanon.release.report import checked
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.geodesy import metres_of_degrees
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse.csgraph import shortest_path
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.trajectories.displacements import lengths
+from trajanon.trajectories.distances import lengths
 from trajanon.trajectories.geodesy import metres_of_degrees
 from trajanon.trajectories.times import HOUR
 

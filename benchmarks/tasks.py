@@ -29,10 +29,9 @@ from synthesiser import along, synthesised
 import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.data import sample
-from trajanon.evaluation.attacks.attack import Published
+from trajanon.evaluation.attacks.attack import Published, published
 from trajanon.evaluation.attacks.known_tracks import Movement, Noise
 from trajanon.evaluation.attacks.linkage import attacks
-from trajanon.evaluation.attacks.published import published
 from trajanon.evaluation.attacks.verification import verification
 from trajanon.evaluation.evaluation import ROUNDED
 from trajanon.evaluation.usefulness import flow_similarity, flows
@@ -49,7 +48,7 @@ from trajanon.release.perturbation import (
 from trajanon.release.report import checked
 from trajanon.release.snapping import RoadsToFollow, traced
 from trajanon.street_counts.streets import ReleasedLines, count_on_streets
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.geodesy import cells
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import Trajectories
@@ -231,7 +230,8 @@ def on_streets(lines: ReleasedLines, roads: RoadsToFollow) -> tuple[pd.DataFrame
     """Trips and their speed on each street in each direction; metres of each line on streets."""
     counts = count_on_streets(lines, roads.network)
     ways = traced(lines.points, roads.network)
-    table = pd.DataFrame({"trips": counts.trips, "speed": counts.speed}, dtype=float)
+    speed = np.nan if counts.speed is None else counts.speed[:, 0]
+    table = pd.DataFrame({"trips": counts.trips[:, 0], "speed": speed}, dtype=float)
     return table, np.bincount(ways.line, ways.metres, len(lines.points))
 
 

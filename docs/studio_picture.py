@@ -1,4 +1,4 @@
-"""Draw the picture of the studio: python docs/studio_picture.py writes docs/studio.png.
+"""Draw the studio and its maps: python docs/studio_picture.py writes pictures of these pages.
 
 It needs a checkout with the packages for tests, and Chromium.
 """
@@ -21,11 +21,21 @@ def draw(page: Page, picture: Path, heading: str) -> None:
     page.screenshot(path=picture, animations="disabled")
 
 
+def draw_map(page: Page, address: str, picture: Path, *hours: str) -> None:
+    """Draw a map; of a release with times, the lines of some hours."""
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(address)
+    for hour in hours:
+        page.get_by_role("button", name=hour).first.click()
+    page.wait_for_timeout(1_500)
+    page.screenshot(path=picture, animations="disabled")
+
+
 def main() -> None:
     """Make a release of the sample in a studio, and draw it."""
     sys.path.append(str(_DOCS.parent / "tests" / "helpers"))
     from browsing import CHROMIUM
-    from studios import press, studio
+    from studios import choose, press, studio
 
     with TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -34,6 +44,14 @@ def main() -> None:
             page.get_by_role("button", name="Use the sample").click()
             press(page, "Make the release")
             draw(page, _DOCS / "studio.png", "3. May it be published?")
+            draw_map(page, f"{opened.address}/out/map.html", _DOCS / "map.png")
+            public = f"{opened.address}/out/map.public.html"
+            draw_map(page, public, _DOCS / "gallery" / "public.png")
+
+            page.goto(opened.address)
+            choose(page, "Times", "Time of day")
+            press(page, "Make the release")
+            draw_map(page, public, _DOCS / "gallery" / "hours.png", "08:00–", "09:00–")
 
 
 if __name__ == "__main__":

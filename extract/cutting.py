@@ -11,27 +11,18 @@ import numpy as np
 from trajanon.common.arrays import Bools, Ints, dense
 from trajanon.common.columns_read import TablesRead
 from trajanon.common.errors import NoTrajectories
-from trajanon.extract.dropped import AT_TWO_PLACES, why_nothing
+from trajanon.extract import clean
+from trajanon.extract.dropped import AT_TWO_PLACES, SHORT, WHY_LEFT_OUT, Became, why_nothing
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.persons import Recordings
-from trajanon.extract.points import (
-    Points,
-    average_equal_times,
-    batch,
-    drop_impossible,
-    drop_strays,
-    drop_zero_hops,
-    settle_times,
-    sort_by_time,
-    spread_minutes,
-)
+from trajanon.extract.points import Points, batch
 from trajanon.extract.resample import WindowBatch, whole_trips, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.split import clip, head, keep, split_at_gaps, with_limits
 from trajanon.extract.trace import Trace
 from trajanon.extract.trim_ends import Anchors, trim
-from trajanon.extract.trips import LEFT_OUT, SHORT, Trips
+from trajanon.extract.trips import Trips
 from trajanon.trajectories.geodesy import DEGREE
 from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 
@@ -40,15 +31,6 @@ BATCH = 50_000  # points that are worked on at once, so that they stay in the pr
 UNTIMED = "trajectories without times"
 
 _PLACES = 10  # a spacing apart, that a point may bring; longer hops count as more points
-
-# What may become of a recording: the last that holds for any part of it.
-_BECAME = (
-    *("repeats of others", "of single places between pauses and stays"),
-    *(why.reason for why in LEFT_OUT.values()),
-    "with a trajectory",
-)
-_ONE_PLACE, _HIDDEN, _OUTSIDE = range(1, 4)
-_SHORT, _TAKEN = range(len(_BECAME))[-2:]
 
 
 @dataclass(eq=False)
@@ -70,7 +52,8 @@ class Cutter:
         self.anchors = Anchors(self.rules.trim_ends, self.key)
         self.recordings = Recordings(subjects_exact=self.rules.subjects_exact)
         self._limits: dict[str, Any] = {}  # the limits that were found, and from what
-        self._became = np.empty(0, np.int8)  # of each recording what became of it, in `_BECAME`
+        self._numbers = [np.empty((2, 0), np.int64)]  # subject and trace of each trajectory
+        self._became = np.empty(0, np.int8)  # of each recording, the numbers of `Became`
 
     def batches(self, traces: Iterator[Trace]) -> Iterator[list[Trace]]:
         """Gather traces to batches of any size; the limits are found from the first traces."""
@@ -78,7 +61,7 @@ class Cutter:
             first, traces = head(traces)
             if first:
                 cleaned = Cutter(self.rules)._cleaned(batch(first))
-                self.rules, self._limits = with_limits(self.rules, drop_zero_hops(cleaned))
+                self.rules, self._limits = with_limits(self.rules, clean.drop_zero_hops(cleaned))
 
         gathered: list[Trace] = []
         size = 0
@@ -119,20 +102,24 @@ class Cutter:
         given = points.take(~repeated)
         cleaned = self._cleaned(given)
         self.recordings.place(cleaned, given, entered)
-        moving = self._kept("points repeated in place", cleaned, drop_zero_hops(cleaned))
+        moving = self._kept("points repeated in place", cleaned, clean.drop_zero_hops(cleaned))
 
-        became = np.where(entered.repeated, 0, _ONE_PLACE)
+        became = np.where(entered.repeated, Became.REPEATED, Became.ONE_PLACE)
         find = self._trips if self.rules.trips else self._windows
         found, true_ends = find(moving, traces, became)
         self._count(found)
-        became[found.trace] = _TAKEN
+        became[found.trace] = Became.TAKEN
         self._note(entered.trace, became)
+
+        subject = entered.subject[found.trace]
+        trace = entered.trace[found.trace]
+        self._numbers.append(np.stack([subject, trace]))
 
         bounded = self.area is not None or bool(self.boxes)
         return Trajectories(
             found.points,
-            entered.subject[found.trace],
-            entered.trace[found.trace],
+            subject,
+            trace,
             tracks=found.tracks,
             times=found.times,
             marks=np.column_stack([entered.mark[found.trace], found.hops]),
@@ -140,21 +127,21 @@ class Cutter:
         )
 
     def _note(self, recording: Ints, became: Ints) -> None:
-        """Note what became of recordings: the last of `_BECAME` that holds for any part of it."""
+        """Note what became of recordings: the last that holds for any part of it."""
         new = max(int(recording.max(initial=-1)) + 1 - len(self._became), 0)
         self._became = np.append(self._became, np.zeros(new, np.int8))
         np.maximum.at(self._became, recording, became.astype(np.int8))
 
     def _cleaned(self, points: Points) -> Points:
         kept = self._kept
-        points = kept("points impossible", points, drop_impossible(points))
-        settled = settle_times(points)
+        points = kept("points impossible", points, clean.drop_impossible(points))
+        settled = clean.settle_times(points)
         points = kept("points without time in a timed recording", points, settled)
-        points = sort_by_time(points)
-        apart, spread = spread_minutes(points)
+        points = clean.sort_by_time(points)
+        apart, spread = clean.spread_minutes(points)
         self.counts["points spread over their minute"] += spread
-        points = kept("points merged (equal times)", points, average_equal_times(apart))
-        return kept("stray points", points, drop_strays(points, self.rules))
+        points = kept("points merged (equal times)", points, clean.average_equal_times(apart))
+        return kept("stray points", points, clean.drop_strays(points, self.rules))
 
     def _trips(
         self, points: Points, traces: Sequence[Trace], became: Ints
@@ -164,8 +151,7 @@ class Cutter:
         trips = Trips(points, self.rules, self.counts, last_read=last_read)
         shown = self._shown(trips.points)
         inside, true_ends = trips.longest_inside(shown, self.area, self.boxes)
-        why = np.where(trips.why < 0, _SHORT, _HIDDEN + trips.why)
-        np.maximum.at(became, trips.trace, why)
+        np.maximum.at(became, trips.trace, trips.became)
 
         self._count_track(inside)
         found = whole_trips(inside, self.rules)
@@ -177,12 +163,12 @@ class Cutter:
         self, points: Points, traces: Sequence[Trace], became: Ints
     ) -> tuple[WindowBatch, Bools]:
         """Find windows, which have no true ends; note what becomes of the recordings."""
-        became[points.trace] = _HIDDEN
+        became[points.trace] = Became.HIDDEN
         points = self._shown(split_at_gaps(points, self.rules, self.counts))
-        became[points.trace] = _OUTSIDE
+        became[points.trace] = Became.OUTSIDE
         if self.area is not None:
             points = self._kept("points outside the area", points, clip(points, self.area))
-        became[points.trace] = _SHORT
+        became[points.trace] = Became.TOO_SHORT
 
         self._count_track(points)
         found = windows(points, self.rules)
@@ -220,10 +206,9 @@ class Cutter:
         self.counts[what] += len(before) - len(after)
         return after
 
-    def numbered(
-        self, parts: Iterable[Trajectories], subject: Ints, trace: Ints
-    ) -> Iterator[Trajectories]:
-        """Count and number the people, once all are known; subject and trace are of all parts."""
+    def numbered(self, parts: Iterable[Trajectories]) -> Iterator[Trajectories]:
+        """Count and number the people, once all are known; parts may come from disk."""
+        subject, trace = np.concatenate(self._numbers, axis=1)
         if not len(subject):
             what = "trips" if self.rules.trips else "trajectories"
             raise NoTrajectories(f"no {what}: {why_nothing(self.provenance())}")
@@ -255,12 +240,8 @@ class Cutter:
 
     def provenance(self) -> dict[str, Any]:
         """Describe how the trajectories were made, ready for JSON."""
-        became = np.bincount(self._became, minlength=len(_BECAME)).tolist()
-        left_out = {
-            why: recordings
-            for why, recordings in zip(_BECAME[:_TAKEN], became, strict=False)
-            if recordings
-        }
+        became = np.bincount(self._became, minlength=len(Became)).tolist()
+        left_out = {why.reason: became[fate] for fate, why in WHY_LEFT_OUT.items() if became[fate]}
         return {
             "area": None if self.area is None else str(self.area),
             "box": None if self.area is None else list(self.area.bounds.sides),
@@ -271,7 +252,7 @@ class Cutter:
             "counts": Counter({**self.unread, **self.counts}),
             "recordings": {
                 "read": sum(became),
-                "with a trajectory": became[-1],
+                "with a trajectory": became[Became.TAKEN],
                 "left out": left_out,
             },
         }
@@ -330,7 +311,5 @@ def cut(
 
 def finished_cut(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:
     """Join the trajectories of all batches, once all recordings are known."""
-    numbers = [np.array([part.subject, part.trace]) for part in parts if len(part)]
-    subject, trace = np.concatenate([np.empty((2, 0), np.int64), *numbers], axis=1)
-    trajectories = joined_trajectories(list(cutter.numbered(parts, subject, trace)))
+    trajectories = joined_trajectories(list(cutter.numbered(parts)))
     return replace(trajectories, provenance=cutter.provenance())

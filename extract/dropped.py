@@ -3,16 +3,17 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from enum import IntEnum
+from typing import Any, Literal, NamedTuple
 
 from trajanon.common.columns_read import ColumnsRead, columns_read
 from trajanon.common.errors import printable
 from trajanon.common.number_text import metres, number_of, percent, span
-from trajanon.extract.trips import FOUND, LEFT_OUT, SHORT
 from trajanon.trajectories.subjects import Merged, Nameless, merged_sentences
 
 AT_TWO_PLACES = "subjects at two places at one time"
 OVERLAPS = "pieces of a recording with overlapping times"
+FOUND = "trips found"
 
 _FEW, _MOST = 0.1, 4  # a larger share is reported, in so many sentences
 _BY_PLACE = "OpenStreetMap gives such points sorted by place, not along a track; try a larger box"
@@ -20,47 +21,130 @@ _WINDOWS = (
     "lower `spacing` or `points`, raise `max_gap`, `max_pause` or `max_speed`, or take whole trips"
 )
 
-_WAYS_OUT = {  # of what is dropped, by its counter
-    "points impossible": "look whether the columns are the right ones (`columns` lat=...,lon=...)",
-    "points merged (equal times)": "give finer times, or name their column (`columns` time=...)",
-    "stray points": "raise `max_speed` if they are right",
-    "points alone between pauses and stays": "raise `max_pause`",
-    "points outside the area": "give their `area`, W,S,E,N, or look whether columns are swapped",
-    "points near the ends of a trace": "lower `trim_ends` to keep them",
-    "points without an id": "name the column that tells recordings apart with `columns` id=...",
-    "points of traces without times": (
-        "name the column with `columns` time=..., or take their order, `untimed='accept'`"
+
+class Became(IntEnum):
+    """What became of a recording: the greatest that holds for any part of it."""
+
+    REPEATED = 0
+    ONE_PLACE = 1
+    HIDDEN = 2
+    OUTSIDE = 3
+    WITH_A_GAP = 4
+    CUT_OFF = 5
+    TOO_SHORT = 6
+    TAKEN = 7
+
+
+class WhyLeftOut(NamedTuple):
+    """Why recordings or trips are left out, and what to change."""
+
+    reason: str
+    way_out: str = ""
+
+    @property
+    def counter(self) -> str:
+        """The name of the counter of such trips."""
+        return f"trips {self.reason}"
+
+
+WHY_LEFT_OUT = {
+    Became.REPEATED: WhyLeftOut("repeats of others"),
+    Became.ONE_PLACE: WhyLeftOut("of single places between pauses and stays"),
+    Became.HIDDEN: WhyLeftOut(
+        "all near their ends or hidden places", "lower `trim_ends`, or hide fewer places"
     ),
-    "points sorted by place, not along a track": _BY_PLACE,
-    "points without time": _BY_PLACE,
-    "rows marked as not valid": (
-        "trips go on over them within `max_pause`, and within `max_gap` if it is given; if the "
-        "marks are wrong, remove their column"
+    Became.OUTSIDE: WhyLeftOut("outside the area", "give the `area` that holds them"),
+    Became.WITH_A_GAP: WhyLeftOut(
+        "with a gap",
+        "raise `max_gap`, or `max_speed` for trains and planes; lower `trim_ends`, or hide fewer "
+        "places; or take windows, which end at a gap",
     ),
-    "rows that could not be read": "of a table a warning names the first",
-    "times that could not be read": "look at the column of times",
-    "files from their damage on": "copy or download them again",
-}
-_OF_POINTS = ("points", "stray", "rows", "times")
-_UNITS = (*_OF_POINTS, "features", "lines", "moving", "trips", "files", "members")
-# Counters that begin with a unit but count nothing that is dropped, or are counted by the trip.
-_KEPT = {
-    "points read",
-    "points used",
-    "points spread over their minute",
-    "points of trips left out",
-    FOUND,
-    *LEFT_OUT,
+    Became.CUT_OFF: WhyLeftOut(
+        "that may go on where the source was cut off",
+        "download the file again; of the OSM server raise `max_pages`",
+    ),
+    Became.TOO_SHORT: WhyLeftOut("too short", "lower `min_length`"),
 }
 
-_READ = {  # counters of what was read; others count what readers left out
-    *("points of repeated recordings", "points impossible", "stray points", "points of stays"),
-    *("points without time in a timed recording", "points merged (equal times)"),
-    *("points repeated in place", "points alone between pauses and stays"),
-    *("points outside the area", "points of other parts inside the area"),
-    *("points near the ends of a trace", "points near hidden places"),
-    *("times that could not be read", "files from their damage on"),
-}
+LEFT_OUT = {why.counter: why for became, why in WHY_LEFT_OUT.items() if became >= Became.HIDDEN}
+"""By counter, why trips are left out: the first that holds before the others."""
+
+GAP, CUT_OFF, SHORT = list(LEFT_OUT)[2:]
+
+
+class Part(NamedTuple):
+    """What is dropped of a source."""
+
+    counter: str  # perhaps with more behind it, in brackets
+    unit: Literal["points", "recordings"]
+    way_out: str = ""
+
+
+_OF_WHAT_WAS_READ = (
+    Part("points impossible", "points", "name the right columns (`columns` lat=...,lon=...)"),
+    Part("points without time in a timed recording", "points"),
+    Part("points merged (equal times)", "points", "give finer times (`columns` time=...)"),
+    Part("stray points", "points", "raise `max_speed` if they are right"),
+    Part("points repeated in place", "points"),
+    Part("points of repeated recordings", "points"),
+    Part("points of stays", "points"),
+    Part("points alone between pauses and stays", "points", "raise `max_pause`"),
+    Part(
+        "points outside the area",
+        "points",
+        "give their `area`, W,S,E,N, or look whether columns are swapped",
+    ),
+    Part("points of other parts inside the area", "points"),
+    Part("points near the ends of a trace", "points", "lower `trim_ends` to keep them"),
+    Part("points near hidden places", "points"),
+    Part("times that could not be read", "points", "look at the column of times"),
+    Part("lines with more or fewer times than points", "recordings"),
+    Part("files from their damage on", "recordings", "copy or download them again"),
+)
+
+_LEFT_OUT_BY_READERS = (
+    Part("points without an id", "points", "name their column with `columns` id=..."),
+    Part(
+        "points of traces without times",
+        "points",
+        "name the column with `columns` time=..., or take their order, `untimed='accept'`",
+    ),
+    Part("points sorted by place, not along a track", "points", _BY_PLACE),
+    Part("points without time", "points", _BY_PLACE),
+    Part("points repeated by a shifted page", "points"),
+    Part("points of courses, which are planned, not recorded", "points"),
+    Part("points beside lines", "points"),
+    Part("points beside a longer list of points", "points"),
+    Part("positions that may be more than 500 m off", "points"),
+    Part("positions that could not be read", "points"),
+    Part("sentences without a valid fix", "points"),
+    Part("sentences that cannot be read, or with a wrong checksum", "points"),
+    Part(
+        "rows marked as not valid",
+        "points",
+        "trips go on over them within `max_pause`, and within `max_gap` if it is given; if the "
+        "marks are wrong, remove their column",
+    ),
+    Part("rows that could not be read", "points", "of a table a warning names the first"),
+    Part("rows inside a privacy area", "points"),
+    Part("rows without a position", "points"),
+    Part("rows without points", "recordings"),
+    Part("features without geometry", "recordings"),
+    Part("features that are no moving points", "recordings"),
+    Part("features or trips that could not be read", "recordings"),
+    Part("moving points of fewer than two places", "recordings"),
+    Part("lines beside points", "recordings"),
+    Part("lines that are no features", "recordings"),
+    Part("trips without a route", "recordings"),
+    Part("trips with missing points", "recordings"),
+    Part("files that could not be read", "recordings"),
+    Part("files without track points", "recordings"),
+    Part("files of no known kind", "recordings"),
+    Part("members that are not GPX", "recordings"),
+    Part("recordings of points that several people must have made", "recordings"),
+)
+
+PARTS = {part.counter: part for part in (*_OF_WHAT_WAS_READ, *_LEFT_OUT_BY_READERS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +152,7 @@ class Counted:
     """Points, rows, files or others that a step or a reader dropped."""
 
     counter: str
+    way_out: str
     count: int
     total: int
 
@@ -77,7 +162,7 @@ class Counted:
         return self.count / self.total
 
     def __str__(self) -> str:
-        way_out = f"; {_WAYS_OUT[self.counter]}" if self.counter in _WAYS_OUT else ""
+        way_out = f"; {self.way_out}" if self.way_out else ""
         return f"{self.counter}, {percent(self.share)} ({self.count:,} of {self.total:,}){way_out}"
 
 
@@ -121,12 +206,12 @@ def _causes(provenance: Mapping[str, Any]) -> list[Counted | TripsLeftOut | TooS
     counts = Counter(provenance["counts"])
     causes: list[Counted | TripsLeftOut | TooShort] = []
     for counter, count in counts.items():
-        unit = counter.split()[0]
-        if not count or counter in _KEPT or unit not in _UNITS:
-            continue
-        total = counts["points read" if unit in _OF_POINTS else "recordings read"]
-        total += 0 if counter in _READ else count
-        causes.append(Counted(counter, count, total))
+        part = PARTS.get(counter) or PARTS.get(counter.partition(" (")[0])
+        if part is not None and count:
+            total = counts[f"{part.unit} read"] + count * (part in _LEFT_OUT_BY_READERS)
+            # What was read may be left out before it is counted, as without times.
+            total = max(total, count)
+            causes.append(Counted(counter, part.way_out, count, total))
 
     if trips := {counter: counts[counter] for counter in LEFT_OUT if counts[counter]}:
         causes.append(TripsLeftOut(trips, counts[FOUND], provenance["min_length"]))

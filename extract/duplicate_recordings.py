@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.hashing import bits_mixed, hashes_of
 from trajanon.extract.points import Points, greatest_of
 from trajanon.trajectories.geodesy import DEGREE, wrapped
 
@@ -91,6 +92,36 @@ def _joined(batches: list[Remembered]) -> Remembered:
     }
     batches[:] = [replace(batches[0], **columns)]
     return batches[0]
+
+
+class Repeats:
+    """Finds recordings that have just the points of one before."""
+
+    def __init__(self) -> None:
+        self._subject_of_content: dict[int, int] = {}
+        self.subjects: list[tuple[int, int]] = []  # pairs with a recording of equal points
+
+    def find(self, points: Points, subject: Ints) -> Bools:
+        """Mark the recordings of a batch that have the points of one before, in any order."""
+        n = len(subject)
+        hashes = hashes_of(points.lat, points.lon, points.time)
+        order = np.lexsort((hashes, points.trace))
+        trace, hashes = points.trace[order], hashes[order]
+        once = np.append(True, (np.diff(trace) != 0) | (np.diff(hashes) != 0))[: len(order)]
+        trace, hashes = trace[once], hashes[once]
+
+        # The sum of the hashes of a recording's points.
+        content = np.zeros(n, dtype=np.uint64)
+        np.add.at(content, trace, bits_mixed(hashes))
+        size = np.bincount(trace, minlength=n)
+
+        repeated = np.zeros(n, dtype=np.bool_)
+        for i in np.flatnonzero(size >= 2).tolist():  # one point many people may have recorded
+            repeated[i] = content[i] in self._subject_of_content
+            before = self._subject_of_content.setdefault(int(content[i]), int(subject[i]))
+            if before != subject[i]:
+                self.subjects.append((before, int(subject[i])))
+        return repeated
 
 
 class Places:

@@ -11,8 +11,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 from urllib.parse import urlsplit
 
-import numpy as np
-
 from trajanon.common.atomic_output import replacing, replacing_folder
 from trajanon.common.command_lines import Options
 from trajanon.common.errors import BadInput
@@ -23,7 +21,7 @@ from trajanon.extract.cutting import Cutter, finished_cut
 from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
 from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
 from trajanon.extract.sources import files, osm_api
-from trajanon.extract.sources.columns import NOBODY
+from trajanon.extract.sources.column_roles import NOBODY
 from trajanon.extract.sources.formats import SourceFile
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.trace_pieces import joined, ordered
@@ -208,9 +206,7 @@ def _planned(
     """Check what is asked for, and plan how to read and cut it."""
     region, city_spacing = area_of(area)
     if windows and options.get("spacing") is None:
-        if city_spacing is None:
-            raise BadInput("windows need a spacing, and only cities have one: say `spacing=100`")
-        options["spacing"] = city_spacing
+        options["spacing"] = _spacing_of(city_spacing)
 
     rules = made_of(options, Rules)
     source_options = made_of(options, SourceOptions)
@@ -225,13 +221,11 @@ def _planned(
         numbered = files.traces_of_files(
             source_files, reading, jobs=source_options.jobs, client=client, progress=progress
         )
-    elif region is None:
-        raise BadInput(f"say where: `area` {KNOWN}, or four degrees W,S,E,N")
     else:
-        boxes = osm_api.boxes_of(region)
+        boxes = _boxes_of(region)
         numbered = osm_api.traces_of_boxes(
             boxes,
-            reading.counts,
+            reading,
             url=source_options.api_url,
             max_pages=source_options.max_pages,
             progress=progress,
@@ -256,6 +250,20 @@ def _planned(
         origin=_origin(source_files, source_options),
         inputs=[file.path for file in source_files],
     )
+
+
+def _spacing_of(city: float | None) -> float:
+    """Return the spacing of windows in a city; elsewhere it must be named."""
+    if city is None:
+        raise BadInput("windows need a spacing, and only cities have one: say `spacing=100`")
+    return city
+
+
+def _boxes_of(region: Box | Region | None) -> Sequence[Box]:
+    """Cut an area into the boxes that the server is asked for."""
+    if region is None:
+        raise BadInput(f"say where: `area` {KNOWN}, or four degrees W,S,E,N")
+    return osm_api.boxes_of(region)
 
 
 def _listed_files(source: From, reading: Reading) -> list[SourceFile]:
@@ -294,23 +302,15 @@ def _cut_all(plan: _Plan, folder: Path) -> Iterator[Trajectories]:
     """Cut all batches and yield the trajectories; many are on disk until all are known."""
     written = list[Path]()
     held = list[Trajectories]()
-    numbers = [np.empty((2, 0), np.int64)]  # subject and trace of each trajectory
 
-    for traces in plan.batches:
-        part = plan.cutter.cut(traces)
-        if not len(part):
-            continue
+    for part in map(plan.cutter.cut, plan.batches):
         held.append(part)
-        numbers.append(np.array((part.subject, part.trace), np.int64))
-
         if sum(map(len, held)) >= HELD:
             written.append(folder / f"{len(written)}.parquet")
-            write_parts(written[-1], [joined_trajectories(held)], {})
+            write_parts(written[-1], [joined_trajectories(list(filter(len, held)))], {})
             held = []
 
-    parts = chain(map(read_trajectories, written), held)
-    subject, trace = np.concatenate(numbers, axis=1)
-    return plan.cutter.numbered(parts, subject, trace)
+    return plan.cutter.numbered(chain(map(read_trajectories, written), held))
 
 
 def traces(

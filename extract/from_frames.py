@@ -1,4 +1,4 @@
-"""Data frames of pandas and geopandas, and collections of movingpandas -> traces."""
+"""Data frames of any library, and collections of movingpandas -> traces."""
 
 import warnings
 from collections.abc import Iterator, Mapping
@@ -11,11 +11,13 @@ from trajanon.common.errors import BadInput, ColumnsUnclear, LeftOutWarning, war
 from trajanon.extract.cutting import cut
 from trajanon.extract.dropped import sentences
 from trajanon.extract.rules import Rules
+from trajanon.extract.sources.column_roles import known_as
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.point_groups import FIRST
 from trajanon.extract.sources.source_tables import traces_of_table
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
+from trajanon.files.data_frames import DataFrame, to_pandas
 from trajanon.trajectories.trajectories import Trajectories
 
 if TYPE_CHECKING:
@@ -28,21 +30,26 @@ _OTHER_LIMITS = (
     "trajanon.extract.from_frame"
 )
 
+_PARAMETERS = {"id": "recording", "subject": "subject", "time": "time"}
+"""What columns of these roles are called in `anonymize`."""
+
 
 def from_frame(
-    frame: pd.DataFrame, *, columns: Mapping[str, str] | None = None, subjects_exact: bool = False
+    frame: DataFrame, *, columns: Mapping[str, str] | None = None, subjects_exact: bool = False
 ) -> Iterator[Trace]:
-    """Read the traces of a GeoDataFrame of points or lines, or of a DataFrame of points.
+    """Read the traces of a GeoDataFrame of points or lines, or of a data frame of points.
 
-    Points of one subject and one id are one trace, in the order of the rows; a DatetimeIndex is
-    their time. A line is a trace, and so is each part of a MultiLineString; a list beside it, as
-    long as the line, is its times.
+    Points of one subject and one id are one trace, in the order of their times; without times, of
+    the rows. A DatetimeIndex is their time. A line is a trace, and so is each part of a
+    MultiLineString; a list beside it, as long as the line, is its times.
 
     Parameters
     ----------
     frame
-        Its geometries are transformed to WGS 84; without a reference system, they must be degrees,
-        x = longitude and y = latitude. Of a DataFrame, columns hold latitude and longitude.
+        Of pandas, geopandas, polars, pyarrow, DuckDB, or another library with the same interface
+        (``__arrow_c_stream__`` or ``__dataframe__``). Its geometries are transformed to WGS 84;
+        without a reference system, they must be degrees, x = longitude and y = latitude. Without
+        geometries, columns hold latitude and longitude.
     columns
         Column by role (id, subject, time; of a DataFrame also lat, lon), where the usual names do
         not say.
@@ -58,7 +65,7 @@ def from_frame(
     ------
     BadInput
         If the frame has no coordinates, other geometries than points and lines, no id for its
-        points, or is not on Earth.
+        points, times in a column that is not known as time, or is not on Earth.
 
     Examples
     --------
@@ -71,43 +78,46 @@ def from_frame(
     >>> trace.subject, trace.lat.tolist(), trace.lon.tolist()
     ('Ada', [41.0, 41.2], [2.0, 2.1])
     """
-    geometry = _geometry_of(frame)
-    attributes = pd.DataFrame(frame if geometry is None else frame.drop(columns=geometry.name))
-    attributes.columns = attributes.columns.map(str)
-    if not attributes.columns.is_unique:
-        twice = attributes.columns[attributes.columns.duplicated()][0]
-        raise BadInput(f"the frame has two columns {twice!r}; rename one of them")
+    table = _with_texts_as_names(to_pandas(frame, _WHAT))
+    geometry = _geometry_of(table)
+    attributes = pd.DataFrame(table if geometry is None else table.drop(columns=geometry.name))
+
     wanted = dict(columns or {})
-    if isinstance(frame.index, pd.DatetimeIndex):
-        attributes = attributes.assign(DatetimeIndex=frame.index)
+    if isinstance(table.index, pd.DatetimeIndex):
+        attributes = attributes.assign(DatetimeIndex=table.index)
         wanted = {"time": "DatetimeIndex", **wanted}
     else:
-        levels = [name for name in frame.index.names if name is not None]
-        new = {str(level): frame.index.get_level_values(level) for level in levels}
+        levels = [name for name in table.index.names if name is not None]
+        new = {str(level): table.index.get_level_values(level) for level in levels}
         attributes = attributes.assign(**{n: new[n] for n in new if n not in attributes})
     attributes = attributes.reset_index(drop=True)
+
     if "nameless" in wanted:
         raise BadInput(
             "`columns` nameless=different is for extract: cut takes nameless_differ=True"
         )
-    reading = Reading(columns=wanted, subjects_exact=subjects_exact)
+    # Lines are in order; points of a frame with times are in that of the times, or refused.
+    timed = (
+        not holds_lines(table) and len(attributes.select_dtypes(["datetime", "datetimetz"]).T) > 0
+    )
+    reading = Reading(
+        what=_WHAT, label="frame", columns=wanted, subjects_exact=subjects_exact, timed=timed
+    )
     if geometry is None:
-        if not len(frame):
+        if not len(table):
             raise BadInput(f"{_WHAT} has no rows")
         yield from traces_of_table(
             list(attributes), attributes[:FIRST], lambda names: iter([attributes[list(names)]]),
-            _WHAT, "frame", reading,
+            reading,
         )  # fmt: skip
     else:
-        yield from traces_of_features(
-            geometry.to_numpy(), attributes, geometry.crs, _WHAT, "frame", reading
-        )
+        yield from traces_of_features(geometry.to_numpy(), attributes, geometry.crs, reading)
     reading.tell_rest()
     for what, count in reading.counts.items():
         warn(LeftOutWarning(f"left out of the frame, {what}: {count:,}", what))
 
 
-def trips_of(frame: pd.DataFrame, columns: Mapping[str, str]) -> Trajectories:
+def trips_of(frame: DataFrame, columns: Mapping[str, str]) -> Trajectories:
     """Make a trajectory of each trip of points, or of each line; warn of those left out.
 
     ``columns`` are the names of those of subject, time and recording, where they are not usual.
@@ -116,39 +126,59 @@ def trips_of(frame: pd.DataFrame, columns: Mapping[str, str]) -> Trajectories:
         if not isinstance(name, str):
             kind = type(name).__name__
             raise BadInput(f"`{role}` must be the name of a column, a text (got a {kind})")
-    roles = {"id" if role == "recording" else role: name for role, name in columns.items()}
+    roles = {
+        role: columns[parameter] for role, parameter in _PARAMETERS.items() if parameter in columns
+    }
 
+    table = to_pandas(frame, _WHAT)
     rules = Rules()
-    if holds_lines(frame):
+    if holds_lines(table):
         rules = Rules(min_length=0, max_gap=None, max_pause=None, max_speed=None)
     try:
-        trips = cut(from_frame(frame, columns=roles), rules)
+        trips = cut(from_frame(table, columns=roles), rules)
+    except ColumnsUnclear as error:
+        parameters = [
+            f"`{parameter}`" for role, parameter in _PARAMETERS.items() if role in error.roles
+        ]
+        way_out = f"name a column in {' or '.join(parameters)}. " if parameters else ""
+        raise BadInput(f"{error.problem}: {way_out}{_OTHER_LIMITS}") from error
     except BadInput as error:
-        message = str(error).replace("`columns` id=", "`recording`=")  # as the parameter is called
-        for name in ("subject", "time"):
-            message = message.replace(f"`columns` {name}=", f"`{name}`=")
-        kind = BadInput if isinstance(error, ColumnsUnclear) else type(error)
-        raise kind(f"{message}. {_OTHER_LIMITS}") from error
+        raise type(error)(f"{error}. {_OTHER_LIMITS}") from error
 
     if notes := sentences(trips.provenance):
         warn(LeftOutWarning(" ".join([*notes, f"{_OTHER_LIMITS}."]), "trips"))
     return trips
 
 
-def holds_lines(frame: pd.DataFrame) -> bool:
+def _with_texts_as_names(table: pd.DataFrame) -> pd.DataFrame:
+    """Name columns by texts, as those of a file; refuse two of one name."""
+    names = table.columns.map(str)
+    if not names.is_unique:
+        twice = names[names.duplicated()][0]
+        raise BadInput(f"{_WHAT} has two columns {twice!r}; rename one of them")
+    return table if names.equals(table.columns) else table.set_axis(names, axis=1)
+
+
+def holds_lines(table: pd.DataFrame) -> bool:
     """Return whether the first geometry of a frame is a line."""
-    geometry = _geometry_of(frame)
+    geometry = _geometry_of(table)
     if geometry is None:
         return False
     geometries = geometry[~(geometry.isna() | geometry.is_empty)]
     return len(geometries) > 0 and bool(shapely.get_dimensions(geometries.iloc[0]) == 1)
 
 
-def _geometry_of(frame: pd.DataFrame) -> "GeoSeries | None":
-    """Return the geometries of a frame; None of a frame without."""
-    if not isinstance(frame, pd.DataFrame):
-        raise BadInput(f"a DataFrame or a GeoDataFrame is taken, not {type(frame).__name__}")
-    return None if getattr(frame, "active_geometry_name", None) is None else frame.geometry
+def _geometry_of(table: pd.DataFrame) -> "GeoSeries | None":
+    """Return the geometries of a frame, perhaps of WKB in degrees; None of a frame without."""
+    if getattr(table, "active_geometry_name", None) is not None:
+        return table.geometry
+    for name, values in table.items():
+        known = values.dropna() if "place" in known_as(str(name)) else values[:0]
+        if len(known) and isinstance(known.iloc[0], bytes):
+            from geopandas import GeoSeries
+
+            return GeoSeries.from_wkb(values, on_invalid="ignore").rename(name)
+    return None
 
 
 def from_collection(collection: Any) -> Iterator[Trace]:

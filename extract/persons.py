@@ -7,8 +7,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from trajanon.common.arrays import Bools, Hashes, Ints
-from trajanon.common.hashing import bits_mixed, hashes_of
-from trajanon.extract.duplicate_recordings import Places, at_two_places
+from trajanon.extract.duplicate_recordings import Places, Repeats, at_two_places
 from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.subjects import Merged, Nameless, key_of
@@ -42,8 +41,7 @@ class Recordings:
         self._exact = subjects_exact
         self._traces: dict[tuple[str, str], int] = {}
         self._subjects: dict[tuple[str | None, ...], int] = {}
-        self._subject_of_content: dict[int, int] = {}
-        self._same: list[tuple[int, int]] = []  # subjects with a recording of equal points
+        self._repeats = Repeats()
         self._places = Places()
         self._names: set[str] = set()
         self._key_of_names: dict[tuple[str, ...], str] = {}
@@ -63,7 +61,7 @@ class Recordings:
             mark=np.array([_hash(*maker) for maker in makers], np.uint64),
             # Numbers rise where, and only where, a name is new.
             new=trace > np.maximum.accumulate(np.append(known - 1, trace))[:-1],
-            repeated=self._repeated(points, subject),
+            repeated=self._repeats.find(points, subject),
         )
 
     def _key(self, trace: Trace) -> str:
@@ -74,28 +72,6 @@ class Recordings:
             self._names.update(name for name, key in zip(names, keys, strict=True) if key)
             self._key_of_names[names] = keys[0] if keys else ""
         return self._key_of_names[names]
-
-    def _repeated(self, points: Points, subject: Ints) -> Bools:
-        """Mark the recordings that have just the points of one before, in any order."""
-        n = len(subject)
-        hashes = hashes_of(points.lat, points.lon, points.time)
-        order = np.lexsort((hashes, points.trace))
-        trace, hashes = points.trace[order], hashes[order]
-        once = np.append(True, (np.diff(trace) != 0) | (np.diff(hashes) != 0))[: len(order)]
-        trace, hashes = trace[once], hashes[once]
-
-        # The sum of the hashes of a recording's points.
-        content = np.zeros(n, dtype=np.uint64)
-        np.add.at(content, trace, bits_mixed(hashes))
-        size = np.bincount(trace, minlength=n)
-
-        repeated = np.zeros(n, dtype=np.bool_)
-        for i in np.flatnonzero(size >= 2).tolist():  # one point many people may have recorded
-            repeated[i] = content[i] in self._subject_of_content
-            before = self._subject_of_content.setdefault(int(content[i]), int(subject[i]))
-            if before != subject[i]:
-                self._same.append((before, int(subject[i])))
-        return repeated
 
     def place(self, cleaned: Points, given: Points, entered: Entered) -> None:
         """Remember where recordings were, by their points cleaned and as given."""
@@ -108,7 +84,7 @@ class Recordings:
         """
         n = len(self._subjects)
         person = np.arange(n)
-        for subject, same in [*self._same, *self._places.copies().tolist()]:
+        for subject, same in [*self._repeats.subjects, *self._places.copies().tolist()]:
             _join(person, subject, same)
         while not np.array_equal(person, person[person]):
             person = person[person]

@@ -1,10 +1,12 @@
 """The trace, which every source yields."""
 
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 
 from trajanon.common.arrays import Floats
+from trajanon.common.number_text import number_of, shown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +54,16 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.lat)
+
+    def __repr__(self) -> str:
+        owner = "nobody known" if self.subject is None else repr(self.subject)
+        return shown("Trace", [f"{self.name!r} of {owner}", number_of(len(self), "point")])
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether any point has a time; it is mostly the first that shows it."""
+        first_has_one = len(self) > 0 and isfinite(self.time[0])
+        return first_has_one or bool(np.isfinite(self.time).any())
 
     @property
     def last_read(self) -> float:

@@ -18,9 +18,10 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput, NoTrajectories
 from trajanon.common.progress import Progress, silent
+from trajanon.extract.clean import drop_impossible, settle_times, sort_by_time
 from trajanon.extract.extraction import From, traces
 from trajanon.extract.home_zones import RADIUS, Radius, Zones, zones_of
-from trajanon.extract.points import Points, batch, drop_impossible, settle_times, sort_by_time
+from trajanon.extract.points import Points, batch
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.split import gaps_of, keep

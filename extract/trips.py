@@ -7,60 +7,16 @@ would betray each other. One with a gap inside is left out, never cut into piece
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats
+from trajanon.extract.dropped import FOUND, WHY_LEFT_OUT, Became
 from trajanon.extract.earth.area import Area, Box
 from trajanon.extract.points import Points, greatest_of
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import broken, gaps_of, longest_stop, stays_of
 from trajanon.trajectories.geodesy import radii
-
-FOUND = "trips found"
-
-
-class WhyLeftOut(NamedTuple):
-    """Why trips are left out, and what to change."""
-
-    reason: str
-    way_out: str
-
-    @property
-    def counter(self) -> str:
-        """The name of the counter of such trips."""
-        return f"trips {self.reason}"
-
-
-_WITH_A_GAP = WhyLeftOut(
-    "with a gap",
-    "raise `max_gap`, or `max_speed` for trains and planes; lower `trim_ends`, or hide fewer "
-    "places; or take windows, which end at a gap",
-)
-_CUT_OFF = WhyLeftOut(
-    "that may go on where the source was cut off",
-    "download the file again; of the OSM server raise `max_pages`",
-)
-_TOO_SHORT = WhyLeftOut("too short", "lower `min_length`")
-
-GAP = _WITH_A_GAP.counter
-CUT_OFF = _CUT_OFF.counter
-SHORT = _TOO_SHORT.counter
-
-LEFT_OUT = {
-    why.counter: why
-    for why in (
-        WhyLeftOut(
-            "all near their ends or hidden places", "lower `trim_ends`, or hide fewer places"
-        ),
-        WhyLeftOut("outside the area", "give the `area` that holds them"),
-        _WITH_A_GAP,
-        _CUT_OFF,
-        _TOO_SHORT,
-    )
-}
-"""By counter, the first that holds before the others."""
 
 _NEAR = 100.0  # metres around one place; a stay of some minutes there is an arrival
 
@@ -78,7 +34,8 @@ class Trips:
 
         self._counts = counts
         self.trace = points.trace[first]  # which trace of the batch each trip is of, (trips,)
-        self.why = np.full(len(first), -1)  # the number of the reason why it is left out, or -1
+        # What became of each; those that are complete may still be too short.
+        self.became = np.full(len(first), Became.TOO_SHORT)
 
         # From here on `trace` is the number of a trip.
         _, far, fast = gaps_of(points, rules)
@@ -125,18 +82,20 @@ class Trips:
 
         are_shown = np.bincount(trip, minlength=n) > 1
         are_inside = np.bincount(points.trace, minlength=n) > 1
-        self._leave_out(~are_shown, ~are_inside, self._gap, self._goes_on)
+        self._leave_out(Became.HIDDEN, ~are_shown)
+        self._leave_out(Became.OUTSIDE, ~are_inside)
+        self._leave_out(Became.WITH_A_GAP, self._gap)
+        self._leave_out(Became.CUT_OFF, self._goes_on)
 
-        complete = points.take((self.why < 0)[points.trace])
+        complete = points.take((self.became == Became.TOO_SHORT)[points.trace])
         self._counts["points of trips left out"] += len(points) - len(complete)
         return complete, true_ends
 
-    def _leave_out(self, *spoilt: Bools) -> None:
-        """Note and count which trips are left out, by reasons in the order of `LEFT_OUT`."""
-        for number, (why, trips) in enumerate(zip(LEFT_OUT, spoilt, strict=False)):
-            new = trips & (self.why < 0)
-            self.why[new] = number
-            self._counts[why] += int(new.sum())
+    def _leave_out(self, became: Became, trips: Bools) -> None:
+        """Leave out trips that are not left out yet, and count them."""
+        new = trips & (self.became == Became.TOO_SHORT)
+        self.became[new] = became
+        self._counts[WHY_LEFT_OUT[became].counter] += int(new.sum())
 
 
 def _parts_inside(points: Points, area: Area | None) -> tuple[Points, Bools]:

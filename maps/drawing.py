@@ -13,12 +13,9 @@ from trajanon.release.originals import Matched, matched
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import NOT_TOGETHER, Report
 from trajanon.release.verdict import verdict
-from trajanon.trajectories.displacements import displacement, until_rest
+from trajanon.trajectories.distances import displacement, until_rest
 from trajanon.trajectories.times import DAY, Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
-
-# Different with any colour vision, and dark enough on a pale street map: Okabe and
-# Ito's colours without yellow and black, with Tol's indigo and wine.
 
 _HOURS_PER_DAY = 24
 _WORST_GROUPS = 10

@@ -16,7 +16,7 @@ import shapely
 from commands import Run
 from fuzzing import Seed, case, finding, seeds
 
-CASES = 200
+CASES = 120
 
 DEEP = "[" * 100_000
 

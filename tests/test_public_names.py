@@ -36,6 +36,7 @@ PUBLIC = [
     "anonymize",
     "anonymize_file",
     "anonymize_parts",
+    "cell_counts",
     "check",
     "check_table",
     "evaluate",
@@ -101,7 +102,8 @@ def folders(top: str) -> set[str]:
     return {
         prefix + ".".join(file.parent.relative_to(ROOT).parts)
         for file in (ROOT / top).rglob("__init__.py")
-        if top != "trajanon" or not {"extract", "maps", "data"} & set(file.parts[-3:])
+        if top != "trajanon"
+        or not {"extract", "maps", "data"} & set(file.relative_to(ROOT).parts[-3:])
     }
 
 

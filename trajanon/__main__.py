@@ -27,7 +27,7 @@ from trajanon.cli.streets_command import streets
 from trajanon.cli.table_commands import bound, microaggregate
 from trajanon.cli.trim_command import trim
 from trajanon.common.errors import BadInput, TrajanonError, TrajanonWarning, printable
-from trajanon.common.heap import share_a_heap
+from trajanon.common.glibc_memory import share_a_heap
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

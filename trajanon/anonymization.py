@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, Protocol, Unpack
+from typing import SupportsIndex, Unpack
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from trajanon.common.settings import (
     Settings,
     takes_settings,
 )
+from trajanon.files.data_frames import DataFrame
 from trajanon.grouping.k_promise import check_enough, check_k, member_weights
 from trajanon.grouping.loss import information_loss, sse, standardise, sum_of_squares
 from trajanon.grouping.microaggregation import microaggregate
@@ -25,9 +26,9 @@ from trajanon.grouping.refinements.blocks import block_count
 from trajanon.grouping.refinements.people import nearer_to_people
 from trajanon.grouping.sliding.alignment import align as slide_to_groups
 from trajanon.grouping.sliding.alignment import may_slide
-from trajanon.grouping.sliding.placing import placed
+from trajanon.grouping.sliding.choice_of_run import placed
 from trajanon.release.assembly import Figures, GroupLines, TableDetails, errors_of, finished
-from trajanon.release.leaving_out import Surroundings, ends_of, mend
+from trajanon.release.mending import Surroundings, ends_of, mend
 from trajanon.release.people_left import counts_of, drives_left, people_left
 from trajanon.release.plan import Plan, Scales
 from trajanon.release.release import DistinctLines, Release
@@ -36,24 +37,16 @@ from trajanon.release.report import Chains, Choice, Mended, Persons, digest_of, 
 from trajanon.release.selection import OneEach, one_each, whole_days
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.trajectories.days import of_equally_many
-from trajanon.trajectories.displacements import summary
+from trajanon.trajectories.distances import summary
 from trajanon.trajectories.subjects import Nameless
 from trajanon.trajectories.times import departure_days, search_columns, timing_of
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 
-class DataFrame(Protocol):
-    """What a frame of pandas or geopandas has, and trajectories have not."""
-
-    @property
-    def columns(self) -> Any:
-        """The columns, by name."""
-
-
 @takes_settings(ReleaseSettings, Settings)
 def anonymize(
     trajectories: Trajectories | DataFrame,
-    k: int,
+    k: SupportsIndex,
     *,
     subject: str | None = None,
     time: str | None = None,
@@ -69,8 +62,8 @@ def anonymize(
     Parameters
     ----------
     trajectories
-        As `trajanon.extract` makes them. Or a data frame: a GeoDataFrame of points or of lines, or
-        a DataFrame of points with columns for latitude and longitude, in degrees. Of its points,
+        As `trajanon.extract` makes them. Or a data frame of pandas, geopandas, polars, pyarrow or
+        DuckDB: points or lines, or columns for latitude and longitude, in degrees. Of its points,
         each trip becomes a trajectory of 30 points at equal shares of its way; of lines, each line
         does.
     k
@@ -82,8 +75,8 @@ def anonymize(
         all rows without one count as one person.
     time
         Of a data frame: the column of times; of lines, of a list of times for each. None takes one
-        of the usual names, or a DatetimeIndex. Without times, points are in the order of their
-        rows.
+        of the usual names, or a DatetimeIndex; other columns of times are refused. Without times,
+        points are in the order of their rows.
     recording
         Of a data frame: the column that names the recording of each row. None takes one of the
         usual names.
@@ -187,32 +180,26 @@ def anonymized_table(
 
     groups, out, mended = grouped(grouped_ones, k, plan, scales, progress, chosen)
     lines = GroupLines.of(grouped_ones, groups, out)
+    stopped = groups.partition.stopped
+    may_have_slid = plan.release.align and groups.trajectories.tracks is not None
+    details = _details(groups, k)._replace(
+        choice=choice, alignment_skipped=may_have_slid and not lines.slid and stopped
+    )
     figures = Figures(
         loss=groups.information_loss,
-        errors={name: summary(errors) for name, errors in errors_of(groups).items()},
+        errors={name: summary(errors) for name, errors in errors_of(groups)},
         mended=mended,
         widths=groups.widths,
         stages=groups.partition.stages,
-        stopped=groups.partition.stopped,
-    )
-    may_have_slid = plan.release.align and groups.trajectories.tracks is not None
-    details = _details(groups, k)._replace(
-        choice=choice, alignment_skipped=may_have_slid and not lines.slid and figures.stopped
+        stopped=stopped,
+        timing=scales.timing,
+        details=details,
     )
     del groups  # before the rows of the release take as much memory again
 
     if chosen is not None:
         lines = lines.among(chosen.rows, len(trajectories))
-    return finished(
-        k,
-        plan,
-        scales.timing,
-        lines,
-        figures,
-        trajectories.provenance,
-        trajectories.subject,
-        details,
-    )
+    return finished(k, plan, lines, figures, trajectories.provenance, trajectories.subject)
 
 
 def _check_table(trajectories: Trajectories, k: int, plan: Plan) -> None:

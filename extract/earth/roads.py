@@ -113,7 +113,7 @@ def roads_to_follow(
     for way in objects(pbf, EntityFilter(osm.WAY), KeyFilter("highway"), locations=True):
         assert isinstance(way, osm.Way)
         directions = _directions(way.tags, mode)
-        if not any(directions) or not (bbox is None or _comes_into(way, bbox)):
+        if not any(directions) or not (bbox is None or bbox.contains(*_places_of(way).T).any()):
             continue
         main = way.tags["highway"].removesuffix("_link")
         dear = 1.0 if mode != "car" else _DEAR.get(main, _DEAREST)
@@ -139,9 +139,10 @@ def roads_to_follow(
     return RoadsToFollow(network, keep_off, osm_ids)
 
 
-def _comes_into(way: osm.Way, bbox: Box) -> bool:
+def _places_of(way: osm.Way) -> Floats:
+    """Return latitude and longitude of the nodes that the file places, shape (n, 2)."""
     places = [(node.lat, node.lon) for node in way.nodes if node.location.valid()]
-    return bool(bbox.contains(*np.array(places).reshape(-1, 2).T).any())
+    return np.array(places).reshape(-1, 2)
 
 
 def _directions(tags: osm.TagList, mode: str) -> tuple[bool, bool]:
@@ -182,8 +183,7 @@ def main_roads(pbf: str | os.PathLike[str], box: Box) -> list[Floats]:
     by_kind: dict[str, list[Floats]] = {}
     for way in objects(pbf, EntityFilter(osm.WAY), KeyFilter("highway"), locations=True):
         assert isinstance(way, osm.Way)
-        known = [node for node in way.nodes if node.location.valid()]
-        places = np.array([(node.lat, node.lon) for node in known]).reshape(-1, 2)
+        places = _places_of(way)
         if len(places) > 1 and box.contains(*places.T).any():
             kind = way.tags["highway"].removesuffix("_link")
             by_kind.setdefault(kind, []).append(places)

@@ -1,13 +1,15 @@
 """Times of years that no receiver has: mended where that is certain, else left out, and said."""
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats
-from trajanon.extract.sources.timestamps import EARLIEST, LATEST, UNREAD_TIMES, within
+from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.timestamps import EARLIEST, LATEST, UNREAD_TIMES, WAY_OUT, within
 from trajanon.extract.trace import Trace
 
 MENDED = "mended times (Buddhist years, or 1,024 weeks early)"
@@ -19,59 +21,68 @@ _IN_3000 = 32_503_680_000.0  # seconds since 1970; years beyond are of no calend
 _YEARS_1_TO_9999 = (-62_135_596_800, 253_402_300_799)  # seconds since 1970
 _NO_CLOCK = 31_536_000.0  # seconds since 1970; earlier times count from an unknown beginning
 
-Warn = Callable[[str, str, str], None]  # takes a kind, a message, and what it is about
+
+def with_true_years(traces: Sequence[Trace], reading: Reading) -> list[Trace]:
+    """Check the times of recordings, given as their pieces in the order of the source."""
+    # Most files have usual times alone: they are looked at together.
+    if _are_usual(_times_of(traces)):
+        return list(traces)
+
+    checked = list[Trace]()
+    for _, pieces in groupby(traces, attrgetter("name", "subject")):
+        recording = list(pieces)
+        time = _times_of(recording)
+        if not _are_usual(time):
+            time = _mended(time, reading)
+        ends = np.cumsum([len(piece) for piece in recording])
+        parts = np.split(time, ends[:-1])
+        checked += [replace(piece, time=part) for piece, part in zip(recording, parts, strict=True)]
+    return checked
 
 
-def with_true_years(
-    pieces: Sequence[Trace], what: str, counts: Counter[str], warn: Warn
-) -> list[Trace]:
-    """Check the times of a recording, given as its pieces in the order of the source."""
-    time = pieces[0].time if len(pieces) == 1 else _joined(pieces)
-    # Of NaN, the bounds are NaN and not usual.
-    if len(time) and _are_usual(np.minimum.reduce(time), np.maximum.reduce(time)):
-        return list(pieces)
-    known = np.isfinite(time)
-    if not known.any():
-        return list(pieces)
-    first, last = time[known].min(), time[known].max()
-    if _are_usual(first, last):
-        return list(pieces)
-    if first >= 0.0 and last < _NO_CLOCK:
-        shown = f"{what} has times such as {first:.0f}"
+def _times_of(traces: Sequence[Trace]) -> Floats:
+    return np.concatenate([np.empty(0), *(trace.time for trace in traces)])
+
+
+def _are_usual(time: Floats) -> bool:
+    """Return whether times are of GPS, and too near to one another for a change of the era."""
+    known = time[np.isfinite(time)]
+    if not len(known):
+        return True
+    first, last = known.min(), known.max()
+    return bool(first >= EARLIEST and last < LATEST and last - first < _ERA - _PAUSE)
+
+
+def _mended(time: Floats, reading: Reading) -> Floats:
+    """Return the times of a recording in our years, and NaN where that is not certain."""
+    known = time[np.isfinite(time)]
+    first = known.min()
+    if first >= 0.0 and known.max() < _NO_CLOCK:
         read_as = "seconds from an unknown beginning"
-        warn(f"times as {read_as}", f"{shown}: read as {read_as}", "")
-        return list(pieces)
+        has = f"has times such as {first:.0f}: read as {read_as}"
+        reading.warn_of_file(f"times as {read_as}", has, once=True)
+        return time
 
     time, buddhist = _in_our_years(time)
     if buddhist.any():
         year = _year(time[buddhist][0])
-        msg = f"{what} has times in the year {year + _BUDDHIST} of the Buddhist calendar"
-        warn("Buddhist years", f"{msg}: read as {year}", what)
+        has = f"has times in the year {year + _BUDDHIST} of the Buddhist calendar"
+        reading.warn_of_file("Buddhist years", f"{has}: read as {year}")
+
     time, early = _in_one_era(time)
     if early.any():
-        msg = f"{what} has times 1,024 weeks early, when the weeks of GPS began again"
-        warn("weeks", f"{msg}, {early.sum():,} in all: read as {_year(time[early][0])}", what)
-    counts.update({MENDED: int((buddhist | early).sum())})
+        has = "has times 1,024 weeks early, when the weeks of GPS began again"
+        read_as = f"{early.sum():,} in all: read as {_year(time[early][0])}"
+        reading.warn_of_file("weeks", f"{has}, {read_as}")
+    reading.counts[MENDED] += int((buddhist | early).sum())
 
     wrong = np.isfinite(time) & ~within(time)
     if wrong.any():
         number = int(wrong.sum())
-        counts[UNREAD_TIMES] += number
-        msg = f"{what} has times in the year {_year(time[wrong][0])}, {number:,} in all"
-        warn("years", f"{msg}: they are left out; write them as 2020-09-13T12:26:40Z", what)
-    time = np.where(wrong, np.nan, time)
-    ends = np.cumsum([len(piece) for piece in pieces])
-    parts = np.split(time, ends[:-1])
-    return [replace(piece, time=part) for piece, part in zip(pieces, parts, strict=True)]
-
-
-def _joined(pieces: Sequence[Trace]) -> Floats:
-    return np.concatenate([np.empty(0), *(piece.time for piece in pieces)])
-
-
-def _are_usual(first: float, last: float) -> bool:
-    """Return whether times are of GPS, and too near to one another for a change of the era."""
-    return bool(first >= EARLIEST and last < LATEST and last - first < _ERA - _PAUSE)
+        reading.counts[UNREAD_TIMES] += number
+        has = f"has times in the year {_year(time[wrong][0])}, {number:,} in all"
+        reading.warn_of_file("years", f"{has}: they are left out; {WAY_OUT}")
+    return np.where(wrong, np.nan, time)
 
 
 def _in_our_years(time: Floats) -> tuple[Floats, Bools]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import compress, pairwise
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -49,7 +49,7 @@ def _whole(
     return rows, reading.counts[TABLE_CUT_OFF] > already_cut_off
 
 
-def read_geolife(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
+def read_geolife(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a `.plt` file, one trace; its subject is the folder around the folder Trajectory."""
     points, cut_off = _whole(path, _GEOLIFE, ("lat", "lon", "date", "time"), reading)
     if len(points) == 0:
@@ -59,12 +59,12 @@ def read_geolife(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
     subject = folder.parent.name if folder.name == "Trajectory" else None
 
     points = points.fillna({"date": "", "time": ""})  # each point has a time
-    time = TimeColumn(points, str(path), reading).seconds(points, reading)
+    time = TimeColumn(points, reading).seconds(points)
     lat, lon = (numbers(points[name]) for name in ("lat", "lon"))
-    yield Trace(label, subject, lat, lon, time, cut_off=cut_off)
+    yield Trace(reading.label, subject, lat, lon, time, cut_off=cut_off)
 
 
-def read_cabspotting(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
+def read_cabspotting(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read `new_NAME.txt`, the file of a cab: a trip ends whenever the cab is taken or left."""
     texts, _ = _whole(path, _CABSPOTTING, _CABSPOTTING.names, reading)
     rows = texts.apply(numbers)
@@ -82,12 +82,12 @@ def read_cabspotting(path: Path, label: str, reading: Reading) -> Iterator[Trace
     lat, lon, time = (rows[name].to_numpy() for name in ("lat", "lon", "time"))
     for trip, bounds in enumerate(pairwise([0, *changes.tolist(), len(rows)]), start=1):
         points = slice(*bounds)
-        yield Trace(f"{label}#{trip}", cab, lat[points], lon[points], time[points])
+        yield Trace(f"{reading.label}#{trip}", cab, lat[points], lon[points], time[points])
 
 
-def read_tdrive(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
+def read_tdrive(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read `ID.txt`, the file of a taxi: one trace with all its points."""
-    yield from traces_of_points(read_columns(path, _TDRIVE, _TDRIVE.names, reading), label, reading)
+    yield from traces_of_points(read_columns(path, _TDRIVE, _TDRIVE.names, reading), reading)
 
 
 def looks_like_porto(name: str, head: bytes) -> bool:
@@ -95,7 +95,7 @@ def looks_like_porto(name: str, head: bytes) -> bool:
     return any("POLYLINE" in fields for fields in source_tables.fields_below(head)[:1])
 
 
-def read_porto(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
+def read_porto(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read the trips of taxis, a point every 15 s; those with missing points are left out."""
     layout, _ = source_tables.layout_of(path)
     _check_names(path, _PORTO, layout.names, "tables of Porto's taxis")
@@ -108,7 +108,7 @@ def read_porto(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
         yield from _trips(trips.assign(POLYLINE=lines)[~pointless & ~gaps], reading)
 
 
-def read_openbikesensor(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
+def read_openbikesensor(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a ride, a row a second; rows inside the privacy areas of its rider are left out.
 
     The subject is the user that the first line names, or else the device.
@@ -132,7 +132,7 @@ def read_openbikesensor(path: Path, label: str, reading: Reading) -> Iterator[Tr
 
     person = about.get("obsuserid") or about.get("deviceid") or ""
     lat, lon = numbers(table["latitude"]), numbers(table["longitude"])
-    yield Trace(label, spelled(person) or None, lat, lon, time, cut_off=cut_off)
+    yield Trace(reading.label, spelled(person) or None, lat, lon, time, cut_off=cut_off)
 
 
 def _ride_of_sensor(path: Path, reading: Reading) -> tuple[dict[str, str], pd.DataFrame, bool]:
@@ -154,14 +154,13 @@ def _ride_of_sensor(path: Path, reading: Reading) -> tuple[dict[str, str], pd.Da
     wanted = [*_SENSOR, *([_PRIVATE] if _PRIVATE in names else [])]
     places = [names.index(name) for name in wanted]
     rows = [fields_of(line, ";") for line in lines if line.strip()]
-    long_rows = [row for row in rows if len(row) > max(places)]
-    reading.counts[source_tables.UNREAD] += len(rows) - len(long_rows)
-    texts = [[row[place].strip() for place in places] for row in long_rows]
+    is_whole = [len(row) > max(places) for row in rows]
+    reading.counts[source_tables.UNREAD] += is_whole.count(False)
+    texts = [[row[place].strip() for place in places] for row in compress(rows, is_whole)]
     table = pd.DataFrame(texts, columns=wanted, dtype=str)
     if _PRIVATE not in table:
         table[_PRIVATE] = "0"
-    cut_off = bool(rows) and len(rows[-1]) <= max(places)
-    return about, table, cut_off
+    return about, table, not all(is_whole[-1:])
 
 
 def _check_names(path: Path, wanted: Sequence[str], names: Sequence[str], kind: str) -> None:
@@ -172,7 +171,7 @@ def _check_names(path: Path, wanted: Sequence[str], names: Sequence[str], kind: 
         raise BadInput(f"{path} has no column {' and '.join(missing)}, {has}")
 
 
-def read_simra(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
+def read_simra(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a ride, which stands below its incidents; between two places are rows without any.
 
     No person is named, so it is unknown which rides are of one person.
@@ -197,7 +196,7 @@ def read_simra(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
         return
 
     lat, lon, time = (numbers(rows[name]) for name in _SIMRA)
-    yield Trace(label, None, lat, lon, time / 1e3, cut_off=cut_off)
+    yield Trace(reading.label, None, lat, lon, time / 1e3, cut_off=cut_off)
 
 
 def _trips(trips: pd.DataFrame, reading: Reading) -> Iterator[Trace]:

@@ -38,15 +38,15 @@ def to_degrees(xy: Floats, system: Any, what: str) -> tuple[Floats, Floats]:
     return lat, lon
 
 
-def from_0_to_360(lon: Floats, what: str, reading: Reading) -> bool:
+def from_0_to_360(lon: Floats, reading: Reading) -> bool:
     """Return whether longitudes go from 0 to 360, and not from -180 to 180; warn of it."""
     known = lon[np.isfinite(lon)]
     beyond = (known > 180.0) & (known <= 360.0)
     west = (known < 0.0) & (known >= -180.0)
     turns = bool(100 * beyond.sum() > max(len(known), 100 * 100 * west.sum()))
     if turns:
-        msg = f"{what} has longitudes from 0 to 360, such as {known[beyond][0]:g}: read as such"
-        reading.warn("longitudes to 360", msg)
+        found = f"has longitudes from 0 to 360, such as {known[beyond][0]:g}: read as such"
+        reading.warn_of_file("longitudes to 360", found, once=True)
     return turns
 
 
@@ -84,7 +84,7 @@ def _most(marked: Bools) -> bool:
 
 
 def reader_of_degrees(
-    first: pd.DataFrame, what: str, reading: Reading
+    first: pd.DataFrame, reading: Reading
 ) -> Callable[[pd.DataFrame], tuple[Floats, Floats]]:
     """Find by the first rows of a table how latitude and longitude are read of any of its rows."""
     turns = False  # whether longitudes go to 360
@@ -99,10 +99,10 @@ def reader_of_degrees(
         texts = first[role].dropna()
         if len(texts) and not np.isfinite(values).any():
             example = f"such as {str(texts.iloc[0])[:40]!r}: write it as 48.2 or 48.2N"
-            raise BadInput(f"{what} has no {role} that can be read, {example}")
+            raise BadInput(f"{reading.what} has no {role} that can be read, {example}")
 
-    turns = from_0_to_360(lon, what, reading)
-    check_degrees(lat, to_the_west(lon) if turns else lon, what, OF_COLUMNS)
+    turns = from_0_to_360(lon, reading)
+    check_degrees(lat, to_the_west(lon) if turns else lon, reading.what, OF_COLUMNS)
     return read
 
 

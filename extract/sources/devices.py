@@ -4,6 +4,7 @@ import io
 import re
 import struct
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from math import nan
 from pathlib import Path
@@ -13,7 +14,7 @@ import fitdecode
 import pynmea2
 
 from trajanon.common.errors import FileProblem
-from trajanon.extract.sources.columns import TRACK
+from trajanon.extract.sources.column_roles import TRACK
 from trajanon.extract.sources.streams import DAMAGED, OTHER_TIMES, ZIP, Reading, Stream, members
 from trajanon.extract.sources.trace_pieces import PLANNED, Fix, moment, number, traces_of_fixes
 from trajanon.extract.trace import Trace
@@ -36,10 +37,10 @@ _SENTENCE = re.compile(rb"\$[A-Z]{2}RMC,[^\r\n]*")
 _LONGEST = 1 << 12  # bytes of a line
 
 
-def read_fit(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
+def read_fit(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a FIT file as one recording; of several that are chained, each is a piece."""
     with reading.unpacked(path) as stream:
-        yield from traces_of_fixes(_decoded(stream, path, reading), label, reading)
+        yield from traces_of_fixes(_decoded(stream, path, reading), reading)
 
 
 def _decoded(stream: Stream, path: Path, reading: Reading) -> Iterator[Fix | None]:
@@ -62,7 +63,7 @@ def _decoded(stream: Stream, path: Path, reading: Reading) -> Iterator[Fix | Non
             elif frame.name == "file_id":
                 course = frame.get_raw_value("type", fallback=None) == _COURSE
             elif frame.name == "record" and course:
-                _leave_out_planned(path, reading)
+                _leave_out_planned(reading)
             elif frame.name == "record" and (fix := _fix(frame)):
                 yield fix
     except (*DAMAGED, *_BROKEN) as error:
@@ -82,14 +83,15 @@ def _fix(record: fitdecode.FitDataMessage) -> Fix | None:
     return lat / _SEMICIRCLES, lon / _SEMICIRCLES, float(time + _EPOCH) if dated else nan
 
 
-def _leave_out_planned(path: object, reading: Reading) -> None:
+def _leave_out_planned(reading: Reading) -> None:
     reading.counts[PLANNED] += 1
-    reading.warn(PLANNED, f"{path} holds courses, which are planned and not recorded: left out")
+    holds = "holds courses, which are planned and not recorded: left out"
+    reading.warn_of_file(PLANNED, holds, once=True)
 
 
-def read_nmea(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
+def read_nmea(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a log as one recording: its RMC sentences, which alone have a date."""
-    yield from traces_of_fixes(_of_sentences(path, reading), label, reading)
+    yield from traces_of_fixes(_of_sentences(path, reading), reading)
 
 
 def _of_sentences(path: Path, reading: Reading) -> Iterator[Fix]:
@@ -125,23 +127,23 @@ def _of_sentence(line: str, reading: Reading) -> Fix | None:
         return None
 
 
-def read_kml(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
+def read_kml(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a KML file, or all those of a KMZ, as one recording."""
     with Reading().open(path) as stream:
         is_kmz = stream.peek(4).startswith(ZIP)
     if not is_kmz:
         with reading.unpacked(path) as stream:
-            yield from _traces_of_kml(_tree(stream, path, "kml"), label, reading)
+            yield from _traces_of_kml(_tree(stream, path, "kml"), reading)
         return
 
     documents = _documents(path, reading)
     if reading.columns.get("subject") == TRACK:
         for name, root in documents:
-            yield from _traces_of_kml(root, f"{label}/{name}", reading)
+            yield from _traces_of_kml(root, replace(reading, label=f"{reading.label}/{name}"))
         return
 
     pieces = ([*_of_placemarks(root, reading), None] for _, root in documents)
-    yield from traces_of_fixes(chain.from_iterable(pieces), label, reading)
+    yield from traces_of_fixes(chain.from_iterable(pieces), reading)
 
 
 def _documents(path: Path, reading: Reading) -> Iterator[tuple[str, ElementTree.Element]]:
@@ -155,29 +157,29 @@ def _documents(path: Path, reading: Reading) -> Iterator[tuple[str, ElementTree.
         raise FileProblem(f"{path} holds no .kml file: name another one")
 
 
-def _traces_of_kml(root: ElementTree.Element, label: str, reading: Reading) -> Iterator[Trace]:
+def _traces_of_kml(root: ElementTree.Element, reading: Reading) -> Iterator[Trace]:
     """Read a document as one recording; by track, each Placemark with a line is a person's."""
     by_track = reading.columns.get("subject") == TRACK
     placemarks = list(root.iterfind(".//{*}Placemark")) if by_track else []
     lines = [(placemark, _of_placemarks(placemark, reading)) for placemark in placemarks]
     if not any(fixes for _, fixes in lines):
-        yield from traces_of_fixes(_of_placemarks(root, reading), label, reading)
+        yield from traces_of_fixes(_of_placemarks(root, reading), reading)
         return
 
     for number_of_line, (placemark, fixes) in enumerate(lines, start=1):
-        name = f"{label}/track {number_of_line}"
+        name = f"{reading.label}/track {number_of_line}"
         if fixes:
             subject = (placemark.findtext("{*}name") or "").strip() or name
-            yield from traces_of_fixes(fixes, name, reading, subject)
+            yield from traces_of_fixes(fixes, replace(reading, label=name), subject)
 
 
-def read_tcx(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
+def read_tcx(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a TCX file: each activity, with all its laps, is a piece of one recording."""
     with reading.unpacked(path) as stream:
         root = _tree(stream, path, "TrainingCenterDatabase")
     if root.find(".//{*}Course") is not None:
-        _leave_out_planned(path, reading)
-    yield from traces_of_fixes(_of_activities(root), label, reading)
+        _leave_out_planned(reading)
+    yield from traces_of_fixes(_of_activities(root), reading)
 
 
 def _tree(stream: Stream, name: object, root: str) -> ElementTree.Element:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.extract.sources.column_evidence import as_given
-from trajanon.extract.sources.columns import columns_of_lines, known_as, used_columns
+from trajanon.extract.sources.column_roles import known_as
+from trajanon.extract.sources.columns import columns_of_lines, used_columns
 from trajanon.extract.sources.coordinates import (
     check_degrees,
     from_0_to_360,
@@ -43,8 +44,6 @@ def traces_of_features(
     geometry: NDArray[Any],
     columns: pd.DataFrame,
     system: Any,
-    what: str,
-    label: str,
     reading: Reading,
     *,
     sorted_by_place: bool = False,
@@ -52,14 +51,14 @@ def traces_of_features(
     """Read features, geometries or None and their attributes; a system is what pyproj takes."""
     if not columns.columns.is_unique:
         twice = columns.columns[columns.columns.duplicated()][0]
-        raise BadInput(f"the column {twice!r} appears twice in {what}: rename one of them")
+        raise BadInput(f"the column {twice!r} appears twice in {reading.what}: rename one of them")
 
     columns = columns.set_axis(pd.RangeIndex(1, len(columns) + 1))
     has_geometry = ~(shapely.is_missing(geometry) | shapely.is_empty(geometry))
     geometry, columns = _only(geometry, columns, has_geometry, NO_GEOMETRY, reading)
     if not len(geometry):
-        raise BadInput(f"{what} holds no points or lines")
-    _refuse_other_geometries(geometry, what)
+        raise BadInput(f"{reading.what} holds no points or lines")
+    _refuse_other_geometries(geometry, reading.what)
 
     is_point = shapely.get_dimensions(geometry) == 0
     points = bool(is_point[0])
@@ -69,20 +68,20 @@ def traces_of_features(
     if not points:
         lines, line = shapely.get_parts(geometry, return_index=True)
 
-    lat, lon = to_degrees(shapely.get_coordinates(lines), system, what)
-    if from_0_to_360(lon, what, reading):
+    lat, lon = to_degrees(shapely.get_coordinates(lines), system, reading.what)
+    if from_0_to_360(lon, reading):
         lon = to_the_west(lon)
     if not points:
-        lon = _across_180(lon, lines, what, reading)
-    check_degrees(lat, lon, what, known=system is not None)
+        lon = _across_180(lon, lines, reading)
+    check_degrees(lat, lon, reading.what, known=system is not None)
 
     measures = _times_of_measures(lines)
     if points:
         rows = pd.DataFrame({"lat": lat, "lon": lon}, columns.index)
-        yield from _of_points(rows, columns, measures, what, label, reading, sorted_by_place)
+        yield from _of_points(rows, columns, measures, reading, sorted_by_place)
     else:
         _, part = shapely.get_coordinates(lines, return_index=True)
-        yield from _of_lines(lat, lon, (line, part), columns, measures, what, label, reading)
+        yield from _of_lines(lat, lon, (line, part), columns, measures, reading)
 
 
 def _refuse_other_geometries(geometry: NDArray[Any], what: str) -> None:
@@ -101,8 +100,6 @@ def _of_points(
     rows: pd.DataFrame,
     columns: pd.DataFrame,
     measures: Floats | None,
-    what: str,
-    label: str,
     reading: Reading,
     sorted_by_place: bool,
 ) -> Iterator[Trace]:
@@ -111,13 +108,15 @@ def _of_points(
         columns = columns.assign(**{MEASURE: measures})
         reading = reading.with_columns(time=MEASURE)
 
-    column_of = used_columns(list(columns), columns[:FIRST], what, reading, geometry=True)
+    column_of = used_columns(list(columns), columns[:FIRST], reading, geometry=True)
     if sorted_by_place and "time" not in column_of:
         way_out = "say `columns` time=..., or write it without an index (SPATIAL_INDEX=NO)"
-        raise BadInput(f"{what} is sorted by place, with no column known as time; {way_out}")
+        raise BadInput(
+            f"{reading.what} is sorted by place, with no column known as time; {way_out}"
+        )
 
     values = {role: columns[name] for role, name in column_of.items()}
-    yield from traces_of_points([rows.assign(**values)], label, reading, column_of)
+    yield from traces_of_points([rows.assign(**values)], reading, column_of)
 
 
 def _of_lines(
@@ -126,8 +125,6 @@ def _of_lines(
     numbers: tuple[Ints, Ints],
     columns: pd.DataFrame,
     measures: Floats | None,
-    what: str,
-    label: str,
     reading: Reading,
 ) -> Iterator[Trace]:
     """Read the parts of lines, given the line of each part and the part of each point."""
@@ -139,9 +136,9 @@ def _of_lines(
         columns = columns.assign(**{MEASURE: pd.Series(lists, columns.index, dtype=object)})
         timed = [MEASURE]
 
-    column_of = columns_of_lines(columns, timed, what, reading)
-    time = _times(columns, column_of, timed, line[part], what, reading)
-    names, subjects = _names(columns, column_of, label)
+    column_of = columns_of_lines(columns, timed, reading)
+    time = _times(columns, column_of, timed, line[part], reading)
+    names, subjects = _names(columns, column_of, reading.label)
 
     ends = np.cumsum(np.bincount(part, minlength=len(line))).tolist()
     for start, end, number in zip([0, *ends], ends, line.tolist(), strict=False):
@@ -159,7 +156,7 @@ def _only(
     return geometry[wanted], columns[wanted]
 
 
-def _across_180(lon: Floats, lines: NDArray[Any], what: str, reading: Reading) -> Floats:
+def _across_180(lon: Floats, lines: NDArray[Any], reading: Reading) -> Floats:
     """Bring lines that go on beyond 180 degrees east or west back to the map."""
     beyond = (np.abs(lon) > 180.0) & (np.abs(lon) <= 360.0)
     if not beyond.any():
@@ -168,8 +165,8 @@ def _across_180(lon: Floats, lines: NDArray[Any], what: str, reading: Reading) -
     _, line = shapely.get_coordinates(lines, return_index=True)
     beyond &= (east - west <= _WIDEST)[line]
     if beyond.any():
-        msg = f"{what} has lines beyond 180 degrees, such as {lon[beyond][0]:g}: they go on"
-        reading.warn("beyond 180 degrees", f"{msg} on the other side", what)
+        has = f"has lines beyond 180 degrees, such as {lon[beyond][0]:g}: they go on"
+        reading.warn_of_file("beyond 180 degrees", f"{has} on the other side")
     return np.where(beyond, lon - 360.0 * np.sign(lon), lon)
 
 
@@ -200,7 +197,6 @@ def _times(
     column_of: Mapping[str, str],
     timed: Sequence[str],
     line: Any,
-    what: str,
     reading: Reading,
 ) -> Floats:
     """Read the times of points, each of the line with the given number."""
@@ -219,7 +215,7 @@ def _times(
     known_times = list(chain.from_iterable(times or () for times in compress(lists, known)))
     if known_times:
         rows = pd.DataFrame({"time": pd.Series(known_times)})
-        time[known[line]] = TimeColumn(rows, what, reading).seconds(rows, reading)
+        time[known[line]] = TimeColumn(rows, reading).seconds(rows)
     return time
 
 

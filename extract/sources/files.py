@@ -171,8 +171,8 @@ def traces_of_files(
         if is_page:
             number, first = next(alike)
             pages = (page for _, page in chain([(number, first)], alike) if isinstance(page, list))
-            where = f"{files[number].label}: "
-            for trace in joined_traces(pages, reading.counts, where, saved=True):
+            of_first = replace(reading, label=f"{files[number].label}: ")
+            for trace in joined_traces(pages, of_first, saved=True):
                 yield number, trace
         else:
             yield from ((number, trace) for number, trace in alike if isinstance(trace, Trace))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,20 +17,23 @@ from trajanon.extract.sources import (
     source_tables,
 )
 from trajanon.extract.sources.calendars import with_true_years
-from trajanon.extract.sources.columns import FOLDER, TRACK, is_word
+from trajanon.extract.sources.column_roles import FOLDER, TRACK, is_word
 from trajanon.extract.sources.gpx_document import ApiPage
 from trajanon.extract.sources.streams import DAMAGED, ZIP, Reading
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.subjects import spelled
 
 _HEAD, _HEAD_OF_JSON = 4096, 1 << 20  # bytes
+_owner = attrgetter("name", "subject")  # what the pieces of a recording share
+
 _BY_TRACK = ("gpx", "gpx-archive", "kml")
+_GATHERED = 50_000  # points, by which the times of recordings are checked together
 
 
 class Format(NamedTuple):
     """A kind of file: its names, beginning and content, and its reader."""
 
-    read: Callable[[Path, str, Reading], Iterator[Trace | ApiPage]]
+    read: Callable[[Path, Reading], Iterator[Trace | ApiPage]]
     suffixes: tuple[str, ...] = ()
     begins: bytes = b""  # a regular expression of the first bytes
     holds: bytes = b""  # another one, of bytes that stand anywhere among them
@@ -121,39 +125,44 @@ class SourceFile:
 
 def read_file(file: SourceFile, reading: Reading) -> Iterator[Trace | ApiPage]:
     """Read one file by the reader of its format; perhaps its folder is the subject."""
+    reading = reading.of_file(file.path, file.label)
     by_folder = reading.columns.get("subject") == FOLDER
-    for found in _recordings(FORMATS[file.format].read(file.path, file.label, reading)):
-        if isinstance(found, list):
-            yield found
+    for read in _gathered(FORMATS[file.format].read(file.path, reading)):
+        if isinstance(read, list):
+            yield read
             continue
-        for trace in with_true_years(found, file.label, reading.counts, reading.warn):
+        for trace in with_true_years(read, reading):
             yield _of_its_folder(trace, file) if by_folder else trace
+
     if reading.columns.get("subject") == TRACK and file.format not in _BY_TRACK:
-        msg = f"{file.label} has no tracks with names ({file.format}): subject=track is not used"
-        reading.warn(f"no tracks {file.format}", f"{msg} for it")
+        has = f"has no tracks with names ({file.format}): subject=track is not used for it"
+        reading.warn_of_file(f"no tracks {file.format}", has, once=True)
     asked = [f"{role}={name}" for role, name in reading.columns.items() if not is_word(role, name)]
     if asked and not reading.tables.uses:
-        msg = f"{file.label} has no columns ({file.format}): `columns` {','.join(asked)} is not "
-        way_out = "used for it; subject=folder takes each folder for a person"
-        reading.warn(f"no columns {file.format}", msg + way_out)
+        has = f"has no columns ({file.format}): `columns` {','.join(asked)} is not used for it"
+        way_out = "subject=folder takes each folder for a person"
+        reading.warn_of_file(f"no columns {file.format}", f"{has}; {way_out}", once=True)
 
 
-def _recordings(traces: Iterable[Trace | ApiPage]) -> Iterator[tuple[Trace, ...] | ApiPage]:
-    """Gather the pieces of each recording, also of one in which the reading ends."""
-    pieces = list[Trace]()
+def _gathered(traces: Iterable[Trace | ApiPage]) -> Iterator[tuple[Trace, ...] | ApiPage]:
+    """Gather whole recordings, many at once; also one in which the reading ends."""
+    gathered = list[Trace]()
+    points = 0
     try:
         for read in traces:
             if isinstance(read, list):
                 yield read
                 continue
-            if pieces and (read.name, read.subject) != (pieces[0].name, pieces[0].subject):
-                yield tuple(pieces)
-                pieces = []
-            pieces.append(read)
+            if points >= _GATHERED and _owner(read) != _owner(gathered[-1]):
+                yield tuple(gathered)
+                gathered = []
+                points = 0
+            gathered.append(read)
+            points += len(read)
     except (BadInput, FileProblem):
-        yield tuple(pieces)
+        yield tuple(gathered)
         raise
-    yield tuple(pieces)
+    yield tuple(gathered)
 
 
 def _of_its_folder(trace: Trace, file: SourceFile) -> Trace:

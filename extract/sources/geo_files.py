@@ -5,6 +5,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain, compress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,13 +64,13 @@ _WGS_84 = "OGC:CRS84"
 _KINDS = ("MovingPoint", "MovingGeomPoint", "MovingGeogPoint")  # the last two are MobilityDB's
 
 
-def read(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
+def read(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read the traces of a file of points or lines; coordinates are those of the geometries."""
     with Reading().open(path) as stream:
         packed = unpacked(stream) is not stream
     if not packed:
         reading.read(path.stat().st_size)
-        yield from _of_file(path, str(path), label, reading)
+        yield from _of_file(path, reading)
         return
     with tempfile.TemporaryDirectory(prefix="trajanon-") as folder:
         plain = Path(folder, path.stem)
@@ -79,45 +80,46 @@ def read(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
                     file.write(piece)
         except DAMAGED as error:
             raise FileProblem(f"cannot unpack {path}: {error}") from error
-        yield from _of_file(plain, str(path), label, reading)
+        yield from _of_file(plain, reading)
 
 
-def _of_file(path: Path, what: str, label: str, reading: Reading) -> Iterator[Trace]:
+def _of_file(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a file that is not packed, by how it begins."""
     with path.open("rb") as file:
         head = file.read(_HEAD)
 
     names: list[str | None] = [None]
     if head.startswith(PARQUET):
-        yield from _of_parquet(path, what, label, reading)
+        yield from _of_parquet(path, reading)
         return
     if head.startswith(_SQLITE):
-        names = _layers_of(path, what, reading)
+        names = _layers_of(path, reading)
     elif head.startswith(_SHAPEFILE):
-        _refuse_part_of_shapefile(path, head, what)
+        _refuse_part_of_shapefile(path, head, reading.what)
     elif not head.startswith(_FLAT_GEOBUF):
-        _refuse_other_text(head, what)
+        _refuse_other_text(head, reading.what)
         if _FOURTH_NUMBER.search(head):  # which GDAL ignores
-            yield from _of_moving(path, what, label, reading)
+            yield from read_mf_json(path, reading)
             return
 
-    yield from _of_layers(path, names, what, label, reading)
+    yield from _of_layers(path, names, reading)
 
 
-def _of_layers(
-    path: Path, names: Sequence[str | None], what: str, label: str, reading: Reading
-) -> Iterator[Trace]:
+def _of_layers(path: Path, names: Sequence[str | None], reading: Reading) -> Iterator[Trace]:
     """Read the layers that hold traces; others are left out with a warning."""
     refused: list[str] = []
     for name in names:
-        within = (f"{what}, layer {name!r}", f"{label}:{name}") if len(names) > 1 else (what, label)
+        layer = reading
+        if len(names) > 1:
+            what = f"{reading.what}, layer {name!r}"
+            layer = replace(reading, what=what, label=f"{reading.label}:{name}")
         try:
-            yield from _of_layer(path, name, *within, reading)
+            yield from _of_layer(path, name, layer)
         except BadInput as error:
             refused.append(str(error))
 
     if len(refused) == len(names):
-        raise BadInput(refused[0] if refused else f"{what} holds no layer")
+        raise BadInput(refused[0] if refused else f"{reading.what} holds no layer")
     for reason in refused:
         reading.warn("layers", f"{reason}; this layer is left out", reason, left_out=True)
 
@@ -143,11 +145,11 @@ def _refuse_part_of_shapefile(path: Path, head: bytes, what: str) -> None:
         )
 
 
-def _layers_of(path: Path, what: str, reading: Reading) -> list[str | None]:
+def _layers_of(path: Path, reading: Reading) -> list[str | None]:
     """List the layers of a GeoPackage; of one made of GPX those that hold its recordings."""
     import pyogrio
 
-    with _by_gdal(what):
+    with _by_gdal(reading.what):
         names = [str(name) for name, _ in pyogrio.list_layers(path).reshape(-1, 2)]
     recorded = [name for name in _OF_GPX[:2] if name in names]
     kept = [name for name in names if name in recorded[:1] or name not in _OF_GPX]
@@ -158,15 +160,13 @@ def _layers_of(path: Path, what: str, reading: Reading) -> list[str | None]:
     return list(kept)
 
 
-def _of_layer(
-    path: Path, name: str | None, what: str, label: str, reading: Reading
-) -> Iterator[Trace]:
+def _of_layer(path: Path, name: str | None, reading: Reading) -> Iterator[Trace]:
     import pyogrio
 
-    with _by_gdal(what):
+    with _by_gdal(reading.what):
         info = pyogrio.read_info(path, layer=name)
         if info["geometry_type"] is None:
-            raise BadInput(f"{what} has no geometries; save its table as CSV or Parquet")
+            raise BadInput(f"{reading.what} has no geometries; save its table as CSV or Parquet")
         # As texts, times keep their zones, even if these differ.
         meta, table = pyogrio.raw.read_arrow(path, layer=name, datetime_as_string=True)
 
@@ -175,26 +175,23 @@ def _of_layer(
         table[column].validate(full=True)
     except pa.ArrowInvalid as error:
         why = f"which GDAL reads in no {info['driver']}; leave them out, or save it as GeoPackage"
-        raise FileProblem(f"{what} has features without geometry, {why}") from error
+        raise FileProblem(f"{reading.what} has features without geometry, {why}") from error
 
     if info["driver"] == "FlatGeobuf" and table.num_rows < info["features"]:
         read_of_all = f"{table.num_rows:,} of {number_of(info['features'], 'feature')}"
-        raise FileProblem(f"{what} is damaged or cut off: it has {read_of_all}")
+        raise FileProblem(f"{reading.what} is damaged or cut off: it has {read_of_all}")
 
     if info["driver"] == "GeoJSONSeq":
         with path.open("rb") as file:
             separated = file.read(1) == b"\x1e"
             file.seek(0)
             lines = sum(line.count(b"\x1e") if separated else not line.isspace() for line in file)
-        reading.counts.update(
-            {NO_FEATURE: lines - table.num_rows} if lines > table.num_rows else {}
-        )
+        if lines > table.num_rows:
+            reading.counts[NO_FEATURE] += lines - table.num_rows
 
     yield from traces_of_features(
-        *_features(table, column, what),
+        *_features(table, column, reading.what),
         info["crs"],
-        what,
-        label,
         reading,
         # Without an index, a FlatGeobuf has its features as they were written.
         sorted_by_place=(
@@ -242,18 +239,20 @@ def footer_of(path: Path) -> dict[bytes, bytes]:
         return {}  # its reader names the fault
 
 
-def _of_parquet(path: Path, what: str, label: str, reading: Reading) -> Iterator[Trace]:
-    with read_errors(what, "GeoParquet"):
+def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
+    with read_errors(reading.what, "GeoParquet"):
         file = pq.ParquetFile(opened_parquet(path))
         check_ratio(POINT * file.metadata.num_rows, path.stat().st_size)
         table = file.read(use_threads=False)
     if b"trajanon" in (table.schema.metadata or {}):
-        raise BadInput(f"{what} is what trajanon extract wrote: give it to trajanon anonymize")
+        raise BadInput(
+            f"{reading.what} is what trajanon extract wrote: give it to trajanon anonymize"
+        )
 
-    geo = described(table.schema, what)
+    geo = described(table.schema, reading.what)
     column = geo["columns"][geo["primary_column"]]
-    features = _features(table, geo["primary_column"], what, column.get("encoding", "WKB"))
-    yield from traces_of_features(*features, column.get("crs", _WGS_84), what, label, reading)
+    features = _features(table, geo["primary_column"], reading.what, column.get("encoding", "WKB"))
+    yield from traces_of_features(*features, column.get("crs", _WGS_84), reading)
 
 
 class _Moving(NamedTuple):
@@ -262,26 +261,20 @@ class _Moving(NamedTuple):
     system: str = _WGS_84  # the reference system of x and y
 
 
-def read_mf_json(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
-    """Read a file: each part of a moving point is a trace; heights are left out."""
-    yield from _of_moving(path, str(path), label, reading)
+def read_mf_json(path: Path, reading: Reading) -> Iterator[Trace]:
+    """Read moving points, and lines of GeoJSON whose places have times as their fourth number.
 
-
-def _of_moving(path: Path, what: str, label: str, reading: Reading) -> Iterator[Trace]:
-    """Read moving points, and lines of GeoJSON whose places have times as their fourth number."""
+    Each part of a moving point is a trace; heights are left out.
+    """
     with reading.unpacked(path) as stream:
-        document = json_of(stream, what, lines=True)
-    features = document.get("features", [document]) if isinstance(document, Mapping) else document
+        document = json_of(stream, reading.what, lines=True)
     crs = document.get("crs") if isinstance(document, Mapping) else None
-    moving_points = (
-        [_moving(feature, crs) for feature in features] if isinstance(features, list) else []
-    )
-    yield from _traces_of_moving(moving_points, what, label, reading)
+    features = document.get("features", [document]) if isinstance(document, Mapping) else document
+    if isinstance(features, list):
+        yield from _traces_of_moving([_moving(feature, crs) for feature in features], reading)
 
 
-def _traces_of_moving(
-    found: Sequence[_Moving | str], what: str, label: str, reading: Reading
-) -> Iterator[Trace]:
+def _traces_of_moving(found: Sequence[_Moving | str], reading: Reading) -> Iterator[Trace]:
     """Read moving points as lines with lists of times; a word is what one is counted as."""
     reading.counts.update(moving_point for moving_point in found if isinstance(moving_point, str))
     moving = [moving_point for moving_point in found if isinstance(moving_point, _Moving)]
@@ -291,7 +284,7 @@ def _traces_of_moving(
     systems = list(dict.fromkeys(moving_point.system for moving_point in moving))
     if len(systems) > 1:
         named = f"several reference systems, such as {systems[0]} and {systems[1]}"
-        raise BadInput(f"{what} names {named}; transform it to EPSG:4326 first")
+        raise BadInput(f"{reading.what} names {named}; transform it to EPSG:4326 first")
 
     with np.errstate(invalid="ignore"):  # NaN is for the cleaning
         parts = (
@@ -305,7 +298,7 @@ def _traces_of_moving(
         for name in names
     }
     frame = pd.DataFrame(columns, dtype=object)
-    yield from traces_of_features(lines, frame, systems[0], what, label, reading)
+    yield from traces_of_features(lines, frame, systems[0], reading)
 
 
 def _places(coordinates: Any) -> Floats | None:
@@ -389,19 +382,18 @@ def _system(crs: Any) -> str:
     return _WGS_84 if crs is None else str(name)
 
 
-def read_mds(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
+def read_mds(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a file: a trip with a route is a trace of its vehicle; MDS 2.0 has none."""
     with reading.unpacked(path) as stream:
-        document = json_of(stream, str(path), dict[str, Any])
+        document = json_of(stream, reading.what, dict[str, Any])
     data = document.get("data", document)
     trips = data.get("trips") if isinstance(data, Mapping) else None
     trips_read = [_trip(trip) for trip in trips] if isinstance(trips, list) else []
     if WITHOUT_ROUTE in trips_read:
-        msg = "leaves out trips without a route: MDS 2.0 has points in /telemetry, read as a table"
-        reading.warn(WITHOUT_ROUTE, f"{path} {msg}", left_out=True)
-    yield from _traces_of_moving(
-        trips_read, str(path), label, reading.with_columns(subject="device_id")
-    )
+        why = "MDS 2.0 has points in /telemetry, read as a table"
+        msg = f"{reading.what} leaves out trips without a route: {why}"
+        reading.warn(WITHOUT_ROUTE, msg, left_out=True)
+    yield from _traces_of_moving(trips_read, reading.with_columns(subject="device_id"))
 
 
 def _trip(trip: Any) -> _Moving | str:

@@ -5,7 +5,7 @@ OpenStreetMap's planet dump is one; its metadata.xml names accounts of public, i
 
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, compress
@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from trajanon.common.arrays import Bools, Floats
 from trajanon.common.errors import FileProblem
 from trajanon.common.inputs import other_encoding
-from trajanon.extract.sources.columns import TRACK
+from trajanon.extract.sources.column_roles import TRACK
 from trajanon.extract.sources.streams import (
     DAMAGED,
     DAMAGED_ZIP,
@@ -30,7 +30,7 @@ from trajanon.extract.sources.streams import (
     stream_of,
     unpacked,
 )
-from trajanon.extract.sources.timestamps import UNREAD_TIMES
+from trajanon.extract.sources.timestamps import UNREAD_TIMES, WAY_OUT
 from trajanon.extract.sources.trace_pieces import EMPTY, moment, number, with_last_cut_off
 from trajanon.extract.trace import Trace
 
@@ -287,25 +287,25 @@ def looks_like(name: str, head: bytes) -> bool:
     return GpxStream(io.BytesIO(head).read, "").read_beginning().is_gpx
 
 
-def read(path: Path, label: str, reading: Reading) -> Iterator[Trace | ApiPage]:
+def read(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
     """Read a GPX file: one recording of one person, or a saved answer of the OSM API, of many."""
     with reading.unpacked(path) as stream:
         # Where packed bytes are damaged, `read` would lose what comes before.
         document = GpxStream(stream.read1, str(path))
         by_track = reading.columns.get("subject") == TRACK
-        yield from traces_of_document(document, label, by_track=by_track)
+        yield from traces_of_document(document, reading.label, by_track=by_track)
 
-    _count_times(document, str(path), reading)
+    _count_times(document, reading)
     if document.is_empty:
-        msg = f"{path} holds no track points: routes and waypoints are no recordings"
-        reading.warn("no points", msg, str(path))
+        holds = "holds no track points: routes and waypoints are no recordings"
+        reading.warn_of_file("no points", holds)
 
 
-def _count_times(document: GpxStream, name: str, reading: Reading) -> None:
+def _count_times(document: GpxStream, reading: Reading) -> None:
     if unread := document.unread_times:
         reading.counts[UNREAD_TIMES] += unread
-        msg = f"{name} has times that cannot be read, {unread:,} in all: write them as"
-        reading.warn(UNREAD_TIMES, f"{msg} 2020-09-13T12:26:40Z", name)
+        has = f"has times that cannot be read, {unread:,} in all"
+        reading.warn_of_file(UNREAD_TIMES, f"{has}: {WAY_OUT}")
 
 
 def from_osm(path: Path) -> bool:
@@ -354,7 +354,7 @@ def _clock_of(segment: Segment) -> Floats:
     return np.full_like(segment.time, np.nan) if stands else segment.time
 
 
-def read_archive(path: Path, label: str, reading: Reading) -> Iterator[Trace | ApiPage]:
+def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
     """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
     accounts: dict[int, int] | None = None
     any_read = False
@@ -381,20 +381,18 @@ def read_archive(path: Path, label: str, reading: Reading) -> Iterator[Trace | A
                     upload = str(int(dump_name[2]))
                     if dump_name[1] != "trackable":  # which name no account
                         nameless += accounts is None
-                        account = (accounts or {}).get(int(dump_name[2]))
-                        subject = None if account is None else f"osm:uid:{account}"
+                        subject = _account_of(int(upload), accounts or {})
 
                 document = GpxStream(opened().read1, f"{path}/{name}")
                 used = 0
-                recording_name = f"{label}/{upload}"
-                for trace_or_page in traces_of_document(
-                    document, recording_name, subject, by_track=by_track
-                ):
+                recording = f"{reading.label}/{upload}"
+                traces = traces_of_document(document, recording, subject, by_track=by_track)
+                for trace_or_page in traces:
                     any_read = True
                     used += points_of(trace_or_page)
                     yield trace_or_page
                 any_read = True
-                _count_times(document, f"{label}/{upload}", reading)
+                _count_times(document, replace(reading, what=recording))
                 reading.counts.update([EMPTY] * document.is_empty)
             except FileProblem as error:
                 problem = problem or f"no GPX file in {path} can be read: {error}"
@@ -411,8 +409,14 @@ def read_archive(path: Path, label: str, reading: Reading) -> Iterator[Trace | A
         raise FileProblem(problem or nothing)
     if nameless:
         reading.counts[WITHOUT_ACCOUNT] += nameless
-        msg = f"{path} has no metadata.xml before its recordings: {nameless:,} have no account"
-        reading.warn("accounts", f"{msg}; pack metadata.xml first", str(path))
+        has = f"has no metadata.xml before its recordings: {nameless:,} have no account"
+        reading.warn_of_file("accounts", f"{has}; pack metadata.xml first")
+
+
+def _account_of(upload: int, accounts: Mapping[int, int]) -> str | None:
+    """Name the account that uploaded a recording; None if it is not known."""
+    account = accounts.get(upload)
+    return None if account is None else f"osm:uid:{account}"
 
 
 def archive_is_from_osm(path: Path) -> bool:

@@ -10,10 +10,9 @@ import logging
 import math
 import re
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib.metadata import version
 from itertools import count, takewhile
@@ -40,7 +39,7 @@ from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.rules import MAX_PAGES, SERVER
 from trajanon.extract.sources.calendars import with_true_years
 from trajanon.extract.sources.gpx_document import ApiPage, Segment, read_document
-from trajanon.extract.sources.streams import DAMAGED
+from trajanon.extract.sources.streams import DAMAGED, Reading
 from trajanon.extract.trace import Trace
 
 logger = logging.getLogger(__name__)
@@ -253,20 +252,21 @@ class NumberedPages:
 
 
 def traces_of_boxes(
-    boxes: Sequence[Box], counts: Counter[str], *, url: str, max_pages: int, progress: Progress
+    boxes: Sequence[Box], reading: Reading, *, url: str, max_pages: int, progress: Progress
 ) -> Iterator[tuple[int, Trace]]:
     """Ask the server for the traces of boxes, each with the number of its box."""
-    warned = Notices()
     pages_of_boxes = [
-        NumberedPages(box=box, url=url, max_pages=max_pages, progress=progress, warned=warned)
+        NumberedPages(
+            box=box, url=url, max_pages=max_pages, progress=progress, warned=reading.warned
+        )
         for box in boxes
     ]
     for number, pages in enumerate(pages_of_boxes):
         # Trackable recordings have no other name than their place in a row.
-        where = f"box {number + 1}: "
-        for trace in joined_traces(pages, counts, where, warned=warned):
+        of_box = replace(reading, label=f"box {number + 1}: ")
+        for trace in joined_traces(pages, of_box):
             yield number, trace
-    warned.tell_others()
+    reading.warned.tell_others()
 
 
 def boxes_of(area: Area) -> list[Box]:
@@ -282,12 +282,7 @@ def _square_degrees(box: Box) -> float:
 
 
 def joined_traces(
-    pages: Iterable[ApiPage],
-    dropped: Counter[str],
-    where: str = "",
-    *,
-    saved: bool = False,
-    warned: Notices | None = None,
+    pages: Iterable[ApiPage], reading: Reading, *, saved: bool = False
 ) -> Iterator[Trace]:
     """Join the pieces of each trace; leave out what has no time or came before.
 
@@ -296,12 +291,11 @@ def joined_traces(
     """
     first_pages: dict[int, int] = {}  # of each point, by its hash
     held: list[Segment] = []  # the pieces of one trace
-    warned = warned or Notices()
     name = ""
     trackables = 0
     cut_off = not saved
     for number, page in enumerate(pages):
-        parts = _new_parts(page, number, first_pages, dropped)
+        parts = _new_parts(page, number, first_pages, reading)
         track = 0
         for part in parts:
             # A page's first segment may be of the last one's recording, which may also have paused
@@ -313,10 +307,10 @@ def joined_traces(
             if goes_on and (part.url or pause <= LONGEST_CUT):
                 held.append(part)
             else:
-                yield from _whole(held, name, dropped, warned)
+                yield from _whole(held, name, reading)
                 if part.track != track and not goes_on:
                     trackables += part.url is None
-                    name = part.url or f"{where}trackable {trackables}"
+                    name = part.url or f"{reading.label}trackable {trackables}"
                 held = [part]
             track = part.track
 
@@ -324,16 +318,17 @@ def joined_traces(
         if saved or (parts and not untimed):
             continue
         if page and not untimed:
-            msg = f"{where}the server repeated a whole page; what follows it is not read, until "
-            msg += "its pages are removed from the cache"
-            warned.warn("repeated page", msg, where, LeftOutWarning)
+            repeated = f"{reading.label}the server repeated a whole page"
+            way_out = "what follows it is not read, until its pages are removed from the cache"
+            msg = f"{repeated}; {way_out}"
+            reading.warn("repeated page", msg, reading.label, left_out=True)
         cut_off = False
         break
-    yield from _whole(held, name, dropped, warned, cut_off=cut_off)
+    yield from _whole(held, name, reading, cut_off=cut_off)
 
 
 def _new_parts(
-    page: ApiPage, number: int, first_pages: dict[int, int], dropped: Counter[str]
+    page: ApiPage, number: int, first_pages: dict[int, int], reading: Reading
 ) -> list[Segment]:
     """Return what each segment has left of timed points no earlier page had."""
     timed = [segment.take(np.isfinite(segment.time)) for segment in page]
@@ -344,8 +339,8 @@ def _new_parts(
     new = np.array(
         [first_pages.setdefault(point, number) == number for point in all_hashes.tolist()], bool
     )
-    dropped[WITHOUT_TIME] += sum(len(segment.time) for segment in page) - len(new)
-    dropped[REPEATED] += len(new) - int(new.sum())
+    reading.counts[WITHOUT_TIME] += sum(len(segment.time) for segment in page) - len(new)
+    reading.counts[REPEATED] += len(new) - int(new.sum())
 
     ends = np.cumsum([len(segment.time) for segment in timed])
     parts = map(Segment.take, timed, np.split(new, ends[:-1]))
@@ -353,12 +348,7 @@ def _new_parts(
 
 
 def _whole(
-    parts: Sequence[Segment],
-    name: str,
-    dropped: Counter[str],
-    warned: Notices,
-    *,
-    cut_off: bool = False,
+    parts: Sequence[Segment], name: str, reading: Reading, *, cut_off: bool = False
 ) -> Iterator[Trace]:
     """Join the pieces of a trace, if there are any."""
     if not parts:
@@ -375,4 +365,4 @@ def _whole(
         for column in ("lat", "lon", "time")
     )
     trace = Trace(name, subject, lat, lon, time, cut_off=cut_off)
-    yield from with_true_years([trace], name, dropped, warned.warn)
+    yield from with_true_years([trace], replace(reading, what=name))

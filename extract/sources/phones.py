@@ -18,7 +18,7 @@ from msgspec import Raw
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.extract.sources.columns import known_as
+from trajanon.extract.sources.column_roles import known_as
 from trajanon.extract.sources.point_groups import FIRST
 from trajanon.extract.sources.source_tables import POINTS, UNREAD, traces_of_table
 from trajanon.extract.sources.streams import (
@@ -61,7 +61,7 @@ _OF_FEATURES = ("type", "geometry", "properties")
 _OF_GEOJSON = {b"type", b"features", b"geometry", b"geometries", b"coordinates"}
 
 
-def read_google(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
+def read_google(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a file as one recording; the person of records and months is the folder around both."""
     folders = path.absolute().parts
     person = None
@@ -69,7 +69,7 @@ def read_google(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
         person = "/".join(folders[-4:-1])
     elif _MONTH.fullmatch("/".join(path.parts[-2:])):
         person = "/".join(folders[-6:-3])
-    yield from traces_of_fixes(_fixes(path, reading), label, reading, person)
+    yield from traces_of_fixes(_fixes(path, reading), reading, person)
 
 
 class _Google(msgspec.Struct):
@@ -83,12 +83,12 @@ class _Google(msgspec.Struct):
 
 def _fixes(path: Path, reading: Reading) -> Iterator[Fix | None]:
     with reading.unpacked(path) as stream:
-        document = json_of(stream, str(path), _Google | list[Raw])
+        document = json_of(stream, reading.what, _Google | list[Raw])
     if isinstance(document, list):  # an iPhone's Timeline
         document = _Google(semanticSegments=document)
 
     pieces_found = chain.from_iterable(
-        read_it(decoded(raw, str(path)))
+        read_it(decoded(raw, reading.what))
         for read_it, entries in (
             (_record, document.locations),
             (_activity, document.timelineObjects),
@@ -236,32 +236,32 @@ def wraps_features(head: bytes) -> bool:
     return is_object and bool(outer) and not outer & _OF_GEOJSON and b'"Feature"' in head
 
 
-def read_points(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
+def read_points(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read points as rows of a table; without ids and subjects, a file is one recording."""
-    what = str(path)
     with reading.unpacked(path) as stream:
-        values = _values(stream, what, reading)
+        values = _values(stream, reading)
 
     rows = pd.DataFrame([row for value in values if (row := _row(value, reading))], dtype=object)
     if not len(rows):
-        raise FileProblem(f"{what} holds no JSON object with a point, in a line or in a list")
+        nothing = "no JSON object with a point, in a line or in a list"
+        raise FileProblem(f"{reading.what} holds {nothing}")
 
     def chunks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         yield rows[list(columns)]
 
-    yield from traces_of_table(list(rows), rows[:FIRST], chunks, what, label, reading, nested=True)
+    yield from traces_of_table(list(rows), rows[:FIRST], chunks, reading, nested=True)
 
 
-def _values(stream: Stream, what: str, reading: Reading) -> list[Any]:
+def _values(stream: Stream, reading: Reading) -> list[Any]:
     """List the points: of a document those of the list in it, else what stands in each line."""
-    with read_errors(what, POINTS, *DAMAGED):
+    with read_errors(reading.what, POINTS, *DAMAGED):
         content = stream.read().removeprefix(BYTE_ORDER_MARK)
     try:
         document = msgspec.json.decode(content)
     except (ValueError, RecursionError):
         document = None
     if document is not None:
-        return _points_within(document, what, reading)
+        return _points_within(document, reading)
 
     lines = [line for line in content.splitlines() if line.strip()]
     values = list[Any]()
@@ -271,13 +271,13 @@ def _values(stream: Stream, what: str, reading: Reading) -> list[Any]:
 
     # Of a list over many lines, few lines are JSON.
     if content.lstrip().startswith(b"[") or not values:
-        return _points_within(json_of(io.BytesIO(content), what), what, reading)
+        return _points_within(json_of(io.BytesIO(content), reading.what), reading)
     if len(values) < len(lines):
         reading.counts[UNREAD] += len(lines) - len(values)
     return values
 
 
-def _points_within(document: Any, what: str, reading: Reading) -> list[Any]:
+def _points_within(document: Any, reading: Reading) -> list[Any]:
     """Find the list of points in a document; all lists that stand at one path are one."""
     lists: defaultdict[str, list[Any]] = defaultdict(list)
     _gather(document, "", lists, _DEEPEST_LIST)
@@ -289,9 +289,10 @@ def _points_within(document: Any, what: str, reading: Reading) -> list[Any]:
         both_paths = f"points stand in {longest} ({len(lists[longest]):,}) and {path}"
         if _OF_THE_LONGEST * len(lists[path]) > len(lists[longest]):
             way_out = "save one of these lists alone"
-            raise BadInput(f"{what}: {both_paths} ({len(lists[path]):,}): {way_out}")
+            raise BadInput(f"{reading.what}: {both_paths} ({len(lists[path]):,}): {way_out}")
         reading.counts[BESIDE] += len(lists[path])
-        reading.warn(BESIDE, f"{what}: {both_paths}: the latter are left out", what)
+        left_out = f"{reading.what}: {both_paths}: the latter are left out"
+        reading.warn(BESIDE, left_out, reading.what)
     return [_point_of(point) for point in lists[longest]]
 
 

@@ -14,7 +14,7 @@ from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import ColumnsUnclear
 from trajanon.common.number_text import number_of
 from trajanon.extract.sources.column_evidence import as_given
-from trajanon.extract.sources.columns import FILE, MARKS
+from trajanon.extract.sources.column_roles import FILE, MARKS
 from trajanon.extract.sources.coordinates import numbers, reader_of_degrees
 from trajanon.extract.sources.points_apart import leaps_in, of_several, without_order
 from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
@@ -52,10 +52,7 @@ class _Rows(NamedTuple):
 
 
 def traces_of_points(
-    chunks: Iterable[pd.DataFrame],
-    label: str,
-    reading: Reading,
-    column_of: Mapping[str, str] | None = None,
+    chunks: Iterable[pd.DataFrame], reading: Reading, column_of: Mapping[str, str] | None = None
 ) -> Iterator[Trace]:
     """Gather the rows of each subject and id, or either, or all; columns are named by roles.
 
@@ -68,30 +65,30 @@ def traces_of_points(
     if first is None:
         return
 
-    degrees = reader_of_degrees(first[:FIRST], label, reading)
-    times = TimeColumn(first[:FIRST], label, reading)
+    degrees = reader_of_degrees(first[:FIRST], reading)
+    times = TimeColumn(first[:FIRST], reading)
     parts: list[_Rows] = []
     for chunk in chain([first], coming):
-        values = [*degrees(chunk), times.seconds(chunk, reading)]
+        values = [*degrees(chunk), times.seconds(chunk)]
         if "order" in first:
             values.append(numbers(chunk["order"]))
-        parts.append(_rows_of(chunk, np.stack(values), label, reading))
+        parts.append(_rows_of(chunk, np.stack(values), reading))
     rows = _joined(parts)
 
     # Equal ids of two files differ.
     single = {"id", "subject"}.isdisjoint(first)
-    prefix = label if single else "" if "subject" in first else f"{label}#"
+    prefix = reading.label if single else "" if "subject" in first else f"{reading.label}#"
     traces = list(_traces(rows, prefix, reading))
     if single and "id" not in reading.columns:
-        _check_one_recording(traces, label, reading.tables.columns)
+        _check_one_recording(traces, reading)
 
     cut_off = reading.counts[TABLE_CUT_OFF] > already_cut_off and len(rows.owner) > 0
     last = prefix + rows.owners[rows.owner[-1]][0] if cut_off else None
-    for trace in _checked(traces, label, column_of or {}, reading):
+    for trace in _checked(traces, column_of or {}, reading):
         yield replace(trace, cut_off=True) if trace.name == last else trace
 
 
-def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, reading: Reading) -> _Rows:
+def _rows_of(chunk: pd.DataFrame, values: Floats, reading: Reading) -> _Rows:
     """Name the owners in a part of a table; rows without an id are left out."""
     subject = np.full(len(chunk), -1)
     subjects: list[str | None] = []
@@ -107,7 +104,7 @@ def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, reading: Reading) 
         trace = np.zeros_like(subject)
         traces = [""]
 
-    valid = _valid(chunk, label, reading)
+    valid = _valid(chunk, reading)
     owned = trace >= 0
     if not valid.all():
         reading.counts[NOT_VALID] += int((~valid).sum())
@@ -116,8 +113,8 @@ def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, reading: Reading) 
     if not owned[valid].all():
         reading.counts[WITHOUT_ID] += int((valid & ~owned).sum())
         role = "id" if "id" in chunk else "subject"
-        msg = f"{label} has rows without {role}: they are left out and counted"
-        reading.warn(WITHOUT_ID, msg + "; name another column with `columns` id=...", label)
+        has = f"has rows without {role}: they are left out and counted"
+        reading.warn_of_file(WITHOUT_ID, f"{has}; name another column with `columns` id=...")
     if not owned.all():
         trace = trace[owned]
         subject = subject[owned]
@@ -133,7 +130,7 @@ def _rows_of(chunk: pd.DataFrame, values: Floats, label: str, reading: Reading) 
     return _Rows(owner.astype(np.int32), owners, values)
 
 
-def _valid(chunk: pd.DataFrame, label: str, reading: Reading) -> Bools:
+def _valid(chunk: pd.DataFrame, reading: Reading) -> Bools:
     """Mark the rows that no column says to be wrong, as Movebank and loggers do."""
     valid = np.ones(len(chunk), dtype=np.bool_)
     for role, wrong in MARKS.items():
@@ -147,8 +144,8 @@ def _valid(chunk: pd.DataFrame, label: str, reading: Reading) -> Bools:
             word for word in plain_words if word and not any(map({word}.issubset, _SAYS.values()))
         ]
         for word in unknown[:1]:
-            msg = f"{label} has rows with {role} {word!r}, which is no known word: they are used"
-            reading.warn("words of validity", f"{msg}; remove them if they are wrong", label)
+            why = "which is no known word: they are used; remove them if they are wrong"
+            reading.warn_of_file("words of validity", f"has rows with {role} {word!r}, {why}")
     return valid
 
 
@@ -241,37 +238,37 @@ def _persons(
     return spellings, numbers_of_owners, list(number)
 
 
-def _check_one_recording(traces: Sequence[Trace], what: str, columns: Sequence[str]) -> None:
+def _check_one_recording(traces: Sequence[Trace], reading: Reading) -> None:
     """Refuse points without an order, or that leap to and fro, as those of several people do."""
     for trace in traces:
-        problem = "" if np.isfinite(trace.time).any() else "no times"
+        problem = "" if trace.is_timed else "no times"
         if leaps := leaps_in(trace):
             problem = f"its points leap {leaps:,} times, as if several people were in it"
         if problem:
             way_out = f"say `columns` id=..., or id={FILE} if it is one recording, in its order"
-            problem = f"{what} has no column known as id, and {problem}"
-            raise ColumnsUnclear(problem, way_out, ["id"], columns)
+            problem = f"{reading.what} has no column known as id, and {problem}"
+            raise ColumnsUnclear(problem, way_out, ["id"], reading.tables.columns)
 
 
 def _checked(
-    traces: Sequence[Trace], what: str, column_of: Mapping[str, str], reading: Reading
+    traces: Sequence[Trace], column_of: Mapping[str, str], reading: Reading
 ) -> list[Trace]:
     """Leave out recordings of several people; refuse tables of these alone, or in no order."""
     if "order" not in reading.columns and without_order(traces):
         way_out = "say `columns` time=..., or order=... if a column numbers them"
-        problem = f"the points of {what} lie in no order"
+        problem = f"the points of {reading.what} lie in no order"
         raise ColumnsUnclear(problem, way_out, ["time", "order"], reading.tables.columns)
     said_one = reading.columns.get("id") == FILE
     several = set() if said_one else {trace.name for trace in of_several(traces)}
     if several:
         owner = column_of.get("id") or column_of.get("subject") or "id"
-        apart = f"{number_of(len(several), 'recording')} of {what}"
+        apart = f"{number_of(len(several), 'recording')} of {reading.what}"
         msg = f"{apart}, by the column {owner!r}, must be of several people: points of one time "
         msg += "lie far apart, again and again"
         if 2 * len(several) > len(traces):
             way_out = "name the column that tells recordings apart, `columns` id=..."
             raise ColumnsUnclear(msg, way_out, ["id"], reading.tables.columns)
         reading.counts[SEVERAL] += len(several)
-        reading.warn(SEVERAL, f"{msg}; they are left out", what)
+        reading.warn(SEVERAL, f"{msg}; they are left out", reading.what)
         traces = [trace for trace in traces if trace.name not in several]
     return list(traces)

@@ -40,8 +40,10 @@ def of_several(traces: Sequence[Trace]) -> list[Trace]:
         return []
     number = np.repeat(np.arange(len(traces)), [len(trace) for trace in traces])
     time = np.concatenate([trace.time for trace in traces])
-    time = time[np.lexsort((time, number))]
-    has_equal_time = (time[1:] == time[:-1]) & (number[1:] == number[:-1])
+    goes_on = number[1:] == number[:-1]
+    if not (time[1:] >= time[:-1])[goes_on].all():
+        time = time[np.lexsort((time, number))]
+    has_equal_time = goes_on & (time[1:] == time[:-1])
     with_equal_times = np.unique(number[1:][has_equal_time]).tolist()
     return [traces[i] for i in with_equal_times if _holds_several(traces[i])]
 
@@ -71,21 +73,16 @@ def _holds_several(trace: Trace) -> bool:
 def without_order(traces: Sequence[Trace]) -> bool:
     """Return whether most hops of untimed recordings are as long as those in a random order."""
     draw = np.random.default_rng(0)
-    hops, random_hops = list[Floats](), list[Floats]()
+    at_random = list[bool]()
     for trace in traces:
-        if len(trace) < _FEW or np.isfinite(trace.time[0]) or np.isfinite(trace.time).any():
+        if len(trace) < _FEW or trace.is_timed:
             continue
         known = np.isfinite(trace.lat + trace.lon)
         lat, lon = trace.lat[known], trace.lon[known]
         if len(np.unique(lat + 1j * lon)) < _FEW:
             continue
-        hops.append(_metres(lat, lon))
+
         orders: list[Ints] = [draw.permutation(len(lat)) for _ in range(_DRAWS)]
-        random_hops.append(np.mean([_metres(lat[order], lon[order]) for order in orders], axis=0))
-    if not hops:
-        return False
-    lengths = (
-        np.array([hops_of_trace.sum() for hops_of_trace in hops]),
-        np.array([any_.sum() for any_ in random_hops]),
-    )
-    return bool(2 * (lengths[0] > _AT_RANDOM * lengths[1]).sum() > len(hops))
+        random_way = np.mean([_metres(lat[order], lon[order]).sum() for order in orders])
+        at_random.append(bool(_metres(lat, lon).sum() > _AT_RANDOM * random_way))
+    return 2 * sum(at_random) > len(at_random)

@@ -25,7 +25,8 @@ from trajanon.common.inputs import (
     separator_of,
 )
 from trajanon.common.number_text import number_of
-from trajanon.extract.sources.columns import is_row, known_as, named_columns, plain, used_columns
+from trajanon.extract.sources.column_roles import known_as, plain
+from trajanon.extract.sources.columns import is_row, named_columns, used_columns
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
@@ -86,20 +87,18 @@ def fields_below(head: bytes) -> list[list[str]]:
     return [fields_of(row, separator_of(rows[0])) for row in rows]
 
 
-def read(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
+def read(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read the traces of a table."""
     named = path.name.lower().endswith(_NAMES_OF_PARQUET)
     with Reading().open(regular(path)) as stream:
         is_parquet = named or stream.peek().startswith(PARQUET)
-    yield from (_of_parquet if is_parquet else _of_text)(path, label, reading)
+    yield from (_of_parquet if is_parquet else _of_text)(path, reading)
 
 
 def traces_of_table(
     names: Sequence[str],
     first: pd.DataFrame,
     chunks: Chunks,
-    what: str,
-    label: str,
     reading: Reading,
     *,
     nested: bool = False,
@@ -113,24 +112,23 @@ def traces_of_table(
         wkt = [name for name in first if _WKT.match(str(next(iter(first[name].dropna()), "")))]
         reading = reading.with_columns(place=wkt[0]) if wkt else reading
 
-    column_of = used_columns(names, first, what, reading, nested=nested)
+    column_of = used_columns(names, first, reading, nested=nested)
     if "place" not in column_of:
         parts = chunks(list(dict.fromkeys(column_of.values())))
         points = (
             pd.DataFrame({role: part[name] for role, name in column_of.items()}, copy=False)
             for part in parts
         )
-        yield from traces_of_points(points, label, reading, column_of)
+        yield from traces_of_points(points, reading, column_of)
         return
 
     rows = pd.concat([first[:0], *chunks(list(first))], ignore_index=True)
     place = column_of["place"]
-    geometry, system = _geometries(rows[place], place, what)
-    yield from traces_of_features(geometry, rows.drop(columns=place), system, what, label, reading)
+    geometry, system = _geometries(rows[place], place, reading.what)
+    yield from traces_of_features(geometry, rows.drop(columns=place), system, reading)
 
 
-def _of_parquet(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
-    what = str(path)
+def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
     with reading.open(path) as stream:
         with read_errors(path, POINTS):
             file = pq.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False)
@@ -142,7 +140,7 @@ def _of_parquet(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
             for field in schema
             if not pa.types.is_nested(field.type) and names.count(field.name) == 1
         ]
-        column_of = named_columns(names, reading.columns, what)
+        column_of = named_columns(names, reading)
         for name in column_of.values():
             if name not in flat:
                 why_not = f"{schema.field(name).type}, not a value a row; name another in `columns`"
@@ -154,7 +152,7 @@ def _of_parquet(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
                 table = file.read(columns=flat, use_threads=False)
             geometry = shapely.from_wkb(table[place].to_numpy(), on_invalid="ignore")
             attributes = frame(table.drop_columns([place]), path, integer_object_nulls=True)
-            yield from traces_of_features(geometry, attributes, None, what, label, reading)
+            yield from traces_of_features(geometry, attributes, None, reading)
             return
 
         def chunks(columns: Sequence[str], size: int = _CHUNK) -> Iterator[pd.DataFrame]:
@@ -170,7 +168,7 @@ def _of_parquet(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
             except FileProblem:
                 if name in column_of.values():  # or it does not matter that it is damaged
                     raise
-        yield from traces_of_table(names, pd.DataFrame(begin), chunks, what, label, reading)
+        yield from traces_of_table(names, pd.DataFrame(begin), chunks, reading)
 
 
 class TableLayout(NamedTuple):
@@ -182,14 +180,14 @@ class TableLayout(NamedTuple):
     decimal: str = "."  # what stands before the fraction of a number
 
 
-def _of_text(path: Path, label: str, reading: Reading) -> Iterator[Trace]:
+def _of_text(path: Path, reading: Reading) -> Iterator[Trace]:
     layout, head = layout_of(path)
     begun = _parsed(path, head, layout, list(dict.fromkeys(layout.names)))
 
     def chunks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         return read_columns(path, layout, columns, reading, begun)
 
-    yield from traces_of_table(layout.names, begun.rows, chunks, str(path), label, reading)
+    yield from traces_of_table(layout.names, begun.rows, chunks, reading)
 
 
 def _unreadable(path: Path, reason: str) -> FileProblem:

@@ -60,8 +60,10 @@ _UNPACK: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
-    """How to read files, and where to report progress."""
+    """How to read a file, and where to report what was found."""
 
+    what: str = ""  # the file, in messages
+    label: str = ""  # the same, in the names of recordings
     columns: Mapping[str, str] = field(default_factory=dict)  # of tables
     subjects_exact: bool = False
     timed: bool = False  # whether times in a column that was not recognised are refused
@@ -69,6 +71,10 @@ class Reading:
     tables: TablesRead = field(default_factory=TablesRead)  # what was decided of their columns
     read: Callable[[int], None] = lambda size: None
     warned: Notices = field(default_factory=Notices)
+
+    def of_file(self, path: Path, label: str = "") -> "Reading":
+        """Return the same for a file, which names of recordings may begin with."""
+        return replace(self, what=str(path), label=label or path.name)
 
     def with_columns(self, **columns: str) -> "Reading":
         """Return the same with roles of columns, unless these are said."""
@@ -81,6 +87,10 @@ class Reading:
         """
         category = LeftOutWarning if left_out or kind in self.counts else GuessedWarning
         self.warned.warn(kind, message, about, category)
+
+    def warn_of_file(self, kind: str, holds: str, *, once: bool = False) -> None:
+        """Warn of what the file holds; perhaps once for all files."""
+        self.warn(kind, f"{self.what} {holds}", "" if once else self.what)
 
     def leave_out(self, error: Exception, used: int, kind: str = UNREADABLE) -> None:
         """Count a file that cannot be read, or only so many points of it; and warn."""

@@ -44,7 +44,7 @@ _WHOLE_DATE = (
     r"\d{8}|\d{4}[-/. ]\w{1,9}[-/. ]\d|\d{1,2}[-/. ]\w{1,9}[-/. ](?:\d{2}){1,2}(?:$|[ T,])"
     r"|[A-Za-z]{3,9} \d{1,2},? \d{4}"
 )
-_WAY_OUT = "write them as 2020-09-13T12:26:40Z"
+WAY_OUT = "write them as 2020-09-13T12:26:40Z"
 
 _JUDGED = 100  # values by which the kind of times is found
 
@@ -73,14 +73,13 @@ _SHIFT, _STEP = 10_000.0, 0.02  # seconds: the latest beginning, and the shortes
 class TimeColumn:
     """Reads the times of one table, part by part, as seconds since 1970 UTC."""
 
-    def __init__(self, first: pd.DataFrame, what: str, reading: Reading) -> None:
-        self._what = what
+    def __init__(self, first: pd.DataFrame, reading: Reading) -> None:
         self._reading = reading
         self._judged = False
         self._role = "gps_seconds" if "gps_seconds" in first else "time"
         self._read = self._reader(first) if self._role in first else None
 
-    def seconds(self, rows: pd.DataFrame, reading: Reading) -> Floats:
+    def seconds(self, rows: pd.DataFrame) -> Floats:
         """Read the times of the next part of the table; NaN where there is none."""
         if self._read is None:
             return np.full(len(rows), np.nan)
@@ -93,7 +92,7 @@ class TimeColumn:
             self._judge(seconds, rows[self._role][is_given])
 
         if unread := int((np.isnan(seconds) & is_given).sum()):
-            reading.counts[UNREAD_TIMES] += unread
+            self._reading.counts[UNREAD_TIMES] += unread
         return np.full(len(rows), np.nan) if self._read is None else seconds
 
     def _judge(self, seconds: Floats, texts: pd.Series) -> None:
@@ -101,13 +100,12 @@ class TimeColumn:
         self._judged = True
         known = seconds[np.isfinite(seconds)]
         if len(texts) and not len(known):
-            way_out = f"{_WAY_OUT}, or name another column with `columns` time=..."
-            what = f"{self._what} can be read, such as {texts.iloc[0]!r}"
-            raise BadInput(f"none of the times of {what}: {way_out}")
+            way_out = f"{WAY_OUT}, or name another column with `columns` time=..."
+            unread = f"none of the times of {self._reading.what} can be read"
+            raise BadInput(f"{unread}, such as {texts.iloc[0]!r}: {way_out}")
 
         if len(seconds) > 1 and len(known) and not (known % _DAY).any():
-            msg = f"{self._what} has days but no times of day: it is untimed"
-            self._reading.warn("days", msg, self._what)
+            self._reading.warn_of_file("days", "has days but no times of day: it is untimed")
             self._read = None
 
     def _reader(self, first: pd.DataFrame) -> _Reader | None:
@@ -134,7 +132,9 @@ class TimeColumn:
         examples = [text.strip() for text in _texts(known_values.head(_JUDGED)).tolist()]
         if any(_MINUTES_AND_SECONDS.fullmatch(text) for text in examples):
             why = "have minutes and seconds but no hours, as spreadsheets do"
-            raise BadInput(f"the times of {self._what}, such as {examples[0]}, {why}: {_WAY_OUT}")
+            raise BadInput(
+                f"the times of {self._reading.what}, such as {examples[0]}, {why}: {WAY_OUT}"
+            )
 
         dated = "date" in first
         if _are_of_day(examples, dated=dated):
@@ -142,7 +142,9 @@ class TimeColumn:
                 way_out = (
                     "name a column with day and time, `columns` time=..., or the day, date=..."
                 )
-                raise BadInput(f"{self._what} holds times of day ({examples[0]}) alone: {way_out}")
+                raise BadInput(
+                    f"{self._reading.what} holds times of day ({examples[0]}) alone: {way_out}"
+                )
             return self._of_texts(first, _with_dates)
 
         if 2 * int(np.isfinite(numbers(known_values.head(_JUDGED))).sum()) > len(examples):
@@ -167,8 +169,8 @@ class TimeColumn:
         steps = np.abs(np.diff(values))
         usual = np.median(steps[steps > 0.0]) if (steps > 0.0).any() else 1.0
         if dated or not (0.0 <= np.nanmin(values) < _SHIFT) or usual < _STEP:
-            why = f"such as {example}, are numbers of no known clock: {_WAY_OUT}"
-            raise BadInput(f"the times of {self._what}, {why}, or as seconds since 1970")
+            why = f"such as {example}, are numbers of no known clock: {WAY_OUT}"
+            raise BadInput(f"the times of {self._reading.what}, {why}, or as seconds since 1970")
         self._say(example, "seconds from an unknown beginning")
         return lambda rows: numbers(rows["time"])
 
@@ -202,13 +204,13 @@ class TimeColumn:
         )
         others = (values for values, _, _ in readings if len(values) == len(known))
         if any((values[:1] != known[:1]).any() for values in others):
-            self._say(example, f"{order} first; if that is wrong, {_WAY_OUT}")
+            self._say(example, f"{order} first; if that is wrong, {WAY_OUT}")
         return lambda rows: _seconds(texts_of(rows), **form_options)
 
     def _say(self, example: str, read_as: str) -> None:
         """Warn of what is read in a way that is not the usual one, once for all files."""
-        msg = f"{self._what} has times such as {example}: read as {read_as}"
-        self._reading.warn(f"times as {read_as}", msg)
+        has = f"has times such as {example}: read as {read_as}"
+        self._reading.warn_of_file(f"times as {read_as}", has, once=True)
 
 
 def within(seconds: Floats, limits: tuple[float, float] = (EARLIEST, LATEST)) -> Bools:

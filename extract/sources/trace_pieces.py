@@ -38,11 +38,11 @@ _SIDEWAYS = 5.0
 
 
 def traces_of_fixes(
-    fixes: Iterable[Fix | None], label: str, reading: Reading, subject: str | None = None
+    fixes: Iterable[Fix | None], reading: Reading, subject: str | None = None
 ) -> Iterator[Trace]:
     """Make a trace of each piece of one recording; None ends a piece."""
     trace = None
-    for trace in with_last_cut_off(_pieces(fixes, label, subject)):
+    for trace in with_last_cut_off(_pieces(fixes, reading.label, subject)):
         yield trace
     reading.counts.update([EMPTY] * (trace is None))
 
@@ -130,7 +130,7 @@ def _joined_unless_at_once(pieces: Iterable[Trace], counts: Counter[str]) -> Ite
     spans: list[tuple[float, float]] = []  # of the longer ones held, sorted
     for piece in pieces:
         # A long one without times is in the order of its file: nothing joins it.
-        goes_on = all(len(part) == 1 or _is_timed(part) for part in (*held[:1], piece))
+        goes_on = all(len(part) == 1 or part.is_timed for part in (*held[:1], piece))
 
         first = np.fmin.reduce(piece.time, initial=np.inf)
         last = np.fmax.reduce(piece.time, initial=-np.inf)
@@ -150,12 +150,6 @@ def _joined_unless_at_once(pieces: Iterable[Trace], counts: Counter[str]) -> Ite
     yield _joined(held)
 
 
-def _is_timed(piece: Trace) -> bool:
-    """Return whether any point has a time; it is mostly the first that shows it."""
-    first_has_one = len(piece) > 0 and math.isfinite(piece.time[0])
-    return first_has_one or bool(np.isfinite(piece.time).any())
-
-
 def _joined(pieces: Sequence[Trace]) -> Trace:
     if len(pieces) == 1:
         return pieces[0]
@@ -173,7 +167,7 @@ def _joined(pieces: Sequence[Trace]) -> Trace:
 def ordered(traces: Iterable[Trace], untimed: str, counts: Counter[str]) -> Iterator[Trace]:
     """Leave out untimed traces, or only the clouds that the OSM server has sorted by place."""
     for trace in traces:
-        if _is_timed(trace):
+        if trace.is_timed:
             yield trace
         elif untimed == "reject":
             counts[UNTIMED_PIECES] += len(trace)

@@ -99,9 +99,9 @@ def test_every_public_name_is_in_the_reference(site: Path, module: str, page: st
     own = rf"({module}\.(\w+))\.\2"
     documented = [re.sub(own, r"\1", name) for name in documented]
     public = import_module(module)
-    # Errors have a page of their own.
-    errors = {error.__name__ for error in kinds_of(trajanon.TrajanonError)}
-    names = set(public.__all__) - errors
+    # Errors and warnings have a page of their own.
+    trees = (trajanon.TrajanonError, trajanon.TrajanonWarning)
+    names = set(public.__all__) - {kind.__name__ for tree in trees for kind in kinds_of(tree)}
     assert sorted(documented) == sorted(f"{module}.{name}" for name in names)
     assert "doc-symbol-module" not in text
 

@@ -1,20 +1,17 @@
 """Python on the pages: what the README and the docs tell readers to write, runs."""
 
-import gzip
 import re
 import shlex
-import tarfile
 from itertools import islice
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import geopandas
 import numpy as np
-import osmium
 import pandas as pd
 import pytest
 import typer
-from osm_xml import OsmFile
 
 import trajanon
 from trajanon.__main__ import app
@@ -55,7 +52,7 @@ def run(page: str, **names: Any) -> dict[str, Any]:
 
 
 def test_these_pages_have_python() -> None:
-    assert set(CODE) == {"README.md", "extraction.md", "maps.md", "python.md", "tables.md"}
+    assert set(CODE) == {"README.md", "maps.md", "python.md", "tables.md"}
 
 
 def test_commands_on_the_pages_are_understood() -> None:
@@ -148,22 +145,12 @@ def test_tables_are_microaggregated(folder: Path) -> None:
     assert set(run("tables.md", trajanon=trajanon)["result"].table) == {"income", "age", "region"}
 
 
-def test_traces_are_extracted(folder: Path) -> None:
-    file = OsmFile()
-    vaduz = file.square(47.0, 9.4, 0.3)
-    file.town("Vaduz", 8, [vaduz])
-    file.way(file.nodes([(47.1, 9.5), (47.2, 9.5)]), {"highway": "residential"})
-    file.node(47.25, 9.5, {"amenity": "hospital"})
-    with osmium.SimpleWriter("region.osm.pbf") as region:
-        for each in osmium.FileProcessor(file.write(folder / "region.osm")):
-            region.add(each)
-    (folder / "tracks").mkdir()
-    walk = {"id": "walk", "lat": np.arange(47.1, 47.12, 0.001), "lon": 9.5001}
-    pd.DataFrame(walk).to_csv("tracks/walk.csv", index=False)
-    with tarfile.open("dump.tar.xz", "w:xz") as dump:
-        page = folder / "page.gpx"
-        page.write_bytes(gzip.decompress((sample() / "page000.gpx.gz").read_bytes()))
-        dump.add(page, "page.gpx")
-    made = run("extraction.md")
-    assert len(made["trajectories"]) == 1
-    assert len(trajanon.read_trajectories("trajectories.parquet")) > 10
+def test_the_bar_of_tqdm_on_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tqdm")
+    page = (ROOT / "docs/python.md").read_text("utf-8")
+    (snippet,) = re.findall(r"(?m)^    from tqdm(?:.*\n)(?:(?:    .*)?\n)+", page)
+    names: dict[str, Any] = {}
+    exec(dedent(snippet), names)
+    trajanon.microaggregate([[0.0], [1.0], [10.0], [11.0]], k=2, progress=names["show"])
+    names["bar"].close()
+    assert "Annealing" in capsys.readouterr().err

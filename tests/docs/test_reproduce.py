@@ -31,6 +31,7 @@ def shortened(line: str) -> list[str]:
     return words
 
 
+@pytest.mark.usefixtures("few_moves")
 @pytest.mark.skipif(not REFERENCE.exists(), reason=f"no reference data: {REFERENCE}")
 def test_each_line_gives_what_the_page_says(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

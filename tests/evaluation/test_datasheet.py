@@ -35,8 +35,14 @@ def test_the_datasheet_names_what_it_is_of(slid_sample: Evaluated) -> None:
     assert "| File | `a?b?c?.csv` |" in text
     assert "| File | not named |" in evaluation.datasheet
     assert "| Metres between points | 150 |" in text
-    far = evaluation.usefulness.curve_distance
-    assert f"**What does it cost?** {cost(evaluation.report, evaluation.crowd, far)}\n" in text
+    assert f"**What does it cost?** {cost(evaluation.report, evaluation.crowd)}\n" in text
+    # Both distances, each with what it is; exact ones are the holder's.
+    assert re.search(r"from where people were at the same share of the way, [\d.]+ %", text)
+    assert re.search(r"the ways lie \d+ m( to \d+ m)? from the lines, and the lines \d+ m", text)
+    reported = evaluation.report.curve_distance
+    assert reported is not None
+    assert evaluation.usefulness.to_line.mean == pytest.approx(reported.to_line.mean, rel=1e-4)
+    assert evaluation.usefulness.to_way.median == pytest.approx(reported.to_way.median, rel=1e-4)
     for sentence in evaluation.verdict.sentences:
         assert f"\n- {sentence}\n" in text
     west, south, east, north = evaluation.area

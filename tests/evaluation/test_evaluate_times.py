@@ -15,7 +15,7 @@ import trajanon
 from trajanon.common.errors import BadInput
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.release.release import Release
-from trajanon.trajectories.displacements import Summary
+from trajanon.trajectories.distances import Summary
 from trajanon.trajectories.times import DAY, HOUR, Clock
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories.trajectories import Trajectories

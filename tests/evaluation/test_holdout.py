@@ -15,6 +15,7 @@ from toy import toy, ways
 import trajanon
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import TooFewSubjects
+from trajanon.evaluation.attacks.attack import people_steps
 from trajanon.evaluation.attacks.inference import (
     NEAR_END,
     Shadows,
@@ -22,7 +23,6 @@ from trajanon.evaluation.attacks.inference import (
     told_apart,
     variance,
 )
-from trajanon.evaluation.attacks.published import people_steps
 from trajanon.evaluation.comparisons import NEXT, hold_out, measured_halves, risk
 from trajanon.release.report import checked
 

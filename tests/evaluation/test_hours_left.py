@@ -18,7 +18,7 @@ from trajanon.evaluation.usefulness import (
     up_to_last,
     usefulness,
 )
-from trajanon.trajectories.displacements import Summary
+from trajanon.trajectories.distances import Summary
 from trajanon.trajectories.times import DAY, HOUR, Clock, time_errors
 
 OF_DAY = Clock("of-day", "Europe/Madrid", 300)

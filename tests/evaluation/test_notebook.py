@@ -10,6 +10,7 @@ import pytest
 from evaluations import Evaluated
 
 import trajanon
+from trajanon.extract import Trace
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
 
@@ -53,10 +54,29 @@ def test_a_line_says_what_a_result_holds(
     assert len(said) < 1_000
 
 
+def test_no_result_fills_the_screen(release: trajanon.Release, tmp_path: Path) -> None:
+    release.write(tmp_path / "release.parquet")
+    points = release.trajectories.points[0]
+    results: list[object] = [
+        release.verdict,
+        trajanon.microaggregate(release.trajectories.records, k=3, method="mdav", refine="none"),
+        trajanon.check(tmp_path / "release.parquet", k=3),
+        Trace("morning", "Ada", points[:, 0], points[:, 1], time=np.arange(4.0)),
+    ]
+    for result in results:
+        assert repr(result).count("\n") < 10
+        assert len(repr(result)) < 1_000
+    assert repr(results[1]).startswith(
+        "<Partition: 300 records of 8 numbers in 100 groups of 3 to 3"
+    )
+    assert repr(results[3]) == "<Trace: 'morning' of 'Ada'; 4 points>"
+
+
 def test_a_notebook_shows_a_table(
     originals: trajanon.Trajectories, release: trajanon.Release
 ) -> None:
-    for shown in (originals, release):
+    partition = trajanon.microaggregate(originals.records, k=3, method="mdav", refine="none")
+    for shown in (originals, release, partition, release.verdict):
         tree = page(shown)
         assert tree.find("table/tr/td") is not None
     assert "clear them before you share" in (page(originals).findtext("p") or "")

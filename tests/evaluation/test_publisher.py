@@ -4,7 +4,7 @@ import re
 import tomllib
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from textwrap import indent
+from textwrap import dedent
 
 import pytest
 from commands import mode
@@ -62,7 +62,10 @@ def test_each_field_has_one_line_of_explanation() -> None:
 
 def test_the_documentation_shows_the_file() -> None:
     page = (Path(__file__).parents[2] / "docs/report.md").read_text("utf-8")
-    assert indent(Publisher().text, "    ") in page
+    block = page[page.index("    # Published in") : page.index("`trajanon evaluate --publisher")]
+    shown = tomllib.loads(dedent(block))
+    assert [*shown] == [word.name for word in fields(Publisher)]
+    assert Publisher(**shown) == Publisher()
 
 
 @pytest.mark.parametrize(

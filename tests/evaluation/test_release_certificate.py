@@ -15,8 +15,7 @@ from pyshacl import validate
 import trajanon
 from trajanon.common.errors import FileProblem
 from trajanon.evaluation.attacks.attack import Attack
-from trajanon.evaluation.bases import Basis
-from trajanon.evaluation.evidence import Evaluation
+from trajanon.evaluation.evidence import Basis, Evaluation
 from trajanon.evaluation.release_certificate import certificate, differences, read_certificate
 from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import Crowd

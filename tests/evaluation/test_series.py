@@ -22,7 +22,7 @@ from trajanon.release.holder_key import fingerprint
 from trajanon.release.ledger import Recording, content_of, opened
 from trajanon.release.report import json_ready, read_report
 from trajanon.shards.parts import anonymize_parts
-from trajanon.shards.publication import anonymize_file
+from trajanon.shards.single_file import anonymize_file
 from trajanon.trajectories.subjects import NAMELESS
 
 QUICK: dict[str, Any] = {"method": "mdav", "refine": "none"}

@@ -11,7 +11,7 @@ from toy import AWAY, HOME, WORK, on_earth
 
 from trajanon.common.arrays import Floats
 from trajanon.evaluation.usefulness import cell_for_od, flow_similarity, flows, usefulness
-from trajanon.trajectories.displacements import displacement, length_change, lengths
+from trajanon.trajectories.distances import displacement, length_change, lengths
 from trajanon.trajectories.geodesy import DEGREE, cells
 
 ELLIPSOID = pyproj.Geod(ellps="WGS84")
@@ -101,7 +101,8 @@ def test_what_is_published_as_it_is_keeps_everything() -> None:
     nothing = {"mean": 0.0, "median": 0.0, "p95": 0.0, "max": 0.0}
     assert asdict(whole) == {
         "displacement": nothing,
-        "curve_distance": nothing,
+        "to_line": pytest.approx(nothing, abs=1e-9),
+        "to_way": pytest.approx(nothing, abs=1e-9),
         "length": float(lengths(points).mean()),
         "length_change": 0.0,
         "by_length": whole.by_length,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tracks import Leg, bent, points
 
 from trajanon.common.arrays import Floats
-from trajanon.extract import points as clean
+from trajanon.extract import clean
 from trajanon.extract.earth.area import Box
 from trajanon.extract.resample import WindowBatch, windows
 from trajanon.extract.rules import Rules

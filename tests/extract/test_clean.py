@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tracks import line, points, trace
 
-from trajanon.extract import points as clean
+from trajanon.extract import clean
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 

@@ -1,6 +1,9 @@
 """Sentences of what was dropped in numbers."""
 
+import re
 from dataclasses import replace
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
@@ -8,9 +11,9 @@ import pytest
 from recorded_trips import RULES, east
 
 from trajanon.common.errors import NoTrajectories
-from trajanon.extract import Rules, cut, dropped
+from trajanon.extract import Rules, cut, dropped, sources
 from trajanon.extract.trace import Trace
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 WAY = np.arange(0, 4_001, 100.0)
 SECONDS = 10.0 * np.arange(41)
@@ -34,7 +37,7 @@ def with_places(some: int, lat: float) -> Trace:
 def test_a_tenth_of_the_points_is_told_with_its_cause(some: int) -> None:
     """Of 82 points."""
     assert told(with_places(some, 91.0)) == [
-        "Left out: points impossible, 11 % (9 of 82); look whether the columns are the right ones "
+        "Left out: points impossible, 11 % (9 of 82); name the right columns "
         "(`columns` lat=...,lon=...)."
     ] * (some == 9)
 
@@ -67,11 +70,14 @@ def provenance(**counts: int) -> dict[str, Any]:
     [
         ({"points_without_an_id": 41}, "Left out: points without an id, 50 % (41 of 82); name"),
         ({"trips_without_a_route": 3}, "Left out: trips without a route, 75 % (3 of 4)."),
-        ({"points_of_a_new_kind": 41}, "Left out: points of a new kind, 50 % (41 of 82)."),
+        (
+            {"positions_that_could_not_be_read": 41},
+            "Left out: positions that could not be read, 50 %",
+        ),
         ({"points_without_an_id": 4, "trips_without_a_route": 0}, ""),
     ],
 )
-def test_what_a_reader_left_out_is_told_whatever_it_is(counts: dict[str, int], says: str) -> None:
+def test_what_a_reader_left_out_is_told(counts: dict[str, int], says: str) -> None:
     found = dropped.sentences(provenance(**counts))
     assert [one[: len(says)] for one in found] == [says] * bool(says)
 
@@ -81,3 +87,42 @@ def test_times_to_the_hour_give_nothing_and_say_why(rules: Rules) -> None:
     hours = 3_600.0 * np.repeat([0.0, 1.0], [20, 21])
     with pytest.raises(NoTrajectories, match=r"points merged .* give finer times"):
         cut([replace(east(WAY, SECONDS), time=hours)], rules)
+
+
+def counters_of_readers() -> set[str]:
+    """The names under which readers count what they leave out."""
+    modules = [
+        import_module(f"{sources.__name__}.{m.name}") for m in iter_modules(sources.__path__)
+    ]
+    constants = [(name, value) for module in modules for name, value in vars(module).items()]
+    return {
+        value
+        for name, value in constants
+        if name.isupper() and isinstance(value, str) and " " in value and not name.startswith("_")
+    }
+
+
+NOTHING_IS_LOST = {
+    *("tables without ids, each taken for one recording", "tables cut off in their last line"),
+    *("lines that repeat the names of columns", "archives cut off", "a table of points"),
+    "layers of a GPX file with the same recordings, or with none",
+    "messages of OwnTracks that are no locations",
+    "timeline points of which there are raw signals",
+    "recordings without their account in the dump, or before it",
+    "mended times (Buddhist years, or 1,024 weeks early)",
+    "pieces of a recording with overlapping times",
+}
+
+
+def test_each_counter_of_a_reader_says_what_it_is_a_share_of() -> None:
+    ways_out = {value for value in counters_of_readers() if re.search("`|EPSG|write them", value)}
+    counted = counters_of_readers() - NOTHING_IS_LOST - ways_out - {OSM_ATTRIBUTION}
+    assert len(counted) > 20
+    assert counted <= dropped.PARTS.keys()
+
+
+def test_what_is_left_out_before_it_is_counted_is_all_of_itself() -> None:
+    """Lines whose times cannot be used, of which the others are refused as untimed."""
+    counts = {"lines with more or fewer times than points": 8}
+    why = dropped.why_nothing({**provenance(), "counts": counts})
+    assert why == "lines with more or fewer times than points, 100 % (8 of 8)"

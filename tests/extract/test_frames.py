@@ -87,10 +87,10 @@ def test_what_is_left_out_is_said(caplog: pytest.LogCaptureFixture) -> None:
         (one,) = from_frame(frame)
     assert places([one]) == [coordinates([0, 2])]
     assert sorted(caplog.messages) == [
-        "frame has rows without id: they are left out and counted; name another column with "
-        "`columns` id=...",
         "left out of the frame, features without geometry: 1",
         "left out of the frame, points without an id: 1",
+        "the frame has rows without id: they are left out and counted; name another column with "
+        "`columns` id=...",
     ]
 
 
@@ -100,7 +100,7 @@ def test_what_is_left_out_is_said(caplog: pytest.LogCaptureFixture) -> None:
         (pd.DataFrame({"id": [1]}), "the frame has no column known as lat or lon"),
         (geopandas.GeoDataFrame({"id": [1]}), "the frame has no column known as lat or lon"),
         (pd.DataFrame({"lat": [], "lon": []}), "the frame has no rows"),
-        ("points.csv", "a DataFrame or a GeoDataFrame is taken, not str"),
+        ("points.csv", "polars, pyarrow or DuckDB is taken, not str"),
         (points(colour="red"), r"the frame has no column known as id; .* are colour"),
         (points(id=1).iloc[:0], "the frame holds no points or lines"),
         (points(id=1).set_geometry([shapely.box(0, 0, 1, 1)] * 4), "the frame holds a Polygon"),

@@ -17,10 +17,10 @@ from tracks import START, distance, points, trace
 from trajanon.common.errors import NoTrajectories
 from trajanon.extract import Rules, cut, cutting
 from trajanon.extract.cutting import Cutter, finished_cut
+from trajanon.extract.dropped import FOUND, LEFT_OUT
 from trajanon.extract.earth.area import Box, Region
 from trajanon.extract.resample import windows
 from trajanon.extract.trace import Trace
-from trajanon.extract.trips import FOUND, LEFT_OUT
 
 BOX = Box(-3.74, 40.375, -3.66, 40.425)
 
@@ -176,7 +176,7 @@ def test_each_recording_has_a_trajectory_or_a_reason(
     made = cutter.cut(some)
     assert made.subject is not None
     assert made.trace is not None
-    taken = list(cutter.numbered([made], made.subject, made.trace)) if len(made) else [made]
+    taken = list(cutter.numbered([made])) if len(made) else [made]
     traces = np.concatenate([np.asarray(one.trace) for one in taken])
     told = cutter.provenance()["recordings"]
     assert told["read"] == cutter.counts["recordings read"]

@@ -60,14 +60,13 @@ def test_v_mdav_gives_the_verified_losses(name: str, k: int, gamma: float, il: s
         assert np.array_equal(cbfs(problem(records, k)), labels)
 
 
-@pytest.mark.parametrize(("name", "k"), [("census", 6), ("tarragona", 3)])
-def test_v_mdav_without_a_gamma_takes_the_best_of_0_to_2(name: str, k: int) -> None:
-    asked = problem(naive.standardise(reference(name)), k)
+def test_v_mdav_without_a_gamma_takes_the_best_of_0_to_2() -> None:
+    asked = problem(naive.standardise(reference("tarragona")), 3)
     best = min(loss.sse(asked.records, grown(asked, gamma)) for gamma in GAMMAS)
     assert pytest.approx([i / 20 for i in range(41)]) == GAMMAS
     assert loss.sse(asked.records, v_mdav(asked)) == best
     won = float(asked.log.chosen["gamma"])
-    again = problem(asked.records, k, method="v-mdav", gamma=won)
+    again = problem(asked.records, 3, method="v-mdav", gamma=won)
     assert loss.sse(asked.records, v_mdav(again)) == best
     assert again.log.chosen == {}
 

@@ -54,7 +54,7 @@ WAYS: list[dict[str, Any]] = [
 def test_ctrl_c_in_the_search_gives_the_best_groups_so_far(
     how: dict[str, Any], block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    @settings(max_examples=20)
+    @settings(max_examples=10)
     @given(
         seed=st.integers(0, 10**6),
         n=st.integers(10, 60),

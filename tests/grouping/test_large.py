@@ -73,7 +73,7 @@ def tables(draw: st.DrawFn) -> tuple[Floats, Ints | None, int]:
 
 @every_way
 def test_every_group_has_k_records_of_k_subjects(how: dict[str, Any]) -> None:
-    @settings(max_examples=15)
+    @settings(max_examples=8)
     @given(table=tables(), seed=st.integers(0, 3))
     def test(table: tuple[Floats, Ints | None, int], seed: int) -> None:
         X, subjects, k = table

@@ -105,7 +105,7 @@ def is_consistent(partition: Partition, X: Floats) -> bool:
 
 @every_way
 def test_every_group_has_k_records_of_k_subjects(how: dict[str, Any]) -> None:
-    @examples(how, 30)
+    @examples(how, 15)
     @given(table=tables(), seed=st.integers(0, 3))
     def test(table: tuple[Floats, Ints | None, int], seed: int) -> None:
         X, subjects, k = table

@@ -46,7 +46,7 @@ def tables(kind: str, n: int, seed: int) -> Floats:
     count=st.integers(1, 16),
     seed=seeds,
 )
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_neighbours_in_a_large_table_are_others_and_different(
     kind: str, n: int, count: int, seed: int
 ) -> None:
@@ -105,7 +105,7 @@ def test_threads_leave_every_bit(kind: str, monkeypatch: pytest.MonkeyPatch) -> 
 @given(
     seed=st.integers(0, 10**6), n=st.integers(1, 30), m=st.integers(1, 20), count=st.integers(1, 25)
 )
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_the_nearest_are_those_of_all_distances(seed: int, n: int, m: int, count: int) -> None:
     rng = np.random.default_rng(seed)
     some, points = rng.normal(size=(m, 2)), rng.normal(size=(n, 2))

@@ -90,7 +90,7 @@ def test_no_group_loses_its_promise_and_no_partition_its_rank(
 
 
 @given(seed=seeds, n=st.integers(12, 20), people=peoples, grid=...)
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_the_best_partition_of_the_pool_is_found(
     seed: int, n: int, people: int | None, grid: bool
 ) -> None:
@@ -104,7 +104,7 @@ def test_the_best_partition_of_the_pool_is_found(
 
 
 @given(seed=seeds, n=st.integers(4, 11), k=st.integers(2, 5), grid=...)
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_few_records_are_grouped_best(seed: int, n: int, k: int, grid: bool) -> None:
     groups, optima = random_optima(seed, n, k, None, grid, 1)
     labels = recombine(groups, groups.labels, optima)

@@ -32,7 +32,7 @@ def fingerprints() -> str:
     found = []
     for p, how in zip(cycle((2, 60)), HOW, strict=False):
         of_few, of_some = {"mf-tsp"} & {*how.values()}, {"anneal", "v-mdav"} & {*how.values()}
-        n = 24 if is_slow(how) or of_few else 60 if of_some else 300
+        n = 24 if is_slow(how) or of_few else 60 if of_some else 160
         with few_moves():
             result = microaggregate(
                 example(p, n), 4, subjects=np.arange(n) % (n // 4), **how | {"seed": 5}

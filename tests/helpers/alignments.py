@@ -19,7 +19,7 @@ from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.annealing import PASS
 from trajanon.grouping.sliding.alignment import WindowLog, align, search_windows
 from trajanon.grouping.sliding.windows import Aligned, build_windows
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.tracks import STEPS
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -31,7 +31,7 @@ def read(path: Path, content: Any) -> list[Fixes]:
     write(path, content)
     how = Reading()
     read_it = FORMATS[str(format_of(path, how))].read
-    found = [one for one in read_it(path, "label", how) if isinstance(one, Trace)]
+    found = [one for one in read_it(path, how.of_file(path, "label")) if isinstance(one, Trace)]
     assert {(one.name, one.subject, one.cut_off) for one in found} <= {("label", None, False)}
     return [fixes(one) for one in found]
 
@@ -46,7 +46,7 @@ def write(path: Path, content: Any) -> Path:
 def counted(path: Path) -> dict[str, int]:
     """What is left out of a file."""
     how = Reading()
-    list(FORMATS[str(format_of(path, how))].read(path, "label", how))
+    list(FORMATS[str(format_of(path, how))].read(path, how.of_file(path, "label")))
     return {name: n for name, n in how.counts.items() if n}
 
 

@@ -81,7 +81,7 @@ def read(path: Path, **columns: str) -> list[Trace]:
 def read_counting(path: Path, **columns: str) -> tuple[list[Trace], Counter[str]]:
     """Read the traces of a file, and what was left out of it."""
     how = Reading(columns=columns)
-    found = list(geo_files.read(path, "f", how))
+    found = list(geo_files.read(path, how.of_file(path, "f")))
     return found, how.counts
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.evaluation.attacks.attack import Published
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.geodesy import metres_of_degrees
 
 

@@ -6,7 +6,7 @@ from math import log
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.geodesy import metres_of_degrees
 
 

@@ -27,7 +27,9 @@ def read(*paths: Path, counts: Counter[str] | None = None, **columns: str) -> li
     counts = Counter() if counts is None else counts
     how = Reading(columns=columns)
     found = [
-        trace for path in paths for trace in source_tables.read(path, path.name.split(".")[0], how)
+        trace
+        for path in paths
+        for trace in source_tables.read(path, how.of_file(path, path.name.split(".")[0]))
     ]
     counts.update(how.counts)
     return found

@@ -12,7 +12,6 @@ from urllib.request import Request, urlopen
 from axe_playwright_python.sync_playwright import Axe
 from commands import command
 from playwright.sync_api import Browser, Locator, Page, expect
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 
 @dataclass
@@ -125,19 +124,12 @@ def choose(page: Page, label: str, option: str) -> None:
 
 
 def save(page: Page, name: str, folder: Path) -> Path:
-    """Save what a link offers; a click is lost where the page is drawn anew just then."""
-    link = page.get_by_role("link", name=name).first
-    for _ in range(5):
-        page.wait_for_timeout(500)
-        try:
-            with page.expect_download(timeout=5_000) as saved:
-                link.click()
-        except PlaywrightTimeout:
-            continue
-        path = folder / saved.value.suggested_filename
-        saved.value.save_as(path)
-        return path
-    raise AssertionError(f"{name} is not saved")
+    """Save what a link offers."""
+    with page.expect_download() as saved:
+        page.get_by_role("link", name=name).first.click()
+    path = folder / saved.value.suggested_filename
+    saved.value.save_as(path)
+    return path
 
 
 def barriers(page: Page) -> str:

@@ -60,8 +60,8 @@ def test_the_panel_says_what_the_report_says_on_screen_and_on_paper(see: Open) -
     for expected in (
         "For the holder of the data, not for publication.",
         "k = 3 people",
-        "Released points lie 126 m from where people went on average",
-        "information loss 12 %",
+        "Released points lie 126 m on average",
+        "Information loss: 12 %",
         "Trajectories, n 11 Groups 3",
         "in place of the thin trajectories of its group",
     ):
@@ -114,7 +114,7 @@ def test_nothing_lies_on_the_city_and_tips_stay_in_sight(see: Open, size: tuple[
 
 def test_a_phone_shows_the_map_first_and_the_panel_when_asked(see: Open) -> None:
     seen = see(compare(*timed(), tiles=None), PHONE, touch=True)
-    facts = seen.page.get_by_text("from where people went")
+    facts = seen.page.get_by_text("from where people were")
     assert box(seen, "main")["height"] > 0.8 * PHONE[1]
     assert not facts.is_visible()
     seen.page.touchscreen.tap(*seen.place(means(trajectories().points, LABELS)[0, 15]))

@@ -16,7 +16,7 @@ from trajanon.common.arrays import dense
 from trajanon.common.errors import BadInput
 from trajanon.maps import compare, html, public, save
 from trajanon.maps.style import PALETTE
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 NOTICE = "For the holder of the data, not for publication."
@@ -71,8 +71,8 @@ def test_the_panel_gives_verdict_cost_k_n_groups_and_loss() -> None:
     assert said["headline"] == "k = 3 people"
     assert said["sentences"] == [
         "Ready to publish.",
-        "Released points lie 126 m from where people went on average (median 86 m); "
-        "information loss 12 %.",
+        "Released points lie 126 m on average (median 86 m) from where people were at the same "
+        "share of the way. Information loss: 12 %.",
         "Nothing was left out: all trajectories that were read are in the release.",
     ]
     assert said["facts"] == [

@@ -58,7 +58,7 @@ def lines(release: ReleasedTrajectories) -> Counter[bytes]:
     spread=st.sampled_from([0.0, 1e-8, 1e-4, 0.05]),
     rows=st.sampled_from(ROWS),
 )
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_what_is_released_passes_the_check(
     tmp_path: Path,
     suffix: str,

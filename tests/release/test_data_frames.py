@@ -110,13 +110,17 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
             "For other columns or limits, give the Trajectories",
         ),
         (fixes(), {"subject": fixes()["who"]}, "`subject` must be the name of a column, a text"),
-        (fixes()[["lat", "lon"]], {}, "known as id; its columns are lat, lon: say `recording`=..."),
+        (
+            fixes()[["lat", "lon"]],
+            {},
+            "known as id; its columns are lat, lon: name a column in `recording`",
+        ),
         (fixes()[:0], {}, "the frame has no rows"),
-        ("fixes.csv", {}, "a DataFrame or a GeoDataFrame is taken, not str"),
+        ("fixes.csv", {}, "polars, pyarrow or DuckDB is taken, not str"),
         (
             pd.DataFrame(as_points(fixes())),
             {},
-            "known as id; its columns are who: say `recording`=",
+            "known as id; its columns are who: name a column in `recording`",
         ),
         (
             trajanon.Trajectories(np.ones((2, 2, 2))),

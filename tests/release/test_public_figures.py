@@ -20,7 +20,7 @@ from trajanon.grouping.loss import loss_to
 from trajanon.release.originals import matched
 from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.report import Length, checked
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 
 
 @given(st.floats(1e-3, 1e6), st.integers(10, 100_000), st.booleans())
@@ -92,8 +92,8 @@ def shares_left(trips: int, path: Path) -> list[float]:
     times, lines, labels = evaluation.clock.of(own.times), found.lines, found.labels
     off = displacement(own.points, lines[labels]).mean(axis=1)
     left = []
-    for hidden in range(0, trips, max(trips // 4, 1)):
-        tried = np.array([1e-9, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0])
+    for hidden in range(0, trips, trips // 3):
+        tried = np.array([1e-9, 0.5, 1.0, 1.5, 2.0])
         texts, errors = [], [*(tried * off.mean()), off[hidden]]
         for error in errors:
             points, when, share = own.points.copy(), times.copy(), error / off[hidden]

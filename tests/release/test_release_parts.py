@@ -2,8 +2,10 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from trajanon.trajectories.trajectories import Trajectories
 
 @pytest.fixture(scope="module")
 def windows(madrid: Trajectories) -> Trajectories:
-    return madrid.take(np.arange(150))
+    return madrid.take(np.arange(100))
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +29,13 @@ def release(windows: Trajectories) -> Release:
     release = trajanon.anonymize(windows, 4, method="mdav", refine="none", times="of-day")
     release.report["chains"] = None  # for which it must not be published
     return release
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_tried() -> Iterator[None]:
+    """Patient attacks try five groups: 200 take seconds."""
+    with patch("trajanon.evaluation.attacks.known_tracks.TRIED", 5):
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +55,7 @@ def folders(run: Run, tmp_path: Path, windows: Trajectories, release: Release) -
     (tmp_path / "trips").mkdir()
     write_partition(tmp_path / "trips", [windows], windows.provenance, 40)
     release.write(tmp_path / "file.parquet")
-    return write_shards(tmp_path / "folder", release, rows=60)
+    return write_shards(tmp_path / "folder", release, rows=40)
 
 
 def evaluated(run: Run, released: str) -> dict[str, Any]:
@@ -66,7 +75,7 @@ def drawn(run: Run, released: str) -> str:
 def test_a_release_of_one_shard_is_evaluated_and_drawn_as_a_file(
     run: Run, folders: Path, release: Release, of_file: dict[str, Any]
 ) -> None:
-    write_in_parts(folders.with_name("one"), release, rows=60)
+    write_in_parts(folders.with_name("one"), release, rows=40)
     assert evaluated(run, "one") == of_file
     assert drawn(run, "one") == drawn(run, "file.parquet")
     assert Path("one.parts.datasheet.md").exists()

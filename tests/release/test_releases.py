@@ -1,5 +1,6 @@
 """A release as anonymize gives it, where files or its two parts were asked for."""
 
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from plain import PUBLISHED
 
 import trajanon
 from trajanon.common.errors import BadInput
+from trajanon.common.remote_folder import Folder
 from trajanon.maps import compare, html, public
 from trajanon.release.report import checked
 from trajanon.trajectories.trajectories import Trajectories
@@ -63,3 +65,41 @@ def test_a_report_is_asked_for_once(
     for way in ([release, release.report], [release.trajectories]):
         with pytest.raises(BadInput, match="give the Release that anonymize made"):
             call(held, *way)
+
+
+@pytest.mark.parametrize("name", ["parquet", ".csv", "gpkg"])
+def test_a_buffer_gets_what_a_file_gets(
+    tmp_path: Path, release: trajanon.Release, name: str
+) -> None:
+    release.write(buffer := BytesIO(), format=name)
+    path = tmp_path / f"copy.{name.removeprefix('.')}"
+    path.write_bytes(buffer.getvalue())
+    read = trajanon.read_release(path)
+    np.testing.assert_array_equal(read.points, release.trajectories.points)
+    assert trajanon.check(path, K).holds
+
+
+def test_a_release_goes_to_a_url_without_its_report(release: trajanon.Release) -> None:
+    release.write("memory://published/r.csv")
+    read = trajanon.read_release("memory://published/r.csv")
+    np.testing.assert_array_equal(read.points, release.trajectories.points)
+    assert Folder("memory://published").names() == ["r.csv"]
+
+
+@pytest.mark.parametrize(
+    ("place", "options", "message"),
+    [
+        (BytesIO(), {}, "a buffer has no name that says the format"),
+        (BytesIO(), {"format": "xlsx"}, "release.xlsx does not end like a release"),
+        (BytesIO(), {"format": "mfjson"}, "which have times"),
+        (StringIO(), {"format": "csv"}, "`path` must take bytes, as BytesIO does"),
+        (7, {"format": "csv"}, r"`path` must be a path, a URL or a buffer \(got 7\)"),
+        ("a.csv", {"format": "csv"}, "`format` is for buffers"),
+        ("memory://published/r.xlsx", {}, "does not end like a release"),
+    ],
+)
+def test_what_cannot_be_written_is_said(
+    release: trajanon.Release, place: Any, options: dict[str, str], message: str
+) -> None:
+    with pytest.raises(BadInput, match=message):
+        release.write(place, **options)

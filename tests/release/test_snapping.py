@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from commands import FAST, Run
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_roads import best_likelihood, entry, likelihood_of, ways_from
 from osm_xml import OsmFile
@@ -78,6 +78,7 @@ def wandering(seed: int, side: int) -> Floats:
 
 
 @given(st.integers(0, 10**6), st.integers(3, 5))
+@settings(max_examples=10)
 def test_the_best_path_is_found(seed: int, side: int) -> None:
     """As by its definition, in plain Python."""
     lines, network = wandering(seed, side), streets(side, seed=seed)

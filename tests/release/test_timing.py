@@ -17,7 +17,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.settings import ReleaseSettings, TimesName
 from trajanon.grouping import loss
 from trajanon.grouping.sliding.windows import build_windows, records_at
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.times import Clock, Timing, departure_weight, search_columns, timing_of
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories.trajectories import Trajectories

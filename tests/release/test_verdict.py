@@ -21,9 +21,9 @@ import trajanon
 from trajanon import write_trajectories
 from trajanon.common.command_lines import Options, command_line
 from trajanon.release.findings import Remedy
+from trajanon.release.left_out import source_of
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import InLedger, checked, json_ready
-from trajanon.release.source_counts import source_of
 from trajanon.release.verdict import (
     DRIVES,
     DRIVES_BETRAYED,

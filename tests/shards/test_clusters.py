@@ -50,6 +50,8 @@ def client(store: ObjectStore) -> Iterator[Client]:
         "distributed.worker.multiprocessing-method": "forkserver",
         # On a busy machine a new one may take long: by itself, Dask gives it up after 15 s.
         "distributed.deploy.lost-worker-timeout": "10m",
+        # A task that has killed two workers is given up: each new one takes seconds to start.
+        "distributed.scheduler.allowed-failures": 1,
     }
     with dask.config.set(settings):
         get_mp_context().set_forkserver_preload(["s3fs", "trajanon.shards.parts"])

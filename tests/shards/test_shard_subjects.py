@@ -75,7 +75,7 @@ KINDS: dict[str, tuple[pa.DataType, Callable[[int], Any]]] = {
 }
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(data=st.data(), subject=st.sampled_from([*KINDS]), trace=st.sampled_from([*KINDS]))
 def test_whose_a_row_is_does_not_depend_on_the_parts(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, subject: str, trace: str

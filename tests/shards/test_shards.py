@@ -35,7 +35,7 @@ from trajanon.release import release
 from trajanon.release.report import read_report
 from trajanon.shards.halving import Rows, halved, shard_count, shards_of_rows
 from trajanon.shards.parts import anonymize_parts
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
 

@@ -10,8 +10,9 @@ import shapely
 import trajanon
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, FileProblem
+from trajanon.street_counts.day_parts import day_parts
 from trajanon.street_counts.od_table import read_zones
-from trajanon.street_counts.streets import HOURS_OF_DAY, ReleasedLines
+from trajanon.street_counts.streets import ReleasedLines
 from trajanon.trajectories.geodesy import cell_middles, cells
 from trajanon.trajectories.times import Clock
 
@@ -66,11 +67,10 @@ def test_the_middle_of_a_cell_is_in_it(metres: float) -> None:
 def test_departures_are_counted_by_hour() -> None:
     clock = Clock("of-day", "Europe/Madrid", 300)
     times = np.array([[3_600.0, 7_200.0], [90_000.0, 93_600.0], [28_800.0, 32_400.0]])
-    found = trajanon.zone_flows(ReleasedLines(ENDS, TRIPS, times, clock), 1_000.0)
-    hours = found[list(HOURS_OF_DAY)].to_numpy()
-    assert hours[0, 1] == 9  # 25:00 is the night after
-    assert hours[1, 8] == 6
-    assert hours.sum() == 15
+    lines = ReleasedLines(ENDS, TRIPS, times, clock)
+    found = trajanon.zone_flows(lines, 1_000.0, parts=day_parts("0-2,8-9"))
+    # 25:00 is the night after.
+    assert found[["hours", "trips"]].to_numpy().tolist() == [["0-2", 9], ["8-9", 6]]
 
 
 def test_what_is_no_zone_is_refused(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from osm_xml import OsmFile
 
 import trajanon
@@ -12,8 +14,9 @@ from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.extract import Box, roads_to_follow
 from trajanon.release.snapping import RoadsToFollow
+from trajanon.street_counts.day_parts import day_parts
+from trajanon.street_counts.rounded_counts import rounded_counts
 from trajanon.street_counts.streets import (
-    HOURS_OF_DAY,
     ReleasedLines,
     compared_streets,
     street_usefulness,
@@ -127,12 +130,41 @@ def test_speed_and_hours_are_those_of_the_lines(roads: RoadsToFollow) -> None:
     points = np.stack([east(50, 1_950, 30), east(1_950, 50, 30)])
     begin, takes = np.array([[28_200.0], [82_800.0]]), np.array([[1_200.0], [600.0]])
     times = DAY.rounded(begin + np.linspace(0, 1, 30) * takes)
-    found = streets(ReleasedLines(points, np.array([4, 5]), times, DAY), roads)
+    timed = ReleasedLines(points, np.array([4, 5]), times, DAY)
+    found = streets(timed, roads)
     assert found.speed_kmh.to_numpy() == pytest.approx([5.7, 11.4, 11.4, 5.7], rel=0.1)
-    hours = found[list(HOURS_OF_DAY)].to_numpy()
-    assert (hours.sum(axis=1) == found.trips).all()
-    assert hours[0, 7] == hours[3, 8] == 4
-    assert (hours[1:3, 23] == 5).all()
+
+    apart = streets(timed, roads, parts=day_parts("7-8,8-22,23-24"))
+    assert apart[["hours", "trips"]].to_numpy().tolist() == [
+        ["7-8", 4],
+        ["23-24", 5],
+        ["23-24", 5],
+        ["8-22", 4],
+    ]
+    assert len(streets(timed, roads, parts=day_parts("0-7"))) == 0
+
+
+def test_parts_of_the_day_need_hours(roads: RoadsToFollow) -> None:
+    with pytest.raises(BadInput, match="this release has no hours"):
+        streets(lines(east(50, 1_950)), roads, parts=day_parts("7-9"))
+
+
+@pytest.mark.parametrize("text", ["7", "7-9,8-10", "9-25", "a-b", "", "24-3", "7-9,"])
+def test_parts_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="hours"):
+        day_parts(text)
+
+
+@given(st.integers(0, 100_000), st.integers(1, 20))
+def test_counts_are_rounded_to_what_they_are_worth(count: int, k: int) -> None:
+    (rounded,) = rounded_counts(np.array([count]), k).tolist()
+    if count < 10 * k:
+        assert rounded % k == 0 or rounded == count < k
+        assert abs(rounded - count) <= k / 2 or rounded == k
+    else:
+        assert abs(rounded - count) <= 0.05 * count
+        assert len(str(rounded).rstrip("0")) <= 2
+    assert rounded >= min(count, k)
 
 
 def test_streets_of_the_originals_are_compared(roads: RoadsToFollow) -> None:

@@ -77,6 +77,36 @@ def test_a_table_is_written_in_each_format(run: Run, here: Path, suffix: str) ->
     assert out.read_bytes() == before
 
 
+def test_a_router_gets_a_file_for_each_part_of_the_day(run: Run, here: Path) -> None:
+    answer = run("streets", "--roads", "town.osm", "--for", "osrm")
+    assert answer.code == 0
+    assert "Wrote 1 pair of nodes to speeds.csv" in answer.out
+    assert "At least 4 different people stand behind each speed." in answer.out
+    start, end, speed = (here / "speeds.csv").read_text().strip().split(",")
+    assert (start, end) == ("1", "2")
+    assert float(speed) == pytest.approx(27.4, rel=0.3)
+    assert "50 % of the length of all streets" in (here / "speeds.datasheet.md").read_text()
+
+    parts = ["--hours", "0-12,12-24", "--out", "at.csv", "--json"]
+    rows = json.loads(run("streets", "--roads", "town.osm", "--for", "osrm", *parts).out)["rows"]
+    assert set(rows) == {"at.0-12.csv", "at.12-24.csv"}
+    assert (here / "at.0-12.csv").exists()
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "pmtiles"])
+def test_cells_are_counted_without_roads(run: Run, here: Path, suffix: str) -> None:
+    out = here / f"heat.{suffix}"
+    answer = run("streets", "--cells", 500, "--out", out.name)
+    assert answer.code == 0
+    assert "100 % pass one of these cells." in answer.out
+    assert "a cell narrower than the distance" in answer.out
+    if suffix == "parquet":
+        found = geopandas.read_parquet(out)
+        assert found.trips.max() == 40
+        assert found.trips.min() >= 4
+    assert "cells" in (here / "heat.datasheet.md").read_text()
+
+
 def test_flows_are_counted_without_roads(run: Run, here: Path) -> None:
     answer = run("streets", "--od", 50_000, "--json")
     told = json.loads(answer.out)
@@ -165,8 +195,14 @@ def test_names_of_strangers_are_no_formulas_and_steer_no_terminal(
 def test_what_cannot_be_counted_is_refused(run: Run, here: Path) -> None:
     before = names(here)
     for words, says in (
-        ([], "streets takes --roads, an .osm.pbf file, or --od"),
-        (["--roads", "town.osm", "--od", "500"], "streets takes --roads"),
+        ([], "streets takes one of --roads"),
+        (["--roads", "town.osm", "--od", "500"], "streets takes one of --roads"),
+        (["--od", "500", "--for", "osrm"], "--for osrm needs the --roads"),
+        (["--roads", "town.osm", "--for", "valhalla"], "--for takes osrm (got 'valhalla')"),
+        (["--roads", "town.osm", "--for", "osrm", "--out", "x.gpkg"], "written as .csv"),
+        (["--cells", "x"], "cells are metres, or h3:0 to h3:12"),
+        (["--cells", "h3:9", "--out", "x.pmtiles"], "takes cells of so many metres"),
+        (["--cells", "500", "--hours", "9"], "parts of the day such as 7-9,9-16"),
         (["--roads", "town.osm", "--mode", "boat"], "'boat' is not known"),
         (["--roads", "no.osm.pbf"], "no.osm.pbf"),
         (["--roads", "town.osm", "--out", "out.txt"], "must end in one of .parquet"),

@@ -29,7 +29,7 @@ from trajanon.common.settings import (
 if TYPE_CHECKING:
     from distributed import Client
 
-    from trajanon.release.leaving_out import Surroundings
+    from trajanon.release.mending import Surroundings
     from trajanon.release.snapping import RoadsToFollow
 
 
@@ -111,7 +111,7 @@ def anonymize(
     from trajanon.cli.report_tables import rows_of, show_path, show_release, without_lists
     from trajanon.release.report import checked, report_path
     from trajanon.shards.parts import anonymize_parts, parts_report_path
-    from trajanon.shards.publication import anonymize_file
+    from trajanon.shards.single_file import anonymize_file
 
     if not trajectories:
         raise BadInput("`trajectories` is empty: name what extract wrote")

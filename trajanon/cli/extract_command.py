@@ -72,7 +72,7 @@ def extract(
     from trajanon.cli.report_tables import show_extraction
     from trajanon.common.workers import connected
     from trajanon.extract.extraction import OSM_API, extract_to
-    from trajanon.extract.sources.columns import parse_columns
+    from trajanon.extract.sources.column_roles import parse_columns
 
     out = out or (TRAJECTORIES if partition is None else PARTS)
     _check_out(out, partition)

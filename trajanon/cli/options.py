@@ -41,7 +41,7 @@ _HELPS: dict[str, Help] = {
     "missing": "If values are missing: refuse the table, or drop these rows.",
     "as_json": "Print the result as JSON.",
 }
-_NAMES = {"as_json": "json"}
+_NAMES = {"as_json": "json", "for_router": "for"}
 _ALSO = {"bbox": "area"}  # second names
 _TEXT = "_text"
 """Ends the name of a parameter whose option the command reads itself."""

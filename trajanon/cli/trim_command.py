@@ -37,7 +37,7 @@ def trim(
     from trajanon.extract import trim as trim_tracks
     from trajanon.extract.earth.named_places import middles
     from trajanon.extract.home_zones import radius_of
-    from trajanon.extract.sources.columns import parse_columns
+    from trajanon.extract.sources.column_roles import parse_columns
     from trajanon.release.holder_key import holders_key
 
     distances = radius_of(radius)

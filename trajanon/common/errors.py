@@ -263,7 +263,7 @@ class GuessedWarning(TrajanonWarning):
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     traces = list(from_frame(fixes))
     >>> print(caught[0].category.__name__, caught[0].message)
-    GuessedWarning frame has times such as 0: read as seconds from an unknown beginning
+    GuessedWarning the frame has times such as 0: read as seconds from an unknown beginning
     """
 
 

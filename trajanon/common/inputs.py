@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Annotated, Any, TypeVar
@@ -16,6 +16,9 @@ T = TypeVar("T")
 Finite = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 Positive = Annotated[float, msgspec.Meta(gt=0.0, le=sys.float_info.max)]
 Whole = Annotated[int, msgspec.Meta(ge=-sys.maxsize, le=sys.maxsize)]
+
+Json = str | float | None | Sequence["Json"] | Mapping[str, "Json"]
+"""What JSON can hold."""
 
 _ENCODING_SAMPLE = 4096  # bytes by which an encoding is judged
 

@@ -116,3 +116,25 @@ def page(rows: Sequence[tuple[str, str]], note: str = "") -> str:
     above = f"<p>{escape(note)}</p>" if note else ""
     cells = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows)
     return f"<div>{above}<table>{''.join(cells)}</table></div>"
+
+
+class Displayed:
+    """A result that shows its facts in a line, and as a table in a notebook."""
+
+    __slots__ = ()
+
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        """What is shown: each fact with its name."""
+        raise NotImplementedError
+
+    @property
+    def _note(self) -> str:
+        """What stands above the table."""
+        return ""
+
+    def __repr__(self) -> str:
+        return shown(type(self).__name__, [fact for _, fact in self._facts])
+
+    def _repr_html_(self) -> str:
+        return page(self._facts, self._note)

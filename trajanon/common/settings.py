@@ -16,6 +16,7 @@ from typing import (
     Literal,
     NamedTuple,
     ParamSpec,
+    SupportsIndex,
     TypedDict,
     TypeVar,
     cast,
@@ -80,10 +81,10 @@ class SearchKeywords(TypedDict, total=False):
 
     method: MethodName
     heuristic: HeuristicName | None
-    compression: int
+    compression: SupportsIndex
     refine: RefinementName
     effort: EffortName
-    seed: int
+    seed: SupportsIndex
 
 
 class ReleaseKeywords(TypedDict, total=False):
@@ -91,12 +92,12 @@ class ReleaseKeywords(TypedDict, total=False):
 
     as_published: bool
     one_line_each: bool
-    days: int | None
-    distinct_ends: int
+    days: SupportsIndex | None
+    distinct_ends: SupportsIndex
     align: bool
     times: TimesName | None
     minute_worth: float
-    time_step: int
+    time_step: SupportsIndex
     timezone: str | None
     rows: RowsName
 

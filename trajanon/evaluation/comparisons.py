@@ -13,8 +13,7 @@ from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.common.number_text import metres, number_of, percent
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import Settings
-from trajanon.evaluation.attacks.attack import Steps
-from trajanon.evaluation.attacks.chains import in_metres
+from trajanon.evaluation.attacks.attack import Steps, people_steps, published
 from trajanon.evaluation.attacks.inference import (
     NEAR_END,
     Auc,
@@ -28,7 +27,7 @@ from trajanon.evaluation.attacks.inference import (
     variance,
 )
 from trajanon.evaluation.attacks.linkage import attacks
-from trajanon.evaluation.attacks.published import people_steps, published
+from trajanon.evaluation.attacks.next_line import in_metres
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import key_of_trials
 from trajanon.release.originals import matched, timing_in

@@ -1,5 +1,6 @@
 """Datasheet of counts: of which release they are, what they count, and how good they are."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ from trajanon.common.number_text import metres, number_of, percent
 from trajanon.common.plain_text import code_span
 from trajanon.evaluation.release_certificate import CellsForFlows, sha256_of
 from trajanon.evaluation.usefulness import LARGEST, OD_CELLS
+from trajanon.street_counts.router_speeds import NodeSpeeds
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
@@ -20,12 +22,22 @@ WORTH_OF_STREETS = (
 """How good counts on streets are, until the holder measures it."""
 
 
+WORTH_OF_CELLS = (
+    "Lines are averages, and straight between their points: a cell narrower than the distance "
+    "between line and track shows where lines go, not where people went. trajanon evaluate says "
+    "how far that is."
+)
+"""What cells show, and what they do not."""
+
+
 def facts(table: "GeoDataFrame") -> list[str]:
     """Say what counts are of, who stands behind each, and which share of the trips is in them."""
     about = table.attrs
     lines = number_of(about["of_lines"], "line")
     counted = percent(about["share_counted"])
-    if "share_on_roads" in about:
+    if "cell" in table.columns:
+        covered = f"{counted} pass one of these cells."
+    elif "share_on_roads" in about:
         on_roads = percent(about["share_on_roads"])
         covered = f"{counted} pass one of these streets; {on_roads} of the way of all is on roads."
     else:
@@ -44,7 +56,23 @@ def facts(table: "GeoDataFrame") -> list[str]:
             f"At least {about['k']} different people stand behind each count. Counts are of trips, "
             "not of people: a person counts again on each other line."
         )
-    return [f"Of the {rows} on the {lines} of the release, {covered}", people]
+    rounded = "Counts are rounded to two digits, and small ones to steps of k."
+    return [f"Of the {rows} on the {lines} of the release, {covered}", f"{people} {rounded}"]
+
+
+def facts_of_speeds(speeds: Sequence[NodeSpeeds], files: Sequence[str], k: int | None) -> list[str]:
+    """Say how much of the roads has a speed in each file, and who stands behind it."""
+    sentences = [
+        f"{code_span(file)}: {number_of(len(part.speed), 'pair of nodes', 'pairs of nodes')}, "
+        f"{percent(part.share_of_network, 2)} of the length of all streets in each direction."
+        for file, part in zip(files, speeds, strict=True)
+    ]
+    people = "The rows of one line at least" if k is None else f"At least {k} different people"
+    sentences.append(
+        f"{people} stand behind each speed. Where nobody went, there is no row, and the router "
+        "keeps its own speed. Delays at turns are taken off, as the router adds its own."
+    )
+    return sentences
 
 
 def worth_of_flows(

@@ -3,20 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import Settings
-from trajanon.evaluation.attacks.attack import Attack, Published
+from trajanon.common.settings import Settings, made_of
+from trajanon.evaluation.attacks.attack import Attack, Published, published
 from trajanon.evaluation.attacks.chains import people_followed
 from trajanon.evaluation.attacks.habits import other_trips
 from trajanon.evaluation.attacks.inference import inferred
 from trajanon.evaluation.attacks.known_tracks import Guessed, Movement, Noise
 from trajanon.evaluation.attacks.linkage import attacks
-from trajanon.evaluation.attacks.published import published
 from trajanon.evaluation.attacks.rebuilding import Ways, rebuilding
 from trajanon.evaluation.attacks.verification import Verified, verification
 from trajanon.evaluation.comparisons import Curve, drawn_half, hold_out, options_in
@@ -54,8 +53,8 @@ def evaluate(
     file: str | None = None,
     findings: Findings | None = None,
     streets: RoadsToFollow | None = None,
-    seed: int = 0,
-    curve: Sequence[int] = (),
+    seed: SupportsIndex = 0,
+    curve: Sequence[SupportsIndex] = (),
     holdout: bool = False,
     publisher: Publisher | None = None,
     progress: Progress = silent,
@@ -119,8 +118,8 @@ def evaluate(
     originals 1.0
     """
     release, reported = with_report(release, report)
-    seed = Settings(seed=seed).seed
-    curve = [check_k(curve_k) for curve_k in curve]
+    seed = made_of({"seed": seed}, Settings).seed
+    curve_ks = [check_k(curve_k) for curve_k in curve]
     publisher = publisher or Publisher()
     check_licence(publisher, reported.attribution)
     k = reported.k
@@ -135,13 +134,28 @@ def evaluate(
     known = patient(seen, averaged.tracks, reported, spacing=spacing, seed=seed, progress=progress)
 
     progress("Evaluating", 3, 4, "other attacks, and utility")
+    return replace(
+        _measured(seen, averaged, reported, known),
+        file=file,
+        problems=None if findings is None else findings.problems,
+        curve=_curve(trajectories, reported, curve_ks, progress),
+        holdout=hold_out(in_file, reported, seed=seed, progress=progress) if holdout else None,
+        streets=streets and compared_streets(averaged, ReleasedLines.of(release), streets),
+        publisher=publisher,
+    )
+
+
+def _measured(
+    seen: Published, averaged: Trajectories, report: Report, known: "Known"
+) -> Evaluation:
+    """Measure what a release shows, and what it is good for, beside what was averaged."""
     nameless = Nameless.counted_in(averaged.provenance)
     return Evaluation(
-        file=file,
+        file=None,
         date=date.today(),
-        area=box_of(release.points),
+        area=box_of(seen.lines),
         unit=averaged.unit,
-        spacing=spacing,
+        spacing=_spacing(averaged),
         trajectories=len(averaged),
         points=averaged.points.shape[1],
         subjects=None if seen.subjects is None else int(seen.subjects.max()) + 1,
@@ -149,25 +163,23 @@ def evaluate(
         nameless_count_as=nameless.subjects,
         sizes=seen.sizes,
         rows=seen.rows,
-        violations=_violations(seen, k),
-        problems=None if findings is None else findings.problems,
+        violations=_violations(seen, report.k),
+        problems=None,
         period=_months(averaged.times),
         loss=loss_to(seen.points, seen.lines, seen.labels),
-        usefulness=_usefulness(seen, averaged, reported.clock),
+        usefulness=_usefulness(seen, averaged, report.clock),
         attacks=_by_name([*attacks(seen), *attacks(seen.originals)]),
         most_of_one=1 if seen.subjects is None else int(np.bincount(seen.subjects).max()),
         verification=known.verified,
         rebuilding=known.rebuilt,
         rebuilt_times=known.rebuilt_times,
         habits=known.habits,
-        chained=drives_left(seen.labels, averaged.tracks, seen.subjects, k),
+        chained=drives_left(seen.labels, averaged.tracks, seen.subjects, report.k),
         followed=people_followed(seen, departure_days(averaged)),
         inferred=inferred(seen),
-        curve=_curve(trajectories, reported, curve, progress),
-        holdout=hold_out(in_file, reported, seed=seed, progress=progress) if holdout else None,
-        report=reported,
-        streets=streets and compared_streets(averaged, ReleasedLines.of(release), streets),
-        publisher=publisher,
+        curve=None,
+        holdout=None,
+        report=report,
     )
 
 

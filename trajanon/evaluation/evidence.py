@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
+from enum import StrEnum
 from itertools import groupby
 from typing import Any
 
@@ -25,12 +26,12 @@ from trajanon.evaluation.publisher import Publisher
 from trajanon.evaluation.risk_bars import risk_bars
 from trajanon.evaluation.usefulness import DURATION_CLASS
 from trajanon.release.findings import Finding
+from trajanon.release.left_out import left_out_of
 from trajanon.release.people_left import Left, counts_of, few_left
 from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import Report
-from trajanon.release.source_counts import left_out_of
 from trajanon.release.verdict import Verdict, again, groups_below_k, verdict
 from trajanon.release.verdict_words import label_of, sentence_of
 from trajanon.street_counts.streets import StreetUsefulness
@@ -47,6 +48,17 @@ _AS_THEY_ARE = (
     *("subjects", "nameless", "nameless_count_as"),
 )
 """What an account repeats."""
+
+
+class Basis(StrEnum):
+    """What an entry of the certificate or of the record of processing rests on."""
+
+    MEASUREMENT = "measurement"
+    PROOF = "statement with a proof"
+    REPORT = "report of the program"
+    WORD = "the publisher's word"
+    BLANK = "blank"
+    NOT_ASSESSED = "not assessed"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -224,7 +236,6 @@ class Evaluation:
             attacks=self.attacks,
             inferred=self.inferred,
             verified=self.verification,
-            curve_distance=self.usefulness.curve_distance,
             below_k=self.violations["subjects"] or self.violations["records"] or 0,
         )
         return five_answers(self.report, measured, crowd)
@@ -244,7 +255,7 @@ class Evaluation:
             "date": self.date.isoformat(),
             "verdict": self.verdict.account,
             "answers": [answer._asdict() for answer in self.answers],
-            "cost": self._cost(EXACT),
+            "cost": cost(self.report),
             "published": self._published,
             "source": left_out(self.report),
             "left_out": [counts._asdict() for counts in left_out_of(self.report)],
@@ -306,15 +317,12 @@ class Evaluation:
         """Return of how many the errors are means, for publication; who has most counts as one."""
         return Crowd(self.trajectories / self.most_of_one)
 
-    def _cost(self, crowd: Crowd) -> str:
-        return cost(self.report, crowd, self.usefulness.curve_distance)
-
     @property
     def _published(self) -> dict[str, Any]:
         """Return what is published of the cost, rounded."""
         moved = self.usefulness.displacement
         figures: dict[str, Any] = {
-            "cost": self._cost(self.crowd),
+            "cost": cost(self.report, self.crowd),
             "metres moved": {
                 "mean": self.crowd.number(moved.mean),
                 "median": self.crowd.number(moved.median),
@@ -372,7 +380,7 @@ class Evaluation:
 
     def __repr__(self) -> str:
         judged = " ".join([self.verdict.headline, *self.verdict.sentences])
-        return shown(type(self).__name__, [judged, self._cost(EXACT)])
+        return shown(type(self).__name__, [judged, cost(self.report)])
 
     def _repr_html_(self) -> str:
         judged = " ".join([self.verdict.headline, *self.verdict.sentences])

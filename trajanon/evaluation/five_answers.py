@@ -12,7 +12,6 @@ from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import EXACT, Crowd
 from trajanon.release.release_words import cost, left_out, people_sentences, who_is_counted
 from trajanon.release.report import Report
-from trajanon.trajectories.displacements import Summary
 
 
 class Answer(NamedTuple):
@@ -29,7 +28,6 @@ class Measured(NamedTuple):
     attacks: Sequence[Attack]
     inferred: Sequence[Inferred]
     verified: Verified | None
-    curve_distance: Summary  # metres from the nearest point of the original
     below_k: int  # lines with fewer than k behind them
 
 
@@ -51,7 +49,7 @@ def five_answers(
             _who_knows_all_other_tracks(report, measured, crowd),
         ),
         Answer("What was left out?", left_out(report, crowd)),
-        Answer("What does it cost?", cost(report, crowd, measured and measured.curve_distance)),
+        Answer("What does it cost?", cost(report, crowd)),
     ]
 
 

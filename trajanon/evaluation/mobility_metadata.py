@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from trajanon.evaluation.bases import Json
+from trajanon.common.inputs import Json
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher import OSM_LICENCE, Publisher
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import trajanon
 from trajanon.common.number_text import roughly, two_digits
 from trajanon.evaluation.attacks.attack import Attack
-from trajanon.evaluation.bases import Basis
-from trajanon.evaluation.evidence import NOTICE, Evaluation
+from trajanon.evaluation.evidence import NOTICE, Basis, Evaluation
 from trajanon.evaluation.page.templates import rendered
 from trajanon.evaluation.release_certificate import statement
 from trajanon.release.people_left import few_left

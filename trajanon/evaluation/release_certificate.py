@@ -10,12 +10,11 @@ from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 import trajanon
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.inputs import parsed
+from trajanon.common.inputs import Json, parsed
 from trajanon.evaluation.attacks.attack import QUESTIONS, Attack
 from trajanon.evaluation.attacks.chains import KNOWN, LINE
 from trajanon.evaluation.attacks.known_tracks import Estimate
-from trajanon.evaluation.bases import Basis, Json
-from trajanon.evaluation.evidence import Evaluation
+from trajanon.evaluation.evidence import Basis, Evaluation
 from trajanon.evaluation.mobility_metadata import metadata
 from trajanon.release.people_left import Left
 from trajanon.release.perturbation import ToldApart

@@ -7,13 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.trajectories.displacements import (
+from trajanon.trajectories.distances import (
     Summary,
-    curve_distance,
-    displacement,
     length_change,
     lengths,
+    moved_to,
     summary,
+    to_line,
+    to_way,
     until_rest,
 )
 from trajanon.trajectories.geodesy import cells
@@ -56,7 +57,8 @@ class Usefulness:
     """What a release leaves of trajectories; distances in metres, summed up."""
 
     displacement: Summary  # how far points were moved
-    curve_distance: Summary  # from the nearest point of the original way
+    to_line: Summary  # from original points to the nearest place of the line
+    to_way: Summary  # from released points to the nearest place of the way
     length: float  # mean length of the originals, metres
     length_change: float  # mean share by which lines got longer; negative where they got shorter
     by_length: Both  # lines in each class of 500 m
@@ -73,12 +75,14 @@ def usefulness(
     seconds: Seconds | None = None,
 ) -> Usefulness:
     """Measure the usefulness of trajectories as released; flows of those with true ends."""
+    rows = np.arange(len(original))
     moving = until_rest(original)
     has_ends = np.ones(len(original), np.bool_) if true_ends is None else true_ends.all(axis=1)
 
     return Usefulness(
-        displacement=summary(displacement(original, released)[moving]),
-        curve_distance=summary(curve_distance(original, released)[moving]),
+        displacement=summary(moved_to(original, released, rows)[moving]),
+        to_line=summary(moved_to(original, released, rows, to_line)[moving]),
+        to_way=summary(moved_to(original, released, rows, to_way)[moving]),
         length=float(lengths(original).mean()),
         length_change=float(length_change(original, released).mean()),
         by_length=[

@@ -100,6 +100,10 @@ def sound(column: Any) -> Any:
     if isinstance(column.type, pa.BaseExtensionType):
         column = column.cast(column.type.storage_type)
     if pa.types.is_dictionary(column.type):  # where Arrow takes what is missing for the last value
+        if pa.types.is_string_view(column.type.value_type):  # which Arrow cannot look up
+            parts = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+            coded = pa.dictionary(column.type.index_type, pa.large_string())
+            column = pa.chunked_array([_with_large_texts(part) for part in parts], coded)
         column = column.cast(column.type.value_type)
 
     written = column.type
@@ -113,6 +117,14 @@ def sound(column: Any) -> Any:
         column = _within_calendar(column)
     column.validate(full=True)
     return column
+
+
+def _with_large_texts(codes: Any) -> Any:
+    """Return codes of texts, as polars has them, with texts of another layout."""
+    import pyarrow as pa
+
+    texts = codes.dictionary.cast(pa.large_string())
+    return pa.DictionaryArray.from_arrays(codes.indices, texts)
 
 
 class Lists(NamedTuple):

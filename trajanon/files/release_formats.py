@@ -13,6 +13,7 @@ import numpy as np
 
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError
 from trajanon.common.inputs import regular
+from trajanon.common.remote_folder import fetched, is_url
 from trajanon.files.geoparquet import GEOPARQUET
 from trajanon.files.release_lines import Lines, ReleaseFormat, Writer, amiss_in_counts, clock_of
 from trajanon.files.trajectory_files import is_part
@@ -84,7 +85,8 @@ def release_parts(folder: Path) -> list[Path]:
 def read_release(path: str | os.PathLike[str]) -> ReleasedTrajectories:
     """Read the trajectories of a release, with their times if it says what these are.
 
-    A line with a count is read as that number of rows; the parts of a folder one after another.
+    A line with a count is read as that number of rows; the parts of a folder one after another. A
+    file may also be a URL that fsspec opens.
 
     Raises
     ------
@@ -107,6 +109,11 @@ def read_release(path: str | os.PathLike[str]) -> ReleasedTrajectories:
     >>> bool((released.points == release.trajectories.points).all())
     True
     """
+    if isinstance(path, str) and is_url(path):
+        check_release_format(Path(path))
+        with fetched(path) as copy:
+            return read_release(copy)
+
     path = Path(path)
     files = release_parts(path) if path.is_dir() else [path]
     return release_of((file, read_as_found(file)) for file in files)

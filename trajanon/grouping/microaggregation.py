@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Unpack
+from typing import SupportsIndex, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -66,7 +66,7 @@ REFINEMENTS: dict[str, Refinement] = {
 @takes_settings(Settings, *METHOD_PARAMETERS)
 def microaggregate(
     X: ArrayLike,
-    k: int,
+    k: SupportsIndex,
     *,
     subjects: ArrayLike | None = None,
     subjects_exact: bool = False,

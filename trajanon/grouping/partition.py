@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.inputs import Finite
+from trajanon.common.number_text import Displayed, number_of
 from trajanon.grouping import loss
 
 
@@ -27,8 +28,8 @@ class Stage(Struct, frozen=True, omit_defaults=True):
         return Stage(self.name, self.information_loss, round(self.seconds, 3), self.chosen)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Partition:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Partition(Displayed):
     """Groups of at least k records.
 
     Attributes
@@ -76,6 +77,19 @@ class Partition:
     def information_loss(self) -> float:
         """Compute IL = 100 SSE / SST, percent."""
         return loss.information_loss(self.sse, self.sst)
+
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        n, p = len(self.labels), self.centroids.shape[1]
+        groups = (
+            f"{number_of(len(self.sizes), 'group')} of {self.sizes.min()} to {self.sizes.max()}"
+        )
+        facts = [
+            ("Partition", f"{number_of(n, 'record')} of {number_of(p, 'number')} in {groups}"),
+            ("Information loss", f"{self.information_loss:.4g} %"),
+            ("Stages", ", ".join(stage.name for stage in self.stages)),
+        ]
+        return [*facts, ("Stopped", "stopped by Ctrl-C")] if self.stopped else facts
 
     def lines(self, points: Floats) -> Floats:
         """Return centroids as lines, (g, m, 2), where records are trajectories, (n, m, 2)."""

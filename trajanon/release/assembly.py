@@ -1,13 +1,13 @@
 """The lines of all groups -> the rows of a release in their order, and its report."""
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
-from msgspec import structs
+from msgspec import UNSET, UnsetType, structs
 
 from trajanon.common.arrays import Bools, Floats, Ints, Metres, dense
 from trajanon.common.errors import BadInput, TrajanonError
@@ -17,6 +17,7 @@ from trajanon.files.release_lines import in_order
 from trajanon.grouping.k_promise import broken_promises, subjects_per_group
 from trajanon.grouping.partition import Stage
 from trajanon.release.holder_key import fingerprint
+from trajanon.release.left_out import source_of
 from trajanon.release.perturbation import PublicWidths
 from trajanon.release.plan import Plan
 from trajanon.release.release import DistinctLines, own_rows
@@ -25,6 +26,7 @@ from trajanon.release.report import (
     Alignment,
     Chains,
     Choice,
+    CurveDistance,
     HoursAlone,
     Length,
     Mended,
@@ -37,8 +39,7 @@ from trajanon.release.report import (
     TimeWidths,
     line_keys,
 )
-from trajanon.release.source_counts import source_of
-from trajanon.trajectories.displacements import Summary, lengths
+from trajanon.trajectories.distances import Summary, displacement, lengths, to_line, to_way
 from trajanon.trajectories.subjects import Merged, Nameless
 from trajanon.trajectories.times import Timing
 from trajanon.trajectories.trajectories import (
@@ -87,6 +88,19 @@ class GroupLines(NamedTuple):
         return self._replace(labels=labels, starts=starts)
 
 
+class TableDetails(NamedTuple):
+    """What is known of a table that is grouped at once, and not of shards."""
+
+    chains: Chains | UnsetType | None = UNSET  # drives that can be followed from line to line
+    persons: Persons | None = None  # people on several lines
+    averaged: str | None = None  # a digest of what was averaged
+    choice: Choice | None = None  # of trips, or days
+    alignment_skipped: bool = False
+
+
+OF_SHARDS = TableDetails()
+
+
 class Figures(NamedTuple):
     """What is measured of all groups of a release."""
 
@@ -96,25 +110,16 @@ class Figures(NamedTuple):
     widths: PublicWidths | None  # by which lines and times are moved; None of plain means
     stages: tuple[Stage, ...]
     stopped: bool  # whether Ctrl-C ended the search early
+    timing: Timing | None  # of times that are released
+    details: TableDetails = OF_SHARDS
 
 
-class TableDetails(NamedTuple):
-    """What is known of a table that is grouped at once, and not of shards."""
-
-    chains: Chains | None  # drives that can be followed from line to line
-    persons: Persons | None  # people on several lines
-    averaged: str  # a digest of what was averaged
-    choice: Choice | None = None  # of trips, or days
-    alignment_skipped: bool = False
-
-
-def errors_of(groups: TrajectoryGroups) -> dict[str, Floats | Metres]:
-    """Measure metres and seconds from trajectories to their lines, and their lengths."""
-    return {
-        "displacement": groups.moved,
-        "length": lengths(groups.trajectories.points),
-        **groups.late,
-    }
+def errors_of(groups: TrajectoryGroups) -> Iterator[tuple[str, Floats | Metres]]:
+    """Measure metres and seconds between trajectories and their lines, and their lengths."""
+    for measure in (displacement, to_line, to_way):
+        yield measure.__name__, groups.moved(measure)
+    yield "length", lengths(groups.trajectories.points)
+    yield from groups.late.items()
 
 
 class _LineRows(NamedTuple):
@@ -140,12 +145,10 @@ class _LineRows(NamedTuple):
 def finished(
     k: int,
     plan: Plan,
-    timing: Timing | None,
     groups: GroupLines,
     figures: Figures,
     provenance: Mapping[str, object],
     subject: Ints | None,
-    details: TableDetails,
 ) -> DistinctLines:
     """Put the lines of all groups into their order, and report them."""
     released = groups.labels >= 0
@@ -175,7 +178,7 @@ def finished(
         on_roads=None if groups.on_roads is None else int(groups.on_roads[rows.first].sum()),
         departures=None if times is None else times[:, :1],
     )
-    report = report_of(k, plan, timing, provenance, totals, figures)
+    report = report_of(k, plan, provenance, totals, figures)
     alignment = report.alignment
     if alignment is not None and groups.starts is not None:
         alignment = Alignment(alignment.slid, groups.starts[released].tolist())
@@ -188,18 +191,13 @@ def finished(
         subjects_per_group=held,
         labels=labels.tolist(),
         line_keys=rows.keys.tolist(),
-        chains=details.chains,
-        persons=details.persons,
-        averaged=details.averaged,
-        choice=details.choice,
-        alignment_skipped=details.alignment_skipped,
     )
     order = in_order(lines, times)
     return DistinctLines(
         lines[order],
         None if times is None else times[order],
         rows.copies[order],
-        released_words(plan, timing, report),
+        released_words(plan, figures.timing, report),
         report,
     )
 
@@ -220,12 +218,7 @@ class Totals(NamedTuple):
 
 
 def report_of(
-    k: int,
-    plan: Plan,
-    timing: Timing | None,
-    provenance: Mapping[str, object],
-    totals: Totals,
-    figures: Figures,
+    k: int, plan: Plan, provenance: Mapping[str, object], totals: Totals, figures: Figures
 ) -> Report:
     """Report all but what is known of each trajectory, or each group, by itself."""
     known = totals.people is not None and not plan.release.as_published
@@ -257,8 +250,9 @@ def report_of(
         stages=[stage.rounded for stage in figures.stages],
         stopped=figures.stopped,
         displacement=figures.errors["displacement"],
+        curve_distance=CurveDistance(figures.errors["to_line"], figures.errors["to_way"]),
         length=Length(length.mean, length.median),
-        times=_times(timing, totals.departures, figures),
+        times=_times(totals.departures, figures),
         alignment=Alignment(totals.slid / totals.n) if totals.slid else None,
         mended=figures.mended,
         distinct_ends=plan.release.distinct_ends,
@@ -267,6 +261,7 @@ def report_of(
         largest_share=None if plan.release.as_published else 1.0 / totals.least,
         labels=[],
         roads=roads,
+        **figures.details._asdict(),
     )
 
 
@@ -278,9 +273,10 @@ def _attribution(provenance: Mapping[str, object], on_roads: int | None) -> str 
     return None if source is None else str(source)
 
 
-def _times(timing: Timing | None, times: Floats | None, figures: Figures) -> Times | None:
+def _times(departures: Floats | None, figures: Figures) -> Times | None:
     """Report how times are released, and how far off they are."""
-    if timing is None or times is None:
+    timing = figures.timing
+    if timing is None or departures is None:
         return None
     clock = timing.clock
     widths = figures.widths
@@ -291,7 +287,7 @@ def _times(timing: Timing | None, times: Floats | None, figures: Figures) -> Tim
         minute_worth=timing.minute_worth,
         departure_error=figures.errors["departure_error"],
         duration_error=figures.errors["duration_error"],
-        alone=HoursAlone(*timing.hours_alone(times)),
+        alone=HoursAlone(*timing.hours_alone(departures)),
         widths=None if widths is None else TimeWidths(widths.departures, widths.elapsed),
     )
 

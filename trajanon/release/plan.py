@@ -8,7 +8,7 @@ from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.common.settings import AnonymizeKeywords, ReleaseSettings, Settings, settings_of
 from trajanon.release.holder_key import check_key, holders_key, search_seed
-from trajanon.release.leaving_out import Surroundings
+from trajanon.release.mending import Surroundings
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.trajectories.times import Timing
 

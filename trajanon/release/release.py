@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from msgspec import structs
@@ -15,8 +15,9 @@ from msgspec import structs
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput
-from trajanon.common.number_text import number_of, page, shown
+from trajanon.common.number_text import Displayed, number_of
 from trajanon.common.plain_text import escaped_json
+from trajanon.common.remote_folder import Folder, is_url
 from trajanon.common.settings import RowsName
 from trajanon.files.release_formats import RELEASE_FORMATS, check_release_format, write_release
 from trajanon.release.release_words import cost
@@ -29,8 +30,15 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Release:
+class SupportsWrite(Protocol):
+    """A buffer, or a file that is open for bytes."""
+
+    def write(self, data: bytes, /) -> object:
+        """Write bytes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Release(Displayed):
     """What may be published, and what the holder should know of it.
 
     Attributes
@@ -65,7 +73,9 @@ class Release:
         """The verdict of its report: whether it may be published, and with which remarks."""
         return verdict(checked(self.report))
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(
+        self, path: str | os.PathLike[str] | SupportsWrite, *, format: str | None = None
+    ) -> None:
         """Write the release, and its report beside it.
 
         Parameters
@@ -73,12 +83,15 @@ class Release:
         path
             Ends in .parquet, .gpkg, .geojson, .csv or .gpx, or with times in .mfjson; the report
             has the same name, ends in .report.json, and is readable by its owner only. Both are
-            replaced, or neither is.
+            replaced, or neither is. To a URL, which fsspec opens, to a buffer or an open file the
+            release is written alone: nobody knows who reads there.
+        format
+            Of a buffer: parquet, gpkg, geojson, csv, gpx or mfjson.
 
         Raises
         ------
         BadInput
-            If the suffix is not that of a format, or of one of times and there are none.
+            If the suffix or format is not known, or is one of times and there are none.
         FileProblem
             If one of the two cannot be written.
 
@@ -93,13 +106,42 @@ class Release:
         >>> lines = Path("anonymized.csv").read_text().splitlines()
         >>> print(lines[0], len(lines))
         id,lat1,lon1,lat2,lon2 3
+        >>> from io import BytesIO
+        >>> release.write(buffer := BytesIO(), format="csv")
+        >>> len(buffer.getvalue().splitlines())
+        3
         """
+        if not isinstance(path, str | os.PathLike):
+            self._write_stream(path, format)
+            return
+        if format is not None:
+            raise BadInput("`format` is for buffers: the end of a path says the format")
+        if isinstance(path, str) and is_url(path):
+            folder, _, name = path.rpartition("/")
+            check_release_format(Path(name), timed=self.trajectories.times is not None)
+            with Folder(folder).writing(name) as stream:
+                self._write_stream(stream, Path(name).suffix)
+            return
         check_release_format(path := Path(path), timed=self.trajectories.times is not None)
         text = json_report(self.report)
         report = new_report_path(path, text)
         with replacing(path, report, public=[path]) as (release_draft, report_draft):
             write_release(release_draft, self.trajectories)
             report_draft.write_text(text, encoding="utf-8")
+
+    def _write_stream(self, stream: SupportsWrite, format: str | None) -> None:
+        """Write the release alone, as one of the formats, where bytes can be written."""
+        if not hasattr(stream, "write"):
+            raise BadInput(f"`path` must be a path, a URL or a buffer (got {stream!r:.40})")
+        if format is None:
+            raise BadInput("a buffer has no name that says the format: add `format`, such as csv")
+        with TemporaryDirectory(prefix="trajanon-") as folder:
+            draft = Path(folder) / f"release.{format.removeprefix('.')}"
+            self.write(draft)
+            try:
+                stream.write(draft.read_bytes())
+            except TypeError as error:
+                raise BadInput(f"`path` must take bytes, as BytesIO does: {error}") from error
 
     def to_geodataframe(self) -> "GeoDataFrame":
         """Give the released trajectories as LineStrings in a GeoDataFrame, in WGS 84.
@@ -121,11 +163,9 @@ class Release:
         """
         return self.trajectories.to_dataframe()
 
-    def __repr__(self) -> str:
-        return shown(type(self).__name__, [said for _, said in self._facts])
-
-    def _repr_html_(self) -> str:
-        return page(self._facts)
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the rows of `to_dataframe` to libraries such as polars, pyarrow and DuckDB."""
+        return self.trajectories.__arrow_c_stream__(requested_schema)
 
     @property
     def _facts(self) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ from trajanon.grouping.k_promise import check_k
 from trajanon.release.release import Release, on_disk
 from trajanon.release.report import Report, line_keys, report_beside, report_path
 from trajanon.release.verdict_words import MADE_AS_PUBLISHED
-from trajanon.trajectories.displacements import lengths
+from trajanon.trajectories.distances import lengths
 from trajanon.trajectories.times import BEGINS, MINUTE, Clock
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -115,7 +115,7 @@ class Findings:
 
 def check(
     release: str | os.PathLike[str] | Release,
-    k: int,
+    k: SupportsIndex,
     *,
     trajectories: Trajectories | None = None,
     against: Earlier | Sequence[Earlier] | None = None,
@@ -181,7 +181,7 @@ def check(
             stack.enter_context(on_disk(other)) if isinstance(other, Release) else Path(other)
             for other in releases
         ]
-        return _checked(Path(release), k, trajectories, earlier)
+        return _checked(Path(release), check_k(k), trajectories, earlier)
 
 
 def report_of(path: Path) -> Report | None:
@@ -207,7 +207,6 @@ def report_of(path: Path) -> Report | None:
 def _checked(
     release: Path, k: int, trajectories: Trajectories | None, earlier: Sequence[Path]
 ) -> Findings:
-    k = check_k(k)
     if earlier and trajectories is None:
         raise BadInput("`against` needs `trajectories`: the originals of these releases")
     if release.is_dir():

@@ -3,10 +3,10 @@
 from math import inf
 
 from trajanon.common.number_text import UNITS, enumerated, metres, number_of, two_digits
+from trajanon.release.left_out import LeftOut, left_out_of
 from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.report import Report
-from trajanon.release.source_counts import LeftOut, left_out_of
-from trajanon.trajectories.displacements import Summary
+from trajanon.trajectories.distances import Summary
 
 _MOST_REASONS = 4  # of one kind; the others are few
 
@@ -44,29 +44,40 @@ def people_sentences(report: Report) -> str:
     return " ".join(sentences)
 
 
-def cost(report: Report, crowd: Crowd = EXACT, curve_distance: Summary | None = None) -> str:
+def cost(report: Report, crowd: Crowd = EXACT) -> str:
     """Write what a release costs; for publication, as figures of a crowd.
 
-    ``curve_distance`` is how far released points lie from the nearest point of the way that was
-    gone, if that was measured.
+    Such as: Released points lie 75 m on average (median 40 m) from where people were at the same
+    share of the way, 3 % of a trip's length. Wherever along them, the ways lie 30 m (median 20 m)
+    from the lines, and the lines 25 m (median 18 m) from the ways. Information loss: 0.46 %.
     """
     far = report.displacement
-    share = report.moved_of_length
-
     of_length = ""
-    if share is not None:
+    if (share := report.moved_of_length) is not None:
         of_length = f", {crowd.text(share, two_digits)} of a {report.unit}'s length"
-    from_curve = ""
-    if curve_distance is not None:
-        # One more figure of the same trips: rounded more, so that all together tell no more.
-        coarser = crowd._replace(people=crowd.people / 4.0)
-        nearest = coarser.text(curve_distance.mean, metres)
-        from_curve = f"; {nearest} from the nearest point of the way"
-    return (
-        f"Released points lie {crowd.text(far.mean, metres)} from where people went on average "
-        f"(median {crowd.text(far.median, metres)}){of_length}{from_curve}; "
-        f"information loss {crowd.text(report.information_loss / 100.0, two_digits)}."
-    )
+    sentences = [
+        f"Released points lie {crowd.text(far.mean, metres)} on average (median "
+        f"{crowd.text(far.median, metres)}) from where people were at the same share of the way"
+        f"{of_length}."
+    ]
+
+    if (near := report.curve_distance) is not None:
+        to_line = _nearest(near.to_line, crowd)
+        to_way = _nearest(near.to_way, crowd)
+        sentences.append(
+            f"Wherever along them, the ways lie {to_line} from the lines, and the lines {to_way} "
+            "from the ways."
+        )
+    loss = crowd.text(report.information_loss / 100.0, two_digits)
+    return " ".join([*sentences, f"Information loss: {loss}."])
+
+
+def _nearest(near: Summary, crowd: Crowd) -> str:
+    """Write a distance to a curve; for publication its mean alone."""
+    if crowd.people == inf:
+        return f"{metres(near.mean)} (median {metres(near.median)})"
+    # Two more figures of the same trips: rounded more, so that all together tell no more.
+    return crowd._replace(people=crowd.people / 8.0).text(near.mean, metres)
 
 
 def left_out(report: Report, crowd: Crowd = EXACT) -> str:

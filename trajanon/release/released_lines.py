@@ -1,5 +1,6 @@
 """Groups of trajectories, and the lines and times that are released of them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,7 +23,7 @@ from trajanon.release.perturbation import (
 )
 from trajanon.release.snapping import RoadsToFollow, Snapped
 from trajanon.trajectories.days import staying, trips_of_days
-from trajanon.trajectories.displacements import moved_to, until_rest
+from trajanon.trajectories.distances import moved_to, until_rest
 from trajanon.trajectories.times import Timing, time_errors
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -132,11 +133,10 @@ class TrajectoryGroups:
         departed, took = time_errors(seconds, times[:, ends][self.partition.labels])
         return {"departure_error": departed, "duration_error": took}
 
-    @property
-    def moved(self) -> Metres:
-        """Measure metres from trajectories' points to those of their lines; of days to the last."""
+    def moved(self, measure: Callable[[Floats, Floats], Floats | Metres]) -> Metres:
+        """Measure metres between trajectories and their lines; of days until they rest."""
         points = self.trajectories.points
-        moved = moved_to(points, self.released, self.partition.labels)
+        moved = moved_to(points, self.released, self.partition.labels, measure)
         return moved[until_rest(points)] if self.trajectories.unit == "day" else moved
 
 

@@ -1,6 +1,7 @@
 """The holder's report beside a release: which trajectory is in which group, and on which line."""
 
 import hashlib
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -18,7 +19,7 @@ from trajanon.common.number_text import UnitName
 from trajanon.common.settings import PAIR, ReleaseSettings, TimesName
 from trajanon.grouping.partition import Stage
 from trajanon.trajectories.days import days_of
-from trajanon.trajectories.displacements import Summary
+from trajanon.trajectories.distances import Summary
 from trajanon.trajectories.subjects import Merged, Nameless
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import Trajectories
@@ -65,6 +66,13 @@ class Length(Struct, frozen=True):
 
     mean: Finite
     median: Finite
+
+
+class CurveDistance(Struct, frozen=True):
+    """How far ways and lines are apart, wherever along them, in metres."""
+
+    to_line: Summary  # from points of the originals to the nearest place of their line
+    to_way: Summary  # from points of lines to the nearest place of the original's way
 
 
 class HoursAlone(Struct, frozen=True):
@@ -201,7 +209,7 @@ class Report(Struct, frozen=True, kw_only=True):
     notice: str
     unit: UnitName = "trajectory"
     n: Annotated[int, msgspec.Meta(ge=1)]
-    k: Annotated[int, msgspec.Meta(ge=PAIR)]
+    k: Annotated[int, msgspec.Meta(ge=PAIR, le=sys.maxsize)]
     counted: Literal["subjects", "records"]
     as_published: bool = False
     groups: Whole | None = None
@@ -219,6 +227,7 @@ class Report(Struct, frozen=True, kw_only=True):
     stages: list[Stage]
     stopped: bool = False  # by Ctrl-C
     displacement: Summary
+    curve_distance: CurveDistance | None = None
     length: Length | None = None
     times: Times | None = None
     alignment: Alignment | None = None

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from msgspec import UNSET
 
 from trajanon.common.command_lines import Option, Options
-from trajanon.common.number_text import UNITS, UnitName
+from trajanon.common.number_text import UNITS, Displayed, UnitName
 from trajanon.common.settings import PAIR
 from trajanon.release.findings import Entered, Finding, Number, Remedy, RemedyKind, Share
 from trajanon.release.public_figures import rough_count
@@ -43,8 +43,8 @@ nothing, up to the third it shows the way. The points of a straight line lie a q
 from its middle."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+@dataclass(frozen=True, slots=True, repr=False)
+class Verdict(Displayed):
     """Whether a release may be published.
 
     Attributes
@@ -96,6 +96,10 @@ class Verdict:
 
     def __str__(self) -> str:
         return "\n".join([self.headline, *(f"- {sentence}" for sentence in self.sentences)])
+
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        return [("Verdict", self.headline), *(("", sentence) for sentence in self.sentences)]
 
     @property
     def account(self) -> dict[str, Any]:

@@ -33,9 +33,9 @@ from trajanon.release.release import DistinctLines, json_report
 from trajanon.release.report import MEMBERS, json_ready
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.shards.parts_table import PartsTable
-from trajanon.shards.publication import LedgerLike, anonymized, check_ledger
 from trajanon.shards.scratch import scratch_for, scratch_root
 from trajanon.shards.sharded_run import ShardedRun
+from trajanon.shards.single_file import LedgerLike, anonymized, check_ledger
 
 if TYPE_CHECKING:
     from distributed import Client

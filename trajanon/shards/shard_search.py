@@ -24,7 +24,7 @@ from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.scratch import Scratch
 from trajanon.shards.shard_rows import Pieces, ShardRows, read_shard
 from trajanon.shards.sorted_runs import read_run, schema_of_run, write_run
-from trajanon.trajectories.displacements import Histogram
+from trajanon.trajectories.distances import Histogram
 
 ROWS_MEASURED = 100_000
 """Rows whose loss is measured at one time."""
@@ -150,7 +150,7 @@ def write_lines(shards: Shards, widths: PublicWidths, of_shard: tuple[int, int])
         slid=lines.slid,
         on_roads=None if lines.on_roads is None else int(lines.on_roads.sum()),
         squares=squares,
-        errors={name: Histogram.of(errors) for name, errors in errors_of(groups).items()},
+        errors={name: Histogram.of(errors) for name, errors in errors_of(groups)},
     )
 
 

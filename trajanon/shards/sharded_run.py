@@ -43,7 +43,7 @@ from trajanon.shards.shard_search import (
 )
 from trajanon.shards.sorted_runs import count_different
 from trajanon.shards.survey import Survey, read_part, sample_step, surveyed
-from trajanon.trajectories.displacements import joined_histograms
+from trajanon.trajectories.distances import joined_histograms
 from trajanon.trajectories.trajectories import unit_of
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ class ShardedRun:
             widths=widths,
             stages=(read, searched),
             stopped=False,
+            timing=survey.table.scales.timing,
         )
         return self._merged(shards.table, figures, groups, written, out, members)
 
@@ -175,7 +176,7 @@ class ShardedRun:
             on_roads=sum(on_roads) if on_roads else None,
             departures=None,
         )
-        report = report_of(k, plan, timing, table.provenance, totals, figures)
+        report = report_of(k, plan, table.provenance, totals, figures)
         lines = ShardLines(self.scratch, len(written), timing)
         write_release(lines, released_words(plan, timing, report), out, self.progress)
         write_members(self.scratch, len(written), lines.rowless, members)
@@ -191,7 +192,7 @@ class ShardedRun:
             on_roads=lines.on_roads if on_roads else None,
             departures=None if timing is None else lines.departures,
         )
-        report = report_of(k, plan, timing, table.provenance, totals, figures)
+        report = report_of(k, plan, table.provenance, totals, figures)
         return structs.replace(report, shards=len(written), members=digest_of_file(members))
 
     def _people(self, shards: int) -> int:

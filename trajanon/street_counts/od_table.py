@@ -1,6 +1,7 @@
 """Trips from zone to zone, and by hour: an origin-destination table of a release."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Union
 
@@ -12,7 +13,9 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.plain_text import plain_text
 from trajanon.release.release import Release
-from trajanon.street_counts.streets import HOURS_OF_DAY, ReleasedLines, lines_to_count
+from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
+from trajanon.street_counts.rounded_counts import rounded_counts
+from trajanon.street_counts.streets import ReleasedLines, lines_to_count
 from trajanon.trajectories.geodesy import cell_middles, cells
 
 if TYPE_CHECKING:
@@ -31,7 +34,10 @@ class _Ends(NamedTuple):
 
 
 def zone_flows(
-    release: ReleasedLines | Release | str | os.PathLike[str], zones: Union[float, "GeoDataFrame"]
+    release: ReleasedLines | Release | str | os.PathLike[str],
+    zones: Union[float, "GeoDataFrame"],
+    *,
+    parts: Sequence[DayPart] = ALL_DAY,
 ) -> "GeoDataFrame":
     """Count trips from zone to zone, from the first points of lines to their last ones.
 
@@ -45,14 +51,17 @@ def zone_flows(
     zones
         Polygons, named by a column ``zone``, ``id`` or ``name``, or else by their rows. Or metres:
         cells of a grid, named by latitude and longitude of their middle.
+    parts
+        Parts of the day that are counted apart, by departure.
 
     Returns
     -------
     geopandas.GeoDataFrame
-        A row for each origin and destination: ``from_zone``, ``to_zone``, ``trips``, ``lines``,
-        with times ``h00`` to ``h23``, trips by the local hour of departure, and a line between the
-        middles of both. A line with an end outside all zones is not in it. Its ``attrs`` say of
-        how many trips and lines it is, and which share of the trips is counted.
+        A row for each origin and destination, and each part of the day: ``from_zone``, ``to_zone``,
+        ``trips``, rounded to what they are worth, ``lines``, ``hours``, if parts of the day are
+        asked for, and a line between the middles of both. A line with an end outside all zones is
+        not in it. Its ``attrs`` say of how many trips and lines it is, and which share of the trips
+        is counted.
 
     Raises
     ------
@@ -77,32 +86,30 @@ def zone_flows(
     in_cells = isinstance(zones, int | float)
     ends = _ends_in_cells(points, zones) if in_cells else _ends_in_polygons(points, zones)
 
-    inside = np.flatnonzero((ends.zone >= 0).all(axis=1))
+    parts = tuple(parts)
+    departure = np.zeros(len(points)) if lines.times is None else lines.times[:, 0]
+    part = parts_of(departure, lines.clock, parts)
+    inside = np.flatnonzero((ends.zone >= 0).all(axis=1) & (part >= 0))
     trips = lines.trips[inside]
-    pairs, pair = np.unique(ends.zone[inside], axis=0, return_inverse=True)
-    pair = pair.reshape(-1)
-    table = {
-        "from_zone": ends.names[pairs[:, 0]],
-        "to_zone": ends.names[pairs[:, 1]],
-        "trips": _sums(pair, trips, (len(pairs),)),
-        "lines": np.bincount(pair),
-    }
-    if lines.times is not None and lines.clock is not None:
-        hour = lines.clock.hour(lines.times[inside, 0])
-        by_hour = _sums((pair, hour), trips, (len(pairs), len(HOURS_OF_DAY)))
-        table |= dict(zip(HOURS_OF_DAY, by_hour.T, strict=True))
+    keys = np.column_stack([ends.zone, part])[inside]
+    rows, row = np.unique(keys, axis=0, return_inverse=True)
+    row = row.reshape(-1)
+    counts = np.zeros(len(rows), np.int64)
+    np.add.at(counts, row, trips)
 
-    between = shapely.linestrings(ends.middles[pairs][:, :, ::-1]) if len(pairs) else []
+    table = {
+        "from_zone": ends.names[rows[:, 0]],
+        "to_zone": ends.names[rows[:, 1]],
+        "trips": rounded_counts(counts, lines.k),
+        "lines": np.bincount(row),
+    }
+    if parts != ALL_DAY:
+        table["hours"] = [parts[number].label for number in rows[:, 2]]
+
+    between = shapely.linestrings(ends.middles[rows[:, :2]][:, :, ::-1]) if len(rows) else []
     flows = geopandas.GeoDataFrame(table, geometry=between, crs="EPSG:4326")
     flows.attrs |= {"attribution": lines.attribution, **lines.account(int(trips.sum()))}
     return flows
-
-
-def _sums(place: Ints | tuple[Ints, Ints], trips: Ints, shape: tuple[int, ...]) -> Ints:
-    """Add up trips by their place in an array of a shape."""
-    sums = np.zeros(shape, np.int64)
-    np.add.at(sums, place, trips)
-    return sums
 
 
 def _ends_in_cells(points: Floats, metres: float) -> _Ends:

@@ -1,7 +1,7 @@
 """Trips on streets, by direction and hour: from released lines and public roads alone."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +22,8 @@ from trajanon.release.release_check import check, report_of
 from trajanon.release.report import Report, checked, report_beside
 from trajanon.release.snapping import RoadsToFollow, traced
 from trajanon.release.verdict import verdict
+from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
+from trajanon.street_counts.rounded_counts import rounded_counts
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import (
     OSM_ATTRIBUTION,
@@ -32,9 +34,6 @@ from trajanon.trajectories.trajectories import (
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
-
-HOURS_OF_DAY = tuple(f"h{hour:02d}" for hour in range(24))
-"""Columns of trips by the hour of the day."""
 
 _LEAST_WAY = 10.0  # metres, or half of a street, that a line must go to count on it
 _LINES_PER_SEARCH = 5_000
@@ -91,12 +90,11 @@ class ReleasedLines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StreetCounts:
-    """What lines do on each street of a network and each direction of it: 2 street + direction."""
+    """What lines do on streets: by state, 2 street + direction, and the part of the day."""
 
-    trips: Ints  # (2c,)
-    lines: Ints  # (2c,)
-    speed: Floats | None  # km/h, NaN where not known, (2c,); None where there are no times
-    hours: Ints | None  # trips by the hour in which they come, (2c, 24)
+    trips: Ints  # (2c, p)
+    lines: Ints  # (2c, p)
+    speed: Floats | None  # km/h, NaN where not known, (2c, p); None where there are no times
     counted: int  # trips that are counted on a street at all
     on_roads: float  # share of the trips' ways that lies on the roads
 
@@ -143,6 +141,7 @@ def streets(
     release: ReleasedLines | Release | str | os.PathLike[str],
     roads: RoadsToFollow,
     *,
+    parts: Sequence[DayPart] = ALL_DAY,
     progress: Progress = silent,
 ) -> "GeoDataFrame":
     r"""Count trips on streets, by direction.
@@ -158,18 +157,21 @@ def streets(
         What `trajanon.anonymize` made, or the path of a released file or of a folder of parts.
     roads
         As `trajanon.extract.roads_to_follow` reads them.
+    parts
+        Parts of the day that are counted apart, by when lines come to a street.
     progress
         Called with the state of the work.
 
     Returns
     -------
     geopandas.GeoDataFrame
-        A row for each street, from junction to junction, in each direction that a line takes.
-        ``osm_way`` (ids in the order of the way, between semicolons), ``from_node`` and ``to_node``
-        are of OpenStreetMap, and ``highway`` and ``name`` those of its longest part; ``length_m``;
-        ``trips`` and ``lines``. With times also ``speed_kmh``, of all trips together, and ``h00``
-        to ``h23``, trips by the local hour at which they come. Its ``attrs`` say of how many trips
-        and lines it is, and which shares of the trips are counted and of their ways are on roads.
+        A row for each street, from junction to junction, in each direction that a line takes, and
+        each part of the day. ``osm_way`` (ids in the order of the way, between semicolons),
+        ``from_node`` and ``to_node`` are of OpenStreetMap, and ``highway`` and ``name`` those of
+        its longest part; ``length_m``; ``trips``, rounded to what they are worth, and ``lines``;
+        ``hours``, if parts of the day are asked for; with times also ``speed_kmh``, of all trips
+        together. Its ``attrs`` say of how many trips and lines it is, and which shares of the trips
+        are counted and of their ways are on roads.
 
     Raises
     ------
@@ -194,24 +196,29 @@ def streets(
     [['7', 1, 2, 2]]
     """
     lines = lines_to_count(release)
-    counts = count_on_streets(lines, roads.network, progress)
+    parts = tuple(parts)
+    counts = count_on_streets(lines, roads.network, parts=parts, progress=progress)
 
-    table = street_table(counts, roads, np.flatnonzero(counts.trips))
+    table = street_table(counts, roads, parts, lines.k)
     table.attrs |= lines.account(counts.counted) | {"share_on_roads": counts.on_roads}
     return table
 
 
 def count_on_streets(
-    lines: ReleasedLines, network: Network, progress: Progress = silent
+    lines: ReleasedLines,
+    network: Network,
+    *,
+    parts: tuple[DayPart, ...] = ALL_DAY,
+    progress: Progress = silent,
 ) -> StreetCounts:
     """Follow lines on a network, and count their trips on its streets, once on each."""
     n, m = lines.points.shape[:2]
     states = 2 * len(network.whole)
-    trips = np.zeros(states, np.int64)
-    passing = np.zeros(states, np.int64)
-    hours = np.zeros((states, len(HOURS_OF_DAY)), np.int64)
-    metres = np.zeros(states)
-    seconds = np.zeros(states)
+    shape = (states, len(parts))
+    trips = np.zeros(shape, np.int64)
+    passing = np.zeros(shape, np.int64)
+    metres = np.zeros(shape)
+    seconds = np.zeros(shape)
     counted = 0
     on_roads = 0.0
 
@@ -221,25 +228,27 @@ def count_on_streets(
         ways = traced(batch.points, network)
         of_way = batch.trips[ways.line]
         on_roads += float((of_way * (ways.left - ways.entered)).sum())
+        part = parts_of(times_at(batch.times, ways.line, ways.entered), batch.clock, parts)
 
         # A line counts once on a street, when it first comes there.
         least = np.minimum(_LEAST_WAY, network.whole[ways.state // 2] / 2)
         entries = np.flatnonzero(ways.metres >= least)
-        passages = (ways.line * states + ways.state)[entries]
-        passages, first = np.unique(passages, return_index=True)
+        passages, first = np.unique((ways.line * states + ways.state)[entries], return_index=True)
         line, state = np.divmod(passages, states)
-        np.add.at(trips, state, batch.trips[line])
-        np.add.at(passing, state, 1)
-        counted += int(batch.trips[np.unique(line)].sum())
+        entered = part[entries[first]]
+        shown = entered >= 0
+        place = (state[shown], entered[shown])
+        np.add.at(trips, place, batch.trips[line[shown]])
+        np.add.at(passing, place, 1)
+        counted += int(batch.trips[np.unique(line[shown])].sum())
 
         if batch.times is None:
             continue
-        if batch.clock is not None:
-            entered = _times_at(batch.times, ways.line, ways.entered)[entries[first]]
-            np.add.at(hours, (state, batch.clock.hour(entered)), batch.trips[line])
-        takes = _seconds_on_streets(batch.times, ways, rounded=batch.clock is not None)
-        np.add.at(metres, ways.state, of_way * ways.metres)
-        np.add.at(seconds, ways.state, of_way * takes)
+        takes = seconds_on_streets(batch.times, ways, rounded=batch.clock is not None)
+        shown = part >= 0
+        place = (ways.state[shown], part[shown])
+        np.add.at(metres, place, (of_way * ways.metres)[shown])
+        np.add.at(seconds, place, (of_way * takes)[shown])
 
     speed = 3.6 * metres / np.where(seconds > 0.0, seconds, np.nan)
     whole = float(lines.trips.sum() * (m - 1))
@@ -247,7 +256,6 @@ def count_on_streets(
         trips=trips,
         lines=passing,
         speed=None if lines.times is None else speed,
-        hours=None if lines.clock is None else hours,
         counted=counted,
         on_roads=on_roads / max(whole, 1.0),
     )
@@ -267,8 +275,8 @@ def compared_streets(
     length = roads.network.whole[state // 2]
     speeds = None
     if before.speed is not None and after.speed is not None:
-        speeds = before.speed, after.speed
-    return street_usefulness(before.trips, after.trips, length, speeds)
+        speeds = before.speed[:, 0], after.speed[:, 0]
+    return street_usefulness(before.trips[:, 0], after.trips[:, 0], length, speeds)
 
 
 def street_usefulness(
@@ -318,18 +326,20 @@ def _correlation(measure: Callable[..., Any], before: Ints, after: Ints) -> floa
     return float(measure(before, after).statistic)
 
 
-def _times_at(times: Floats, line: Ints, place: Floats) -> Floats:
-    """Compute when lines are at places on them, in points from the first."""
+def times_at(times: Floats | None, line: Ints, place: Floats) -> Floats:
+    """Compute when lines are at places on them, in points from the first; NaN without times."""
+    if times is None:
+        return np.full(len(line), np.nan)
     before = np.minimum(place.astype(np.int64), times.shape[1] - 2)
     then = times[line, before]
     after = times[line, before + 1]
     return np.asarray(then + (place - before) * (after - then))
 
 
-def _seconds_on_streets(times: Floats, ways: Found, *, rounded: bool) -> Floats:
+def seconds_on_streets(times: Floats, ways: Found, *, rounded: bool) -> Floats:
     """Compute how long lines take for each street that they enter."""
     if not rounded:
-        return _times_at(times, ways.line, ways.left) - _times_at(times, ways.line, ways.entered)
+        return times_at(times, ways.line, ways.left) - times_at(times, ways.line, ways.entered)
 
     # From the middle of the first step up to the middle of the last one, rounding is even.
     n, m = times.shape
@@ -348,14 +358,18 @@ def _seconds_on_streets(times: Floats, ways: Found, *, rounded: bool) -> Floats:
     return np.asarray((seconds_per_point * points / metres)[ways.line] * ways.metres)
 
 
-def street_table(counts: StreetCounts, roads: RoadsToFollow, states: Ints) -> "GeoDataFrame":
-    """Make the table of streets in a direction, by their states."""
+def street_table(
+    counts: StreetCounts, roads: RoadsToFollow, parts: tuple[DayPart, ...], k: int | None
+) -> "GeoDataFrame":
+    """Make the table of streets in a direction, and in a part of the day."""
     import geopandas
     import shapely
 
     if (osm := roads.osm) is None:
         raise BadInput("these roads have no ids: read them with trajanon.extract.roads_to_follow")
     network = roads.network
+    passed = np.nonzero(counts.trips)
+    states, part = passed
     street, back = np.divmod(states, 2)
     tags = [osm.tags[way] for way in _longest_ways(network, osm.way)[street].tolist()]
     ends = osm.node[network.ends[street]]
@@ -378,12 +392,13 @@ def street_table(counts: StreetCounts, roads: RoadsToFollow, states: Ints) -> "G
         "highway": [plain_text(kind) for kind, _ in tags],
         "name": [plain_text(name) or None for _, name in tags],
         "length_m": network.whole[street].round(1),
-        "trips": counts.trips[states],
-        "lines": counts.lines[states],
+        "trips": rounded_counts(counts.trips[passed], k),
+        "lines": counts.lines[passed],
     }
-    if counts.speed is not None and counts.hours is not None:
-        table["speed_kmh"] = counts.speed[states].round(1)
-        table |= dict(zip(HOURS_OF_DAY, counts.hours[states].T, strict=True))
+    if parts != ALL_DAY:
+        table["hours"] = [parts[number].label for number in part]
+    if counts.speed is not None:
+        table["speed_kmh"] = counts.speed[passed].round(1)
     found = geopandas.GeoDataFrame(table, geometry=shapes, crs="EPSG:4326")
     found.attrs["attribution"] = OSM_ATTRIBUTION
     return found

@@ -1,6 +1,6 @@
 """What the page shows of a release: verdict, five answers, map, figures side by side, links."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -15,8 +15,8 @@ from trajanon.studio.work import PAGE
 _IN_WORDS = {"green": "Ready to publish", "amber": "Ready, if ...", "red": "Do not publish"}
 
 
-def show_verdict(evaluation: Mapping[str, Any], use: Callable[[Remedy], Awaitable[None]]) -> None:
-    """Show whether a release may be published, and beside each finding what helps."""
+def show_verdict(evaluation: Mapping[str, Any]) -> Iterator[tuple[ui.button, Remedy]]:
+    """Show whether a release may be published; yield the button of what helps."""
     verdict = Verdict.of(evaluation)
     ui.label(verdict.headline).classes(f"verdict {verdict.colour}").props('role="status"')
     for finding in verdict.findings:
@@ -28,8 +28,7 @@ def show_verdict(evaluation: Mapping[str, Any], use: Callable[[Remedy], Awaitabl
             if not changes_of(remedy):
                 ui.label(f"What helps: {remedy.label}.")
                 continue
-            button = ui.button(remedy.label, on_click=lambda remedy=remedy: use(remedy))
-            button.props("outline no-caps")
+            yield ui.button(remedy.label).props("outline no-caps"), remedy
 
 
 def show_answers(evaluation: Mapping[str, Any]) -> None:
@@ -81,14 +80,13 @@ def show_comparison(
 
 def _other_choices(figures: ReleaseFigures) -> str:
     """List the choices of a release that are not those of a new studio."""
-    return (
-        "; ".join(
-            f"{one.label}: {one.words(figures.chosen[one.name])}"
-            for one in FIELDS
-            if one.name not in ("k", "name", "format") and figures.chosen[one.name] != one.default
-        )
-        or "none"
-    )
+    choices = []
+    for one in FIELDS:
+        value = figures.chosen[one.name]
+        if one.name not in ("k", "name", "format") and value != one.default:
+            end = "" if one.label.endswith("?") else ":"
+            choices.append(f"{one.label}{end} {one.words(value)}")
+    return "; ".join(choices) or "none"
 
 
 def _row(title: str, texts: Sequence[str], *, head: bool = False) -> None:

@@ -87,6 +87,7 @@ def _serve(work: Work, *, browser: bool) -> None:
         port=port,
         language="en-US",
         binding_refresh_interval=0.25,
+        reconnect_timeout=60.0,  # a page that was asleep, or busy, is not loaded anew
         show=False,
         reload=False,
         show_welcome_message=False,

@@ -48,6 +48,7 @@ class Page:
 
     def __init__(self, work: Work) -> None:
         self.work = work
+        self._drawn: Mapping[str, object] = {}  # what each part that is updated shows
 
     def show(self) -> None:
         """Build the page for a tab."""
@@ -154,13 +155,24 @@ class Page:
     # What is updated.
 
     def refresh(self) -> None:
-        """Update all that files, choices and commands decide, in every tab."""
-        self.files.refresh()
-        self.beside.refresh()
-        self.extraction.refresh()
-        self.release.refresh()
-        self.comparison.refresh()
-        self.links.refresh()
+        """Draw anew, in every tab, the parts that changed: a click on another one is not lost."""
+        work = self.work
+        shown: dict[str, object] = {
+            "files": [*work.files],
+            "beside": work.problem,
+            "extraction": (
+                work.results.get("extract"),
+                work.messages.get("extract"),
+                [work.chosen[role] for role in USUAL_ROLES],
+            ),
+            "release": (work.has(RELEASE), work.results.get("evaluate"), work.maps_drawn),
+            "comparison": [*work.releases],
+            "links": {**work.offered},
+        }
+        for part, content in shown.items():
+            if part not in self._drawn or content != self._drawn[part]:
+                getattr(self, part).refresh()
+        self._drawn = shown
 
     @ui.refreshable_method
     def files(self) -> None:
@@ -220,7 +232,9 @@ class Page:
             ui.label("Make a release first.")
             return
         evaluation = self.work.results["evaluate"]
-        show_verdict(evaluation, self._use_remedy)
+        for button, remedy in show_verdict(evaluation):
+            button.on_click(lambda remedy=remedy: self._use_remedy(remedy))
+            self._wait_while_busy(button)
         show_answers(evaluation)
         show_map()
 
@@ -277,6 +291,9 @@ class Page:
 
     async def _run(self, commands: Sequence[str], place: str) -> None:
         client = ui.context.client  # of the tab, while the button may be replaced
+        if not self.work.busy:
+            self.work.problem = None
+            self.refresh()  # a message of before is not one of this run
         await self.work.run(commands, place)
         self._update(client)
 

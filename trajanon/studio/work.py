@@ -10,6 +10,8 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any, NamedTuple
 
+from nicegui.binding import BindableProperty
+
 from trajanon.cli.options import MAP, TRAJECTORIES
 from trajanon.cli.run_commands import Table, words_of
 from trajanon.common.errors import BadInput
@@ -83,6 +85,8 @@ class Made:
 class Work:
     """Files in one folder, choices, and the command that is at work, if one is."""
 
+    busy = BindableProperty()  # which the page shows at once
+
     def __init__(self, folder: Path, commands: Commands) -> None:
         self.folder = folder
         self.commands = commands
@@ -102,6 +106,7 @@ class Work:
         self.share = 0.0  # of the task that is done
         self.busy = False
         self._cancelled = False
+        self.maps_drawn = 0
         self._process: Process | None = None
         self._step = ""
         self._prepared = False  # whether it was said that the program gets ready
@@ -453,7 +458,10 @@ class Work:
             self.problem = Problem("Stopped.", place)
         elif answer.code == 0 or (answer.code == 1 and answer.output):  # 1: it does not hold
             self.results[command] = json.loads(answer.output) if as_json else {}
-            self.messages[command] = [in_words_of_the_page(one) for one in answer.messages]
+            self.messages[command] = [
+                _finished(in_words_of_the_page(message)) for message in answer.messages
+            ]
+            self.maps_drawn += command == "map"
             return True
         else:
             failed = answer.problem or {"sentence": f"The step ended with code {answer.code}."}
@@ -480,5 +488,7 @@ class Work:
 
 
 def _finished(message: str) -> str:
-    """Write a message as a sentence, with a capital and one full stop."""
-    return f"{message[:1].upper()}{message[1:].rstrip('.')}."
+    """Write a message as a sentence, with one full stop, and a capital but for names of files."""
+    first, _, _ = message.partition(" ")
+    capital = first if "." in first else f"{first[:1].upper()}{first[1:]}"
+    return f"{capital}{message[len(first) :].rstrip('.')}."

@@ -158,9 +158,7 @@ def microaggregate_table(
     """
     k = check_k(k)
     search_options(options)  # checked before the table is read
-    for option, names in (("columns", columns), ("keep", keep)):
-        if isinstance(names, str):
-            raise BadInput(f"{option} must be a list of names (got {names!r})")
+    _refuse_text({"columns": columns, "keep": keep})
     source = path if isinstance(path, pd.DataFrame) else Path(path)
     read = read_table_columns(source, columns, keep, subject, strata, missing)
     table = read.table.reset_index(drop=True)
@@ -195,6 +193,13 @@ def microaggregate_table(
     return MicroaggregatedTable(
         pd.DataFrame({name: means.get(name, table[name]) for name in written}), report
     )
+
+
+def _refuse_text(lists: Mapping[str, Sequence[str] | None]) -> None:
+    """Refuse a text in place of a list of names, by its parameter."""
+    for option, names in lists.items():
+        if isinstance(names, str):
+            raise BadInput(f"{option} must be a list of names (got {names!r})")
 
 
 def _in_strata(

@@ -8,7 +8,7 @@ import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Hashes, Ints
 from trajanon.common.errors import BadInput, MergedWarning, warn
-from trajanon.common.number_text import UNITS, UnitName, number_of, page, shown
+from trajanon.common.number_text import UNITS, Displayed, UnitName, number_of
 from trajanon.trajectories.subjects import column_of, identities, merged_sentences, numbered
 from trajanon.trajectories.tracks import (
     STEPS,
@@ -37,7 +37,7 @@ FOR_COMPARISON = "for comparison with the papers, not for publication of persons
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TrajectoryRows:
+class TrajectoryRows(Displayed):
     """Lines of equally many points, and what is known of each: originals, or a release.
 
     A function that takes either takes this; one that takes `Trajectories` refuses a release.
@@ -255,17 +255,22 @@ class TrajectoryRows:
             rows["time"] = self.times.ravel()
         return pd.DataFrame(rows)
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the rows of `to_dataframe` to libraries such as polars, pyarrow and DuckDB."""
+        import pyarrow as pa
+
+        table = pa.Table.from_pandas(self.to_dataframe())
+        return table.__arrow_c_stream__(requested_schema)
+
     @property
     def _numbers(self) -> dict[str, Ints]:
         known = {"subject": self.subject, "trace": self.trace}
         return {name: numbers for name, numbers in known.items() if numbers is not None}
 
-    def __repr__(self) -> str:
-        return shown(type(self).__name__, [fact for _, fact in self._facts])
-
-    def _repr_html_(self) -> str:
+    @property
+    def _note(self) -> str:
         originals = "Originals, not for publication: clear them before you share a notebook."
-        return page(self._facts, originals if self._numbers else "")
+        return originals if self._numbers else ""
 
     @property
     def _facts(self) -> list[tuple[str, str]]:

@@ -14,9 +14,9 @@ from toy import commuters, crossing
 
 import trajanon
 from trajanon.common.arrays import Ints
-from trajanon.evaluation.attacks.attack import Attack, Published, Steps
-from trajanon.evaluation.attacks.chains import Followed, next_line, people_followed
-from trajanon.evaluation.attacks.published import people_steps
+from trajanon.evaluation.attacks.attack import Attack, Published, Steps, people_steps
+from trajanon.evaluation.attacks.chains import Followed, people_followed
+from trajanon.evaluation.attacks.next_line import next_line
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.release.people_left import drives_left, few_left
 from trajanon.trajectories.times import DAY, HOUR, departure_days

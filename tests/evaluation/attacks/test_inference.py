@@ -13,7 +13,7 @@ from trajanon.evaluation.attacks.attack import Published
 from trajanon.evaluation.attacks.inference import NEAR_END, departures_told, ends_told, inferred
 from trajanon.evaluation.comparisons import hold_out
 from trajanon.release.report import checked
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.times import DAY
 
 

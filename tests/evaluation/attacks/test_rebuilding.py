@@ -42,7 +42,7 @@ def told(found: Guessed | None) -> Guessed:
     return found
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 99_999), m=st.integers(1, 6))
 def test_the_likeliest_way_is_that_of_the_slow_twin(seed: int, m: int) -> None:
     random = np.random.default_rng(seed)

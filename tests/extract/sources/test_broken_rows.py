@@ -46,7 +46,7 @@ def rows(path: Path, **how: Any) -> tuple[list[tuple[str, list[str]]], Counter[s
 
 
 @given(text=lines)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25)
 def test_good_rows_are_read_and_broken_ones_are_counted(
     tmp_path_factory: pytest.TempPathFactory, text: list[tuple[str, bytes]]
 ) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from trajanon.extract import traces
 from trajanon.extract.sources.calendars import MENDED, with_true_years
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.timestamps import EARLIEST, LATEST, UNREAD_TIMES
 from trajanon.extract.trace import Trace
 
@@ -112,7 +113,7 @@ def test_what_comes_out_is_a_time_of_gps_or_none(times: list[float | None]) -> N
     time = np.array([np.nan if one is None else one for one in times])
     piece = Trace("a", None, time, time, time)
     counts = Counter[str]()
-    (found,) = with_true_years([piece], "a", counts, lambda kind, message, about: None)
+    (found,) = with_true_years([piece], Reading(what="a", counts=counts))
     known = np.isfinite(found.time)
     relative = np.nanmax(time, initial=0.0) < LATEST / 100 and np.nanmin(time, initial=0.0) >= 0.0
     assert relative or ((found.time[known] >= EARLIEST) & (found.time[known] < LATEST)).all()
@@ -125,5 +126,5 @@ def test_a_change_of_the_weeks_is_mended_wherever_it_is(steps: list[float], plac
     true = np.array(steps) + MAY
     early = np.arange(len(true)) < min(place, len(true) - 1)
     piece = Trace("a", None, true, true, true - ERA * early)
-    (found,) = with_true_years([piece], "a", Counter(), lambda kind, message, about: None)
+    (found,) = with_true_years([piece], Reading(what="a"))
     assert found.time.tolist() == pytest.approx(true.tolist(), abs=1e-3)

@@ -15,10 +15,10 @@ from point_tables import ROWS, csv, names, read, uses
 
 from trajanon.common.errors import BadInput
 from trajanon.extract import extract, traces
+from trajanon.extract.dropped import CUT_OFF
 from trajanon.extract.sources import source_tables
-from trajanon.extract.sources.columns import parse_columns
+from trajanon.extract.sources.column_roles import parse_columns
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.trips import CUT_OFF
 
 MOVEBANK = """event-id,visible,timestamp,location-long,location-lat,sensor-type,\
 individual-taxon-canonical-name,tag-local-identifier,individual-local-identifier,\
@@ -43,7 +43,7 @@ DANISH = """# Timestamp,Type of mobile,MMSI,Latitude,Longitude
 
 def used(path: Path) -> list[str]:
     how = Reading()
-    list(source_tables.read(path, path.name, how))
+    list(source_tables.read(path, how.of_file(path)))
     return uses(how)
 
 
@@ -331,7 +331,7 @@ def test_columns_said_of_files_without_any_are_not_ignored_silently(
     path = csv(tmp_path, timed("2023-05-13T08:00:00Z"), "a.gpx")
     list(traces(path, columns={"subject": "name"}))
     assert caplog.messages == [
-        "a.gpx has no columns (gpx): `columns` subject=name is not used for it; subject=folder "
+        f"{path} has no columns (gpx): `columns` subject=name is not used for it; subject=folder "
         "takes each folder for a person"
     ]
 

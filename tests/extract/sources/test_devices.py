@@ -53,13 +53,13 @@ def test_what_is_damaged_is_told_and_what_comes_before_is_cut_off(
     path = write(tmp_path / "x.fit", damage(fit(WHOLE)))
     found: list[Trace] = []
     with pytest.raises(FileProblem, match=says):
-        found.extend(devices.read_fit(path, "label", Reading()))
+        found.extend(devices.read_fit(path, Reading().of_file(path, "label")))
     assert all(one.cut_off for one in found)
 
 
 def test_the_last_piece_before_the_damage_is_marked(tmp_path: Path) -> None:
     path = write(tmp_path / "x.fit", fit(WHOLE[:1]) + fit(WHOLE)[:-15])
-    found = devices.read_fit(path, "label", Reading())
+    found = devices.read_fit(path, Reading().of_file(path, "label"))
     first, last = next(found), next(found)
     assert (len(first), first.cut_off) == (1, False)
     assert (fixes(last), last.cut_off) == (WHOLE[:2], True)
@@ -123,7 +123,7 @@ def test_other_xml_is_no_tcx(tmp_path: Path, content: str, says: str) -> None:
     path = write(tmp_path / "x.tcx", content)
     found: list[Trace] = []
     with pytest.raises(FileProblem, match=says):
-        found.extend(devices.read_tcx(path, "label", Reading()))
+        found.extend(devices.read_tcx(path, Reading().of_file(path, "label")))
 
 
 def kml_file(*inside: str) -> str:
@@ -186,7 +186,9 @@ def test_each_placemark_with_a_line_is_a_person_where_that_is_said(tmp_path: Pat
     nobody = placemark(track(TIMED)).replace("<name>x</name>", "")
     path.write_text(kml_file(placemark(track(TIMED)), folder, POINTS, nobody), encoding="utf-8")
     how = Reading(columns={"subject": "track"})
-    found = [(trace.name, trace.subject) for trace in devices.read_kml(path, "x", how)]
+    found = [
+        (trace.name, trace.subject) for trace in devices.read_kml(path, how.of_file(path, "x"))
+    ]
     last = f"x/track {len(WAY) + 3}"
     assert found == [("x/track 1", "x"), ("x/track 2", "x"), (last, last)]
 
@@ -203,7 +205,7 @@ def test_every_kml_of_a_kmz_is_read(tmp_path: Path) -> None:
         archive.writestr("files/empty.kml", kml_file(""))
         archive.writestr("files/deep/b.kml", kml_file(placemark(LINE)))
         archive.writestr("files/c.kml", kml_file(POINTS)[:-9])
-    reading = devices.read_kml(tmp_path / "z.kmz", "label", Reading())
+    reading = devices.read_kml(tmp_path / "z.kmz", Reading().of_file(tmp_path / "z.kmz", "label"))
     assert [(fixes(one), one.cut_off) for one in (next(reading), next(reading))] == [
         (TIMED, False),
         (UNTIMED, True),
@@ -213,7 +215,7 @@ def test_every_kml_of_a_kmz_is_read(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "y.kmz", "w") as archive:
         archive.writestr("x.png", b"x")
     with pytest.raises(FileProblem, match=r"y\.kmz holds no \.kml file"):
-        list(devices.read_kml(tmp_path / "y.kmz", "label", Reading()))
+        list(devices.read_kml(tmp_path / "y.kmz", Reading().of_file(tmp_path / "y.kmz", "label")))
 
 
 def sentence(text: str) -> str:
@@ -252,13 +254,13 @@ def test_places_and_dates_of_nmea(tmp_path: Path) -> None:
 def test_a_log_without_a_date_names_what_gives_it_one(tmp_path: Path) -> None:
     path = write(tmp_path / "x.nmea", GGA)
     with pytest.raises(FileProblem, match="GPSBabel with -i nmea,date=YYYYMMDD"):
-        list(devices.read_nmea(path, "label", Reading()))
+        list(devices.read_nmea(path, Reading().of_file(path, "label")))
 
 
 def test_a_packed_log_that_is_cut_off_is_read_to_there(tmp_path: Path) -> None:
     content = gzip.compress("".join(rmc(f"1200{n:02d}") for n in range(60)).encode())
     path = write(tmp_path / "x.devices.gz", content[:-20])
-    found = devices.read_nmea(path, "label", Reading())
+    found = devices.read_nmea(path, Reading().of_file(path, "label"))
     assert next(found).cut_off
     with pytest.raises(FileProblem, match="to its end"):
         next(found)
@@ -268,4 +270,4 @@ def test_a_packed_log_that_is_cut_off_is_read_to_there(tmp_path: Path) -> None:
 def test_what_cannot_be_unpacked_is_a_problem_of_the_file(tmp_path: Path, kind: str) -> None:
     path = write(tmp_path / "x", gzip.compress(bytes(range(256)))[:12])
     with pytest.raises(FileProblem, match="Compressed file ended"):
-        list(FORMATS[kind].read(path, "label", Reading()))
+        list(FORMATS[kind].read(path, Reading().of_file(path, "label")))

@@ -48,7 +48,7 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 
 
 def read(path: Path, how: Reading | None = None) -> list[Trace]:
-    found = list(gpx_document.read_archive(path, "a", how or Reading()))
+    found = list(gpx_document.read_archive(path, (how or Reading()).of_file(path, "a")))
     assert all(isinstance(trace, Trace) for trace in found)
     return [trace for trace in found if isinstance(trace, Trace)]
 
@@ -89,9 +89,8 @@ def test_every_gpx_file_is_read_in_order(tmp_path: Path, content: bytes) -> None
 def test_answers_of_the_server_stay_documents(tmp_path: Path) -> None:
     page = walk(1, creator="OpenStreetMap.org", version="1.0")
     files = {"page0.gpx": page, "page1.gpx": page, "walk.gpx": walk(1)}
-    found = list(
-        gpx_document.read_archive(write(tmp_path / "a.zip", zipped(files)), "a", Reading())
-    )
+    path = write(tmp_path / "a.zip", zipped(files))
+    found = list(gpx_document.read_archive(path, Reading().of_file(path, "a")))
     assert [type(item) for item in found] == [list, list, Trace]
 
 

@@ -43,7 +43,7 @@ def write(path: Path, *trips: Any, version: str = "2.0.0") -> Path:
 def read(path: Path, *, counts: dict[str, int] | None = None, **columns: str) -> list[Trace]:
     """Read the traces of a file; what is left out is counted, and nothing otherwise."""
     how = Reading(columns=columns)
-    found = list(geo_files.read_mds(path, "f", how))
+    found = list(geo_files.read_mds(path, how.of_file(path, "f")))
     assert how.counts == (counts or {})
     return found
 

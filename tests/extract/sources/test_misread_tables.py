@@ -242,7 +242,8 @@ def test_points_of_several_people_are_no_recording(
     others = rides().rename(columns={"user_id": name})[table.columns]
     found = read(tmp_path, pd.concat([table, others]))
     assert len(found) == 4
-    assert "1 recording of x.csv" in caplog.text
+    assert "1 recording of " in caplog.text
+    assert "x.csv, by the column " in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def write(path: Path, *features: Any, **more: Any) -> Path:
 def read(path: Path, *, counts: dict[str, int] | None = None) -> list[Trace]:
     """Read the traces of a file; what is left out is counted, and nothing otherwise."""
     how = Reading()
-    found = list(geo_files.read_mf_json(path, "f", how))
+    found = list(geo_files.read_mf_json(path, how.of_file(path, "f")))
     assert how.counts == (counts or {})
     return found
 
@@ -68,7 +68,7 @@ def test_the_trajectory_encoding_has_its_times_beside_a_line(path: Path) -> None
     (one,) = read(path)
     assert one.time.tolist() == SECONDS
     assert format_of(path, Reading()) == "mf-json"
-    (other,) = geo_files.read(path, "f", Reading())  # GDAL reads it as GeoJSON
+    (other,) = geo_files.read(path, Reading().of_file(path, "f"))  # GDAL reads it as GeoJSON
     assert places([other]) == places([one])
     assert other.time.tolist() == SECONDS
 
@@ -153,4 +153,4 @@ def test_odd_values_of_json_make_no_trouble(path: Path) -> None:
     found = read(path)
     assert len({one.name for one in found}) == len(odd)
     write(path, *(feature(moving(datetimes=[value] * 3)) for value in [1577836810, *odd]))
-    assert len(list(geo_files.read_mf_json(path, "f", Reading()))) == len(odd) + 1
+    assert len(list(geo_files.read_mf_json(path, Reading().of_file(path, "f")))) == len(odd) + 1

@@ -5,7 +5,6 @@ import logging
 import re
 import shutil
 import time
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import version
@@ -19,6 +18,7 @@ from real_data import REAL, needs_real_data
 from trajanon.common.errors import BadInput, ServerProblem
 from trajanon.extract.earth.area import Box
 from trajanon.extract.sources.osm_api import NumberedPages, joined_traces
+from trajanon.extract.sources.streams import Reading
 
 BOX = Box(2.1, 41.3, 2.2, 41.4)
 
@@ -56,7 +56,7 @@ def pages(server: OsmServer, waits: list[float], tmp_path: Path) -> NumberedPage
 
 
 def points(pages: NumberedPages) -> int:
-    return sum(map(len, joined_traces(pages, Counter())))
+    return sum(map(len, joined_traces(pages, Reading())))
 
 
 def kept(folder: Path) -> list[str]:
@@ -242,7 +242,7 @@ def test_the_cache_is_the_users_and_a_folder_names_server_and_box(
 def test_alicante_takes_two_requests(pages: NumberedPages, server: OsmServer) -> None:
     folder = REAL / "osm_trackpoints_alicante"
     server.pages = [(folder / f"page{n}.gpx").read_bytes() for n in range(4)]
-    found = list(joined_traces(pages, Counter()))
+    found = list(joined_traces(pages, Reading()))
     assert server.asked_for == [0, 1]
     assert (len(found), sum(map(len, found))) == (25, 5458)
 
@@ -251,7 +251,7 @@ def test_the_pages_that_a_newer_server_names_are_followed_to_the_last(
     pages: NumberedPages, server: OsmServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.link = LINK
-    found = list(joined_traces(pages, Counter()))
+    found = list(joined_traces(pages, Reading()))
     assert [(len(trace), trace.cut_off) for trace in found] == [(4, False)]
     assert server.asked_for == [0, 1, 2, 3]  # the last page names none: no request more
     assert [sorted(request.query) for request in server.requests] == [
@@ -296,7 +296,7 @@ def test_the_cap_holds_for_cursors_and_for_a_server_that_goes_in_circles(
     pages: NumberedPages, server: OsmServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.link = LINK
-    traces = list(joined_traces(replace(pages, max_pages=3), Counter()))
+    traces = list(joined_traces(replace(pages, max_pages=3), Reading()))
     assert [(len(trace), trace.cut_off) for trace in traces] == [(3, True)]
     assert server.asked_for == [0, 1, 2]
     assert "stopped after 3 pages" in caplog.text

@@ -22,6 +22,7 @@ from trajanon.extract.sources.osm_api import (
     joined_traces,
     traces_of_boxes,
 )
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
 ANN = "/user/ann/traces/7"
@@ -84,7 +85,7 @@ ONE, TWO = "trackable 1", "trackable 2"
 def test_pieces_of_pages_become_traces(
     pages: Sequence[Written], expected: list[tuple[str, list[float]]]
 ) -> None:
-    found = list(joined_traces(Asked(pages), Counter()))
+    found = list(joined_traces(Asked(pages), Reading()))
     assert [(one.name, one.time.tolist()) for one in found][: len(expected)] == expected
     owner = {ANN: "osm:ann", BOB: "osm:bob", "/x": "osm:/x"}
     assert [one.subject for one in found] == [owner.get(one.name) for one in found]
@@ -120,7 +121,7 @@ def test_what_is_not_new_is_left_out_and_may_end_the_paging(
     pages: Sequence[Written], sizes: list[int], taken: int, left_out: dict[str, int]
 ) -> None:
     asked, dropped = Asked(pages), Counter[str]()
-    assert [len(trace) for trace in joined_traces(asked, dropped)] == sizes
+    assert [len(trace) for trace in joined_traces(asked, Reading(counts=dropped))] == sizes
     assert asked.taken == taken
     assert +dropped == left_out
 
@@ -134,13 +135,13 @@ def test_the_last_trace_of_the_last_page_asked_for_may_go_on() -> None:
         ([*pages, []], False, [False, False]),
     ):
         assert [
-            one.cut_off for one in joined_traces(Asked(given), Counter(), saved=saved)
+            one.cut_off for one in joined_traces(Asked(given), Reading(), saved=saved)
         ] == expected
 
 
 def test_every_page_is_read_where_pages_cost_nothing() -> None:
     pages: list[Written] = [[], [(1, None, [None])], [(1, ANN, [1])], [(1, None, [9])]]
-    found = list(joined_traces(Asked(pages), Counter(), "here: ", saved=True))
+    found = list(joined_traces(Asked(pages), Reading(label="here: "), saved=True))
     assert [trace.name for trace in found] == [ANN, "here: trackable 1"]
 
 
@@ -176,7 +177,7 @@ def area(*texts: str) -> Area:
 
 def given(area: Area, url: str) -> list[tuple[int, Trace]]:
     boxes = boxes_of(area)
-    asked = traces_of_boxes(boxes, Counter(), url=url, max_pages=5, progress=silent)
+    asked = traces_of_boxes(boxes, Reading(), url=url, max_pages=5, progress=silent)
     return list(asked)
 
 

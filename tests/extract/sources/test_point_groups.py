@@ -46,8 +46,8 @@ def parts(whole: pd.DataFrame, size: int) -> Iterator[pd.DataFrame]:
 
 def gather(whole: pd.DataFrame, size: int = 10**6, **how: Any) -> tuple[list[Trace], Counter[str]]:
     counts: Counter[str] = Counter()
-    reading = Reading(counts=counts, **how)
-    return list(traces_of_points(parts(whole, size), "t", reading)), counts
+    reading = Reading(what="t", label="t", counts=counts, **how)
+    return list(traces_of_points(parts(whole, size), reading)), counts
 
 
 def by_hand(rows: Sequence[Row], roles: Sequence[str]) -> dict[Any, list[int]]:
@@ -85,7 +85,7 @@ every_table = pytest.mark.parametrize(
 
 @every_table
 @given(rows=rows_of_tables, size=st.sampled_from([1, 7, 10**6]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25)
 def test_each_row_is_in_the_trace_where_it_belongs(
     roles: Sequence[str], rows: list[Row], size: int
 ) -> None:

@@ -134,7 +134,7 @@ def test_times_of_day_are_refused_and_days_alone_order_nothing(
     with pytest.raises(BadInput, match=r"times of day \(15:36:08\)"):
         times(tmp_path, "15:36:08", "15:36:09")
     assert times(tmp_path, "2008-02-02", "2008-02-03") == [None, None]
-    assert "points has days but no times of day: it is untimed" in caplog.text
+    assert "points.csv has days but no times of day: it is untimed" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_numbers_from_an_unknown_beginning_are_said(
 ) -> None:
     assert times(tmp_path, "0", "60", "61.5") == [0.0, 60.0, 61.5]
     assert caplog.messages == [
-        "points has times such as 0: read as seconds from an unknown beginning"
+        f"{tmp_path / 'points.csv'} has times such as 0: read as seconds from an unknown beginning"
     ]
 
 
@@ -264,4 +264,5 @@ def test_a_stamp_of_fourteen_digits_is_read_and_that_is_said(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert times(tmp_path, "20230513080000", "20230513080020") == [EIGHT, EIGHT + 20.0]
-    assert caplog.messages == ["points has times such as 20230513080000: read as YYYYMMDDhhmmss"]
+    (message,) = caplog.messages
+    assert message.endswith("points.csv has times such as 20230513080000: read as YYYYMMDDhhmmss")

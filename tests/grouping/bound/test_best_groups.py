@@ -97,10 +97,9 @@ def test_another_number_of_threads_does_not_matter() -> None:
     assert np.array_equal(best_groups(*args), before)
 
 
-@pytest.mark.parametrize(("name", "published"), [("tarragona", 20.47), ("census", 8.14)])
-def test_a_tenth_at_a_time_loses_about_what_was_published(name: str, published: float) -> None:
-    """As Castro et al. (2022), Tables 1 and 3, k = 5 and ten subsets."""
-    records = loss.standardise(reference(name))
+def test_a_tenth_at_a_time_loses_about_what_was_published() -> None:
+    """As Castro et al. (2022), Table 1, k = 5 and ten subsets."""
+    records = loss.standardise(reference("tarragona"))
     n = len(records)
     groups = grouped(records, mdav(problem(records, 5)), 5)
     labels = swap(groups, groups.labels)
@@ -112,4 +111,4 @@ def test_a_tenth_at_a_time_loses_about_what_was_published(name: str, published: 
             parted[part] = part[0] * n + within
             part = part[:0]
     il = loss.information_loss(loss.sse(records, dense(parted)), float((records**2).sum()))
-    assert il < published + 0.1
+    assert il < 20.47 + 0.1

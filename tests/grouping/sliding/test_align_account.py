@@ -18,7 +18,7 @@ from trajanon.grouping import loss
 from trajanon.maps.drawing import match, release_and_originals
 from trajanon.release.release_words import cost
 from trajanon.release.report import checked, json_ready, read_report
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 
 pytestmark = pytest.mark.usefixtures("few_moves")
 seeds = st.integers(0, 10**6)

@@ -26,7 +26,7 @@ from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
 from trajanon.grouping.refinements.annealing import PASS
 from trajanon.grouping.sliding.alignment import WindowLog, may_slide
 from trajanon.grouping.sliding.windows import Aligned
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")
@@ -49,7 +49,7 @@ def start_of(trajectories: Trajectories) -> Ints:
     regroup=st.booleans(),
     moves=st.sampled_from([0, PASS, 2 * PASS, 4 * PASS, 8 * PASS + 1]),
 )
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_windows_only_slide_and_groups_keep_k(
     block: int,
     seed: int,
@@ -105,7 +105,7 @@ def test_windows_only_slide_and_groups_keep_k(
     people=st.none() | st.integers(4, 12),
     method=st.sampled_from(list(METHODS)),
 )
-@settings(max_examples=12)
+@settings(max_examples=8)
 @pytest.mark.usefixtures("plain_means", "far_lines")
 def test_every_release_is_of_windows_that_only_slid(
     block: int, refine: str, seed: int, n: int, k: int, people: int | None, method: str

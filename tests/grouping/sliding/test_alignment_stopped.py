@@ -29,7 +29,7 @@ ALIGNING = {"Settling windows", "Sliding windows"}
     refine=st.sampled_from(["none", "descent", "anneal"]),
 )
 @example(seed=4, n=28, k=2, people=None, j=0, refine="anneal")
-@settings(max_examples=25)
+@settings(max_examples=12)
 @pytest.mark.usefixtures("plain_means", "far_lines")
 def test_ctrl_c_while_windows_slide_gives_the_best_so_far(
     block: int, seed: int, n: int, k: int, people: int | None, j: int, refine: RefinementName

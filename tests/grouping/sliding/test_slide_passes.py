@@ -88,7 +88,7 @@ def test_a_window_slides_to_where_its_group_loses_least(
 
 
 @given(trajectories=towns(most=20), seed=seeds, k=st.integers(2, 5))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_passes_gain_until_no_single_slide_does(
     trajectories: Trajectories, seed: int, k: int
 ) -> None:

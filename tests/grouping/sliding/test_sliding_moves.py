@@ -31,7 +31,7 @@ def test_a_random_move_is_made_if_what_it_costs_is_allowed(scene: Scene, heat: f
 
 def test_every_kind_of_random_move_is_made_and_refused() -> None:
     counted: dict[tuple[str, bool], int] = {}
-    for seed in range(60):
+    for seed in range(20):
         annealing, slides, k = scene(seed, 24, 3)
         for _ in range(100):
             move = move_drawn(annealing, slides, k, 0.5)
@@ -40,8 +40,8 @@ def test_every_kind_of_random_move_is_made_and_refused() -> None:
                 counted[done] = counted.get(done, 0) + 1
             make_random_moves(annealing, slides, k, 1, 0.5, 0.5)
     for kind in ("slide", "join", "exchange"):
-        assert counted[kind, True] > 10
-        assert counted[kind, False] > 10
+        assert counted[kind, True] > 5
+        assert counted[kind, False] > 5
 
 
 @given(scene=scenes)

@@ -122,7 +122,7 @@ def test_records_are_standardised_as_those_that_were_cut(
 
 
 @given(seed=seeds, m=st.integers(2, 4))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_neighbours_of_a_part_share_what_is_free(seed: int, m: int) -> None:
     """As they would slide on their runs with all others where their shares end."""
     rng = np.random.default_rng(seed)

@@ -1,8 +1,7 @@
-"""Chains: lines of one drive, or of one person, taken together, and the next line of a person."""
+"""Chains: lines of one drive, or of one person, taken together."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,34 +9,19 @@ from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.number_text import UNITS, metres, number_of, percent
-from trajanon.common.workers import in_parts
-from trajanon.evaluation.attacks.attack import TIED, Attack, Published, RowsPicked, Steps
+from trajanon.evaluation.attacks.attack import Published
+from trajanon.evaluation.attacks.next_line import Ranks, in_metres, ranked
 from trajanon.release.people_left import Left, counts_of, few_left, people_left
-from trajanon.trajectories.geodesy import metres_of_degrees
-from trajanon.trajectories.times import HOUR, MINUTE
 
 KNOWN = "known"
 LINE = "line"
 CHANCE = "chance"
 """What an adversary who looks for the next line starts from."""
 
-_EARLY = 10.0  # metres that count as much as a minute too early, or later
-_LATE = 3.0
-_SAME = 1e-6  # metres that are nothing but rounding
-_LINES_NEAR = 200  # that begin nearest, of which the adversary chooses
-_STEPS_PER_TASK = 1_000
-
 PLACE = 200.0
 """Metres from an end within which others are at the same place."""
 _ENDS = 3  # of the trips of a person that make a place
 _APART = 1e9  # metres between two people, on an axis of their own
-
-
-class Ranks(NamedTuple):
-    """How the line of the next one ranks; mean chances, if ties are decided at random."""
-
-    first: float
-    among_three: float
 
 
 class Place(NamedTuple):
@@ -147,94 +131,11 @@ def people_followed(published: Published, days: Ints | None) -> Followed | None:
     if steps is None:
         return followed
     ranks = {
-        KNOWN: _ranked(published, steps)[0],
-        LINE: _ranked(published, steps, by_line=True)[0],
+        KNOWN: ranked(published, steps)[0],
+        LINE: ranked(published, steps, by_line=True)[0],
         CHANCE: Ranks(*(min(first / (lines - 1), 1.0) for first in (1, 3))),
     }
     return replace(followed, steps=len(steps.here), on_a_day=steps.on_a_day, found=ranks)
-
-
-def next_line(published: Published, steps: Steps) -> Attack:
-    """Go from a known trajectory to the line that best goes on, and pick one of its rows.
-
-    The next one begins where the last one ended and, where times are released, later. The adversary
-    sets aside the line nearest to the known one.
-    """
-    _, step, line = _ranked(published, steps)
-    here = steps.here[step]
-    rows = RowsPicked.of(published, step, steps.there[step], line)
-
-    # The row of the known trip is no other one of the target's.
-    rows.of_subject[line == published.labels[here]] = 0
-    rates, line_rates = rows.chances(len(steps.here))
-    return Attack(
-        f"next {published.unit}",
-        f"a {published.unit} of the same person, and looks for one that begins where it ends",
-        published,
-        steps.there,
-        rates,
-        line_rates,
-        worst=rates,
-        question="linkability",
-    )
-
-
-def _ranked(
-    published: Published, steps: Steps, *, by_line: bool = False
-) -> tuple[Ranks, Ints, Ints]:
-    """Rank the lines by how well they go on from each step, from a known trajectory or its line.
-
-    Also returns the lines that rank first: pairs of step and line, (p,) each.
-    """
-    own_line = published.labels[steps.here]
-    right_line = published.labels[steps.there]
-    points = published.points
-    times = published.times
-    row = steps.here
-    if by_line:
-        points = published.lines
-        times = published.line_times
-        row = own_line
-    elif published.against == "release":
-        own_line = np.array([lines[0] for lines in published.nearest[steps.here]])
-
-    # Times within a day do not tell what comes next on another day.
-    arrival = None
-    if times is not None and (steps.on_a_day or np.isinf(published.cycle)):
-        arrival = times[row, -1]
-
-    tree = cKDTree(in_metres(published.lines[:, 0], published.lines))
-    ends = in_metres(points[row, -1], published.lines)
-    ranks = np.arange(1, min(_LINES_NEAR, len(published.lines)) + 1)
-
-    def ranked(rows: Ints, _: Event) -> tuple[Floats, Ints, Ints]:
-        away, line = tree.query(ends[rows], k=ranks)
-        if arrival is not None and published.line_times is not None:
-            minutes = (published.line_times[line, 0] - arrival[rows, None]) / MINUTE
-            late = _LATE * np.minimum(minutes, HOUR / MINUTE)
-            away = np.hypot(away, np.where(minutes < 0.0, _EARLY * minutes, late))
-        away[line == own_line[rows, None]] = np.inf
-
-        least = away.min(axis=1, keepdims=True)
-        step, place = np.nonzero(away <= least * (1.0 + TIED) + _SAME)
-
-        # Ties are decided at random, so several lines share a place.
-        is_right = line == right_line[rows, None]
-        away_right = np.where(is_right, away, np.inf).min(axis=1, keepdims=True)
-        tied = np.where(np.isfinite(away_right), TIED * away_right + _SAME, 0.0)
-        nearer = (away < away_right - tied).sum(axis=1)
-        alike = np.maximum((away <= away_right + tied).sum(axis=1) - nearer, 1)
-        among = np.clip(np.array([[1], [3]]) - nearer, 0, alike) / alike
-        return (among * np.isfinite(away_right[:, 0])).T, rows[step], line[step, place]
-
-    parts = in_parts(ranked, np.arange(len(own_line)), _STEPS_PER_TASK)
-    among, step, line = map(np.concatenate, zip(*parts, strict=True))
-    return Ranks(*among.mean(axis=0).tolist()), step, line
-
-
-def in_metres(points: Floats, lines: Floats) -> Floats:
-    """Put points on the plane of some lines."""
-    return np.asarray((points - lines[0, 0]) * metres_of_degrees(lines[..., 0].mean()))
 
 
 def places_found(

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.number_text import metres
 from trajanon.evaluation.attacks.attack import Published
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.geodesy import metres_of_degrees
 from trajanon.trajectories.times import HOUR
 

@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.workers import in_parts
 from trajanon.evaluation.attacks.attack import Attack, Published, RowsPicked, nearest_of
-from trajanon.evaluation.attacks.chains import next_line
+from trajanon.evaluation.attacks.next_line import next_line
 from trajanon.trajectories.geodesy import in_space
 from trajanon.trajectories.times import HOUR
 

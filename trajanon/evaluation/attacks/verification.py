@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trajanon._kernels.members import Candidates, Rest, exchange_members
+from trajanon._kernels.likely_members import Candidates, Rest, exchange_members
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.number_text import number_of, percent
 from trajanon.common.workers import in_parts

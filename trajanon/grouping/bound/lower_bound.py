@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import fsum
+from typing import SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -71,7 +72,7 @@ class Bound:
 
 def lower_bound(
     X: ArrayLike,
-    k: int,
+    k: SupportsIndex,
     *,
     upper: float | None = None,
     effort: EffortName = "best",

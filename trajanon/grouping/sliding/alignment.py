@@ -10,7 +10,7 @@ import numpy as np
 from trajanon._kernels.sliding_windows import Windows
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import TrajanonError
-from trajanon.common.heap import give_back
+from trajanon.common.glibc_memory import give_back
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import Effort
 from trajanon.grouping import loss
@@ -36,7 +36,7 @@ from trajanon.grouping.sliding.windows import (
     turned_at,
     window_neighbours,
 )
-from trajanon.trajectories.displacements import moved_to
+from trajanon.trajectories.distances import moved_to
 from trajanon.trajectories.times import Timing, search_columns
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -15,8 +15,8 @@ from trajanon.common.arrays import Ints
 from trajanon.common.errors import BadInput
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.trajectory_files import read_trajectories
-from trajanon.grouping.sliding import placing
-from trajanon.grouping.sliding.placing import placed
+from trajanon.grouping.sliding import choice_of_run
+from trajanon.grouping.sliding.choice_of_run import placed
 from trajanon.release.originals import matched
 from trajanon.release.report import checked
 from trajanon.shards.parts import anonymize_parts
@@ -99,7 +99,9 @@ def test_windows_go_where_those_of_others_are_nearest(seed: int, k: int, several
     for _ in range(4):
         expected = one_look(trajectories, k, expected)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(placing, "_SEEN", 100)  # so many that of one subject never hide the others
+        patch.setattr(
+            choice_of_run, "_SEEN", 100
+        )  # so many that of one subject never hide the others
         found = tracks_of(placed(trajectories, k, subjects=trajectories.subject))
     assert list(zip(found.run.tolist(), found.start.tolist(), strict=True)) == expected
 

@@ -21,8 +21,8 @@ from trajanon.common.settings import AnonymizeKeywords, ReleaseSettings, Setting
 from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.files.trajectory_files import read_marks, read_trajectories
 from trajanon.grouping.k_promise import check_k
-from trajanon.release.leaving_out import Surroundings
 from trajanon.release.ledger import Ledger, opened
+from trajanon.release.mending import Surroundings
 from trajanon.release.plan import Plan
 from trajanon.release.release import DistinctLines, json_report, new_report_path
 from trajanon.release.report import json_ready

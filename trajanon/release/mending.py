@@ -17,7 +17,7 @@ from trajanon.grouping.loss import group_means, standardise
 from trajanon.grouping.partition import measured
 from trajanon.release.released_lines import TrajectoryGroups
 from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups
-from trajanon.trajectories.displacements import displacement, lengths
+from trajanon.trajectories.distances import displacement, lengths
 from trajanon.trajectories.geodesy import EARTH, in_space
 from trajanon.trajectories.times import search_columns
 from trajanon.trajectories.trajectories import Trajectories

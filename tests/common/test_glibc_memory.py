@@ -10,7 +10,7 @@ ARENAS = """
 import ctypes
 from threading import Barrier, Thread
 
-from trajanon.common.heap import share_a_heap
+from trajanon.common.glibc_memory import share_a_heap
 
 def allocate():
     barrier.wait()
@@ -47,7 +47,7 @@ HELD = """
 import resource
 from pathlib import Path
 
-from trajanon.common.heap import give_back
+from trajanon.common.glibc_memory import give_back
 
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()

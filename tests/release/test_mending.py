@@ -21,11 +21,11 @@ from trajanon.common.errors import BadInput
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.grouping import loss
-from trajanon.release import leaving_out as mending
-from trajanon.release.leaving_out import MOST_LEFT_OUT, ONE_PLACE, Ends, ends_of, mended
+from trajanon.release import mending as mending
+from trajanon.release.mending import MOST_LEFT_OUT, ONE_PLACE, Ends, ends_of, mended
 from trajanon.release.report import GroupsInOnePlace, Suppressed, checked, read_report
 from trajanon.shards.parts import anonymize_parts
-from trajanon.trajectories.displacements import displacement
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 

@@ -1,6 +1,6 @@
 """How far points moved, and how lengths of lines change."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Event
 from typing import NamedTuple
@@ -86,56 +86,47 @@ def displacement(original: Floats, released: Floats) -> Floats:
     return metres_between(*np.moveaxis(original, -1, 0), *np.moveaxis(released, -1, 0))
 
 
-def moved_to(points: Floats, lines: Floats, labels: Ints) -> Metres:
-    """Measure how far trajectories were moved to the lines of their groups, in batches."""
-    metres = np.empty(points.shape[:2], dtype=np.float32)
+def to_line(points: Floats, lines: Floats) -> Metres:
+    """Measure how far points lie from the nearest place of their line, (n, m).
 
-    def measure(rows: Ints, stop: Event) -> None:
-        batch = slice(rows[0], rows[-1] + 1)
-        metres[batch] = displacement(points[batch], lines[labels[batch]])
-
-    in_parts(measure, np.arange(len(points)), _TRIPS_PER_TASK)
-    return metres
-
-
-def curve_distance(original: Floats, released: Floats) -> Metres:
-    """Measure how far released points lie from the nearest point of the original way, (n, m).
-
-    Both are (n, m, 2), latitude and longitude in degrees, on a plane of their own for each way.
+    Both are (n, m, 2), latitude and longitude in degrees, on a plane of their own for each line.
 
     Examples
     --------
-    A point halfway, 221 m to the south of a way to the east:
+    A point halfway, 221 m to the south of a line to the east:
 
-    >>> way = np.array([[[0.0, 0.0], [0.0, 0.01]]])
+    >>> line = np.array([[[0.0, 0.0], [0.0, 0.01]]])
     >>> beside = np.array([[[-0.002, 0.005], [0.0, 0.01]]])
-    >>> curve_distance(way, beside).round().tolist()
+    >>> to_line(beside, line).round().tolist()
     [[221.0, 0.0]]
     """
-    rows = np.arange(len(original))
-    parts = in_parts(
-        lambda part, _: _to_curve(original[part], released[part]), rows, _TRIPS_PER_TASK
-    )
-    return np.concatenate(parts)
+    from trajanon._kernels.curve_distance import distances_to_ways  # extraction needs no kernels
+
+    metres = np.empty(points.shape[:2], dtype=np.float32)
+    distances_to_ways(points, lines, metres_of_degrees(lines[..., 0].mean(axis=1)), metres)
+    return metres
 
 
-def _to_curve(original: Floats, released: Floats) -> Metres:
-    scale = metres_of_degrees(original[..., 0].mean(axis=1))[:, None]
-    way = (original - original[:, :1]) * scale
-    points = (released - original[:, :1]) * scale
-    if way.shape[1] == 1:
-        nearest = ((points - way) ** 2).sum(axis=-1)
-        return np.asarray(np.sqrt(nearest), dtype=np.float32)
+def to_way(points: Floats, lines: Floats) -> Metres:
+    """Measure how far the points of lines lie from the nearest place of the way that was gone."""
+    return to_line(lines, points)
 
-    nearest = np.full(points.shape[:2], np.inf)
-    for begin, end in zip(np.moveaxis(way, 1, 0)[:-1], np.moveaxis(way, 1, 0)[1:], strict=True):
-        step = (end - begin)[:, None]
-        from_begin = points - begin[:, None]
-        squares = np.maximum((step**2).sum(axis=-1), 1e-12)
-        along = ((from_begin * step).sum(axis=-1) / squares).clip(0.0, 1.0)
-        beside = from_begin - along[..., None] * step
-        np.minimum(nearest, (beside**2).sum(axis=-1), out=nearest)
-    return np.asarray(np.sqrt(nearest), dtype=np.float32)
+
+def moved_to(
+    points: Floats,
+    lines: Floats,
+    labels: Ints,
+    measure: Callable[[Floats, Floats], Floats | Metres] = displacement,
+) -> Metres:
+    """Measure how far trajectories are from the lines of their groups, in batches."""
+    metres = np.empty(points.shape[:2], dtype=np.float32)
+
+    def measure_batch(rows: Ints, stop: Event) -> None:
+        batch = slice(rows[0], rows[-1] + 1)
+        metres[batch] = measure(points[batch], lines[labels[batch]])
+
+    in_parts(measure_batch, np.arange(len(points)), _TRIPS_PER_TASK)
+    return metres
 
 
 def until_rest(points: Floats) -> Bools:

@@ -1,0 +1,103 @@
+"""Trips that pass the cells of a grid, and the vector tiles of a heat map."""
+
+import gzip
+from pathlib import Path
+
+import mapbox_vector_tile
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pmtiles.reader import MmapSource, Reader, all_tiles
+
+from trajanon.common.arrays import Floats
+from trajanon.common.errors import BadInput
+from trajanon.street_counts import heat_tiles
+from trajanon.street_counts.cell_counts import cell_counts
+from trajanon.street_counts.day_parts import day_parts
+from trajanon.street_counts.heat_tiles import LEVELS, write_heat_tiles
+from trajanon.street_counts.streets import ReleasedLines
+from trajanon.trajectories.times import Clock
+
+K = 4
+
+
+def lines(n: int = 12, seed: int = 0, trips: int | None = None) -> ReleasedLines:
+    """Straight lines of some kilometres each, K trips or more on a line."""
+    random = np.random.default_rng(seed)
+    ends = random.uniform((47.0, 9.5), (47.05, 9.57), (n, 2, 2))
+    share = np.linspace(0.0, 1.0, 30)[:, None]
+    points: Floats = ends[:, :1] + share * (ends[:, 1:] - ends[:, :1])
+    counts = random.integers(K, 3 * K, n) if trips is None else np.full(n, trips)
+    times = random.uniform(0, 86_000, (n, 1)) + 300.0 * share[:, 0]
+    return ReleasedLines(points, counts, times, Clock("of-day", "Europe/Vaduz", 300), k=K)
+
+
+@pytest.mark.parametrize("grid", [400.0, "h3:8"])
+def test_each_line_counts_once_in_each_cell_it_passes(grid: float | str) -> None:
+    released = lines(trips=K)
+    found = cell_counts(released, grid)
+    ways = shapely.linestrings(released.points[..., ::-1])
+    for cell, trips, of_lines in zip(found.geometry, found.trips, found.lines, strict=True):
+        passing = int(shapely.intersects(ways, cell).sum())
+        assert of_lines <= passing
+        inside = shapely.length(shapely.intersection(ways, cell)) * 80_000.0  # metres, about
+        assert of_lines >= int((inside > 250.0).sum())
+        assert trips >= K
+    assert found.crs.to_epsg() == 4326
+    assert found.attrs["share_counted"] == 1.0
+
+
+@given(st.integers(0, 10_000), st.sampled_from([200.0, 450.0, 1_000.0]))
+@settings(max_examples=20)
+def test_what_two_maps_differ_by_is_whole_lines_of_k_people(seed: int, metres: float) -> None:
+    """Who takes one map from another, of other hours, gets sums of whole lines, never fewer."""
+    released = lines(6, seed)
+    of_each_line = [{*cell_counts(released.batch(number, 1), metres).cell} for number in range(6)]
+    day = cell_counts(released, metres)
+    for cell, of_lines in zip(day.cell, day.lines, strict=True):
+        assert of_lines == sum(cell in passed for passed in of_each_line)
+
+    morning = cell_counts(released, metres, parts=day_parts("0-12"))
+    whole = dict(zip(day.cell, day.lines, strict=True))
+    for cell, of_lines in zip(morning.cell, morning.lines, strict=True):
+        assert 1 <= of_lines <= whole[cell]
+    for table in (day, morning):
+        assert (table.trips >= K * np.minimum(table.lines, 9)).all()
+
+
+def test_a_grid_that_is_none_is_refused() -> None:
+    for grid in (1.0, np.nan, 1e6, "h3:99", "h4:1", "h3"):
+        with pytest.raises(BadInput, match="cells are"):
+            cell_counts(lines(), grid)
+
+
+def test_tiles_hold_the_cells_at_each_zoom_level(tmp_path: Path) -> None:
+    released = lines(trips=K)
+    finest = write_heat_tiles(tmp_path / "heat.pmtiles", released, 200.0)
+    with (tmp_path / "heat.pmtiles").open("rb") as file:
+        source = MmapSource(file)
+        header = Reader(source).header()
+        tiles = list(all_tiles(source))
+    assert header["max_zoom"] - header["min_zoom"] + 1 == LEVELS
+    assert (tmp_path / "heat.pmtiles").stat().st_size < 5_000_000
+
+    features = dict.fromkeys(range(header["min_zoom"], header["max_zoom"] + 1), 0)
+    for (zoom, _, _), content in tiles:
+        (layer,) = mapbox_vector_tile.decode(gzip.decompress(content)).values()
+        features[zoom] += len(layer["features"])
+        assert all(feature["properties"]["trips"] >= K for feature in layer["features"])
+
+    # A cell lies in each tile that it touches, so none is missing between two tiles.
+    assert features[header["max_zoom"]] >= len(finest) > 50
+    assert sorted(features.values()) == list(features.values())
+    assert all(features.values())
+
+
+def test_tiles_that_no_page_should_ask_for_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heat_tiles, "_LARGEST", 1_000)
+    with pytest.raises(BadInput, match="take wider cells than 200 m"):
+        write_heat_tiles(tmp_path / "large.pmtiles", lines(), 200.0)

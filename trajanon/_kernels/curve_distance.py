@@ -1,0 +1,35 @@
+"""Metres from points to ways, wherever on these."""
+
+import numpy as np
+
+from trajanon._kernels.compiled import bare
+
+
+@bare
+def distances_to_ways(points, ways, scale, metres):
+    """Fill in the distances of points from the way of the same row, all in degrees.
+
+    ``scale`` is metres of a degree north and east, on a plane of each row.
+    """
+    for row in range(points.shape[0]):
+        for point in range(points.shape[1]):
+            # From the point to the end of each step of the way, and to the nearest place on it.
+            north = (ways[row, 0, 0] - points[row, point, 0]) * scale[row, 0]
+            east = (ways[row, 0, 1] - points[row, point, 1]) * scale[row, 1]
+            nearest = north * north + east * east
+
+            for end in range(1, ways.shape[1]):
+                step_north = (ways[row, end, 0] - ways[row, end - 1, 0]) * scale[row, 0]
+                step_east = (ways[row, end, 1] - ways[row, end - 1, 1]) * scale[row, 1]
+                square = step_north * step_north + step_east * step_east
+                along = 0.0
+                if square > 0.0:
+                    along = -(north * step_north + east * step_east) / square
+                along = min(max(along, 0.0), 1.0)
+
+                beside_north = north + along * step_north
+                beside_east = east + along * step_east
+                nearest = min(nearest, beside_north * beside_north + beside_east * beside_east)
+                north += step_north
+                east += step_east
+            metres[row, point] = np.sqrt(nearest)

@@ -1,0 +1,97 @@
+"""Data frames of any library: into pandas, and back into what was given."""
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pandas as pd
+
+from trajanon.common.errors import BadInput
+from trajanon.files import arrow
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+WKB = "geoarrow."
+"""How Arrow's names for columns of geometries begin."""
+
+
+class DataFrame(Protocol):
+    """What frames of pandas, polars, pyarrow and DuckDB have, and trajectories have not."""
+
+    @property
+    def columns(self) -> Any:
+        """The columns, or their names."""
+
+
+def to_pandas(frame: object, what: str = "the frame") -> pd.DataFrame:
+    """Return a frame of any library as one of pandas, or of geopandas if it marks geometries.
+
+    >>> import pyarrow as pa
+    >>> to_pandas(pa.table({"age": [30, None], "name": ["Ada", "Bob"]}))["age"].tolist()
+    [30, None]
+    """
+    if isinstance(frame, pd.DataFrame):
+        return frame
+    table = _arrow_of(frame)
+    arrow.refuse_doubles(table.schema, what)
+
+    marks = [(field.metadata or {}).get(b"ARROW:extension:name", b"") for field in table.schema]
+    if any(mark.startswith(WKB.encode()) for mark in marks):
+        import geopandas
+
+        with arrow.reading(what, "a table of geometries", ValueError):
+            return geopandas.GeoDataFrame.from_arrow(table)
+
+    import pyarrow as pa
+
+    binary = [
+        field.name
+        for field in table.schema
+        if pa.types.is_binary(field.type) or pa.types.is_large_binary(field.type)
+    ]
+    # As floats, long ids would become one.
+    options = {"date_as_object": False, "integer_object_nulls": True}
+    plain = arrow.frame(table.drop_columns(binary), what, **options)
+    return plain.assign(**{name: table[name].to_pylist() for name in binary})
+
+
+def _arrow_of(frame: object) -> "pa.Table":
+    """Return a frame as a table of Arrow, by one of the two protocols that libraries agreed on."""
+    import pyarrow as pa
+    from pyarrow.interchange import from_dataframe
+
+    try:
+        if hasattr(frame, "__arrow_c_stream__"):
+            return pa.table(frame)
+        if hasattr(frame, "__dataframe__"):
+            return from_dataframe(frame)
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise BadInput(f"the frame cannot be read as a table of Arrow: {why}") from error
+
+    known = "of pandas, geopandas, polars, pyarrow or DuckDB"
+    lazy = ": collect it first" if hasattr(frame, "collect") else ""
+    raise BadInput(f"a data frame {known} is taken, not {type(frame).__name__}{lazy}")
+
+
+def like(given: object, table: pd.DataFrame) -> Any:
+    """Return a table as a frame of the library of another; of pandas as it is.
+
+    >>> import pyarrow as pa
+    >>> like(pa.table({"age": [30]}), pd.DataFrame({"age": [31]})).column_names
+    ['age']
+    """
+    if isinstance(given, pd.DataFrame):
+        return table
+    import pyarrow as pa
+
+    made = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
+    library = type(given).__module__.partition(".")[0]
+    if library == "polars":
+        import polars
+
+        return polars.from_arrow(made)
+    if library == "duckdb":
+        import duckdb
+
+        return duckdb.from_arrow(made)
+    return made

@@ -1,0 +1,124 @@
+"""A heat map as vector tiles in one file (PMTiles), as pages of MapLibre read them."""
+
+import gzip
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import shapely
+
+from trajanon.common.arrays import Floats
+from trajanon.common.errors import BadInput
+from trajanon.street_counts.cell_counts import cell_counts
+from trajanon.street_counts.streets import ReleasedLines
+
+if TYPE_CHECKING:
+    from geopandas import GeoDataFrame
+
+LEVELS = 5
+"""Zoom levels of a heat map; at each, cells are half as wide as at the one before."""
+
+_FINEST_LEVEL = 14
+_EXTENT = 4096
+_LARGEST = 5_000_000  # bytes that a page of a phone should have to ask for
+
+
+def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDataFrame":
+    """Write cells of a width in metres and, at each zoom level above, of twice the width.
+
+    Returns the finest cells.
+
+    Raises
+    ------
+    BadInput
+        If the packages for tiles are not installed, or the file would be too large for a page.
+    """
+    try:
+        import mapbox_vector_tile
+        from pmtiles.tile import Compression, TileType, zxy_to_tileid
+        from pmtiles.writer import Writer
+    except ImportError as error:
+        raise BadInput(f"{path} needs two packages: pip install 'trajanon[cells]'") from error
+
+    finest = cell_counts(lines, metres)
+    tiles: dict[int, bytes] = {}
+    for level in range(LEVELS):
+        zoom = _FINEST_LEVEL - level
+        table = finest if level == 0 else cell_counts(lines, metres * 2**level)
+        for (column, row), features in _by_tile(table, zoom):
+            layer = {"name": "cells", "features": features}
+            options = {
+                "extents": _EXTENT,
+                "quantize_bounds": _bounds(column, row, zoom),
+                "y_coord_down": True,
+            }
+            with warnings.catch_warnings():  # that package calls what shapely has renamed
+                warnings.simplefilter("ignore", DeprecationWarning)
+                encoded = mapbox_vector_tile.encode(layer, default_options=options)
+            tiles[zxy_to_tileid(zoom, column, row)] = gzip.compress(encoded, mtime=0)
+
+    size = sum(map(len, tiles.values()))
+    if size > _LARGEST:
+        raise BadInput(
+            f"{path} would have {size / 1e6:.0f} MB, and a page should ask for at most "
+            f"{_LARGEST / 1e6:.0f}: take wider cells than {metres:g} m"
+        )
+
+    west, south, east, north = finest.total_bounds
+    with path.open("wb") as file:
+        writer = Writer(file)
+        for number in sorted(tiles):
+            writer.write_tile(number, tiles[number])
+        writer.finalize(
+            {
+                "tile_type": TileType.MVT,
+                "tile_compression": Compression.GZIP,
+                "min_zoom": _FINEST_LEVEL - LEVELS + 1,
+                "max_zoom": _FINEST_LEVEL,
+                "min_lon_e7": int(west * 1e7),
+                "min_lat_e7": int(south * 1e7),
+                "max_lon_e7": int(east * 1e7),
+                "max_lat_e7": int(north * 1e7),
+                "center_zoom": _FINEST_LEVEL - 2,
+                "center_lon_e7": int((west + east) / 2.0 * 1e7),
+                "center_lat_e7": int((south + north) / 2.0 * 1e7),
+            },
+            {
+                "attribution": lines.attribution or "",
+                "vector_layers": [{"id": "cells", "fields": {"trips": "Number"}}],
+            },
+        )
+    return finest
+
+
+def _by_tile(
+    table: "GeoDataFrame", zoom: int
+) -> Iterator[tuple[tuple[int, int], list[dict[str, object]]]]:
+    """Yield the features of each tile that has any."""
+    features = defaultdict[tuple[int, int], list[dict[str, object]]](list)
+    for shape, trips in zip(table.geometry, table.trips.tolist(), strict=True):
+        flat = shapely.transform(shape, _mercator)
+        feature: dict[str, object] = {"geometry": flat, "properties": {"trips": trips}}
+        # A cell lies in each tile that it touches.
+        west, top, east, bottom = flat.bounds
+        for column in range(int(west * 2**zoom), int(east * 2**zoom) + 1):
+            for row in range(int(top * 2**zoom), int(bottom * 2**zoom) + 1):
+                features[column, row].append(feature)
+    yield from sorted(features.items())
+
+
+def _mercator(places: Floats) -> Floats:
+    """Return longitude and latitude, (n, 2), as shares of the map of the world, y to the south."""
+    lon, lat = np.radians(places).T
+    east = 0.5 + lon / (2.0 * np.pi)
+    south = 0.5 - np.arctanh(np.sin(lat)) / (2.0 * np.pi)
+    return np.column_stack([east, south])
+
+
+def _bounds(column: int, row: int, zoom: int) -> tuple[float, float, float, float]:
+    """Return the sides of a tile, as shares of the map of the world."""
+    size = 1.0 / 2**zoom
+    return column * size, row * size, (column + 1) * size, (row + 1) * size
