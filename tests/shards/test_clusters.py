@@ -127,15 +127,18 @@ def test_without_workers_a_run_waits_and_ends(caplog: pytest.LogCaptureFixture) 
     """After the time that Dask's setting says."""
     impatient = {"distributed.scheduler.no-workers-timeout": "1s"}
     with (
-        LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0", processes=False) as cluster,
-        Client(cluster) as client,
+        # A worker of another process reaches no scheduler whose address is inproc://.
+        LocalCluster(
+            n_workers=0, dashboard_address="127.0.0.1:0", processes=False, protocol="tcp://"
+        ) as cluster,
+        Client(cluster.scheduler_address) as client,
         dask.config.set(impatient),
     ):
         address = cluster.scheduler_address
         given = ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
         dask_worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, *given]
         with subprocess.Popen(dask_worker, stderr=subprocess.DEVNULL) as worker:
-            client.wait_for_workers(1)
+            client.wait_for_workers(1, timeout=60)
             Timer(0.5, worker.kill).start()
             with pytest.raises(ServerProblem, match="there were no workers for 1 s: start some"):
                 each_done(client, silent, "Waiting", time.sleep, [60])
