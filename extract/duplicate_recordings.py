@@ -41,11 +41,13 @@ _SECONDS = 3_600  # slots of an hour, of fixes
 _LATEST_SECOND = 2.0**31 - 1.0  # seconds since 1970, of a fix that is kept
 
 _DIGITS = 1e7  # of a degree
-_SIGNS = 4  # points by which recordings without times are compared, with the first and the last
+_SIGNS = 8  # points by which recordings without times are compared, with the first and the last
+_FEWEST_POINTS = 4  # of recordings without times that are compared have more
 _UNLIKE = 5.0  # metres a second, and half of the speed: how much speeds differ at most, where found
 _FASTEST = 20.0  # metres a second: where all are faster, clocks must agree better to be found
 _SQUARE = 2.0 * (WIDE + LATE * _FASTEST)  # metres, of the index
 _AT_ONCE = 50_000  # places that are compared at once
+_SOUGHT_AT_ONCE = 10_000  # recordings without times
 
 
 @dataclass(frozen=True, eq=False)
@@ -446,20 +448,42 @@ def _are_copies(known: Remembered, pairs: Ints) -> Bools:
 
 def _alike_without_times(known: Remembered) -> Ints:
     """Find recordings with as many points at the same places as one without times, (m, 2)."""
-    sought = np.flatnonzero((known.fixes == 0) & (known.points > _SIGNS))
-    if not len(sought):
+    is_comparable = known.points > _FEWEST_POINTS
+    untimed = np.flatnonzero(is_comparable & (known.fixes == 0))
+    if not len(untimed):
         return np.empty((0, 2), np.int64)
-    signs = known.signs / _DIGITS
-    grid = _Grid(signs[:, 1:-1].mean(axis=1), known.points, np.zeros(len(signs)))
-    untimed, candidate = grid.near(sought, known.points[sought])
-    different = known.subject[untimed] != known.subject[candidate]
-    untimed, candidate = untimed[different], candidate[different]
 
-    is_same = np.zeros(len(untimed), dtype=np.bool_)
-    for direction in (1, -1):
-        off = _metres(signs[untimed], signs[candidate][:, ::direction])
-        is_same |= (np.hypot(off[..., 0], off[..., 1]) <= NARROW).all(axis=1)
-    return np.column_stack([untimed, candidate])[is_same]
+    from scipy.spatial import cKDTree  # only here, as it takes long to load
+
+    # Of equal ones the first stands for all: there may be many, as on routes of a timetable.
+    written = np.column_stack([known.points, known.signs.reshape(len(known.signs), -1)])
+    first, equal = np.unique(written[untimed], axis=0, return_index=True, return_inverse=True)[1:]
+    pairs_found = [np.column_stack([untimed[first][equal], untimed])]
+
+    candidates = np.concatenate([untimed[first], np.flatnonzero(is_comparable & (known.fixes > 0))])
+    tree = cKDTree(_places_of_ends(known, candidates, 1))
+    for sought in np.split(untimed[first], range(_SOUGHT_AT_ONCE, len(first), _SOUGHT_AT_ONCE)):
+        for direction in (1, -1):
+            near = cKDTree(_places_of_ends(known, sought, direction)).sparse_distance_matrix(
+                tree, NARROW, p=np.inf, output_type="ndarray"
+            )
+            pairs = np.column_stack([sought[near["i"]], candidates[near["j"]]])
+            different = known.subject[pairs[:, 0]] != known.subject[pairs[:, 1]]
+            pairs = pairs[different]
+            signs = known.signs[pairs] / _DIGITS
+            off = _metres(signs[:, 0, ::direction], signs[:, 1])
+            is_same = (np.hypot(off[..., 0], off[..., 1]) <= NARROW).all(axis=1)
+            pairs_found.append(pairs[is_same])
+    return np.concatenate(pairs_found)
+
+
+def _places_of_ends(known: Remembered, recordings: Ints, direction: int) -> Floats:
+    """Compute where recordings begin and end in space, in metres, and count points, (r, 7)."""
+    ends = known.signs[recordings][:, [0, -1]][:, ::direction]
+    lat, lon = np.radians(ends / _DIGITS).transpose(2, 0, 1)
+    axes = (np.sin(lat), np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon))
+    places = np.concatenate(axes, axis=1) * (DEGREE * 180.0 / np.pi)
+    return np.column_stack([places, known.points[recordings] * (2.0 * NARROW)])
 
 
 def _signs_of(given: Points, n: int) -> tuple[Ints, Ints]:

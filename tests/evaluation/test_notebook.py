@@ -43,14 +43,14 @@ def test_a_line_says_what_a_result_holds(
     said = repr(originals)
     assert said.startswith("<Trajectories: 300 trajectories of 4 points by 300 subjects; © Open")
     lines = release.report["lines"]
-    cost = f"information loss {release.report['information_loss']:.2g} %>"
+    cost = f"Information loss: {release.report['information_loss']:.2g} %>"
     said = repr(release)
     assert said.startswith(f"<Release: 300 rows of 4 points on {lines} lines, k = 3 subjects; Rel")
     assert said.endswith(cost)
     evidence, report = slid_sample
     said = repr(evidence)
     assert said.startswith(f"<Evaluation: {evidence.verdict.headline}")
-    assert f"information loss {report['information_loss']:.2g} %" in said
+    assert f"Information loss: {report['information_loss']:.2g} %" in said
     assert len(said) < 1_000
 
 

@@ -160,6 +160,26 @@ def remembered(recordings: list[Trace]) -> Places:
     return places
 
 
+def test_many_equal_recordings_without_times_are_paired_once_each() -> None:
+    """All pairs of 70,000 who follow one timetable would not fit into memory."""
+    route = untimed(ride(0, fixes=9))
+    pairs = remembered([route] * 500).copies()
+    assert len(pairs) <= 2 * 500
+    assert set(pairs[:, 0]) == {0}
+    assert set(pairs[:, 1]) == set(range(500))
+
+
+def test_people_along_one_street_are_no_copies_of_each_other() -> None:
+    """Equally spaced and without times: only the noise of their receivers tells them apart."""
+    noise = np.random.default_rng(0).normal(0.0, 5.0 / 111_195.0, (2, 400, 40))
+    street = np.arange(40) * 50.0 / 111_195.0
+    recordings = [
+        Trace(f"r{i}", f"p{i}", 48.2 + street + north, 16.3 + east, np.full(40, np.nan))
+        for i, (north, east) in enumerate(noise.transpose(1, 0, 2))
+    ]
+    assert people(*recordings) == len(recordings)
+
+
 def test_times_that_are_far_between_are_times() -> None:
     """A fix each quarter of an hour says little, but on another day it is no copy."""
     first = ride(0, fixes=12, every=900.0)

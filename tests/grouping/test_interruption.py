@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from interrupting import Interrupting
 from naive_refine import search_in_blocks
 
-from trajanon.cli.report_tables import STOPPED
+from trajanon.cli.microaggregated_lines import STOPPED
 from trajanon.common import workers
 from trajanon.common.method_parameters import search_options
 from trajanon.grouping.microaggregation import REFINEMENTS, find_groups, microaggregate

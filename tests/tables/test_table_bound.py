@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trajanon
-from trajanon.cli.report_tables import rounded_text
+from trajanon.cli.microaggregated_lines import rounded_text
 from trajanon.tables import table_bound
 from trajanon.tables.table_bound import bound_table
 from trajanon.trajectories.trajectories import Trajectories
@@ -68,10 +68,10 @@ def test_the_screen_says_what_it_means(run: Run) -> None:
         assert words in answer.out
     assert "Columns: b\n" in answer.out
     assert "not certified: no linear programme" in answer.out
-    assert "searching 10 rows for groups and for a bound: seconds" in answer.err
+    assert "searching 10 rows for groups and for a bound: some 1 s\n" in answer.err
     answer = run("bound", table(Path()), "-k", 3)
-    assert "searching 10 rows for groups and for a bound: minutes for a thousand" in answer.err
-    assert "--effort fast: seconds" in answer.err
+    assert "searching 10 rows for groups and for a bound: some 1 s; --effort" in answer.err
+    assert "--effort balanced: 1 s; --effort fast: 1 s" in answer.err
     assert "The bound is certified" in answer.out
 
 

@@ -1,5 +1,6 @@
 """What is read of a table: its names, its numbers, and which columns are averaged."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,10 @@ from commands import Run, names
 from real_data import DATASETS
 
 from trajanon.common.errors import BadInput
-from trajanon.tables.table_columns import (
-    PossibleCodes,
-    holds_numbers,
-    read_table_columns,
-    rows_as_written,
-)
+from trajanon.tables.cell_numbers import read_numbers
+from trajanon.tables.column_roles import AveragesUnclear, Roles, code_doubts, doubt_of
+from trajanon.tables.table_columns import read_table_columns
+from trajanon.tables.table_files import read_table
 from trajanon.tables.tables import microaggregate_table
 
 # The first line
@@ -59,7 +58,7 @@ def test_values_in_the_first_line_are_no_names(tmp_path: Path, text: str) -> Non
     path = tmp_path / "in.csv"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(BadInput, match="has no line with the names of its columns"):
-        rows_as_written(path, ["all"])
+        read_table(path)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +67,7 @@ def test_values_in_the_first_line_are_no_names(tmp_path: Path, text: str) -> Non
 def test_names_are_names(tmp_path: Path, text: str) -> None:
     path = tmp_path / "in.csv"
     path.write_text(text, encoding="utf-8")
-    assert rows_as_written(path, ["all"])[1] == text.partition("\n")[0].split(",")
+    assert list(read_table(path).columns) == text.partition("\n")[0].split(",")
 
 
 # Numbers
@@ -125,9 +124,9 @@ def test_what_is_no_plain_number_is_not_averaged(
     path = tmp_path / "in.csv"
     rows = [f'"{cell}"{separator}{i}' for i, cell in enumerate(cells.split(" "))]
     path.write_text("\n".join([f"a{separator}b", *rows]))
-    assert read_table_columns(path).chosen == ["b"]
+    assert read_table_columns(path).averaged == ["b"]
     with pytest.raises(BadInput, match="which is no finite number"):
-        read_table_columns(path, ["a"])
+        read_table_columns(path, Roles(columns=["a"]))
 
 
 def test_parquet_may_hold_numbers_as_texts(tmp_path: Path) -> None:
@@ -153,7 +152,8 @@ def test_parquet_may_hold_numbers_as_texts(tmp_path: Path) -> None:
     ],
 )
 def test_a_column_of_numbers_is_known_by_most_of_its_cells(values: Any, answer: bool) -> None:
-    assert holds_numbers(pd.Series(values)) is answer
+    cells = read_table(pd.DataFrame({"x": values})).columns["x"]
+    assert read_numbers(cells).hold is answer
 
 
 # Columns that measure nothing
@@ -169,23 +169,60 @@ def test_a_column_of_numbers_is_known_by_most_of_its_cells(values: Any, answer: 
 )
 def test_ids_and_weights_are_known_by_their_names(name: str, averaged: bool) -> None:
     table = pd.DataFrame({name: [1.5, 2.5], "x": [1, 2]})
-    assert (name in read_table_columns(table).chosen) is averaged
-    assert name in read_table_columns(table, ["all"]).chosen
+    assert (doubt_of(name, read_numbers(table[name].to_numpy())) is None) is averaged
+    assert name in read_table_columns(table, Roles(columns=["all"])).averaged
+    if averaged:
+        assert read_table_columns(table).averaged == [name, "x"]
+    else:
+        with pytest.raises(AveragesUnclear) as caught:
+            read_table_columns(table)
+        assert caught.value.proposal["columns"] == ["x"]
 
 
 @pytest.mark.parametrize(
-    ("name", "left_out"),
+    ("name", "asked"),
     [
-        ("census", "AFNLWGT (like a survey weight: not used, each row counts once)"),
-        ("eia", "UTILITYID (like an identifier), UTILNAME (not numbers), STATE (not numbers)"),
+        ("census", ["AFNLWGT (like a survey weight)"]),
+        ("tarragona", []),
+        ("eia", ["UTILITYID (like an identifier)", "MONTH (12 whole numbers"]),
     ],
 )
-def test_no_other_column_of_the_reference_tables_is_left_out(name: str, left_out: str) -> None:
+def test_no_other_column_of_the_reference_tables_is_in_doubt(name: str, asked: list[str]) -> None:
     source = DATASETS / f"{name}.csv"
     if not source.exists():
         pytest.skip(f"the reference data are not beside the checkout: {source}")
-    said = f"Left out: {left_out}. Name a column in `columns` to take it, too."
-    assert [notice.sentence() for notice in read_table_columns(source).notices] == [said]
+    if not asked:
+        assert read_table_columns(source).notices == []
+        return
+    with pytest.raises(AveragesUnclear) as caught:
+        read_table_columns(source)
+    doubted = re.split(r"(?<=\)), ", caught.value.problem.partition("nothing: ")[2])
+    assert len(doubted) == len(asked)
+    for reason, begin in zip(doubted, asked, strict=True):
+        assert reason.startswith(begin)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([*range(1, 41)], "id"),
+        ([n // 3 for n in range(60)], "id"),  # households, sorted
+        ([*reversed(range(7, 47))], "id"),
+        ([10_000_019 + 13 * n for n in range(40)], "id"),
+        ([n % 4 for n in range(40)], "code"),
+        ([20240100 + n % 28 + 1 for n in range(40)], "date"),
+        ([*range(18, 40), -99, -99], "missing"),
+        ([n * n for n in range(40)], None),
+        ([n / 2 for n in range(40)], None),
+        ([n * 37 % 90 for n in range(200)], None),  # ages
+        ([1, 2, 3, 4, 5], None),
+    ],
+)
+def test_what_averages_would_spoil_is_known_by_its_values(
+    values: list[float], kind: str | None
+) -> None:
+    doubt = doubt_of("x", read_numbers(np.array(values)))
+    assert (None if doubt is None else doubt.kind) == kind
 
 
 # Codes and dates
@@ -212,8 +249,7 @@ def test_no_other_column_of_the_reference_tables_is_left_out(name: str, left_out
 def test_codes_of_missing_values_and_dates_are_pointed_out(
     values: list[float], found: list[str]
 ) -> None:
-    notices = read_table_columns(pd.DataFrame({"x": values})).notices
-    codes = [notice for notice in notices if isinstance(notice, PossibleCodes)]
+    codes = code_doubts("x", np.array(values, dtype=np.float64))
     assert [(code.value, code.of) for code in codes] == [(value, len(values)) for value in found]
 
 
@@ -221,7 +257,9 @@ def test_a_code_is_a_notice_with_its_column_and_the_way_out(tmp_path: Path) -> N
     path = tmp_path / "in.csv"
     path.write_text("age,income,day\n20,1000,20240101\n30,-99,20240102\n40,3000,20240103\n"
                     "50,-99,20240104\n25,900,20240105\n")  # fmt: skip
-    notices = microaggregate_table(path, 2).report["notices"]
+    with pytest.raises(AveragesUnclear, match=r"income \(-99 in 2 rows, like a code for a missing"):
+        microaggregate_table(path, 2)
+    notices = microaggregate_table(path, 2, columns=["all"]).report["notices"]
     assert notices[0].startswith("Column 'income' holds -99 in 2 of 5 rows, which may be a code")
     assert "which may be dates" in notices[1]
     told = microaggregate_table(path, 2, columns=["age"]).report["notices"]

@@ -1,5 +1,6 @@
 """How kernels are compiled and kept, and how that is announced."""
 
+import sys
 from collections.abc import Callable
 from functools import cache, cached_property, update_wrapper
 from hashlib import sha256
@@ -43,6 +44,7 @@ class Kernel:
     @cached_property
     def _called(self) -> Any:
         """The kernel as Python calls it."""
+        _load_functions()
         try:
             compiled = njit(cache=True, **self._options)(self._function)
         except RuntimeError:  # neither the package's folder nor a home can be written
@@ -79,6 +81,24 @@ def bare(function: Callable[..., Any]) -> Kernel:
 def inlined(function: Callable[..., Any]) -> Kernel:
     """Inline it into its callers: to pass groups takes longer than to use them."""
     return kernel(function, _nrt=False, forceinline=True)
+
+
+@cache
+def _load_functions() -> None:
+    """Load what numba knows of numpy, without scipy: no kernel needs its linear algebra.
+
+    To look for it takes numba a third of a second. Code that needs it finds it later.
+    """
+    blas = "scipy.linalg.cython_blas"
+    if blas in sys.modules:
+        return
+
+    sys.modules[blas] = None  # type: ignore[assignment]  # so that it is not found
+    try:
+        from numba.np import arraymath
+    finally:
+        del sys.modules[blas]
+    arraymath._HAVE_BLAS = True
 
 
 @cache

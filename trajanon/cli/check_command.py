@@ -30,6 +30,8 @@ _SENSITIVE = "sensitive="  # before a column in --columns
     "needs --trajectories and both reports. Repeat it for several.",
     columns="Check these columns of a table, .csv or .parquet: a,b,c, or all. With "
     "sensitive=d, also count the values of d in each group (l-diversity).",
+    subject="With --columns: the column that says whose each row is, as microaggregate "
+    "--group-column writes; k counts these.",
     certificate="The .certificate.json of the release: also repeat what it says of the file.",
 )
 def check(
@@ -40,6 +42,7 @@ def check(
     against: list[Path] | None = None,
     subjects_exact: bool = False,
     columns: str | None = None,
+    subject: str | None = None,
     certificate: Path | None = None,
     as_json: bool = False,
 ) -> None:
@@ -53,7 +56,9 @@ def check(
     if columns is not None:
         for name in filter(others.get, others):
             raise BadInput(f"--columns and --{name} are different checks: run one after the other")
-        account, lines = _of_table(released, k, names_of(columns))
+        account, lines = _of_table(released, k, names_of(columns), subject, exact=subjects_exact)
+    elif subject is not None:
+        raise BadInput("`subject` is a column of a table: name those to check in `columns`, too")
     else:
         beside = trajectories, against or [], certificate
         account, lines = _of_release(released, k, *beside, exact=subjects_exact)
@@ -71,26 +76,39 @@ def check(
         raise typer.Exit(FINDS_FAULT)
 
 
-def _of_table(file: Path, k: int, columns: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+def _of_table(
+    file: Path, k: int, columns: Sequence[str], subject: str | None, *, exact: bool
+) -> tuple[dict[str, Any], list[str]]:
+    """Check columns of a table; return the findings, and lines for the screen."""
     sensitive = [name.removeprefix(_SENSITIVE) for name in columns if name.startswith(_SENSITIVE)]
     chosen = [name for name in columns if not name.startswith(_SENSITIVE)]
-    table = trajanon.check_table(file, k, columns=chosen, sensitive=sensitive)
-    account = {**asdict(table), "holds": table.holds, "answered": "rows", "problems": []}
+    table = trajanon.check_table(
+        file, k, columns=chosen, sensitive=sensitive, subject=subject, subjects_exact=exact
+    )
+    account = {**asdict(table), "holds": table.holds, "answered": table.counted, "problems": []}
 
     names = ", ".join(table.columns)
+    times = "times" if subject is None else f"different {subject}"
     diversity = [_diversity_sentence(name, found) for name, found in table.diversity.items()]
     if not table.holds:
         account["problems"] = [
-            f"{table.rare:,} of {number_of(table.rows, 'row')} of {names} occur fewer than {k} "
-            f"times, the rarest {table.smallest}",
+            f"{table.rare:,} of {number_of(table.rows, 'row')} of {names} occur "
+            + (f"fewer than {k} times" if subject is None else f"for fewer than {k} {times}")
+            + f", the rarest {'' if subject is None else 'for '}{table.smallest}",
             *_risky_rows(table.uniques),
             *diversity,
         ]
+
+    occurs = f"occurs at least {k} times" if subject is None else f"is of at least {k} {times}"
     others = f" Not looked at: {', '.join(table.others)}." * bool(table.others)
+    gaps = ""
+    if table.incomplete:
+        rows = number_of(table.incomplete, "row")
+        gaps = f" Values are missing in {rows}: each value that is there counts by itself."
+    people = " How many people stand behind each cannot be seen in a table." * (subject is None)
     sentence = (
-        f"{file} holds for rows: each of its {table.groups:,} different rows of {names} occurs at "
-        f"least {k} times ({table.rows:,} in all).{others} How many people stand behind each "
-        "cannot be seen in a table."
+        f"{file} holds for {table.counted}: each of its {table.groups:,} different rows of {names} "
+        f"{occurs} ({table.rows:,} in all).{gaps}{others}{people}"
     )
     return account, [sentence, *diversity]
 

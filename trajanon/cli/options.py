@@ -1,8 +1,9 @@
 """How a command declares its options, and the names files have by default."""
 
 import csv
+import io
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from inspect import Parameter, signature
@@ -28,7 +29,7 @@ PARTS, RELEASE = Path("trajectories"), Path("anonymized")
 """Folders of parts."""
 MAP = Path("map.html")
 BOTH = f"{TRAJECTORIES} {ANONYMIZED}"
-NUMBERS = "all that hold numbers and are not named like an id or a survey weight"
+NUMBERS = "all that hold numbers, if none looks like an id, a code, a date or a weight"
 
 Help = str | tuple[str, str]
 """The help of an option, or its help and its default in words."""
@@ -38,7 +39,7 @@ Command = TypeVar("Command", bound=Callable[..., None])
 _HELPS: dict[str, Help] = {
     "file": "CSV or Parquet table with a header and one record in each row.",
     "subjects_exact": "Take names as they are; otherwise spellings of one name are one subject's.",
-    "missing": "If values are missing: refuse the table, or drop these rows.",
+    "missing": "If values are missing: refuse the table, drop these rows, or keep the gaps.",
     "as_json": "Print the result as JSON.",
 }
 _NAMES = {"as_json": "json", "for_router": "for"}
@@ -140,6 +141,13 @@ def names_of(text: str) -> list[str]:
         return next(csv.reader([text], skipinitialspace=True), [])
     except csv.Error as error:
         raise BadInput(f"cannot read {text!r} as column names between commas: {error}") from error
+
+
+def text_of_names(names: Sequence[str]) -> str:
+    """Write column names between commas, as `names_of` reads them."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return line.getvalue()
 
 
 def method_of(text: str, *, published: bool) -> AnonymizeKeywords:

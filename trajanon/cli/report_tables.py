@@ -1,21 +1,16 @@
 """Results of commands as lines and tables on the screen."""
 
 from collections.abc import Mapping
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
 
 from trajanon.cli.messages import tell
+from trajanon.cli.microaggregated_lines import STOPPED
 from trajanon.common.columns_read import columns_read
-from trajanon.common.number_text import UNITS, number_of, percent, span
+from trajanon.common.number_text import UNITS, number_of, span
 from trajanon.release.release_words import cost, left_out, lines_sentence, people_sentences
 from trajanon.release.report import Report
 from trajanon.release.verdict import Colour, Verdict, verdict
 from trajanon.release.verdict_words import label_of, sentence_of
-
-STOPPED = (
-    "Stopped by Ctrl-C: these are the best groups so far. They keep what k promises; "
-    "a longer search might lose less."
-)
 
 _SCREEN: Mapping[Colour, str] = {"green": "green", "amber": "yellow", "red": "red"}
 """Colours of terminals."""
@@ -104,56 +99,6 @@ def rows_of(report: Report) -> str:
     if released == report.n:
         return trajectories
     return f"{number_of(released, 'row' if way == 'subjects' else 'line')} for {trajectories}"
-
-
-def rounded_text(value: float, way: str) -> str:
-    """Write a percentage with four decimals, in this way: a bound rounded up is no bound."""
-    return f"{Decimal(value).quantize(Decimal('0.0001'), rounding=way):f}"
-
-
-def show_certificate(account: Mapping[str, Any]) -> None:
-    """Print the loss reached beside the bound."""
-    tell(f"Columns: {', '.join(account['columns'])}")
-    _show_stages(account)
-    for words, name, way in (
-        ("Information loss reached: {} %", "information_loss", ROUND_CEILING),
-        ("No groups lose less than: {} %", "bound", ROUND_FLOOR),
-        ("The gap between them: {} % of the loss", "gap", ROUND_CEILING),
-    ):
-        tell(words.format(rounded_text(account[name], way)))
-
-
-def show_microaggregated(report: Mapping[str, Any]) -> None:
-    """Print the loss of a microaggregated table, its groups, and the statistics kept."""
-    tell(f"Columns microaggregated: {', '.join(report['columns'])}")
-    sizes = report["sizes"]
-    tell(f"Groups: {report['groups']:,}, of {sizes['min']} to {sizes['max']} rows")
-    _show_stages(report)
-
-    risk = report["risk"]
-    mean = percent(risk["linkage_mean"])
-    highest = percent(risk["linkage_highest"])
-    tell(f"Chance to link a row to a person: {mean} on average, {highest} at most")
-    near = percent(risk["near_original"])
-    tell(f"Rows of which no value moved by 5 % of a standard deviation: {near}")
-
-    spread = report["moments"]["sd"].values()
-    if shrunk := [1.0 - after / before for before, after in spread if before > 0.0]:
-        tell(f"Means are kept; standard deviations shrink by {percent(max(shrunk), 2)} at most.")
-    if report["stopped"]:
-        tell(STOPPED)
-
-
-def _show_stages(report: Mapping[str, Any]) -> None:
-    lost = "Weighted loss" if report.get("weights") else "Information loss"
-    for stage in report["stages"]:
-        seconds = f"({stage['seconds']:.2f} s)"
-        loss = stage["information_loss"]
-        chosen = "".join(f", {name} {value}" for name, value in stage.get("chosen", {}).items())
-        if loss is None:
-            tell(f"Time for the {stage['name']}{chosen}: {seconds}")
-        else:
-            tell(f"{lost} after {stage['name']}{chosen}: {loss:.4g} % {seconds}")
 
 
 def show_path(report: Report) -> None:

@@ -1,11 +1,15 @@
 """The commands for any table of numbers: trajanon microaggregate and bound."""
 
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from trajanon.cli.messages import show_json, tell, with_flags
-from trajanon.cli.options import NUMBERS, columns_of, names_of, options
+from trajanon.cli.options import NUMBERS, columns_of, names_of, options, text_of_names
+from trajanon.common.command_lines import flag_of
 from trajanon.common.errors import BadInput
 from trajanon.common.method_parameters import METHOD_PARAMETERS
 from trajanon.common.settings import MissingName, Settings
@@ -27,9 +31,13 @@ from trajanon.common.settings import MissingName, Settings
         NUMBERS,
     ),
     keep=("Columns to keep as they are: a,b,c, or all. They can identify people.", "none"),
-    subject="Column with the subject of each row; it is dropped.",
-    strata="Form groups within each value of this column.",
-    weights=("How much columns count in the search: a=2,b=0.5. 0: not at all.", "1 for each"),
+    subject="Column with the subject, person or household, of each row; it is dropped.",
+    per_subject="Average the rows of each subject first, and write one mean to all of them.",
+    group_column="Write a column of this name with a new number for each subject, so that check "
+    "--subject can count them.",
+    strata="Form groups within each combination of values of these columns: a,b.",
+    survey_weight="Column with survey weights: means are weighted; groups are formed without it.",
+    importance=("How much columns count in the search: a=2,b=0.5. 0: not at all.", "1 for each"),
     out="Ends in .csv or .parquet.",
 )
 def microaggregate(
@@ -40,8 +48,11 @@ def microaggregate(
     keep: str = "",
     subject: str | None = None,
     subjects_exact: bool = False,
-    strata: str | None = None,
-    weights: str | None = None,
+    per_subject: bool = False,
+    group_column: str | None = None,
+    strata: str = "",
+    survey_weight: str | None = None,
+    importance: str | None = None,
     missing: MissingName = "refuse",
     out: Path = Path("microaggregated.csv"),
     as_json: bool = False,
@@ -51,27 +62,31 @@ def microaggregate(
 
     Rows keep their order, and k counts for the microaggregated columns alone.
     """
+    from trajanon.cli.microaggregated_lines import show_microaggregated
     from trajanon.cli.progress_bars import bars
-    from trajanon.cli.report_tables import show_microaggregated
     from trajanon.common.atomic_output import replacing
-    from trajanon.tables.table_columns import check_table_format
+    from trajanon.tables.table_files import check_table_format
     from trajanon.tables.tables import microaggregate_table, write_draft
 
     check_table_format(out)
     with bars() as progress, replacing(out, inputs=[file], public=[out]) as (draft,):
-        result = microaggregate_table(
-            file,
-            k,
-            columns=None if columns is None else columns_of(columns),
-            keep=names_of(keep),
-            subject=subject,
-            subjects_exact=subjects_exact,
-            strata=strata,
-            weights=None if weights is None else _weights_of(weights),
-            missing=missing,
-            progress=progress,
-            **search,
-        )
+        with _columns_asked("columns", "keep", "survey_weight"):
+            result = microaggregate_table(
+                file,
+                k,
+                columns=None if columns is None else columns_of(columns),
+                keep=names_of(keep),
+                subject=subject,
+                subjects_exact=subjects_exact,
+                per_subject=per_subject,
+                group_column=group_column,
+                strata=names_of(strata),
+                survey_weight=survey_weight,
+                importance=None if importance is None else _importance_of(importance),
+                missing=missing,
+                progress=progress,
+                **search,
+            )
         write_draft(result, draft)
 
     report = result.report
@@ -83,29 +98,49 @@ def microaggregate(
     show_microaggregated(report)
     for notice in report["notices"]:
         tell(notice)
-    tell(f"Wrote {len(result.table):,} rows to {out}.")
+    tell(f"Wrote {report['n']:,} rows to {out}.")
 
 
-def _weights_of(text: str) -> dict[str, float]:
-    """Read weights by the names of columns, as a user gives them."""
-    weights: dict[str, float] = {}
+@contextmanager
+def _columns_asked(*parameters: str) -> Iterator[None]:
+    """Ask for columns by the options to copy, of those that the command has."""
+    from trajanon.tables.column_roles import AveragesUnclear
+
+    try:
+        yield
+    except AveragesUnclear as error:
+        measures = error.proposal["columns"]
+        options = [
+            f"{flag_of(name)} {shlex.quote(text_of_names(names))}"
+            for name, names in error.proposal.items()
+            if names and name in parameters
+        ]
+        such = f": {' '.join(options)}" if measures else " in --columns"
+        raise BadInput(f"{error.problem}; name the columns to average{such}") from error
+
+
+def _importance_of(text: str) -> dict[str, float]:
+    """Read how much columns count by their names, as a user writes it."""
+    importance: dict[str, float] = {}
     for part in names_of(text):
         name, _, number = (word.strip() for word in part.rpartition("="))
         try:
-            weight = float(number)
+            counts = float(number)
         except ValueError:
-            weight = None
-        if not name or name in weights or weight is None:
+            counts = None
+        if not name or name in importance or counts is None:
             raise BadInput(
-                f"`weights` {text!r} is not understood at {part!r}; write a=2,b=0.5, each once"
+                f"`importance` {text!r} is not understood at {part!r}; write a=2,b=0.5, each once"
             )
-        weights[name] = weight
-    return weights
+        importance[name] = counts
+    return importance
 
 
 @options(
     k="Least number of rows in a group.",
     columns=("Columns to measure the loss of: a,b,c, or all that hold numbers.", NUMBERS),
+    strata="Only groups within each combination of values of these columns: a,b.",
+    missing="If values are missing: refuse the table, or drop these rows.",
     effort="Of the search for groups and of the bound: fast (seconds; distances alone, weak), "
     "balanced (a linear programme), or best (lifted by cuts; minutes).",
 )
@@ -114,6 +149,7 @@ def bound(
     *,
     k: int,
     columns: str | None = None,
+    strata: str = "",
     missing: MissingName = "refuse",
     effort: str = "best",
     seed: int = 0,
@@ -124,14 +160,20 @@ def bound(
     Minutes for a thousand rows up to k = 5, or k = 10 where they lie along a few axes; weaker for
     larger groups and tables.
     """
+    from trajanon.cli.microaggregated_lines import show_certificate
     from trajanon.cli.progress_bars import bars
-    from trajanon.cli.report_tables import show_certificate
     from trajanon.tables.table_bound import bound_table
 
-    names = None if columns is None else columns_of(columns)
-    with bars() as progress:
+    with bars() as progress, _columns_asked("columns"):
         certificate = bound_table(
-            file, k, columns=names, missing=missing, progress=progress, effort=effort, seed=seed
+            file,
+            k,
+            columns=None if columns is None else columns_of(columns),
+            strata=names_of(strata),
+            missing=missing,
+            progress=progress,
+            effort=effort,
+            seed=seed,
         )
     if as_json:
         show_json(certificate)

@@ -50,7 +50,7 @@ RefinementName = Literal["none", "anneal", "descent", "swap", "rcs"]
 EffortName = Literal["fast", "balanced", "best"]
 TimesName = Literal["of-day", "of-week", "date"]
 RowsName = Literal["subjects", "lines"]
-MissingName = Literal["refuse", "drop"]
+MissingName = Literal["refuse", "drop", "keep"]
 """The words that an option may be."""
 
 METHOD_NAMES = get_args(MethodName)
@@ -303,6 +303,13 @@ def parameters_of(kind: type) -> list[Parameter]:
     ]
 
 
+RENAMED: Mapping[tuple[str, str], str] = {
+    ("microaggregate_table", "weights"): "`importance` says how much columns count in the search, "
+    "and `survey_weight` names the column with the weight of each row"
+}
+"""Options that a function had, and what there is now."""
+
+
 def takes_settings(*kinds: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Show the options of some classes in help() in place of ``**options``; refuse all others.
 
@@ -318,6 +325,8 @@ def takes_settings(*kinds: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
         def checking(*args: P.args, **options: P.kwargs) -> T:
             for name in options:
                 if name not in shown.parameters:
+                    if (name_now := RENAMED.get((function.__name__, name))) is not None:
+                        raise UnknownOption(f"there is no option `{name}`: {name_now}")
                     near = get_close_matches(name, shown.parameters, n=1)
                     way_out = f"did you mean `{near[0]}`?" if near else "help() lists them"
                     raise UnknownOption(f"{function.__name__} has no option `{name}`: {way_out}")

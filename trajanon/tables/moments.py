@@ -1,7 +1,8 @@
 """Means, standard deviations and correlations of columns before and after microaggregation."""
 
 from collections.abc import Sequence
-from typing import Any
+from math import isnan
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,22 +12,59 @@ from trajanon.grouping import loss
 _MOST = 10  # pairs of columns for which the correlation is reported
 
 
-def moments(before: Floats, after: Floats, names: Sequence[str]) -> dict[str, Any]:
-    """Compute moments of columns before and after; of correlations those that changed most."""
-    records = [loss.standardise(X) for X in (before, after)]
-    spreads = [_spreads(X, z) for X, z in zip((before, after), records, strict=True)]
-    varies = (spreads[0] > 0.0) & (spreads[1] > 0.0)
+class Columns(NamedTuple):
+    """Columns with their means and standard deviations, over the values that are there."""
 
-    correlations = [loss.sums_of_products(z) / max(len(z) - 1, 1) for z in records]
+    mean: Floats  # (p,)
+    sd: Floats  # of a sample, (p,); 0 of a constant column
+    standardised: Floats  # (n, p): values less their mean, over their sd; 0 where one is missing
+
+
+def columns_of(X: Floats, weights: Floats | None = None) -> Columns:
+    """Compute weighted means and standard deviations of columns, (n, p); NaN is a missing value."""
+    present = ~np.isnan(X)
+    weight = present if weights is None else present * weights[:, None]
+    total = np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
+
+    # Subtract one value first: numbers far from zero lose digits.
+    origin = X[present.argmax(axis=0), np.arange(X.shape[1])]
+    centred = np.where(present, X - origin, 0.0)
+    shift = (weight / total * centred).sum(axis=0)
+    centred = np.where(present, centred - shift, 0.0)
+
+    # Divide by the largest deviation, so that squares neither over- nor underflow.
+    unit = np.abs(centred).max(axis=0, initial=0.0)
+    constant = (np.where(present, X, origin) == origin).all(axis=0)
+    centred /= np.where(unit > 0.0, unit, 1.0)
+    centred[:, constant] = 0.0
+
+    count = present.sum(axis=0)
+    bessel = count / np.maximum(count - 1, 1)
+    spread = np.sqrt((weight / total * centred**2).sum(axis=0) * bessel)
+    centred /= np.where(spread > 0.0, spread, 1.0)
+    return Columns(origin + shift, unit * spread, centred)
+
+
+def moments(
+    before: Floats, after: Floats, names: Sequence[str], weights: Floats | None = None
+) -> dict[str, Any]:
+    """Compute moments of columns before and after; of correlations those that changed most."""
+    originals = columns_of(before, weights)
+    means = columns_of(after, weights)
+    varies = (originals.sd > 0.0) & (means.sd > 0.0)
+
     left, right = np.triu_indices(len(names), 1)
     both_vary = varies[left] & varies[right]
     left = left[both_vary]
     right = right[both_vary]
-    of_originals, of_means = (matrix[left, right] for matrix in correlations)
+    of_originals, of_means = (
+        _correlations(X, columns, weights)[left, right]
+        for X, columns in ((before, originals), (after, means))
+    )
     changed = np.argsort(-np.abs(of_means - of_originals), kind="stable")[:_MOST]
     return {
-        "mean": _pairs(names, _means(before), _means(after)),
-        "sd": _pairs(names, *spreads),
+        "mean": _pairs(names, originals.mean, means.mean),
+        "sd": _pairs(names, originals.sd, means.sd),
         "correlations": [
             {
                 "columns": [names[left[pair]], names[right[pair]]],
@@ -37,17 +75,20 @@ def moments(before: Floats, after: Floats, names: Sequence[str]) -> dict[str, An
     }
 
 
-def _means(X: Floats) -> Floats:
-    """Compute means about the first row, as numbers far from zero lose digits."""
-    return np.asarray(X[0] + (X - X[0]).mean(axis=0))
+def _correlations(X: Floats, columns: Columns, weights: Floats | None) -> Floats:
+    """Correlate columns with each other, (p, p), over the rows in which both have a value."""
+    z = columns.standardised
+    if weights is not None:
+        z = z * np.sqrt(weights / weights.max())[:, None]
+    products = loss.sums_of_products(z)
+    present = (~np.isnan(X)).astype(np.float64)
+    squares = np.einsum("ij,ik->jk", z**2, present)  # of each column where the other one has values
+    norm = np.sqrt(squares * squares.T)
+    return np.asarray(products / np.where(norm > 0.0, norm, 1.0))
 
 
-def _spreads(X: Floats, standardised: Floats) -> Floats:
-    """Compute sample standard deviations: what standardisation divided by."""
-    width = np.ptp(standardised, axis=0)
-    return np.asarray(np.ptp(X, axis=0) / np.where(width > 0.0, width, np.inf))
-
-
-def _pairs(names: Sequence[str], before: Floats, after: Floats) -> dict[str, list[float]]:
+def _pairs(names: Sequence[str], before: Floats, after: Floats) -> dict[str, list[float | None]]:
+    """Pair numbers before and after by the names of their columns; None of no values."""
     pairs = np.column_stack([before, after]).tolist()
-    return dict(zip(names, pairs, strict=True))
+    known = [[None if isnan(number) else number for number in pair] for pair in pairs]
+    return dict(zip(names, known, strict=True))

@@ -1,41 +1,42 @@
-"""Tables of numbers: a table in, a microaggregated table and its report out; and its check."""
+"""Tables of numbers: a table in, a microaggregated table and its report out."""
+
+from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from numbers import Real
 from pathlib import Path
-from time import perf_counter
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
-import pandas as pd
 from msgspec import to_builtins
 
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
+from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.common.method_parameters import (
     METHOD_PARAMETERS,
     MicroaggregateKeywords,
     search_options,
 )
 from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import MissingName, Settings, takes_settings
-from trajanon.grouping import loss
+from trajanon.common.settings import HEAVIEST, MissingName, Settings, takes_settings
 from trajanon.grouping.k_promise import check_k
-from trajanon.grouping.microaggregation import microaggregate
-from trajanon.grouping.partition import Partition, measured
-from trajanon.tables.disclosure_risk import Diversity, SpecialUniques, diversity, special_uniques
-from trajanon.tables.moments import moments
-from trajanon.tables.table_columns import (
-    TableColumns,
-    named,
-    read_table_columns,
-    rows_as_written,
-    weights_of,
-)
-from trajanon.trajectories.subjects import Numbered, merged_sentences, numbered
+from trajanon.tables.averages import averages_of, units_of
+from trajanon.tables.cell_numbers import Cells, number_texts, plain_numbers
+from trajanon.tables.column_roles import Roles
+from trajanon.tables.occurrences import combinations_of, occurrences
+from trajanon.tables.table_columns import TableColumns, read_table_columns
+from trajanon.tables.table_files import listed, read_table, source_of, write_csv
+from trajanon.tables.table_groups import Search, grouped, strata_of
+from trajanon.tables.table_report import Parts
+from trajanon.trajectories.subjects import merged_sentences, numbered
 
-NEAR_VALUE = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from trajanon.files.data_frames import DataFrame
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +46,9 @@ class MicroaggregatedTable:
     Attributes
     ----------
     table
-        The microaggregated columns and those kept, rows and columns in the order of the source.
+        The microaggregated columns and those kept, rows and columns in the order of the source,
+        with its types: a data frame of the library that the source is of, else of pandas. An index
+        of pandas is kept, but for what it names.
     report
         Ready for JSON; ``notices`` says, in sentences, what is not promised. ``moments`` has the
         mean and standard deviation of each column as pairs of before and after, and the ten
@@ -57,39 +60,116 @@ class MicroaggregatedTable:
     >>> import trajanon
     >>> result = trajanon.microaggregate_table(pd.DataFrame({"age": [30, 32, 50, 54]}), k=2)
     >>> result.table["age"].tolist(), result.report["moments"]["mean"]["age"]
-    ([31.0, 31.0, 52.0, 52.0], [41.5, 41.5])
+    ([31, 31, 52, 52], [41.5, 41.5])
     """
 
-    table: pd.DataFrame
     report: dict[str, Any]
+    _source: TableColumns
+    _means: Mapping[str, Floats]  # what is written, by column; NaN where a cell stays empty
+    _given: object  # the path, or the frame whose kind the result has
+    _group_column: Mapping[str, Ints]  # a new number for each subject, if it was asked for
+    _made: list[pd.DataFrame] = field(default_factory=list)  # once it was asked for
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Return what is written as a data frame."""
+        if not self._made:
+            frame = self._frame()
+            is_frame = self._source.table.frame is not None
+            if is_frame and not isinstance(self._given, str | os.PathLike):
+                from trajanon.files.data_frames import like
+
+                frame = like(self._given, frame)
+            self._made.append(frame)
+        return self._made[0]
+
+    def _frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        frame = self._source.table.frame
+        columns: dict[str, Any] = {}
+        for name, cells in self._kept_cells().items():
+            if name in self._means:
+                columns[name] = _as_in_source(self._means[name], cells, self._source, name)
+            elif frame is None:
+                columns[name] = plain_numbers(cells, self._source.table.separator)
+            else:
+                columns[name] = frame.loc[self._source.rows, name].array
+
+        index = None if frame is None else frame.index[self._source.rows]
+        return pd.DataFrame({**columns, **self._group_column}, index)
+
+    def _kept_cells(self) -> dict[str, Cells]:
+        """Return the columns that are written, as they are in the source."""
+        return {
+            name: cells[self._source.rows]
+            for name, cells in self._source.table.columns.items()
+            if name in self._means or name in self._source.kept
+        }
+
+    def _texts(self) -> dict[str, Sequence[str]]:
+        """Return what is written in a CSV like the source."""
+        texts: dict[str, Sequence[str]] = {
+            name: cells.tolist() for name, cells in self._kept_cells().items()
+        }
+        for name, values in self._means.items():
+            texts[name] = number_texts(values, self._source.numbers[name])
+        for name, numbers in self._group_column.items():
+            texts[name] = [str(number) for number in numbers.tolist()]
+        return texts
 
 
 def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
     """Write the table where somebody else moves it into place."""
+    separator = result._source.table.separator
     if draft.suffix.lower() == ".parquet":
         result.table.to_parquet(draft, index=False)
-    else:
+    elif separator is None:
         result.table.to_csv(draft, index=False)
-    written, columns = rows_as_written(draft, result.report["columns"])
-    occurs = written[columns].value_counts().min()
-    if occurs < result.report["k"]:
+    else:
+        write_csv(draft, result._texts(), separator)
+
+    # The file is looked at as it was written.
+    written = read_table(draft)
+    columns = [written.columns[name] for name in result.report["columns"]]
+    rarest = occurrences(combinations_of(columns, written.separator)).min()
+    if rarest < result.report["k"]:
         raise TrajanonError(
-            f"nothing was written: a row of the microaggregated columns occurs {occurs} times "
+            f"nothing was written: a row of the microaggregated columns occurs {rarest} times "
             f"as written, and k is {result.report['k']}; please report it"
         )
 
 
+def _as_in_source(means: Floats, cells: Cells, source: TableColumns, name: str) -> Any:
+    """Return means in the type of their column, (n,)."""
+    import pandas as pd
+
+    frame = source.table.frame
+    numbers = source.numbers[name]
+    if frame is None:
+        is_whole = numbers.decimals == 0 and not np.isnan(means).any()
+        return np.rint(means).astype(np.int64) if is_whole else means
+    if any(isinstance(cell, Decimal) for cell in cells):
+        texts = number_texts(means, numbers)
+        return np.array([Decimal(text) if text else None for text in texts], dtype=object)
+    kind = frame[name].dtype
+    return pd.Series(means).astype(kind).array if pd.api.types.is_numeric_dtype(kind) else means
+
+
 @takes_settings(Settings, *METHOD_PARAMETERS)
 def microaggregate_table(
-    path: str | os.PathLike[str] | pd.DataFrame,
+    path: str | os.PathLike[str] | DataFrame,
     k: int,
     *,
     columns: Sequence[str] | None = None,
     keep: Sequence[str] = (),
     subject: str | None = None,
     subjects_exact: bool = False,
-    strata: str | None = None,
-    weights: Mapping[str, float] | None = None,
+    per_subject: bool = False,
+    group_column: str | None = None,
+    strata: str | Sequence[str] | None = None,
+    survey_weight: str | None = None,
+    importance: Mapping[str, float] | None = None,
     missing: MissingName = "refuse",
     progress: Progress = silent,
     **options: Unpack[MicroaggregateKeywords],
@@ -101,6 +181,9 @@ def microaggregate_table(
     knows that order can find a person's row, and so the mean of that person's group. Columns kept
     as they are may identify just as well.
 
+    Means are rounded to the decimals of their column, so whole numbers stay whole. The information
+    loss is that of what is written; ``rounding_loss`` in the report is the part of rounding.
+
     Parameters
     ----------
     path
@@ -109,29 +192,42 @@ def microaggregate_table(
     k
         Least number of rows in a group, or of different subjects with ``subject``; at least 2.
     columns
-        Those to microaggregate, or ``["all"]`` that hold numbers; None for these but for those that
-        are named like identifiers or survey weights.
+        Those to microaggregate, or ``["all"]`` that hold numbers; None for these, if none of them
+        looks like an identifier, a code, a date or a survey weight: else it asks for names.
     keep
         Those to keep as they are, or ``["all"]``; all others are dropped.
     subject
-        The column that names the person of a row; people are counted, and the column is dropped.
+        The column that names the person or household of a row; these are counted, and the column
+        is dropped.
+    per_subject
+        Average the rows of each subject first, and write one mean to all of them.
+    group_column
+        Name of a new column with a number for each subject, drawn anew: `check_table` counts
+        subjects by it.
     strata
-        Groups are formed within each value of this column; it is dropped unless it is kept.
-        Losses are those of the whole table.
-    weights
-        How much columns count in the search, by their names; those not named count 1. A weight
-        multiplies the squared deviation of its column, so one of 2 counts as if it stood there
-        twice. The information loss is that of the weighted columns then; ``loss_by_column`` in the
-        report stays that of each column by itself.
+        Groups are formed within each combination of values of these columns; they are dropped
+        unless they are kept. Losses are those of the whole table.
+    survey_weight
+        The column with the weight of each row: means are weighted, and the report has the weighted
+        loss, too. Groups are formed without it. It is dropped unless it is kept.
+    importance
+        How much columns count in the search, by their names; those not named count 1. The
+        importance multiplies the squared deviation of its column, so one of 2 counts as if it stood
+        there twice. The information loss is that of these columns then; ``loss_by_column`` in
+        the report stays that of each column by itself.
     missing
-        ``refuse`` a table in which a value is missing where it is needed, or ``drop`` the rows.
+        ``refuse`` a table in which a value is missing where it is needed, ``drop`` the rows, or
+        ``keep`` them: a missing value stays missing, and a mean is that of at least k values. Fewer
+        than k in a group are left out. The search fills gaps with the mean of the k nearest rows,
+        by the columns that both have (Gower).
     subjects_exact, progress, options
         As in `trajanon.microaggregate`, which also says what is raised.
 
     Returns
     -------
     MicroaggregatedTable
-        Each row of its microaggregated columns occurs at least k times.
+        Each row of its microaggregated columns occurs at least k times; where values are missing,
+        each value that is there.
 
     Raises
     ------
@@ -146,239 +242,86 @@ def microaggregate_table(
     >>> pd.DataFrame(people).to_csv("people.csv", index=False)
     >>> result = trajanon.microaggregate_table("people.csv", k=2, columns=["age"])
     >>> result.table["age"].tolist()
-    [31.0, 31.0, 52.0, 52.0]
+    [31, 31, 52, 52]
     >>> result.report["dropped"]
     ['name']
     >>> trajanon.microaggregate_table(pd.DataFrame(people), k=2, columns=["age"]).table
-        age
-    0  31.0
-    1  31.0
-    2  52.0
-    3  52.0
+       age
+    0   31
+    1   31
+    2   52
+    3   52
     """
     k = check_k(k)
     search_options(options)  # checked before the table is read
-    _refuse_text({"columns": columns, "keep": keep})
-    source = path if isinstance(path, pd.DataFrame) else Path(path)
-    read = read_table_columns(source, columns, keep, subject, strata, missing)
-    table = read.table.reset_index(drop=True)
-
-    people = None if subject is None else numbered(table[subject], exact=subjects_exact)
-    person = np.arange(len(table)) if people is None else people.number
-    weighted = None if weights is None else weights_of(weights, read, named(source))
-    search: dict[str, Any] = {
-        **options,
-        "weights": None if weighted is None else np.array(list(weighted.values())),
-        "progress": progress,
-    }
-    if strata is None:
-        partition = microaggregate(read.records, k, subjects=person, **search)
-    else:
-        partition = _in_strata(read.records, k, person, table[strata], search)
-
-    written = [name for name in table if name in read.chosen or name in read.kept]
-    report = {
-        "n": len(table),
-        "k": k,
-        "counted": "rows" if subject is None else "subjects",
-        "columns": read.chosen,
-        "kept": read.kept,
-        "dropped": [name for name in table if name not in written],
-        "strata": strata,
-        "weights": weighted,
-        **_account(read.records, partition, read.chosen, person),
-        "notices": list(_notices(named(source), read, people)),
-    }
-    means = dict(zip(read.chosen, partition.aggregated.T, strict=True))
-    return MicroaggregatedTable(
-        pd.DataFrame({name: means.get(name, table[name]) for name in written}), report
-    )
-
-
-def _refuse_text(lists: Mapping[str, Sequence[str] | None]) -> None:
-    """Refuse a text in place of a list of names, by its parameter."""
-    for option, names in lists.items():
+    for option, names in (("columns", columns), ("keep", keep)):
         if isinstance(names, str):
             raise BadInput(f"{option} must be a list of names (got {names!r})")
+    for option, value in (("per_subject", per_subject), ("group_column", group_column)):
+        if value and subject is None:
+            raise BadInput(f"`{option}` needs `subject`: name the column that says whose a row is")
 
+    roles = Roles(
+        columns=None if columns is None else list(columns),
+        keep=list(keep),
+        subject=subject,
+        strata=[strata] if isinstance(strata, str) else list(strata or []),
+        survey_weight=survey_weight,
+    )
+    read = read_table_columns(source_of(path), roles, missing)
+    people = None if subject is None else numbered(read.cells(subject), exact=subjects_exact)
+    person = np.arange(int(read.rows.sum())) if people is None else dense(people.number)
+    units = units_of(read.records, person, read.survey_weights(survey_weight), per_subject)
 
-def _in_strata(
-    X: Floats, k: int, people: Ints, column: pd.Series, options: Mapping[str, Any]
-) -> Partition:
-    """Microaggregate within each value of a column."""
-    since = perf_counter()
-    groups = 0
-    stopped = False
-    stratum = numbered(column, exact=True, missing_differ=True).number
-    labels = np.empty(len(X), dtype=np.int64)
-    for number in range(stratum.max() + 1):
-        rows = np.flatnonzero(stratum == number)
-        try:
-            part = microaggregate(X[rows], k, subjects=people[rows], **options)
-        except (TooFewRecords, TooFewSubjects) as error:
-            value = str(column.iloc[rows[0]])[:40]
-            raise type(error)(f"where column {column.name!r} is {value!r}, {error}") from error
-        labels[rows] = groups + part.labels
-        groups += len(part.sizes)
-        if part.stopped:  # the strata that are left shall not take long
-            stopped = True
-            options = {**options, "effort": "fast"}
-    partition = measured(X, dense(labels), "all strata", since, options["weights"])
-    return replace(partition, stopped=stopped)
+    counts = None if importance is None else _importance_of(importance, read)
+    search = Search(k, counts, options, progress)
+    partition = grouped(units, strata_of(read, roles.strata, units), search)
+    averages = averages_of(units, partition.labels, k, list(read.numbers.values()))
 
-
-def _account(
-    X: Floats, partition: Partition, columns: Sequence[str], people: Ints
-) -> dict[str, Any]:
-    """Measure the groups, the loss and the risk of a result, ready for JSON."""
-    labels = partition.labels
-    sizes = partition.sizes
-    records = loss.standardise(X)
-    away = records - loss.group_means(records, labels)[labels]
-    total = (records**2).sum(axis=0)
-    lost = 100.0 * (away**2).sum(axis=0) / np.where(total > 0.0, total, 1.0)
-
-    # Whoever has several rows of a group is the likelier person behind each of its rows.
-    rows = pd.Series(people).groupby([labels, people]).transform("size").to_numpy()
-    chance = rows / sizes[labels]
-    return {
-        "groups": len(sizes),
-        "sizes": {"min": int(sizes.min()), "max": int(sizes.max())},
-        "information_loss": partition.information_loss,
-        "loss_by_column": dict(zip(columns, lost.tolist(), strict=True)),
-        "moments": moments(X, partition.aggregated, columns),
-        "risk": {
-            "linkage_highest": float(chance.max()),
-            "linkage_mean": float(chance.mean()),
-            "near_original": float((np.abs(away) <= NEAR_VALUE).all(axis=1).mean()),
-        },
+    parts = Parts(read, roles, person, units, averages, per_subject=per_subject)
+    report = {
+        **parts.account(k, counts),
+        "group_column": group_column,
         "stages": [to_builtins(stage.rounded) for stage in partition.stages],
         "stopped": partition.stopped,
+        "notices": list(parts.notices()),
     }
+    if people is not None:
+        report["notices"] += merged_sentences(people.merged)
+
+    means = dict(zip(read.averaged, averages.written.T, strict=True))
+    numbers: dict[str, Ints] = {}
+    if group_column is not None:
+        numbers[group_column] = _new_numbers(read, group_column, person)
+    return MicroaggregatedTable(report, read, means, path, numbers)
 
 
-def _notices(what: str, source: TableColumns, people: Numbered | None) -> Iterator[str]:
-    """Write what is not promised, a sentence each."""
-    yield from (notice.sentence() for notice in source.notices)
-    if source.kept:
-        yield (
-            f"Warning: kept as they are: {', '.join(source.kept)}. Such columns can identify; "
-            "only the microaggregated ones are k-anonymous."
+def _new_numbers(read: TableColumns, group_column: str, person: Ints) -> Ints:
+    """Number subjects in an order that nobody can know, (n,)."""
+    if group_column in read.table.columns:
+        raise BadInput(
+            f"{read.table.name} has a column {group_column!r} already; choose another name for "
+            "`group_column`"
         )
-    yield (
-        f"The rows keep the order of {Path(what).name}: anyone who knows that order "
-        "can find a person's row, and with it the means of its group."
-    )
-    if people is None:
-        yield (
-            "k counts rows: if one person or company can have several, name the column that "
-            "says which in `subject`."
-        )
-    else:
-        yield from merged_sentences(people.merged)
+    # Of no seed: who knew it could tell in which order the subjects stood.
+    return np.random.default_rng().permutation(int(person.max()) + 1)[person] + 1
 
 
-@dataclass(frozen=True, slots=True)
-class TableFindings:
-    """How often the rows of some columns of a table occur, and what else tells of their risk.
+def _importance_of(importance: Mapping[str, float], read: TableColumns) -> Floats:
+    """Return how much each averaged column counts, (p,); those not named count 1."""
+    for name, counts in importance.items():
+        if name not in read.averaged:
+            raise BadInput(
+                f"column {name!r} of `importance` is not averaged; {read.table.name} has "
+                f"{listed(read.averaged)}"
+            )
 
-    Attributes
-    ----------
-    k, columns
-        The least number of rows asked for, and the columns looked at.
-    others
-        Columns not looked at: they may identify.
-    rows, groups
-        Rows in the table, and different ones among them.
-    smallest, rare
-        How often the rarest row occurs, and how many rows occur less than k times.
-    uniques
-        Rows that occur once, and the smallest sets of columns in which they do (SUDA).
-    diversity
-        The l-diversity of each sensitive column.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import trajanon
-    >>> pd.DataFrame({"age": [31, 31, 52, 52, 52]}).to_csv("people.csv", index=False)
-    >>> findings = trajanon.check_table("people.csv", k=2, columns=["age"])
-    >>> findings.rows, findings.groups, findings.smallest, findings.holds
-    (5, 2, 2, True)
-    """
-
-    k: int
-    columns: list[str]
-    others: list[str]
-    rows: int
-    groups: int
-    smallest: int
-    rare: int
-    uniques: SpecialUniques
-    diversity: dict[str, Diversity]
-
-    @property
-    def holds(self) -> bool:
-        """Return whether every row occurs k times."""
-        return self.smallest >= self.k
-
-    def __bool__(self) -> bool:
-        """Return whether it holds."""
-        return self.holds
-
-
-def check_table(
-    path: str | os.PathLike[str], k: int, *, columns: Sequence[str], sensitive: Sequence[str] = ()
-) -> TableFindings:
-    """Count how often each combination of some columns occurs in a table, as written.
-
-    Whether k holds does not depend on l-diversity, which is measured beside it: where all rows of
-    a combination have one sensitive value, k rows do not hide it.
-
-    Parameters
-    ----------
-    path, k
-        As in `trajanon.microaggregate_table`; k counts rows of each combination.
-    columns
-        Those to look at, or ``["all"]``, which leaves out sensitive ones.
-    sensitive
-        Columns whose values shall stay unknown: the different ones within each combination are
-        counted (l-diversity; Machanavajjhala et al., TKDD 2007). A missing value counts as one.
-
-    Raises
-    ------
-    BadInput
-        If the table has not these columns, or k is no promise.
-    FileProblem
-        If it cannot be read.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import trajanon
-    >>> people = {"age": [31, 31, 52], "job": ["cook", "nurse", "cook"], "ill": ["no", "yes", "no"]}
-    >>> pd.DataFrame(people).to_csv("people.csv", index=False)
-    >>> findings = trajanon.check_table("people.csv", 2, columns=["age"], sensitive=["ill"])
-    >>> findings.holds, findings.rare, findings.uniques.riskiest  # 52 occurs once
-    (False, 1, [RiskyRow(row=3, score=1, columns=[['age']])])
-    >>> findings.diversity["ill"].distinct  # and whoever is 52 is not ill
-    1
-    """
-    k = check_k(k)
-    if isinstance(sensitive, str):
-        raise BadInput(f"sensitive must be a list of names (got {sensitive!r})")
-    table, chosen = rows_as_written(Path(path), columns, sensitive)
-    rows = table[chosen]
-    combination = rows.groupby(chosen, sort=False).ngroup().to_numpy()
-    sizes = np.bincount(combination)
-    return TableFindings(
-        k=k,
-        columns=chosen,
-        others=[name for name in table if name not in chosen and name not in sensitive],
-        rows=len(rows),
-        groups=len(sizes),
-        smallest=int(sizes.min()),
-        rare=int(sizes[sizes < k].sum()),
-        uniques=special_uniques(rows),
-        diversity={name: diversity(combination, table[name]) for name in sensitive},
-    )
+        if not isinstance(counts, Real) or not 0.0 <= counts <= HEAVIEST:
+            raise BadInput(
+                f"the importance of {name!r} must be a number from 0 to {HEAVIEST:g} (got "
+                f"{counts!r})"
+            )
+    counts_of = [float(importance.get(name, 1.0)) for name in read.averaged]
+    if not any(counts_of):
+        raise BadInput("`importance` must be above 0 for one column at least")
+    return np.array(counts_of)

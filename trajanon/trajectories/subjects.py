@@ -10,10 +10,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from trajanon.common.arrays import Bools, Ints
+from trajanon.common.arrays import Bools, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 
@@ -201,6 +200,11 @@ def numbered(
 ) -> Numbered:
     """Number whatever tells subjects apart; None, NaN and blanks are no name."""
     column = column_of(values)
+    if column.dtype.kind == "i":  # numbers are as they are
+        return Numbered(dense(column), np.zeros(len(column), dtype=np.bool_), Merged())
+
+    import pandas as pd  # tables without subjects do not wait for it
+
     if column.dtype.kind not in "iuf":
         column = column.astype(object)
     try:
@@ -306,8 +310,7 @@ def identities(
 
     recordings = len(np.unique(recording[nameless]))
     subjects = 1 if len(named) and recordings else recordings
-    number = pd.factorize(number)[0].astype(np.int64)
-    return Identities(number, which, Nameless(recordings, subjects), merged)
+    return Identities(dense(number), which, Nameless(recordings, subjects), merged)
 
 
 def count_of(provenance: Mapping[str, Any], name: str) -> int | None:

@@ -74,11 +74,12 @@ def lower_bound(
     X: ArrayLike,
     k: SupportsIndex,
     *,
+    weights: ArrayLike | None = None,
     upper: float | None = None,
     effort: EffortName = "best",
     progress: Progress = silent,
 ) -> Bound:
-    """Bound the SSE of every partition into groups of at least k from below; columns count alike.
+    """Bound the SSE of every partition into groups of at least k from below.
 
     An optimal partition has groups of k to 2k - 1 records. Each of these is a column of a
     set-partitioning programme, and costs its SSE; the optimum of the linear relaxation is a bound.
@@ -98,6 +99,8 @@ def lower_bound(
         Records, shape (n, p), in any units, finite.
     k
         Least number of records in a group.
+    weights
+        How much each column counts, as in `trajanon.microaggregate`.
     upper
         SSE on standardised records beyond which nothing has to be proven, as that of the best
         partition known: once the bound is as high, it is lifted no further. The bound is true
@@ -151,7 +154,8 @@ def lower_bound(
     if effort not in EFFORTS:
         raise BadInput(f"`effort` {effort!r} is not known; choose from {', '.join(EFFORTS)}")
 
-    records = loss.standardise(table)
+    column_weights = None if weights is None else loss.as_weights(weights, table.shape[1])
+    records = loss.standardise(table, column_weights)
     if n < 2 * k:
         sse = loss.sse(records, np.zeros(n, dtype=np.int64))
         certified = True

@@ -20,6 +20,7 @@ from trajanon.common.settings import EFFORTS
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.grouping.loss import information_loss, sse, standardise
 from trajanon.grouping.problem import Problem
+from trajanon.tables.column_roles import ALL, Roles
 from trajanon.tables.table_columns import read_table_columns
 
 PAPERS = ("Census", "Tarragona", "EIA")
@@ -135,7 +136,7 @@ def known_as(numbers: Floats) -> str | None:
 
 
 def _of_user(file: Path) -> Dataset:
-    table = read_table_columns(file, missing="drop")
+    table = read_table_columns(file, Roles(columns=ALL), missing="drop")
     for notice in table.notices:
         warn(TrajanonWarning(notice.sentence(), type(notice).__name__, str(file)))
     name = known_as(table.records)

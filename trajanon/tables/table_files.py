@@ -1,0 +1,220 @@
+"""Tables of any columns, a record a row: read from CSV, Parquet or a data frame, and written."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.inputs import (
+    other_encoding,
+    regular,
+    seems_utf16,
+    separator_line,
+    separator_of,
+)
+from trajanon.common.number_text import number_of
+from trajanon.tables.cell_numbers import Category, Cells, is_missing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from trajanon.files.data_frames import DataFrame
+
+FORMATS = (".csv", ".parquet")
+_BYTES_TO_JUDGE = 4096  # the encoding by
+_ROWS_TO_JUDGE = 100  # whether the first line is a row
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A table as it was read."""
+
+    name: str  # in messages
+    columns: Mapping[str, Cells]
+    separator: str | None = None  # of CSV, whose cells are texts
+    frame: pd.DataFrame | None = None  # the types of the columns, and the index; None for CSV
+
+    @property
+    def rows(self) -> int:
+        """Count the rows."""
+        return len(next(iter(self.columns.values())))
+
+    @property
+    def has_own_index(self) -> bool:
+        """Return whether it is a data frame whose index does more than number rows."""
+        return self.frame is not None and not hasattr(self.frame.index, "step")
+
+    def texts(self, names: Sequence[str]) -> pd.DataFrame:
+        """Return columns as a data frame of texts."""
+        import pandas as pd
+
+        return pd.DataFrame({name: self.columns[name] for name in names}).astype(str)
+
+    def refuse_unknown(self, names: Sequence[str]) -> None:
+        """Refuse names that are not those of columns."""
+        for name in names:
+            if name not in self.columns:
+                known = listed(list(self.columns))
+                raise BadInput(f"{self.name} has no column {name!r}; its columns are {known}")
+
+
+def listed(names: Sequence[str]) -> str:
+    """List names, not all of them if they are many."""
+    return textwrap.shorten(", ".join(names), 400, placeholder=" ...")
+
+
+def check_table_format(path: Path) -> None:
+    """Refuse a suffix that is not that of a table."""
+    if path.suffix.lower() not in FORMATS:
+        raise BadInput(f"{path} does not end like a table; choose one of {', '.join(FORMATS)}")
+
+
+def source_of(source: str | os.PathLike[str] | DataFrame) -> Path | pd.DataFrame:
+    """Return a table's path, or the data frame that it is, of any library, as one of pandas."""
+    if isinstance(source, str | os.PathLike):
+        return Path(source)
+    from trajanon.files.data_frames import to_pandas
+
+    return to_pandas(source, "the data frame")
+
+
+def read_table(source: Path | pd.DataFrame) -> Table:
+    """Read a table; of a data frame, what its index names are columns like the others."""
+    if not isinstance(source, Path):
+        names = [name for name in source.index.names if name is not None]
+        return _of_frame(source.reset_index(level=names, allow_duplicates=True), "the data frame")
+
+    check_table_format(source)
+    if not regular(source).exists():
+        raise FileProblem(f"there is no {source}; name a table that ends in {' or '.join(FORMATS)}")
+    if source.is_dir():
+        raise FileProblem(f"{source} is a folder; name a file")
+    return _read_parquet(source) if source.suffix.lower() == ".parquet" else _read_csv(source)
+
+
+def _read_parquet(path: Path) -> Table:
+    from trajanon.files import arrow
+
+    with arrow.parquet(path) as file:
+        read = file.read()
+    if b"geo" in (read.schema.metadata or {}):
+        raise BadInput(f"{path} holds geometries: trajectories go to trajanon anonymize")
+    return _of_frame(arrow.frame(read, path), str(path))
+
+
+def _of_frame(frame: pd.DataFrame, name: str) -> Table:
+    """Read a table whose columns have types."""
+    frame = frame.set_axis(frame.columns.map(str), axis=1)
+    _check_names(list(frame), len(frame), name)
+    return Table(name, {column: _cells(frame[column]) for column in frame}, frame=frame)
+
+
+def _cells(column: pd.Series) -> Cells:
+    """Return numbers as they are, and all else as objects; categories are never numbers."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return np.array([None if pd.isna(cell) else Category(cell) for cell in column], object)
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufb":
+        return np.asarray(column)
+    return np.asarray(column, dtype=object)
+
+
+def _read_csv(path: Path) -> Table:
+    """Read the cells of CSV as texts."""
+    try:
+        with path.open("rb") as raw:
+            if seems_utf16(head := raw.read(_BYTES_TO_JUDGE)):
+                raise FileProblem(f"{path} {other_encoding(head)}")
+        rows, separator = _rows_of_csv(path)
+    except csv.Error as error:
+        raise FileProblem(f"cannot read {path} as a table: {error}") from error
+    except UnicodeDecodeError as error:
+        reason = other_encoding(error.object)
+        raise FileProblem(f"cannot read {path} as a table: it {reason}") from error
+
+    names = [name.strip() for name in rows[0]]
+    columns = [np.array(cells, dtype=object)[1:] for cells in zip(*rows, strict=True)]
+    if (value := _value_in_header(names, columns)) is not None:
+        raise BadInput(
+            f"{path} has no line with the names of its columns, because its first line holds "
+            f"{value[:40]!r}, as a row does: write one above it, such as age,income; or, if "
+            "these are names, begin each with a letter, such as y2019"
+        )
+    _check_names(names, len(rows) - 1, str(path))
+    return Table(str(path), dict(zip(names, columns, strict=True)), separator)
+
+
+def _rows_of_csv(path: Path) -> tuple[list[list[str]], str]:
+    """Read the rows of CSV, the header as the first of them; and what separates cells."""
+    rows: list[list[str]] = []
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        first = next(filter(str.strip, file), "").rstrip("\r\n")
+        separator = separator_line(first)
+        if separator is None:
+            second = next(filter(str.strip, file), "").rstrip("\r\n")
+            separator = separator_of(first, second)
+            file.seek(0)
+
+        reader = csv.reader(file, delimiter=separator, strict=True)
+        for row in reader:
+            width = len(rows[0]) if rows else 0
+            if not row or (len(row) == 1 != width and not row[0].strip()):
+                continue  # a blank line
+            if rows and len(row) != width:
+                raise csv.Error(
+                    f"line {reader.line_num} has {number_of(len(row), 'cell')}, and the header "
+                    f"{width}"
+                )
+            rows.append(row)
+
+    if not rows:
+        raise BadInput(f"{path} is empty; a table has a header and below it a row for each record")
+    return rows, separator
+
+
+def _value_in_header(names: Sequence[str], columns: Sequence[Cells]) -> str | None:
+    """Find a name like a value: a row that is taken for a header is a person published."""
+    for name, cells in zip(names, columns, strict=True):
+        below = [cell for cell in cells[:_ROWS_TO_JUDGE] if not is_missing(cell)]
+        form = _form(name)
+        alike = re.search("[9@]", form) and below and form == _form(below[0])
+        if name and (not re.match(r"[^\W\d]", name) or is_missing(name) or name in below or alike):
+            return name
+    return None
+
+
+def _form(text: str) -> str:
+    """Write letters as a and digits as 9, each run once."""
+    return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "a", text.strip()))
+
+
+def _check_names(names: Sequence[str], rows: int, table_name: str) -> None:
+    """Refuse a table without rows, or with columns of no name or of one name."""
+    for number, name in enumerate(names, start=1):
+        if not name:
+            raise BadInput(
+                f"column {number} of {table_name} has no name: name it, or remove it if it numbers "
+                "rows"
+            )
+        if name in names[: number - 1]:
+            raise BadInput(f"{table_name} has two columns {name!r}; rename one of them")
+    if rows == 0:
+        raise BadInput(f"{table_name} has a header but no rows; add a row for each record")
+
+
+def write_csv(path: Path, columns: Mapping[str, Sequence[str]], separator: str) -> None:
+    """Write texts as the columns of a CSV."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))

@@ -1,0 +1,118 @@
+"""Groups of the rows of a table: within strata, and where values are missing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.common.progress import Progress, silent
+from trajanon.grouping import loss
+from trajanon.grouping.microaggregation import microaggregate
+from trajanon.grouping.partition import Partition, measured
+from trajanon.tables.averages import Units
+from trajanon.tables.missing_values import without_gaps
+from trajanon.tables.table_columns import TableColumns
+from trajanon.trajectories.subjects import numbered
+
+
+class Search(NamedTuple):
+    """How groups are searched."""
+
+    k: int
+    importance: Floats | None  # of each column, (p,)
+    options: Mapping[str, Any]  # of `microaggregate`
+    progress: Progress = silent
+
+    def run(self, records: Floats, subjects: Ints, importance: Floats | None) -> Partition:
+        """Search groups of records."""
+        return microaggregate(
+            records,
+            self.k,
+            subjects=subjects,
+            weights=importance,
+            progress=self.progress,
+            **self.options,
+        )
+
+
+class Stratum(NamedTuple):
+    """Units that are grouped among themselves."""
+
+    name: str  # its values, in messages
+    units: Ints
+
+
+def strata_of(read: TableColumns, columns: Sequence[str], units: Units) -> list[Stratum]:
+    """Find the combinations of values of the columns, and their units; none without columns."""
+    if not columns:
+        return []
+
+    row_strata = np.zeros(len(units.of_row), dtype=np.int64)
+    for name in columns:
+        values = numbered(read.cells(name), exact=True).number
+        row_strata = dense(row_strata * (int(values.max()) + 1) + values)
+
+    # The rows of a unit have one stratum.
+    _, first = np.unique(units.of_row, return_index=True)
+    stratum = row_strata[first]
+    differs = np.flatnonzero(stratum[units.of_row] != row_strata)
+    if len(differs):
+        raise BadInput(
+            f"`strata` {', '.join(columns)} differ between the rows of a subject, as in data row "
+            f"{np.flatnonzero(read.rows)[differs[0]] + 1}: with `per_subject` name columns that "
+            "are the same in all of them"
+        )
+
+    strata = []
+    for number in range(int(stratum.max()) + 1):
+        members = np.flatnonzero(stratum == number)
+        row = first[members[0]]
+        words = [f"column {name!r} is {str(read.cells(name)[row])[:40]!r}" for name in columns]
+        strata.append(Stratum(" and ".join(words), members))
+    return strata
+
+
+def grouped(units: Units, strata: Sequence[Stratum], search: Search) -> Partition:
+    """Group units, within each stratum if there are some."""
+    since = perf_counter()
+    records, importance = without_gaps(units.records, search.importance, search.k)
+    if not strata:
+        return search.run(records, units.subjects, importance)
+
+    groups = 0
+    stopped = False
+    labels = np.empty(len(records), dtype=np.int64)
+    standard = loss.standardise(records, importance)
+    for stratum in strata:
+        members = stratum.units
+        within, _ = importance_within(standard[members])
+        try:
+            part = search.run(records[members], units.subjects[members], within)
+        except (TooFewRecords, TooFewSubjects) as error:
+            raise type(error)(f"where {stratum.name}, {error}") from error
+
+        labels[members] = groups + part.labels
+        groups += len(part.sizes)
+        if part.stopped:  # the strata that are left shall not take long
+            stopped = True
+            search = search._replace(options={**search.options, "effort": "fast"})
+
+    partition = measured(records, dense(labels), "all strata", since, importance)
+    return replace(partition, stopped=stopped)
+
+
+def importance_within(standard: Floats) -> tuple[Floats | None, float]:
+    """Weight columns, (p,), for a search in a stratum to count losses of the whole table.
+
+    Its records are given in standard deviations of the table; the search counts in those of the
+    stratum. Also returns what one unit of its SSE is in units of the table.
+    """
+    variance = np.diag(loss.sums_of_products(standard - standard.mean(axis=0)))
+    largest = float(variance.max())
+    if largest == 0.0:
+        return None, 0.0
+    return variance / largest, largest / max(len(standard) - 1, 1)
