@@ -465,7 +465,7 @@ def _alike_without_times(known: Remembered) -> Ints:
     for sought in np.split(untimed[first], range(_SOUGHT_AT_ONCE, len(first), _SOUGHT_AT_ONCE)):
         for direction in (1, -1):
             near = cKDTree(_places_of_ends(known, sought, direction)).sparse_distance_matrix(
-                tree, NARROW, p=np.inf, output_type="ndarray"
+                tree, 1.01 * NARROW, p=np.inf, output_type="ndarray"
             )
             pairs = np.column_stack([sought[near["i"]], candidates[near["j"]]])
             different = known.subject[pairs[:, 0]] != known.subject[pairs[:, 1]]

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.atomic_output import replacing
+from trajanon.common.atomic_output import check_outputs, replacing
 from trajanon.common.errors import BadInput, NoTrajectories
 from trajanon.common.progress import Progress, silent
 from trajanon.extract.clean import drop_impossible, settle_times, sort_by_time
@@ -25,6 +25,7 @@ from trajanon.extract.points import Points, batch
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.split import gaps_of, keep
+from trajanon.release.holder_key import holders_key
 
 FORMATS = (".gpx", ".csv")
 
@@ -33,7 +34,7 @@ _RULES = Rules(max_pause=300.0, max_gap=2_000.0)
 
 @dataclass(frozen=True)
 class Trimmed:
-    """What was read, and what of it was cut.
+    """What a person's tracks were, and how much was cut out of them.
 
     Attributes
     ----------
@@ -73,7 +74,7 @@ class Trimmed:
 def trim(
     source: From,
     out: str | os.PathLike[str],
-    key: bytes,
+    key: bytes | Path | None = None,
     *,
     radius: Radius = RADIUS,
     hide: Floats | None = None,
@@ -93,7 +94,8 @@ def trim(
     out
         GPX or CSV to write; the suffix decides.
     key
-        The holder's, which draws the circles that are cut out: the same for the same place.
+        The holder's, or its file, which draws the circles that are cut out: the same for the same
+        place. None for the one of all releases, which is made if there is none.
     radius
         How far places are hidden.
     hide
@@ -128,6 +130,9 @@ def trim(
     out = Path(out)
     if out.suffix.lower() not in FORMATS:
         raise BadInput(f"{out} must end in {' or '.join(FORMATS)}")
+    names = [source] if isinstance(source, str | os.PathLike) else list(source)
+    inputs = [Path(name) for name in names]
+    check_outputs(out, inputs=inputs)
 
     counts = Counter[str]()
     recorded = list(
@@ -139,7 +144,8 @@ def trim(
         raise NoTrajectories("there are no points on Earth in these files: name others")
 
     hide = np.empty((0, 2)) if hide is None else hide
-    clean, left, zones = cut_places(clean, radius, hide, key)
+    secret = key if isinstance(key, bytes) else holders_key(key)
+    clean, left, zones = cut_places(clean, radius, hide, secret)
     if not len(left):
         raise NoTrajectories(
             "nothing is left: all of these tracks are near their ends, or near where they stay; "
@@ -148,9 +154,8 @@ def trim(
     if not times:
         left = replace(left, time=np.full(len(left), np.nan))
 
-    names = [source] if isinstance(source, str | os.PathLike) else list(source)
     write = _gpx if out.suffix.lower() == ".gpx" else _csv
-    with replacing(out, inputs=[Path(name) for name in names], public=(out,)) as (draft,):
+    with replacing(out, inputs=inputs, public=(out,)) as (draft,):
         draft.write_text(write(left), encoding="utf-8")
 
     metres, seconds = _extent(clean)
@@ -205,7 +210,7 @@ def _rows(points: Points) -> Iterator[tuple[int, int, str, str, str]]:
 
 
 def _numbered(rising: Ints) -> list[int]:
-    """Number from 1 what rises, without holes: a hole would tell of a track that was cut whole."""
+    """Number tracks or pieces from 1: a number that is missing would show that one was cut."""
     steps = np.diff(rising, prepend=rising[:1]) > 0
     numbers: list[int] = (1 + np.cumsum(steps)).tolist()
     return numbers

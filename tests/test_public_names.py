@@ -9,6 +9,7 @@ import trajanon
 ROOT = Path(__file__).parents[1]
 
 PUBLIC = [
+    "AveragesUnclear",
     "BadInput",
     "Bound",
     "ColumnsUnclear",

@@ -112,3 +112,5 @@ def test_what_cannot_be_trimmed_is_one_sentence(
     assert words in answer.err
     assert ride.read_text("utf-8") == before
     assert not Path("trimmed.gpx").exists()
+    # Only where circles had to be drawn was a key made.
+    assert Path("key").exists() == (words == "nothing is left")

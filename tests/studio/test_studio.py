@@ -173,11 +173,12 @@ def test_what_cannot_be_released_is_said_beside_the_button(page: Page, tmp_path:
     page.set_viewport_size({"width": 1280, "height": 720})
     fill(page, "How many stand behind", "4")
     choose(page, "How many trips of one person are released?", "All trips of each person")
-    for people, trips, message in (
-        (3, 3, "3 trips cannot form a group of k = 4; lower k"),
-        (1, 9, "come from 1 subject, and k = 4 needs 4"),
+    for header, people, trips, message in (
+        ("trip;user;lat;lon", 3, 3, "3 trips cannot form a group of k = 4; lower k"),
+        ("trip;user;lat;lon", 1, 9, "come from 1 subject, and k = 4 needs 4"),
+        ("trip;cab no;lat;lon", 3, 9, "Say which column names the person"),
+        ("name;street;city;country", 4, 4, "choose the column for “Latitude”, “Longitude”"),
     ):
-        header = "trip;user;lat;lon"
         bring(page, rides(tmp_path, "brought.csv", header, people=people, trips=trips))
         press(page, "Make the release")
         seen_beside(page, message)

@@ -38,7 +38,6 @@ def trim(
     from trajanon.extract.earth.named_places import middles
     from trajanon.extract.home_zones import radius_of
     from trajanon.extract.sources.column_roles import parse_columns
-    from trajanon.release.holder_key import holders_key
 
     distances = radius_of(radius)
     if not as_json:
@@ -51,7 +50,7 @@ def trim(
         trimmed = trim_tracks(
             paths,
             out,
-            holders_key(key),
+            key,
             radius=distances,
             hide=places,
             times=times,

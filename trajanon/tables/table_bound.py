@@ -18,8 +18,8 @@ from trajanon.grouping.bound.lower_bound import PAIRWISE, lower_bound, nearest_b
 from trajanon.grouping.k_promise import check_enough, check_k
 from trajanon.grouping.loss import information_loss, standardise, sum_of_squares
 from trajanon.grouping.microaggregation import microaggregate
+from trajanon.tables.averaged_columns import Roles
 from trajanon.tables.averages import units_of
-from trajanon.tables.column_roles import Roles
 from trajanon.tables.table_columns import read_table_columns
 from trajanon.tables.table_files import source_of
 from trajanon.tables.table_groups import Stratum, importance_within, strata_of

@@ -11,7 +11,7 @@ import numpy as np
 
 from trajanon.common.errors import BadInput
 from trajanon.grouping.k_promise import check_k
-from trajanon.tables.column_roles import ALL
+from trajanon.tables.averaged_columns import ALL
 from trajanon.tables.disclosure_risk import Diversity, SpecialUniques, diversity, special_uniques
 from trajanon.tables.occurrences import combinations_of, occurrences
 from trajanon.tables.table_files import Table, read_table, source_of

@@ -11,8 +11,8 @@ from trajanon.common.arrays import Bools, Floats
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of, percent
 from trajanon.common.settings import MissingName
+from trajanon.tables.averaged_columns import Doubt, Roles, averaged_columns, code_doubts
 from trajanon.tables.cell_numbers import Cells, Numbers, read_numbers
-from trajanon.tables.column_roles import Doubt, Roles, averaged_columns, code_doubts
 from trajanon.tables.table_files import Table, listed, read_table
 from trajanon.trajectories.subjects import numbered
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.number_text import number_of, percent
+from trajanon.tables.averaged_columns import Roles
 from trajanon.tables.averages import Averages, Units, losses, shares_of
-from trajanon.tables.column_roles import Roles
 from trajanon.tables.moments import moments
 from trajanon.tables.table_columns import TableColumns
 

@@ -23,9 +23,9 @@ from trajanon.common.method_parameters import (
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import HEAVIEST, MissingName, Settings, takes_settings
 from trajanon.grouping.k_promise import check_k
+from trajanon.tables.averaged_columns import Roles
 from trajanon.tables.averages import averages_of, units_of
 from trajanon.tables.cell_numbers import Cells, number_texts, plain_numbers
-from trajanon.tables.column_roles import Roles
 from trajanon.tables.occurrences import combinations_of, occurrences
 from trajanon.tables.table_columns import TableColumns, read_table_columns
 from trajanon.tables.table_files import listed, read_table, source_of, write_csv

@@ -91,7 +91,23 @@ class Doubt(NamedTuple):
 class AveragesUnclear(BadInput):
     """Columns have to be named, because averages of some may mean nothing.
 
-    ``problem`` names these columns and why; ``proposal`` has columns for some parameters.
+    Attributes
+    ----------
+    problem
+        These columns, and what they look like.
+    proposal
+        Columns for ``columns``, and for ``keep`` and ``survey_weight`` where some look like it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import trajanon
+    >>> people = pd.DataFrame({"person": range(6), "income": [3, 5, 8, 9, 12, 20]})
+    >>> try:
+    ...     trajanon.microaggregate_table(people, 3)
+    ... except trajanon.AveragesUnclear as error:
+    ...     print(error.proposal)
+    {'columns': ['income']}
     """
 
     def __init__(self, problem: str, proposal: Mapping[str, list[str]]) -> None:
@@ -254,6 +270,7 @@ def _is_code(value: float, rest: Floats) -> bool:
 
 def _are_dates(values: Floats) -> Bools:
     """Mark days written as YYYYMMDD, of the years 1900 to 2100."""
+    values = np.where(np.isfinite(values), values, 0.0)
     year = values // 10_000
     month = values // 100 % 100
     day = values % 100
