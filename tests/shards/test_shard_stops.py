@@ -1,5 +1,6 @@
 """A run out of memory that is stopped: one sentence, and nothing stays of it."""
 
+import logging
 import os
 import signal
 from functools import partial
@@ -35,8 +36,9 @@ def refuse(_: int) -> None:
 
 
 def test_workers_leave_ctrl_c_and_words_to_the_one_who_started_them(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO)  # how long the new worker takes to start is another matter
     with connected("local:1") as client:
         each = partial(each_done, client, silent)
         (first,) = each("Asking", interrupt_oneself, [1])
