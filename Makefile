@@ -1,6 +1,7 @@
 # make demo: the main job on the bundled sample, no network once installed.
 # make test: format, lint, types and all tests. make lint: the first three.
 # make docs: the site, in build/site/, without network once installed.
+# make figures-check: do commands still print the figures of README and docs? Some minutes.
 # make coverage: which lines the tests run; a table, and build/coverage/index.html.
 # make dist: the source distribution and the wheel, in dist/.
 # make packages: both installed in empty environments, with each Python there is and with the
@@ -22,7 +23,7 @@ COMPILE = $(BIN)/python -m compileall -q -j 0 -x '/(tests?|pip|setuptools|moto|m
 PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= \
   $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
-.PHONY: demo test lint tests docs coverage dist packages sbom format clean
+.PHONY: demo test lint tests docs figures-check coverage dist packages sbom format clean
 
 demo: .venv/run
 	$(BIN)/trajanon demo
@@ -43,6 +44,9 @@ tests: .venv/dev
 docs: .venv/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "Open build/site/index.html in a browser."
+
+figures-check: .venv/dev
+	$(BIN)/python benchmarks/figures_check.py
 
 # Kernels are compiled and left out.
 coverage: .venv/dev

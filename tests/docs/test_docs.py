@@ -215,3 +215,16 @@ def test_every_link_in_the_repository_leads_to_a_place() -> None:
                 dead.append((path.name, link))
     assert sum(map(len, names.values())) > 100
     assert dead == []
+
+
+def test_figures_that_commands_print_stand_on_their_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    check = import_module("figures_check")
+
+    for chain in check.chains():
+        for figure in chain["figure"]:
+            assert len(check.quoted(figure)) == len(figure["values"])
+    # 548 is what 547.6 rounds to, and no number that is 8 % away.
+    assert not check.differs("548", 547.6, 0.0)
+    assert check.differs("1,548", 1_430.0, 0.08)
+    assert check.value_at({"attacks": [{"found": 0.22}]}, "attacks.0.found %") == 22.0
