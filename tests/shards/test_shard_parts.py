@@ -17,7 +17,7 @@ from trajanon.common.remote_folder import Folder
 from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.trajectory_files import look_at_schema, read_owners, write_trajectories
 from trajanon.release.plan import Plan
-from trajanon.shards.parts import NOT_READ, PartsTable
+from trajanon.shards.parts import PartsTable
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 
@@ -25,7 +25,7 @@ def surveyed(folder: Path) -> PartsTable:
     with parquet_of(Folder(str(folder)), look_at_schema) as file:
         plan = Plan.of(2, {"align": False})
     subject, _, provenance = read_owners(folder)
-    return PartsTable(Folder(str(folder)), file, 2, plan, NOT_READ, subject, provenance)
+    return PartsTable(Folder(str(folder)), file, plan, subject, provenance)
 
 
 def all_of(table: PartsTable) -> Floats:

@@ -37,21 +37,21 @@ from trajanon.files.trajectory_files import (
     read_rows,
     true_ends_of,
 )
-from trajanon.grouping.k_promise import check_enough, check_k
+from trajanon.grouping.k_promise import check_enough
 from trajanon.grouping.loss import information_loss
 from trajanon.grouping.neighbours import neighbour_count
 from trajanon.grouping.partition import Stage, measured
 from trajanon.release.assembly import Figures, GroupLines, errors_of, finished
 from trajanon.release.ledger import Ledger, opened
 from trajanon.release.perturbation import GroupWidths, PublicWidths
-from trajanon.release.plan import Plan, Scales
+from trajanon.release.plan import Plan
 from trajanon.release.release import DistinctLines, json_report
 from trajanon.release.released_lines import TrajectoryGroups
 from trajanon.release.report import Mended, json_ready
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.shards.single_file import LedgerLike, anonymized, check_ledger
 from trajanon.trajectories.distances import Histogram, Summary, joined_histograms
-from trajanon.trajectories.subjects import Nameless
+from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.times import timing_for
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -61,7 +61,6 @@ if TYPE_CHECKING:
 PROGRAM = 600e6
 """Bytes that the program and its libraries take before they read anything."""
 
-NOT_READ = Scales()
 ROWS_MEASURED = 100_000
 """Rows whose loss is measured at one time."""
 
@@ -145,7 +144,6 @@ def anonymize_parts(
     >>> report["n"], report["groups"], trajanon.check("anonymized", k=2).holds
     (4, 2, True)
     """
-    k = check_k(k)
     plan = Plan.of(k, options, key, roads)
     check_ledger(ledger, plan)
 
@@ -160,8 +158,8 @@ def anonymize_parts(
         write_report = stack.enter_context(_report_beside(place, out))
         release = stack.enter_context(_replaced(place, inputs))
         with parquet_of(folder, look_at_schema) as file:
-            table = PartsTable(folder, file, k, plan)
-        check_enough(file.n, k, unit="trajectory")
+            table = PartsTable(folder, file, plan)
+        check_enough(file.n, plan.k, unit="trajectory")
 
         capacity = capacity_of(table, bytes_given)
         shards = shards_for(file.n, capacity)
@@ -210,12 +208,7 @@ def _at_once(
     progress("Anonymising", 0, None)
     try:
         lines, entered = anonymized(
-            table.folder,
-            table.k,
-            table.plan,
-            book,
-            subjects_exact=subjects_exact,
-            progress=progress,
+            table.folder, table.plan, book, subjects_exact=subjects_exact, progress=progress
         )
     except BadInput:
         for part in table.parts:  # to name the part that is wrong, and the row in it
@@ -264,9 +257,7 @@ class PartsTable:
 
     folder: Folder
     file: ParquetParts
-    k: int
     plan: Plan
-    scales: Scales = NOT_READ  # found in all parts, once they were read
     subject: Ints | None = None  # of all rows, (n,); None if nothing is known of subjects
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -325,22 +316,22 @@ def in_shards(
     _check_parts(table, capacity)
     n = table.file.n
     subject, run, provenance = read_owners(table.folder, subjects_exact=subjects_exact)
-    refuse_attribution(provenance.get("attribution"))
+    origin = Provenance.read(provenance)
+    refuse_attribution(origin.attribution)
     counted = np.arange(n) if subject is None else subject
     people = len(np.unique(counted))
-    check_enough(n, table.k, people, "trajectory", Nameless.counted_in(provenance))
+    check_enough(n, table.plan.k, people, "trajectory", origin.source.unnamed)
 
     table = replace(table, subject=subject, provenance=provenance)
     looks = each("Reading parts", partial(_look, table), table.parts)
-    scales, places = _surveyed(table, looks)
-    table = replace(table, scales=scales)
-    rows = split(places, np.arange(n) if run is None else run, counted, table.k, shards)
+    plan, places = _surveyed(table, looks)
+    rows = split(places, np.arange(n) if run is None else run, counted, plan.k, shards)
     if (largest := max(map(len, rows))) > capacity:
         raise BadInput(
             f"{largest:,} trajectories lie in one place, or are of few subjects, and only "
             f"{capacity:,} fit into the memory at once: raise `memory`"
         )
-    table = replace(table, plan=table.plan.with_key())  # after all checks
+    table = replace(table, plan=plan.with_key())  # after all checks
     read = Stage("reading", None, perf_counter() - since)
 
     shown = progress if client is None else silent  # workers cannot show bars
@@ -359,10 +350,8 @@ def in_shards(
         mended=sum((shard.mended or Mended() for shard in groups), Mended()),
         widths=widths,
         stages=(read, searched),
-        stopped=False,
-        timing=scales.timing,
     )
-    release = finished(table.k, table.plan, lines, figures, provenance, subject)
+    release = finished(table.plan, lines, figures, origin, subject)
     return release.reporting(shards=len(rows))
 
 
@@ -376,8 +365,8 @@ def _check_parts(table: PartsTable, capacity: int) -> None:
         )
 
 
-def _surveyed(table: PartsTable, looks: Sequence[Look]) -> tuple[Scales, NDArray[np.float32]]:
-    """Find in the parts how coordinates are spread and times released; and where rows lie."""
+def _surveyed(table: PartsTable, looks: Sequence[Look]) -> tuple[Plan, NDArray[np.float32]]:
+    """Add to the plan how coordinates are spread and times released; also where rows lie."""
     if len({len(look.mean) for look in looks}) > 1:
         raise BadInput(f"the parts in {table.folder} have trajectories of different lengths")
 
@@ -397,8 +386,9 @@ def _surveyed(table: PartsTable, looks: Sequence[Look]) -> tuple[Scales, NDArray
 
     places = np.concatenate([look.places for look in looks])
     middle = places.mean(axis=0, dtype=np.float64).reshape(3, 2).mean(axis=0)
-    timing = timing_for(table.plan.release, table.provenance, n, ends, middle)
-    return Scales(timing, spread), places
+    origin = Provenance.read(table.provenance)
+    timing = timing_for(table.plan.release, origin, n, ends, middle)
+    return replace(table.plan, timing=timing, spread=spread), places
 
 
 def split(places: NDArray[np.float32], run: Ints, counted: Ints, k: int, shards: int) -> list[Ints]:
@@ -448,12 +438,14 @@ class ShardLines(NamedTuple):
 def _search(table: PartsTable, progress: Progress, rows: Ints) -> ShardGroups:
     """Group a shard as a table of its own."""
     given = table.read(table.folder, rows, tracks=table.plan.release.align)
-    groups, left_out, mended = grouped(given, table.k, table.plan, table.scales, progress)
+    groups = grouped(given, table.plan, progress)
     if groups.partition.stopped:
         raise KeyboardInterrupt
     tracks = groups.trajectories.tracks
     starts = None if tracks is None else tracks.along
-    return ShardGroups(groups.partition.labels, left_out, starts, mended, groups.group_widths)
+    return ShardGroups(
+        groups.partition.labels, groups.left_out, starts, groups.mended, groups.group_widths
+    )
 
 
 def _widths_of(shards: Sequence[ShardGroups]) -> PublicWidths:
@@ -470,7 +462,7 @@ def _write_lines(
 ) -> ShardLines:
     """Write the lines of a shard's groups, and measure what is lost."""
     since = perf_counter()
-    timing, spread = table.scales
+    spread = table.plan.spread
     assert spread is not None
 
     rows, shard_groups = shard
@@ -481,8 +473,9 @@ def _write_lines(
     if shard_groups.starts is not None:
         released = released.slid(shard_groups.starts)
     partition = measured(released.records, shard_groups.labels, "shard", since)
-    plan = table.plan
-    groups = TrajectoryGroups(released, partition, plan.key, timing, plan.roads, widths)
+    groups = TrajectoryGroups(
+        released, partition, table.plan, shard_groups.left_out, shard_groups.mended, widths
+    )
 
     records = groups.trajectories.records
     labels = groups.partition.labels
@@ -493,7 +486,7 @@ def _write_lines(
         squares += float((((records[batch] - lines[labels[batch]]) / spread) ** 2).sum())
 
     return ShardLines(
-        GroupLines.of(trajectories, groups, shard_groups.left_out),
+        GroupLines.of(trajectories, groups),
         squares,
         {name: Histogram.of(errors) for name, errors in errors_of(groups)},
     )
@@ -548,7 +541,7 @@ def capacity_of(table: PartsTable, memory: float) -> int:
     # The table as read, standardised, and in the order of a path; neighbours and their distances;
     # what else there is for each record. Measured, and rounded up.
     numbers = stored / about.num_rows
-    each = 3.25 * numbers + 16 * neighbour_count(table.k) + 300
+    each = 3.25 * numbers + 16 * neighbour_count(table.plan.k) + 300
     capacity = int((memory - PROGRAM) / each)
     if capacity < 10_000:
         raise BadInput(
