@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import structs
 
 from trajanon.common.arrays import Bools, Floats, Ints, Metres, dense
 from trajanon.common.errors import BadInput, TrajanonError
@@ -103,57 +104,82 @@ def finished(
     keys = line_keys(groups.lines, groups.times)
     line = dense(keys)
     first = np.unique(line, return_index=True)[1]
-    line_of = line[labels]
-    has_row, rows = own_rows(plan.release.rows, line_of, counted)
-    copies = np.bincount(line_of[has_row])
+    lines = groups.lines[first]
+    times = None if groups.times is None else groups.times[first]
+    has_row, rows = own_rows(plan.release.rows, line[labels], counted)
+    copies = np.bincount(line[labels[has_row]])
 
-    distinct = groups._replace(
-        lines=groups.lines[first],
-        times=None if groups.times is None else groups.times[first],
-        on_roads=None if groups.on_roads is None else groups.on_roads[first],
+    sizes = np.bincount(labels).tolist()
+    held = None if people is None else subjects_per_group(labels, people).tolist()
+    totals = Totals(
+        n=len(labels),
+        groups=len(keys),
+        lines=len(lines),
+        points=lines.shape[1],
+        rows=rows,
+        people=None if people is None else len(np.unique(people)),
+        least=min(held or sizes),
+        slid=groups.slid,
+        on_roads=None if groups.on_roads is None else int(groups.on_roads[first].sum()),
+        departures=None if times is None else times[:, :1],
     )
-    report = _reported(plan, distinct, figures, origin, people, keys, rows)
+    report = report_of(plan, origin, totals, figures)
+    alignment = report.alignment
+    if alignment is not None and groups.starts is not None:
+        alignment = structs.replace(alignment, starts=groups.starts[released].tolist())
 
-    order = in_order(distinct.lines, distinct.times)
+    report = structs.replace(
+        report,
+        alignment=alignment,
+        suppressed=None if released.all() else Suppressed(np.flatnonzero(~released).tolist()),
+        sizes=sizes,
+        subjects_per_group=held,
+        labels=labels.tolist(),
+        line_keys=keys.tolist(),
+    )
+    order = in_order(lines, times)
     return DistinctLines(
-        distinct.lines[order],
-        None if distinct.times is None else distinct.times[order],
+        lines[order],
+        None if times is None else times[order],
         copies[order],
-        _released_words(plan, report),
+        released_words(plan, report),
         report,
     )
 
 
-def _reported(
-    plan: Plan,
-    distinct: GroupLines,
-    figures: Figures,
-    origin: Provenance,
-    people: Ints | None,
-    keys: Ints,
-    rows: Rows,
-) -> Report:
-    """Fill the report of a release, of which each different line is here once."""
-    released = distinct.labels >= 0
-    labels = distinct.labels[released]
-    sizes = np.bincount(labels).tolist()
-    held = None if people is None else subjects_per_group(labels, people).tolist()
-    known = plan.counted(people) is not None
+class Totals(NamedTuple):
+    """What is counted of all lines of a release."""
+
+    n: int  # trajectories that are released
+    groups: int
+    lines: int  # different ones
+    points: int  # of a line
+    rows: Rows
+    people: int | None  # None if nothing is known of them
+    least: int  # people, or trajectories where people are not known, in a group
+    slid: int  # windows that are not where they were
+    on_roads: int | None  # lines; None where no roads are followed
+    departures: Floats | None  # of each line, or of one or two in each hour, (l, 1)
+
+
+def report_of(plan: Plan, origin: Provenance, totals: Totals, figures: Figures) -> Report:
+    """Report all but what is known of each trajectory, or each group, by itself."""
+    known = totals.people is not None and not plan.release.as_published
     length = figures.errors["length"]
     return Report(
         notice=_notice(plan, origin, known=known),
         unit=origin.unit,
-        n=len(labels),
+        n=totals.n,
         k=plan.k,
         counted="subjects" if known else "records",
         as_published=plan.release.as_published,
-        groups=len(keys),
-        lines=len(distinct.lines),
-        points=distinct.lines.shape[1],
-        rows=rows,
+        groups=totals.groups,
+        lines=totals.lines,
+        points=totals.points,
+        rows=totals.rows,
         source=origin.source,
         subjects_merged=origin.merged,
-        attribution=_attribution(origin, distinct),
+        attribution=OSM_ATTRIBUTION if totals.on_roads else origin.attribution,
         versions=versions(),
         key_fingerprint=None if plan.key is None else fingerprint(plan.key),
         width=None if figures.widths is None else figures.widths.places,
@@ -163,41 +189,30 @@ def _reported(
         displacement=figures.errors["displacement"],
         curve_distance=CurveDistance(figures.errors["to_line"], figures.errors["to_way"]),
         length=Length(length.mean, length.median),
-        times=_times(plan, distinct, figures),
-        alignment=_alignment(distinct, released),
+        times=_times(plan, totals, figures),
+        alignment=Alignment(totals.slid / totals.n) if totals.slid else None,
         mended=figures.mended,
         distinct_ends=plan.release.distinct_ends,
-        suppressed=None if released.all() else Suppressed(np.flatnonzero(~released).tolist()),
         search=asdict(plan.search),
-        sizes=sizes,
-        people=None if people is None else len(np.unique(people)),
-        subjects_per_group=held,
-        largest_share=None if plan.release.as_published else 1.0 / min(held or sizes),
-        labels=labels.tolist(),
-        line_keys=keys.tolist(),
-        roads=_roads(plan, distinct),
+        people=totals.people,
+        largest_share=None if plan.release.as_published else 1.0 / totals.least,
+        labels=[],
+        roads=_roads(plan, totals),
     )
 
 
-def _attribution(origin: Provenance, distinct: GroupLines) -> str | None:
-    """Return the line that must be shown with a release: of its data, or of the roads below it."""
-    on_roads = distinct.on_roads is not None and distinct.on_roads.any()
-    return OSM_ATTRIBUTION if on_roads else origin.attribution
-
-
-def _roads(plan: Plan, distinct: GroupLines) -> Roads | None:
+def _roads(plan: Plan, totals: Totals) -> Roads | None:
     """Report how many lines were laid on roads, where that was asked for."""
-    if plan.roads is None or distinct.on_roads is None:
+    if plan.roads is None or totals.on_roads is None:
         return None
-    on_roads = int(distinct.on_roads.sum())
-    as_they_were = len(distinct.on_roads) - on_roads
-    return Roads(keep_off=plan.roads.keep_off, on_roads=on_roads, as_they_were=as_they_were)
+    as_they_were = totals.lines - totals.on_roads
+    return Roads(keep_off=plan.roads.keep_off, on_roads=totals.on_roads, as_they_were=as_they_were)
 
 
-def _times(plan: Plan, distinct: GroupLines, figures: Figures) -> Times | None:
+def _times(plan: Plan, totals: Totals, figures: Figures) -> Times | None:
     """Report how times are released, and how far off they are."""
     timing = plan.timing
-    if timing is None or distinct.times is None:
+    if timing is None or totals.departures is None:
         return None
     clock = timing.clock
     widths = figures.widths
@@ -208,20 +223,12 @@ def _times(plan: Plan, distinct: GroupLines, figures: Figures) -> Times | None:
         minute_worth=timing.minute_worth,
         departure_error=figures.errors["departure_error"],
         duration_error=figures.errors["duration_error"],
-        alone=HoursAlone(*timing.hours_alone(distinct.times)),
+        alone=HoursAlone(*timing.hours_alone(totals.departures)),
         widths=None if widths is None else TimeWidths(widths.departures, widths.elapsed),
     )
 
 
-def _alignment(distinct: GroupLines, released: Bools) -> Alignment | None:
-    """Report where windows are that slid on their tracks; None if none did."""
-    if distinct.starts is None or not distinct.slid:
-        return None
-    starts = distinct.starts[released].tolist()
-    return Alignment(distinct.slid / len(starts), starts)
-
-
-def _released_words(plan: Plan, report: Report) -> dict[str, str | None]:
+def released_words(plan: Plan, report: Report) -> dict[str, str | None]:
     """Return what a released file says of itself, and nothing else."""
     source = report.attribution
     words = {"attribution": marked(source) if plan.release.as_published else source}
