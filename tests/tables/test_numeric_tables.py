@@ -17,13 +17,13 @@ from real_data import CLASSIC, DATASETS, LEFT_OUT
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.tables.table_check import check_table
-from trajanon.tables.tables import MicroaggregatedTable, microaggregate_table
+from trajanon.tables.tables import MicroaggregatedTable, microaggregate_table, write_draft
 
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}
 
 
 def write(result: MicroaggregatedTable, path: Path) -> Path:
-    result.write_draft(path)
+    write_draft(result, path)
     return path
 
 

@@ -66,7 +66,7 @@ def microaggregate(
     from trajanon.cli.progress_bars import bars
     from trajanon.common.atomic_output import replacing
     from trajanon.tables.table_files import check_table_format
-    from trajanon.tables.tables import microaggregate_table
+    from trajanon.tables.tables import microaggregate_table, write_draft
 
     check_table_format(out)
     with bars() as progress, replacing(out, inputs=[file], public=[out]) as (draft,):
@@ -87,7 +87,7 @@ def microaggregate(
                 progress=progress,
                 **search,
             )
-        result.write_draft(draft)
+        write_draft(result, draft)
 
     report = result.report
     if as_json:

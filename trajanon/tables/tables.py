@@ -117,32 +117,34 @@ class MicroaggregatedTable:
         kind = frame[name].dtype
         return pd.Series(means).astype(kind).array if pd.api.types.is_numeric_dtype(kind) else means
 
-    def write_draft(self, draft: Path) -> None:
-        """Write the table where somebody else moves it into place."""
-        separator = self._source.table.separator
-        if draft.suffix.lower() == ".parquet":
-            self.table.to_parquet(draft, index=False)
-        elif separator is None:
-            self.table.to_csv(draft, index=False)
-        else:
-            texts = {name: self._source.cells(name).tolist() for name in self._written}
-            for name, means in self._means.items():
-                texts[name] = number_texts(means, self._source.table.numbers(name))
-            texts |= {name: numbers.tolist() for name, numbers in self._group_column.items()}
-            with draft.open("w", encoding="utf-8", newline="") as file:
-                writer = csv.writer(file, delimiter=separator, lineterminator="\n")
-                writer.writerow(texts)
-                writer.writerows(zip(*texts.values(), strict=True))
 
-        # The file is looked at as it was written.
-        written = read_table(draft)
-        columns = [written.columns[name] for name in self.report["columns"]]
-        rarest = occurrences(combinations_of(columns, written.separator)).min()
-        if rarest < self.report["k"]:
-            raise TrajanonError(
-                f"nothing was written: a row of the microaggregated columns occurs {rarest} times "
-                f"as written, and k is {self.report['k']}; please report it"
-            )
+def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
+    """Write the table where somebody else moves it into place."""
+    source = result._source
+    separator = source.table.separator
+    if draft.suffix.lower() == ".parquet":
+        result.table.to_parquet(draft, index=False)
+    elif separator is None:
+        result.table.to_csv(draft, index=False)
+    else:
+        texts = {name: source.cells(name).tolist() for name in result._written}
+        for name, means in result._means.items():
+            texts[name] = number_texts(means, source.table.numbers(name))
+        texts |= {name: numbers.tolist() for name, numbers in result._group_column.items()}
+        with draft.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+            writer.writerow(texts)
+            writer.writerows(zip(*texts.values(), strict=True))
+
+    # The file is looked at as it was written.
+    written = read_table(draft)
+    columns = [written.columns[name] for name in result.report["columns"]]
+    rarest = occurrences(combinations_of(columns, written.separator)).min()
+    if rarest < result.report["k"]:
+        raise TrajanonError(
+            f"nothing was written: a row of the microaggregated columns occurs {rarest} times "
+            f"as written, and k is {result.report['k']}; please report it"
+        )
 
 
 @takes_settings(Settings, *METHOD_PARAMETERS)
