@@ -6,12 +6,12 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from trajanon.common.arrays import Bools, Ints, dense
+from trajanon.common.arrays import Bools, Column, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 
@@ -180,7 +180,7 @@ class Numbered(NamedTuple):
     merged: Merged
 
 
-def column_of(values: ArrayLike | Sequence[object]) -> NDArray[Any]:
+def column_of(values: ArrayLike | Sequence[object]) -> Column:
     """Return values as an array; of a list, each as it is: 1 and "1" stay two."""
     if hasattr(values, "dtype"):
         return np.asarray(values)
@@ -227,12 +227,13 @@ def names_merged(names: Sequence[str], keys: Sequence[str]) -> int:
     return len(named) - len({*keys} - {""})
 
 
-def text_of_subject(value: Any) -> str:
+def text_of_subject(value: object) -> str:
     """Write what tells a subject as a name; 7 and 7.0 alike."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
-    is_whole = isinstance(value, float) and value.is_integer()
-    return str(int(value) if is_whole else value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
 
 
 class Nameless(NamedTuple):
