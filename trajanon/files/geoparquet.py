@@ -15,7 +15,7 @@ from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import parsed
 from trajanon.common.number_text import number_of
 from trajanon.files import arrow
-from trajanon.files.release_lines import COUNTED, Layout, Lines, ReleaseFormat
+from trajanon.files.release_contents import COUNTED, Layout, Lines, ReleaseFormat
 from trajanon.trajectories.trajectories import TrajectoryRows
 
 if TYPE_CHECKING:
