@@ -268,9 +268,7 @@ class _Index:
         self._sorted = keys[self._order]
 
     def _keys(self, where: Floats, kind: Ints) -> Hashes:
-        # A little wider, as rows of squares are not straight.
-        square = cells(where, 2.01 * self._reach).astype(np.float64)
-        return hashes_of(square, kind.astype(np.float64))
+        return hashes_of(_squares(where, self._reach), kind.astype(np.float64))
 
     @property
     def crowd(self) -> Ints:
@@ -282,13 +280,7 @@ class _Index:
 
     def near(self, where: Floats, kind: Ints, metres: Floats) -> tuple[Ints, Ints]:
         """Find the places of a kind near others, up to the reach: which of these, and which."""
-        # A square around each of them lies in one to four of the index.
-        north = self._reach / DEGREE
-        east = north / np.maximum(np.cos(np.radians(where[:, 0])), 1e-3)
-        corners = [
-            self._keys(where + np.column_stack([up * north + 0.0 * east, right * east]), kind)
-            for up, right in product((-1.0, 1.0), repeat=2)
-        ]
+        corners = [self._keys(corner, kind) for corner in _corners(where, self._reach)]
         keys = np.sort(corners, axis=0)
         is_new = np.append(np.full((1, len(kind)), True), keys[1:] != keys[:-1], axis=0)
         keys, row = keys[is_new], np.nonzero(is_new)[1]
@@ -301,6 +293,19 @@ class _Index:
         place = self._order[np.repeat(first, count) + _ranks(count)]
         is_near = np.hypot(*_metres(where[row], self._where[place]).T) <= metres[row]
         return row[is_near], place[is_near]
+
+
+def _squares(where: Floats, reach: float) -> Floats:
+    """Number squares as wide as what is within reach of a place; a little more, for rounding."""
+    return cells(where, 2.01 * reach).astype(np.float64)
+
+
+def _corners(where: Floats, reach: float) -> list[Floats]:
+    """Return the corners of squares around places: each square lies in the four of its corners."""
+    north = reach / DEGREE
+    east = north / np.maximum(np.cos(np.radians(where[:, 0])), 1e-3)
+    diagonals = (np.column_stack([np.full(len(east), north), side * east]) for side in (-1.0, 1.0))
+    return [where + way * diagonal for diagonal in diagonals for way in (-1.0, 1.0)]
 
 
 def _near_in_time(known: _Known) -> Ints:
@@ -416,17 +421,25 @@ def _alike_without_times(recorded: _Recorded) -> Ints:
 
     timed = np.flatnonzero(comparable & (recorded.fixes > 0))
     candidates = np.concatenate([untimed[first], timed])
-    places = recorded.signs / _DIGITS
-    index = _Index(places[candidates, 0], recorded.points[candidates], NARROW)
     untimed = untimed[first]
+    places = recorded.signs / _DIGITS
+
+    def kind(recordings: Ints, end: Floats) -> Ints:
+        """Number the squares where recordings of as many points end."""
+        points = recorded.points[recordings].astype(np.float64)
+        return hashes_of(points, _squares(end, NARROW)).astype(np.int64)
+
+    index = _Index(places[candidates, 0], kind(candidates, places[candidates, -1]), NARROW)
     reach = np.full(len(untimed), NARROW)
     for sought in (places, places[:, ::-1]):
-        row, near = index.near(sought[untimed, 0], recorded.points[untimed], reach)
-        pairs = np.column_stack([untimed[row], candidates[near]])
-        pairs = pairs[recorded.subject[pairs[:, 0]] != recorded.subject[pairs[:, 1]]]
-        off = _metres(sought[pairs[:, 0]], places[pairs[:, 1]])
-        pairs_found.append(pairs[(np.hypot(off[..., 0], off[..., 1]) <= NARROW).all(axis=1)])
-    return np.concatenate(pairs_found)
+        for corner in _corners(sought[untimed, -1], NARROW):
+            row, near = index.near(sought[untimed, 0], kind(untimed, corner), reach)
+            pairs = np.column_stack([untimed[row], candidates[near]])
+            pairs = pairs[recorded.subject[pairs[:, 0]] != recorded.subject[pairs[:, 1]]]
+            off = _metres(sought[pairs[:, 0]], places[pairs[:, 1]])
+            is_same = (np.hypot(off[..., 0], off[..., 1]) <= NARROW).all(axis=1)
+            pairs_found.append(pairs[is_same])
+    return np.unique(np.concatenate(pairs_found), axis=0)
 
 
 def _ranks(count: Ints) -> Ints:

@@ -24,7 +24,7 @@ from trajanon.extract.trace import Trace
 from trajanon.trajectories.subjects import key_of, spelled
 
 FIRST = 100_000  # rows at the beginning of a table by which it is judged
-HELD = 2_000_000  # rows that are held in memory; more are put into a file
+HELD = 1_000_000  # rows that are held in memory; more are put into a file
 
 _MARKED = np.inf  # latitude of a row that is marked as not valid: its time alone is used
 
