@@ -10,10 +10,10 @@ from trajanon.evaluation.publisher import markdown
 
 
 def rendered(template: str, **values: Any) -> str:
-    """Fill in a template of this folder; only HTML is escaped."""
+    """Fill in a template of this folder; only Markdown is not escaped."""
     environment = Environment(
         loader=PackageLoader("trajanon.evaluation.page", ""),
-        autoescape=select_autoescape(["html"]),
+        autoescape=select_autoescape(["html", "svg"]),
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
