@@ -54,7 +54,14 @@ def read_any(path: Path, points: int) -> Recordings:
             release = trajanon.read_release(path)
             if release.points.shape[1] == points:
                 return Recordings.of(release, clock_of(release))
-    return recorded(path, points)[0]
+    try:
+        return recorded(path, points)[0]
+    except TrajanonError as error:
+        try:
+            trips = trajanon.read_trajectories(path)  # the originals, as if they were a release
+        except TrajanonError:
+            raise error from None
+        return Recordings.of(trips, None)
 
 
 def _is_ours(path: Path) -> bool:
@@ -119,21 +126,26 @@ def at_equal_shares(vertices: Floats, time: Floats, first: Ints, points: int) ->
     return places
 
 
-def run_method(command: str, trips: Trajectories, out: Path) -> None:
-    """Run a command that publishes trips: {in} is a Parquet file of points, {out} what it writes.
+def write_points(path: Path, trips: Trajectories) -> None:
+    """Write trips for a method of strangers: a Parquet file with a row a point.
 
     Its columns are id, lat and lon and, where they are known, subject and time; ids are whole
     numbers from 0 on, by which rows of the release can be matched.
     """
     import pandas as pd
 
+    table = trips.to_dataframe().rename(columns={"trajectory": "id"})
+    table = table.drop(columns="trace", errors="ignore")
+    if "time" in table:
+        table["time"] = pd.to_datetime(table["time"], unit="s", utc=True)
+    table.to_parquet(path, index=False)
+
+
+def run_method(command: str, trips: Trajectories, out: Path) -> None:
+    """Run a command that publishes trips: {in} is a file of their points, {out} what it writes."""
     with TemporaryDirectory() as folder:
-        table = trips.to_dataframe().rename(columns={"trajectory": "id"})
-        table = table.drop(columns="trace", errors="ignore")
-        if "time" in table:
-            table["time"] = pd.to_datetime(table["time"], unit="s", utc=True)
         given = Path(folder) / "trips.parquet"
-        table.to_parquet(given, index=False)
+        write_points(given, trips)
         words = [
             word.replace("{in}", str(given)).replace("{out}", str(out))
             for word in shlex.split(command)

@@ -79,6 +79,8 @@ def evaluate(
     check_page(out, "an evaluation")
 
     originals, released = given[:2]
+    if _has_report(originals):
+        raise BadInput(f"{originals} is a release: name the trajectories it was made of first")
     is_ours = len(given) == 2 and (not released.exists() or _has_report(released))
     if not is_ours:
         if curve is not None or holdout or publisher is not None:

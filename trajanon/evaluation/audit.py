@@ -333,7 +333,7 @@ def page_of(audits: Sequence[Audit]) -> str:
 
 def figure_of(audits: Sequence[Audit]) -> str:
     """Draw errors of tasks beside the best attack, a panel for each task."""
-    return rendered("comparison_figure.svg", **_shown(audits))
+    return rendered("comparison_figure.html", **_shown(audits))
 
 
 def _shown(audits: Sequence[Audit]) -> dict[str, Any]:

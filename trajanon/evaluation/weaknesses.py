@@ -20,6 +20,7 @@ WeaknessName = Literal[
 SAME = 1.5  # metres: two points written with five decimals are one
 PIECE = 4  # points of an original in a row that make a piece of it
 _NEARER = 0.75  # share of pairs from which on ids or the order tell which row is whose; 0.5: none
+_FEWEST = 10  # rows of which an order can be told
 _ORDERED = 0.5  # rank correlation from which on rows follow the order of the originals
 _FEW_SMALL = 0.02  # share of lines that may be small among those of a k-anonymous release
 _MOST = 0.1  # share of lines that may have fewer rows than what counts as its k
@@ -139,7 +140,7 @@ def _follows(trips: Recordings, release: Recordings, nearest: Ints) -> bool:
     n = len(release.points)
     if n == len(trips.points) and _belong(trips.points, release.points):
         return True
-    return n > 2 and bool(spearmanr(np.arange(n), nearest).statistic > _ORDERED)
+    return n >= _FEWEST and bool(spearmanr(np.arange(n), nearest).statistic > _ORDERED)
 
 
 def _named(originals: Originals, release: Recordings) -> int:
@@ -149,7 +150,7 @@ def _named(originals: Originals, release: Recordings) -> int:
         original = np.array([place.get(name, -1) for name in release.names])
         rows = np.flatnonzero(original >= 0)
         points = originals.recordings.points[original[rows]]
-        if len(rows) > 1 and _belong(points, release.points[rows]):
+        if _belong(points, release.points[rows]):
             return len(rows)
     return 0
 
@@ -159,4 +160,4 @@ def _belong(points: Floats, lines: Floats) -> bool:
     scale = metres_of_degrees(lines[..., 0].mean())
     drawn = lines[np.random.default_rng(0).permutation(len(lines))]
     own, other = ((((points - rows) * scale) ** 2).sum(axis=(1, 2)) for rows in (lines, drawn))
-    return len(points) > 2 and float(((own < other) + 0.5 * (own == other)).mean()) > _NEARER
+    return len(points) >= _FEWEST and float(((own < other) + 0.5 * (own == other)).mean()) > _NEARER

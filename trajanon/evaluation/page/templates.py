@@ -10,10 +10,10 @@ from trajanon.evaluation.publisher import markdown
 
 
 def rendered(template: str, **values: Any) -> str:
-    """Fill in a template of this folder; only Markdown is not escaped."""
+    """Fill in a template of this folder; only HTML is escaped."""
     environment = Environment(
         loader=PackageLoader("trajanon.evaluation.page", ""),
-        autoescape=select_autoescape(["html", "svg"]),
+        autoescape=select_autoescape(["html"]),
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
