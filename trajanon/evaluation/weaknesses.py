@@ -157,7 +157,9 @@ def _named(originals: Originals, release: Recordings) -> int:
 
 def _belong(points: Floats, lines: Floats) -> bool:
     """Check whether trips are nearer to their lines than to others drawn at random."""
+    if len(points) < _FEWEST:
+        return False
     scale = metres_of_degrees(lines[..., 0].mean())
     drawn = lines[np.random.default_rng(0).permutation(len(lines))]
     own, other = ((((points - rows) * scale) ** 2).sum(axis=(1, 2)) for rows in (lines, drawn))
-    return len(points) >= _FEWEST and float(((own < other) + 0.5 * (own == other)).mean()) > _NEARER
+    return float(((own < other) + 0.5 * (own == other)).mean()) > _NEARER
