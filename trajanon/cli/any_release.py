@@ -12,8 +12,8 @@ import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.evaluation.recordings import Originals, Recordings
+from trajanon.files.release_contents import clock_of
 from trajanon.files.release_formats import RELEASE_FORMATS, read_as_found
-from trajanon.files.release_lines import clock_of
 from trajanon.trajectories.trajectories import Trajectories
 
 POINTS = 30  # of originals that are no trajectories yet

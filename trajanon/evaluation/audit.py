@@ -20,7 +20,7 @@ from trajanon.evaluation.page.templates import rendered
 from trajanon.evaluation.recordings import Originals, Recordings
 from trajanon.evaluation.tasks import TASKS, task_errors
 from trajanon.evaluation.weaknesses import Weakness, weaknesses
-from trajanon.files.release_lines import line_numbers
+from trajanon.files.release_contents import line_numbers
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.release.originals import matched
 from trajanon.release.report import Report

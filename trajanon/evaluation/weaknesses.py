@@ -10,7 +10,7 @@ from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.number_text import number_of
 from trajanon.evaluation.attacks.inference import nearest_line
 from trajanon.evaluation.recordings import Originals, Recordings
-from trajanon.files.release_lines import line_numbers, out_of_order
+from trajanon.files.release_contents import line_numbers, out_of_order
 from trajanon.trajectories.geodesy import metres_of_degrees
 
 WeaknessName = Literal[
