@@ -193,6 +193,7 @@ def report_of(plan: Plan, origin: Provenance, totals: Totals, figures: Figures) 
         alignment=Alignment(totals.slid / totals.n) if totals.slid else None,
         mended=figures.mended,
         distinct_ends=plan.release.distinct_ends,
+        leave_out=plan.release.leave_out,
         search=asdict(plan.search),
         people=totals.people,
         largest_share=None if plan.release.as_published else 1.0 / totals.least,

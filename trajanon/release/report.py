@@ -111,11 +111,25 @@ class GroupsInOnePlace(_Counts, frozen=True):
     left: Whole = 0
 
 
+class WorstGroups(_Counts, frozen=True):
+    """Trajectories left out with their groups, and the bias of that: what is missing of what."""
+
+    groups: Whole = 0
+    trajectories: Whole = 0
+    longest: Whole = 0  # of the longest tenth
+    of_longest: Whole = 0
+    shorter: Whole = 0  # of the shorter half
+    of_shorter: Whole = 0
+    metres: Whole = 0
+    of_metres: Whole = 0
+
+
 class Mended(_Counts, frozen=True):
     """How many groups were mended, or are left as they are, by what was wrong."""
 
     wide: WideGroups = WideGroups()
     one_place: GroupsInOnePlace = GroupsInOnePlace()
+    worst: WorstGroups = WorstGroups()
 
 
 class Suppressed(Struct, frozen=True):
@@ -212,6 +226,7 @@ class Report(Struct, frozen=True, kw_only=True):
     alignment: Alignment | None = None
     mended: Mended | None = None
     distinct_ends: Whole = 2  # places that a line needs at each end
+    leave_out: Finite = 0.0  # percent of the trajectories, in whole groups
     suppressed: Suppressed | None = None
     search: dict[str, str | Whole | None] = {}  # options of the search
     sizes: list[Whole] = []
