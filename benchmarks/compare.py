@@ -70,7 +70,7 @@ class Row(NamedTuple):
 
 def of_sample(_: Path) -> Data:
     """Read the bundled sample."""
-    return Data("the sample", whole(extract(sample(), "madrid")))
+    return Data("The sample", whole(extract(sample(), "madrid")))
 
 
 def of_commuters(_: Path) -> Data:
@@ -79,7 +79,7 @@ def of_commuters(_: Path) -> Data:
         path = Path(folder) / "commuters.csv"
         script = HERE.parent / "data/generator/commuters.py"
         subprocess.run([sys.executable, script, path, *COMMUTERS], check=True, capture_output=True)
-        return Data("drawn commuters", whole(extract(path, "madrid")))
+        return Data("Drawn commuters", whole(extract(path, "madrid")))
 
 
 def of_geolife(folder: Path) -> Data:
@@ -197,19 +197,16 @@ def measured(data: Data, methods: dict[str, str], *, members: bool) -> Iterator[
 
 
 def cell(figure: Estimate | None) -> str:
-    """Write a figure in percent with its interval, and a dash where there is none."""
+    """Write a figure in percent with half its interval, and a dash where there is none."""
     if figure is None:
         return "–"
-    value, low, high = (
-        f"{100.0 * part:.2g}" if part < 0.1 else f"{100 * part:.0f}" for part in figure
-    )
-    return f"{value} ({low}–{high})"
+    half = 50.0 * (figure.high - figure.low)
+    return f"{100.0 * figure.value:.0f}±{half:.0f}"
 
 
 def table_of(rows: list[Row]) -> str:
-    """Write protection and worth of each method side by side, in percent."""
-    head = ["", *SHOWN, *TASKS, "people", "s"]
-    lines = [head, ["---"] * len(head)]
+    """Write protection and worth of each method side by side; without columns of dashes."""
+    lines = [["", *SHOWN, *TASKS, "people", "s"]]
     for row in rows:
         if row.audit is None:
             continue
@@ -217,10 +214,13 @@ def table_of(rows: list[Row]) -> str:
         protection = [cell(found.chances[attack]) for attack in SHOWN]
         people = "–" if found.fewest_people is None else f"{found.fewest_people}"
         worth = [cell(found.errors[task]) for task in TASKS]
-        lines.append([row.name, *protection, *worth, people, f"{row.seconds:.2g}"])
-    text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    missing = [f"{row.name} ({row.problem[:80]})" for row in rows if row.audit is None]
-    return text + (f"\nNot measured: {'; '.join(missing)}.\n" if missing else "")
+        lines.append([row.name, *protection, *worth, people, f"{row.seconds:.1f}"])
+
+    columns = [column for column in zip(*lines, strict=True) if set(column[1:]) != {"–"}]
+    head, *others = zip(*columns, strict=True)
+    text = "".join(f"|{'|'.join(line)}|\n" for line in [head, ["---"] * len(head), *others])
+    missing = [row.name for row in rows if row.audit is None]
+    return text + (f"\nNot run or not installed: {'; '.join(missing)}.\n" if missing else "")
 
 
 def compare(
@@ -246,7 +246,7 @@ def compare(
             rows.append(row)
         figure = page.with_name(f"{page.stem}-{name}.svg")
         figure.write_text(figure_of([row.audit for row in rows if row.audit is not None]))
-        title = f"### {data.title.capitalize()}, {len(data.trips):,} trips"
+        title = f"### {data.title}, {len(data.trips):,} trips"
         texts.append(f"{title}\n\n{table_of(rows)}\n![Errors and attacks]({figure.name})\n")
     before, after = page.read_text("utf-8").split(BEGIN)
     page.write_text(f"{before}{BEGIN}{chr(10).join(texts)}{END}{after.split(END)[1]}", "utf-8")
