@@ -99,6 +99,13 @@ def _is_zone(head: TableHead, name: str) -> bool:
     return are_zones(column.coded.values)
 
 
+def _are_gps_seconds(head: TableHead, name: str) -> bool:
+    """Return whether numbers count from 1980, or from the beginning of a week beside them."""
+    values = head.columns[name].numbers
+    has_week = any(plain(other_name) in USUAL["gps_week"] for other_name in head.columns)
+    return bool((values >= 0.0).any()) and (has_week or may_be_gps_seconds(values))
+
+
 def _orders(*, gapless: bool) -> Test:
     return lambda head, name: head.numbers_points(name, gapless=gapless)
 
@@ -150,7 +157,7 @@ ROLES: Mapping[str, Role] = {
         Role(
             "gps_seconds",
             "gps_seconds gps_sec gps_tow tow time_of_week gps_sow",
-            fits=lambda head, name: bool((head.columns[name].numbers >= 0.0).any()),
+            fits=_are_gps_seconds,
         ),
         Role(
             "time",

@@ -192,10 +192,10 @@ def _trees(stream: Stream, name: str, root_name: str) -> Iterator[Element]:
         content = io.BytesIO(stream.read())
         for growing_root in XmlDocument(content.read, name).growing(levels=0):
             root = growing_root
-    except DAMAGED as error:
-        raise FileProblem(f"cannot read {name} to its end ({error}): copy it again") from error
     except FileProblem as error:
         problem = error
+    except DAMAGED as error:
+        raise FileProblem(f"cannot read {name} to its end ({error}): copy it again") from error
 
     if root is None or root.tag != root_name:
         tag = "nothing" if root is None else f"<{root.tag}>"

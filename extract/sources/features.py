@@ -33,7 +33,9 @@ POINTS_BESIDE = "points beside lines"
 LINES_BESIDE = "lines beside points"
 
 # Where Moving Features, and converters from GPX to GeoJSON, put the times of points.
-TIMES_OF_POINTS = ("datetimes", "coordTimes", "times", "coordinateProperties")
+TIMES_OF_POINTS = (
+    *("datetimes", "coordTimes", "times", "coordinateProperties", "coordinateProperties.times"),
+)
 MEASURE = "M"  # the times of points that stand beside their coordinates
 
 _WIDEST = 90.0  # degrees: no trip is as wide, and no line with one wrong place narrower
@@ -47,8 +49,12 @@ def traces_of_features(
     reading: Reading,
     *,
     sorted_by_place: bool = False,
+    nested: bool = False,
 ) -> Iterator[Trace]:
-    """Read features, geometries or None and their attributes; a system is what pyproj takes."""
+    """Read features, geometries or None and their attributes; a system is what pyproj takes.
+
+    Names of attributes may be nested: those of objects, with dots between them.
+    """
     if not columns.columns.is_unique:
         twice = columns.columns[columns.columns.duplicated()][0]
         raise BadInput(f"the column {twice!r} appears twice in {reading.what}: rename one of them")
@@ -78,7 +84,7 @@ def traces_of_features(
     measures = _times_of_measures(lines)
     if points:
         rows = pd.DataFrame({"lat": lat, "lon": lon}, columns.index)
-        yield from _of_points(rows, columns, measures, reading, sorted_by_place)
+        yield from _of_points(rows, columns, measures, reading, sorted_by_place, nested)
     else:
         _, part = shapely.get_coordinates(lines, return_index=True)
         yield from _of_lines(lat, lon, (line, part), columns, measures, reading)
@@ -102,13 +108,14 @@ def _of_points(
     measures: Floats | None,
     reading: Reading,
     sorted_by_place: bool,
+    nested: bool,
 ) -> Iterator[Trace]:
     """Read points, their coordinates in rows, as a table of points."""
     if measures is not None and not _are_timed(columns):
         columns = columns.assign(**{MEASURE: measures})
         reading = reading.with_columns(time=MEASURE)
 
-    column_of = used_columns(list(columns), columns[:FIRST], reading, geometry=True)
+    column_of = used_columns(list(columns), columns[:FIRST], reading, geometry=True, nested=nested)
     if sorted_by_place and "time" not in column_of:
         way_out = "say `columns` time=..., or write it without an index (SPATIAL_INDEX=NO)"
         raise BadInput(

@@ -26,7 +26,7 @@ from trajanon.common.inputs import (
 )
 from trajanon.common.number_text import number_of
 from trajanon.extract.sources.column_roles import known_as, plain
-from trajanon.extract.sources.columns import is_row, named_columns, used_columns
+from trajanon.extract.sources.columns import is_row, used_columns
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
@@ -41,7 +41,7 @@ from trajanon.extract.sources.streams import (
     check_ratio,
 )
 from trajanon.extract.trace import Trace
-from trajanon.files.arrow import frame
+from trajanon.files.arrow import frame, refuse_doubles
 from trajanon.files.arrow import reading as read_errors
 
 PARQUET = b"PAR1"
@@ -135,40 +135,34 @@ def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
             check_ratio(POINT * file.metadata.num_rows, path.stat().st_size)
             schema, names = file.schema_arrow, file.schema_arrow.names
 
-        flat = [
-            field.name
-            for field in schema
-            if not pa.types.is_nested(field.type) and names.count(field.name) == 1
-        ]
-        column_of = named_columns(names, reading)
-        for name in column_of.values():
-            if name not in flat:
-                why_not = f"{schema.field(name).type}, not a value a row; name another in `columns`"
-                raise BadInput(f"the column {name!r} of {path} holds {why_not}")
-
-        place = column_of.get("place")
-        if place and pa.types.is_binary(schema.field(place).type):
-            with read_errors(path, POINTS):
-                table = file.read(columns=flat, use_threads=False)
-            geometry = shapely.from_wkb(table[place].to_numpy(), on_invalid="ignore")
-            attributes = frame(table.drop_columns([place]), path, integer_object_nulls=True)
-            yield from traces_of_features(geometry, attributes, None, reading)
-            return
+        refuse_doubles(schema, path)
+        flat = [field.name for field in schema if not pa.types.is_nested(field.type)]
 
         def chunks(columns: Sequence[str], size: int = _CHUNK) -> Iterator[pd.DataFrame]:
             with read_errors(path, POINTS):
                 for part in file.iter_batches(size, columns=list(columns), use_threads=False):
                     # As floats, long ids would become one.
-                    yield frame(part, path, date_as_object=False, integer_object_nulls=True)
+                    rows = _with_hex_places(part, reading)
+                    yield frame(rows, path, date_as_object=False, integer_object_nulls=True)
 
         begin: dict[str, pd.Series] = {}
         for name in flat:
             try:
                 begin[name] = next(chunks([name], FIRST), pd.DataFrame(columns=[name]))[name]
             except FileProblem:
-                if name in column_of.values():  # or it does not matter that it is damaged
-                    raise
+                if known_as(name) or name in reading.columns.values():
+                    raise  # else it does not matter that it is damaged
         yield from traces_of_table(names, pd.DataFrame(begin), chunks, reading)
+
+
+def _with_hex_places(batch: pa.RecordBatch, reading: Reading) -> pa.RecordBatch:
+    """Write WKB as texts, as databases do."""
+    for number, field in enumerate(batch.schema):
+        is_place = field.name == reading.columns.get("place") or "place" in known_as(field.name)
+        if is_place and pa.types.is_binary(field.type):
+            texts = [place and place.hex() for place in batch.column(number).to_pylist()]
+            batch = batch.set_column(number, field.name, pa.array(texts, pa.string()))
+    return batch
 
 
 class TableLayout(NamedTuple):
