@@ -2,6 +2,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -266,7 +267,10 @@ def test_without_locks_nobody_is_taken_for_dead(
     assert {path.name for path in states} == left
 
 
-def test_clean_keeps_what_is_at_work(run: Run, tmp_path: Path) -> None:
+def test_clean_keeps_what_is_at_work(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     killed(tmp_path)
     with replacing(tmp_path / "out.csv") as (draft,):
         answer = run("clean")

@@ -187,17 +187,13 @@ def read_trajectories(
         )
 
 
-def read_owners(
+def read_subjects(
     path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False
-) -> tuple[Ints | None, Ints | None, Mapping[str, Any]]:
-    """Read the subjects of trajectories, (n,), their runs, (n,), and their provenance."""
+) -> tuple[Ints | None, Mapping[str, Any]]:
+    """Read the subjects of trajectories, (n,), and their provenance."""
     with _opened(path) as file:
         owners = _owners(path, file, exact=subjects_exact)
-        run = None
-        if "track" in file.schema_arrow.names:
-            column = geoparquet.written_column(path, file, "run")
-            run = track_rows.whole_numbers("run", column)
-        return owners.subject, run, owners.counted_in(provenance_of(file.schema_arrow))
+        return owners.subject, owners.counted_in(provenance_of(file.schema_arrow))
 
 
 @contextmanager
@@ -239,15 +235,28 @@ def read_rows(
     where: object, file: ParquetParts, *, tracks: bool = True, times: bool = True
 ) -> tuple[Floats, Tracks | None, Floats | None]:
     """Read points, (n, m, 2); if wanted and known, what windows slide on; and times, (n, m)."""
+    points = _points(where, file)
+    tracks = tracks and holds_tracks(where, file.schema_arrow)
+    return points, *read_along(where, file, points, tracks=tracks, times=times)
+
+
+def holds_tracks(where: object, schema: Any) -> bool:
+    """Check whether windows may slide on tracks that stand in a file."""
+    return "track" in schema.names and "track" in geoparquet.described(schema, where)["columns"]
+
+
+def read_along(
+    where: object, file: ParquetParts, points: Floats, *, tracks: bool, times: bool
+) -> tuple[Tracks | None, Floats | None]:
+    """Read what windows slide on, if it is wanted; and the times of points, (n, m)."""
     schema = file.schema_arrow
     batches = partial(geoparquet.batches_of, file)
     names = {*schema.names} - (set() if times else {"track_times", "times"})
 
-    points = _points(where, file)
     runs = None
     when = None
     try:
-        if tracks and "track" in names & {*geoparquet.described(schema, where)["columns"]}:
+        if tracks:
             column = partial(geoparquet.written_column, where, file)
             runs = track_rows.read_tracks(column, batches, names, points)
 
@@ -258,7 +267,7 @@ def read_rows(
         raise BadInput(
             f"{where}: {error}; extract again, or leave out columns run, start and track"
         ) from None
-    return points, runs, when
+    return runs, when
 
 
 def read_marks(path: str | os.PathLike[str] | Folder) -> Hashes:

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, structs
 
 from trajanon.common.arrays import Bools, Floats, Ints, Metres, dense
 from trajanon.common.errors import BadInput, TrajanonError
@@ -142,27 +142,6 @@ class _LineRows(NamedTuple):
         return cls(keys, first, np.bincount(line_of[has_row]), account)
 
 
-class _Members(NamedTuple):
-    """Who is in the groups of a release."""
-
-    sizes: list[int]
-    people: int | None  # None if nothing is known of subjects
-    subjects_per_group: list[int] | None
-    largest_share: float | None  # of a person in the mean that is a line
-
-    @classmethod
-    def of(cls, labels: Ints, people: Ints | None, plan: Plan) -> "_Members":
-        """Count the members of groups, and the people among them."""
-        sizes = np.bincount(labels).tolist()
-        held = None if people is None else subjects_per_group(labels, people).tolist()
-        return cls(
-            sizes=sizes,
-            people=None if people is None else len(np.unique(people)),
-            subjects_per_group=held,
-            largest_share=None if plan.release.as_published else 1.0 / min(held or sizes),
-        )
-
-
 def finished(
     k: int,
     plan: Plan,
@@ -182,48 +161,88 @@ def finished(
         refuse_far(figures, k, unit_of(provenance))
 
     rows = _LineRows.of(groups, plan.release.rows, counted)
-    members = _Members.of(labels, people, plan)
-    report = _reported(k, plan, groups, figures, provenance, rows, members)
-
     lines = groups.lines[rows.first]
     times = None if groups.times is None else groups.times[rows.first]
+    sizes = np.bincount(labels).tolist()
+    held = None if people is None else subjects_per_group(labels, people).tolist()
+
+    totals = Totals(
+        n=len(labels),
+        groups=len(groups.lines),
+        lines=len(lines),
+        points=lines.shape[1],
+        rows=rows.account,
+        people=None if people is None else len(np.unique(people)),
+        least=min(held or sizes),
+        slid=groups.slid if groups.starts is not None else 0,
+        on_roads=None if groups.on_roads is None else int(groups.on_roads[rows.first].sum()),
+        departures=None if times is None else times[:, :1],
+    )
+    report = report_of(k, plan, provenance, totals, figures)
+    alignment = report.alignment
+    if alignment is not None and groups.starts is not None:
+        alignment = Alignment(alignment.slid, groups.starts[released].tolist())
+
+    report = structs.replace(
+        report,
+        alignment=alignment,
+        suppressed=None if released.all() else Suppressed(np.flatnonzero(~released).tolist()),
+        sizes=sizes,
+        subjects_per_group=held,
+        labels=labels.tolist(),
+        line_keys=rows.keys.tolist(),
+    )
     order = in_order(lines, times)
     return DistinctLines(
         lines[order],
         None if times is None else times[order],
         rows.copies[order],
-        _released_words(plan, figures.timing, report),
+        released_words(plan, figures.timing, report),
         report,
     )
 
 
-def _reported(
-    k: int,
-    plan: Plan,
-    groups: GroupLines,
-    figures: Figures,
-    provenance: Mapping[str, object],
-    rows: _LineRows,
-    members: _Members,
+class Totals(NamedTuple):
+    """What is counted of all lines of a release."""
+
+    n: int  # trajectories that are released
+    groups: int
+    lines: int  # different ones
+    points: int  # of a line
+    rows: Rows
+    people: int | None  # None if nothing is known of them
+    least: int  # people, or trajectories where people are not known, in a group
+    slid: int  # windows that are not where they were
+    on_roads: int | None  # lines; None where no roads are followed
+    departures: Floats | None  # of each line, or of one or two in each hour, (l, 1)
+
+
+def report_of(
+    k: int, plan: Plan, provenance: Mapping[str, object], totals: Totals, figures: Figures
 ) -> Report:
-    """Fill the report of a release."""
-    released = groups.labels >= 0
-    known = members.people is not None and not plan.release.as_published
+    """Report all but what is known of each trajectory, or each group, by itself."""
+    known = totals.people is not None and not plan.release.as_published
     length = figures.errors["length"]
+    roads = None
+    if plan.roads is not None and totals.on_roads is not None:
+        as_they_were = totals.lines - totals.on_roads
+        keep_off = plan.roads.keep_off
+        roads = Roads(keep_off=keep_off, on_roads=totals.on_roads, as_they_were=as_they_were)
+
     return Report(
         notice=_notice(plan, provenance, known=known),
         unit=unit_of(provenance),
-        n=int(released.sum()),
+        n=totals.n,
         k=k,
         counted="subjects" if known else "records",
         as_published=plan.release.as_published,
-        groups=len(groups.lines),
-        lines=len(rows.first),
-        points=groups.lines.shape[1],
-        rows=rows.account,
+        groups=totals.groups,
+        lines=totals.lines,
+        points=totals.points,
+        rows=totals.rows,
         source=source_of(provenance),
         subjects_merged=Merged.counted_in(provenance),
-        attribution=_attribution(provenance, groups),
+        attribution=_attribution(provenance, totals.on_roads),
         versions=versions(),
         key_fingerprint=None if plan.key is None else fingerprint(plan.key),
         width=None if figures.widths is None else figures.widths.places,
@@ -233,41 +252,31 @@ def _reported(
         displacement=figures.errors["displacement"],
         curve_distance=CurveDistance(figures.errors["to_line"], figures.errors["to_way"]),
         length=Length(length.mean, length.median),
-        times=_times(groups, figures, rows),
-        alignment=_alignment(groups, released),
+        times=_times(totals.departures, figures),
+        alignment=Alignment(totals.slid / totals.n) if totals.slid else None,
         mended=figures.mended,
         distinct_ends=plan.release.distinct_ends,
-        suppressed=None if released.all() else Suppressed(np.flatnonzero(~released).tolist()),
         search=asdict(plan.search),
-        labels=groups.labels[released].tolist(),
-        line_keys=rows.keys.tolist(),
-        roads=_roads(plan, groups, rows),
-        **members._asdict(),
+        people=totals.people,
+        largest_share=None if plan.release.as_published else 1.0 / totals.least,
+        labels=[],
+        roads=roads,
         **figures.details._asdict(),
     )
 
 
-def _attribution(provenance: Mapping[str, object], groups: GroupLines) -> str | None:
+def _attribution(provenance: Mapping[str, object], on_roads: int | None) -> str | None:
     """Return the line that must be shown with a release: of its data, or of the roads below it."""
-    if groups.on_roads is not None and groups.on_roads.any():
+    if on_roads:
         return OSM_ATTRIBUTION
     source = provenance.get("attribution")
     return None if source is None else str(source)
 
 
-def _roads(plan: Plan, groups: GroupLines, rows: _LineRows) -> Roads | None:
-    """Report how many lines were laid on roads, where that was asked for."""
-    if plan.roads is None or groups.on_roads is None:
-        return None
-    on_roads = int(groups.on_roads[rows.first].sum())
-    as_they_were = len(rows.first) - on_roads
-    return Roads(keep_off=plan.roads.keep_off, on_roads=on_roads, as_they_were=as_they_were)
-
-
-def _times(groups: GroupLines, figures: Figures, rows: _LineRows) -> Times | None:
+def _times(departures: Floats | None, figures: Figures) -> Times | None:
     """Report how times are released, and how far off they are."""
     timing = figures.timing
-    if timing is None or groups.times is None:
+    if timing is None or departures is None:
         return None
     clock = timing.clock
     widths = figures.widths
@@ -278,20 +287,12 @@ def _times(groups: GroupLines, figures: Figures, rows: _LineRows) -> Times | Non
         minute_worth=timing.minute_worth,
         departure_error=figures.errors["departure_error"],
         duration_error=figures.errors["duration_error"],
-        alone=HoursAlone(*timing.hours_alone(groups.times[rows.first])),
+        alone=HoursAlone(*timing.hours_alone(departures)),
         widths=None if widths is None else TimeWidths(widths.departures, widths.elapsed),
     )
 
 
-def _alignment(groups: GroupLines, released: Bools) -> Alignment | None:
-    """Report where windows are that slid on their tracks; None if none did."""
-    if groups.starts is None or not groups.slid:
-        return None
-    starts = groups.starts[released].tolist()
-    return Alignment(groups.slid / int(released.sum()), starts)
-
-
-def _released_words(plan: Plan, timing: Timing | None, report: Report) -> dict[str, str | None]:
+def released_words(plan: Plan, timing: Timing | None, report: Report) -> dict[str, str | None]:
     """Return what a released file says of itself, and nothing else."""
     source = report.attribution
     words = {"attribution": marked(source) if plan.release.as_published else source}
