@@ -215,7 +215,7 @@ def _take_out_incomplete(root: Element) -> None:
             return
         element = element[-1]
         if element.tag == "coordinates":
-            element.text = " ".join((element.text or "").split()[:-1])
+            element.text = " ".join(_places_of(element)[:-1])
 
 
 def _of_placemarks(root: Element, reading: Reading) -> list[Fix | None]:
@@ -232,9 +232,12 @@ def _of_placemarks(root: Element, reading: Reading) -> list[Fix | None]:
         tracks.append(None)
 
     for line in root.iterfind(".//LineString/coordinates"):
-        places = re.sub(r"\s*,\s*", ",", line.text or "").split()
-        lines += [*(_place(place.split(","), nan) for place in places), None]
+        lines += [*(_place(place.split(","), nan) for place in _places_of(line)), None]
     return tracks or _of_points(root) or lines
+
+
+def _places_of(line: Element) -> list[str]:
+    return re.sub(r"\s*,\s*", ",", line.text or "").split()
 
 
 def _of_points(element: Element) -> list[Fix | None]:
