@@ -1,9 +1,9 @@
 """Features that are points or lines -> traces."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import chain, compress
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,9 +24,8 @@ from trajanon.extract.sources.coordinates import (
 )
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.streams import OTHER_TIMES, Reading
-from trajanon.extract.sources.timestamps import TimeColumn, within
+from trajanon.extract.sources.timestamps import within
 from trajanon.extract.trace import Trace
-from trajanon.trajectories.subjects import spelled
 
 NO_GEOMETRY = "features without geometry"
 POINTS_BESIDE = "points beside lines"
@@ -70,24 +69,24 @@ def traces_of_features(
     points = bool(is_point[0])
     beside = LINES_BESIDE if points else POINTS_BESIDE
     geometry, columns = _only(geometry, columns, is_point == points, beside, reading)
-    lines, line = geometry, np.arange(0)
-    if not points:
-        lines, line = shapely.get_parts(geometry, return_index=True)
+    lines, line = shapely.get_parts(geometry, return_index=True)
+    xy, part = shapely.get_coordinates(lines, return_index=True)
 
-    lat, lon = to_degrees(shapely.get_coordinates(lines), system, reading.what)
+    lat, lon = to_degrees(xy, system, reading.what)
     if from_0_to_360(lon, reading):
         lon = to_the_west(lon)
     if not points:
         lon = _across_180(lon, lines, reading)
     check_degrees(lat, lon, reading.what, known=system is not None)
 
-    measures = _times_of_measures(lines)
+    rows = pd.DataFrame({"lat": lat, "lon": lon})
+    timed = MEASURE in columns or any("time" in known_as(str(name)) for name in columns)
+    measures = None if timed else _times_of_measures(lines)
     if points:
-        rows = pd.DataFrame({"lat": lat, "lon": lon}, columns.index)
         yield from _of_points(rows, columns, measures, reading, sorted_by_place, nested)
     else:
-        _, part = shapely.get_coordinates(lines, return_index=True)
-        yield from _of_lines(lat, lon, (line, part), columns, measures, reading)
+        rows["piece"] = part
+        yield from _of_lines(rows, line[part], columns, measures, reading)
 
 
 def _refuse_other_geometries(geometry: NDArray[Any], what: str) -> None:
@@ -111,7 +110,7 @@ def _of_points(
     nested: bool,
 ) -> Iterator[Trace]:
     """Read points, their coordinates in rows, as a table of points."""
-    if measures is not None and not _are_timed(columns):
+    if measures is not None:
         columns = columns.assign(**{MEASURE: measures})
         reading = reading.with_columns(time=MEASURE)
 
@@ -122,36 +121,29 @@ def _of_points(
             f"{reading.what} is sorted by place, with no column known as time; {way_out}"
         )
 
-    values = {role: columns[name] for role, name in column_of.items()}
+    values = {role: columns[name].array for role, name in column_of.items()}
     yield from traces_of_points([rows.assign(**values)], reading, column_of)
 
 
 def _of_lines(
-    lat: Floats,
-    lon: Floats,
-    numbers: tuple[Ints, Ints],
-    columns: pd.DataFrame,
-    measures: Floats | None,
-    reading: Reading,
+    rows: pd.DataFrame, line: Ints, columns: pd.DataFrame, measures: Floats | None, reading: Reading
 ) -> Iterator[Trace]:
-    """Read the parts of lines, given the line of each part and the part of each point."""
-    line, part = numbers
+    """Read the points of lines as a table, given the line of each; parts of lines stay apart."""
     timed = [name for name in TIMES_OF_POINTS if name in columns]
-    if measures is not None and not timed and not _are_timed(columns):
-        sizes = np.bincount(line[part], minlength=len(columns))
-        lists = np.split(measures, np.cumsum(sizes)[:-1])
-        columns = columns.assign(**{MEASURE: pd.Series(lists, columns.index, dtype=object)})
-        timed = [MEASURE]
+    measured = measures is not None and not timed
+    column_of = columns_of_lines(columns, [MEASURE] if measured else timed, reading)
+    if "time" in column_of and not measured:
+        timed.append(column_of["time"])
+    rows["time"] = measures if measured else _times(columns, timed, line, reading)
 
-    column_of = columns_of_lines(columns, timed, reading)
-    time = _times(columns, column_of, timed, line[part], reading)
-    names, subjects = _names(columns, column_of, reading.label)
-
-    ends = np.cumsum(np.bincount(part, minlength=len(line))).tolist()
-    for start, end, number in zip([0, *ends], ends, line.tolist(), strict=False):
-        yield Trace(
-            names[number], subjects[number], lat[start:end], lon[start:end], time[start:end]
-        )
+    # A line without an id has its number.
+    names = as_given(columns[column_of["id"]]) if "id" in column_of else [None] * len(columns)
+    prefix = f"{reading.label}#" if "subject" in column_of else ""
+    ids = [name or f"{prefix}{n}" for n, name in zip(columns.index, names, strict=True)]
+    rows["id"] = np.array(ids, dtype=object)[line]
+    if "subject" in column_of:
+        rows["subject"] = columns[column_of["subject"]].array[line]
+    yield from traces_of_points([rows], reading, column_of)
 
 
 def _only(
@@ -194,36 +186,26 @@ def _times_of_measures(geometry: NDArray[Any]) -> Floats | None:
     return times_in(shapely.get_coordinates(geometry, include_m=True)[:, -1])
 
 
-def _are_timed(columns: pd.DataFrame) -> bool:
-    """Return whether a column is known to hold times, or has the name that measures get."""
-    return MEASURE in columns or any("time" in known_as(str(name)) for name in columns)
-
-
-def _times(
-    columns: pd.DataFrame,
-    column_of: Mapping[str, str],
-    timed: Sequence[str],
-    line: Any,
-    reading: Reading,
-) -> Floats:
-    """Read the times of points, each of the line with the given number."""
-    if "time" in column_of:
-        timed = [*timed, column_of["time"]]
-    size = np.bincount(line, minlength=len(columns)).tolist()
+def _times(columns: pd.DataFrame, timed: Sequence[str], line: Ints, reading: Reading) -> pd.Series:
+    """List the times of points, as written, given the line of each; None if they are not known."""
     lists: list[list[Any] | None] = [None] * len(columns)
     for name in reversed(timed):  # the first that has a list
         if columns[name].dtype.kind in "OTU":
             cells = map(_times_in, columns[name])
             lists = [old if new is None else new for old, new in zip(lists, cells, strict=True)]
-    odd = [times is not None and len(times) != n for times, n in zip(lists, size, strict=True)]
+
+    sizes = np.bincount(line, minlength=len(columns)).tolist()
+    odd = [times is not None and len(times) != n for times, n in zip(lists, sizes, strict=True)]
     reading.counts.update({OTHER_TIMES: sum(odd)} if any(odd) else {})
-    known = np.array([times is not None for times in lists], bool) & ~np.array(odd, bool)
-    time = np.full(len(line), np.nan)
-    known_times = list(chain.from_iterable(times or () for times in compress(lists, known)))
-    if known_times:
-        rows = pd.DataFrame({"time": pd.Series(known_times)})
-        time[known[line]] = TimeColumn(rows, reading).seconds(rows)
-    return time
+    nothing = [None]
+    return pd.Series(
+        list(
+            chain.from_iterable(
+                nothing * size if is_odd or times is None else times
+                for times, is_odd, size in zip(lists, odd, sizes, strict=True)
+            )
+        )
+    )
 
 
 def _times_in(cell: Any) -> list[Any] | None:
@@ -236,20 +218,3 @@ def _times_in(cell: Any) -> list[Any] | None:
     if not isinstance(cell, _LISTS):
         return None
     return [time for item in cell for time in (item if isinstance(item, _LISTS) else [item])]
-
-
-def _names(
-    columns: pd.DataFrame, column_of: Mapping[str, str], label: str
-) -> tuple[list[str], list[str | None]]:
-    """Name each line, by its number if it has no id, and its subject."""
-    nothing: list[str | None] = [None] * len(columns)
-    subjects, ids = (
-        as_given(columns[column_of[role]]) if role in column_of else nothing
-        for role in ("subject", "id")
-    )
-    prefix = "" if "subject" in column_of else f"{label}#"
-    names = [
-        f"{label}#{number}" if name is None else f"{prefix}{spelled(name)}"
-        for number, name in zip(columns.index, ids, strict=True)
-    ]
-    return names, subjects

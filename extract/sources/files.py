@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trajanon.common.columns_read import TablesRead
-from trajanon.common.errors import BadInput, FileProblem, GuessedWarning, TrajanonWarning
+from trajanon.common.errors import BadInput, FileProblem, TrajanonWarning
 from trajanon.common.inputs import regular
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.common.workers import on_cluster, results_in_order
@@ -36,26 +36,21 @@ if TYPE_CHECKING:
 LARGE = 1 << 26  # bytes; larger files, and archives, are read here as streams, and never held whole
 
 Item = Trace | ApiPage
-_Warning = tuple[str, str, str, type[TrajanonWarning]]  # kind, message, and what it is about
 # What a process or worker read: what a file holds, left out, of columns, warned of, why it ended.
-_Whole = tuple[list[Item], Counter[str], TablesRead, list[_Warning], BadInput | FileProblem | None]
+_Whole = tuple[
+    list[Item], Counter[str], TablesRead, list[TrajanonWarning], BadInput | FileProblem | None
+]
 
 
 class _Kept(Notices):
-    """Keeps the warnings of a process or worker for the parent, each once."""
+    """Keeps the warnings of a process or worker for the parent."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.given: dict[_Warning, None] = {}
+        self.given: dict[tuple[str, str], TrajanonWarning] = {}
 
-    def warn(
-        self,
-        kind: str,
-        message: str,
-        about: str = "",
-        category: type[TrajanonWarning] = GuessedWarning,
-    ) -> None:
-        self.given[kind, message, about, category] = None
+    def warn(self, warning: TrajanonWarning) -> None:
+        self.given.setdefault((warning.kind, warning.about), warning)
 
 
 def find(paths: Sequence[Path], reading: Reading) -> list[SourceFile]:
@@ -249,7 +244,7 @@ def _given(whole: _Whole, file: SourceFile, reading: Reading) -> Iterator[Item]:
     reading.tables.update(tables)
     reading.read(file.size)
     for warning in warnings:
-        reading.warned.warn(*warning)
+        reading.warned.warn(warning)
     yield from items
     if problem is not None:
         raise problem
@@ -270,7 +265,7 @@ def _read_whole(file: SourceFile, options: dict[str, Any], *, on_worker: bool) -
         items.extend(read_file(file, reading))
     except (BadInput, FileProblem) as error:
         problem = error
-    return items, reading.counts, reading.tables, list(warned.given), problem
+    return items, reading.counts, reading.tables, list(warned.given.values()), problem
 
 
 def attribution(files: Iterable[SourceFile]) -> str | None:

@@ -1,8 +1,7 @@
 """GeoPackage, GeoParquet, Shapefile, FlatGeobuf -> traces; GeoJSON has a reader of its own."""
 
-import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,14 +16,7 @@ from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.number_text import number_of
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.source_tables import PARQUET
-from trajanon.extract.sources.streams import (
-    BYTE_ORDER_MARK,
-    DAMAGED,
-    POINT,
-    Reading,
-    check_ratio,
-    unpacked,
-)
+from trajanon.extract.sources.streams import POINT, Reading, check_ratio, unpacked
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, geometries_of, opened_parquet
 from trajanon.files.arrow import reading as read_errors
@@ -33,8 +25,7 @@ from trajanon.files.geoparquet import described
 _SQLITE = b"SQLite format 3\x00"
 _SHAPEFILE = b"\x00\x00\x27\x0a"
 _FLAT_GEOBUF = b"fgb\x03"
-_HEAD = 1 << 20  # bytes, in which the first position of a GeoJSON stands
-_BEFORE_JSON = BYTE_ORDER_MARK + b"\x1e \t\r\n"  # the second is a separator
+_HEAD = 100  # bytes
 
 # As GDAL writes a GPX file: the same recordings as points with times, and as lines without; and
 # routes and waypoints, which are no recordings.
@@ -47,31 +38,15 @@ _WGS_84 = "OGC:CRS84"
 def read(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read the traces of a file of points or lines; coordinates are those of the geometries."""
     with Reading().open(path) as stream:
-        packed = unpacked(stream) is not stream
-    if not packed:
-        reading.read(path.stat().st_size)
-        yield from _of_file(path, reading)
-        return
-    with tempfile.TemporaryDirectory(prefix="trajanon-") as folder:
-        plain = Path(folder, path.stem)
-        try:
-            with reading.unpacked(path) as stream, plain.open("wb") as file:
-                for piece in stream.pieces():
-                    file.write(piece)
-        except DAMAGED as error:
-            raise FileProblem(f"cannot unpack {path}: {error}") from error
-        yield from _of_file(plain, reading)
+        head = stream.peek(_HEAD)[:_HEAD]
+        if unpacked(stream) is not stream:
+            raise FileProblem(f"{path} is packed: unpack it first")
+    reading.read(path.stat().st_size)
 
-
-def _of_file(path: Path, reading: Reading) -> Iterator[Trace]:
-    """Read a file that is not packed, by how it begins."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-
-    names: list[str | None] = [None]
     if head.startswith(PARQUET):
         yield from _of_parquet(path, reading)
         return
+    names: list[str | None] = [None]
     if head.startswith(_SQLITE):
         names = _layers_of(path, reading)
     elif head.startswith(_SHAPEFILE):
@@ -80,11 +55,7 @@ def _of_file(path: Path, reading: Reading) -> Iterator[Trace]:
         why = "begins like no GeoPackage, GeoParquet, Shapefile or FlatGeobuf"
         raise FileProblem(f"{reading.what} {why if head else 'is empty'}; give it its suffix")
 
-    yield from _of_layers(path, names, reading)
-
-
-def _of_layers(path: Path, names: Sequence[str | None], reading: Reading) -> Iterator[Trace]:
-    """Read the layers that hold traces; others are left out with a warning."""
+    # Of several layers, those that hold no traces are left out with a warning.
     refused: list[str] = []
     for name in names:
         layer = reading

@@ -15,23 +15,20 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.inputs import other_encoding, seems_utf16
 from trajanon.extract.sources.column_roles import known_as
 from trajanon.extract.sources.features import times_in, traces_of_features
 from trajanon.extract.sources.point_groups import FIRST
 from trajanon.extract.sources.source_tables import UNREAD, traces_of_table
 from trajanon.extract.sources.streams import (
     BYTE_ORDER_MARK,
-    DAMAGED,
     Reading,
     Stream,
     decoded,
-    json_of,
+    json_text,
     plain_value,
 )
 from trajanon.extract.sources.trace_pieces import number
 from trajanon.extract.trace import Trace
-from trajanon.files.arrow import reading as read_errors
 
 BESIDE = "points beside a longer list of points"
 OTHERS = "messages of OwnTracks that are no locations"
@@ -87,7 +84,8 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
 def read_mds(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a file: a trip with a route is a trace of its vehicle; MDS 2.0 has none."""
     with reading.unpacked(path) as stream:
-        document = json_of(stream, reading.what, dict[str, Any])
+        text = json_text(stream, reading.what)
+    document = decoded(text, reading.what, dict[str, Any])
     trips = _object(document.get("data", document)).get("trips")
     trips = trips if isinstance(trips, list) else []
     routed = [trip for trip in trips if not isinstance(trip, dict) or trip.get("route")]
@@ -103,10 +101,7 @@ def read_mds(path: Path, reading: Reading) -> Iterator[Trace]:
 
 def _document(stream: Stream, reading: Reading) -> Any:
     """Read a document, or a list of what stands in each line or between separators."""
-    with read_errors(reading.what, "JSON", *DAMAGED):
-        content = stream.read().removeprefix(BYTE_ORDER_MARK)
-    if seems_utf16(content):
-        raise FileProblem(f"{reading.what} {other_encoding(content)}")
+    content = json_text(stream, reading.what)
     with suppress(ValueError, RecursionError):
         return msgspec.json.decode(content)
 

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Raw
 
 from trajanon.common.arrays import Floats
-from trajanon.extract.sources.streams import Reading, decoded, json_of
+from trajanon.extract.sources.streams import Reading, decoded, json_text
 from trajanon.extract.sources.trace_pieces import Fix, moment, number, traces_of_fixes
 from trajanon.extract.trace import Trace
 
@@ -55,7 +55,8 @@ class _Google(msgspec.Struct):
 
 def _fixes(path: Path, reading: Reading) -> Iterator[Fix | None]:
     with reading.unpacked(path) as stream:
-        document = json_of(stream, reading.what, _Google | list[Raw])
+        text = json_text(stream, reading.what)
+    document = decoded(text, reading.what, _Google | list[Raw])
     if isinstance(document, list):  # an iPhone's Timeline
         document = _Google(semanticSegments=document)
 

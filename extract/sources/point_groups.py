@@ -4,11 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import ColumnsUnclear
@@ -43,12 +41,7 @@ _SAYS = {
 }
 
 
-class _Rows(NamedTuple):
-    owner: NDArray[np.int32]  # places in `owners`
-    owners: Sequence[tuple[str, str | None]]  # an id, and a subject as it is written
-    # Latitude, longitude, seconds since 1970 UTC or NaN, and perhaps numbers in their order;
-    # shape (3 or 4, rows).
-    values: Floats
+_Owner = tuple[str, str | None, int]  # an id, a subject as it is written, a piece of a line
 
 
 def traces_of_points(
@@ -67,67 +60,79 @@ def traces_of_points(
 
     degrees = reader_of_degrees(first[:FIRST], reading)
     times = TimeColumn(first[:FIRST], reading)
-    parts: list[_Rows] = []
+    owners: dict[_Owner, int] = {}
+    parts: list[tuple[Ints, Floats]] = []
     for chunk in chain([first], coming):
         values = [*degrees(chunk), times.seconds(chunk)]
         if "order" in first:
             values.append(numbers(chunk["order"]))
-        parts.append(_rows_of(chunk, np.stack(values), reading))
-    rows = _joined(parts)
+        parts.append(_owned(chunk, np.stack(values), owners, reading))
+    owner = np.concatenate([part for part, _ in parts])
+    values_of_rows = np.concatenate([part for _, part in parts], axis=1)
+    del parts  # for the memory
 
     # Equal ids of two files differ.
     single = {"id", "subject"}.isdisjoint(first)
     prefix = reading.label if single else "" if "subject" in first else f"{reading.label}#"
-    traces = list(_traces(rows, prefix, reading))
+    cut_off = reading.counts[TABLE_CUT_OFF] > already_cut_off and len(owner) > 0
+    last = prefix + list(owners)[owner[-1]][0] if cut_off else None
+
+    traces = list(_traces(owner, values_of_rows, list(owners), prefix, reading))
     if single and "id" not in reading.columns:
         _check_one_recording(traces, reading)
-
-    cut_off = reading.counts[TABLE_CUT_OFF] > already_cut_off and len(rows.owner) > 0
-    last = prefix + rows.owners[rows.owner[-1]][0] if cut_off else None
-    for trace in _checked(traces, column_of or {}, reading):
+    if "piece" not in first and "order" not in reading.columns and without_order(traces):
+        way_out = "say `columns` time=..., or order=... if a column numbers them"
+        problem = f"the points of {reading.what} lie in no order"
+        raise ColumnsUnclear(problem, way_out, ["time", "order"], reading.tables.columns)
+    for trace in _of_one_person(traces, column_of or {}, reading):
         yield replace(trace, cut_off=True) if trace.name == last else trace
 
 
-def _rows_of(chunk: pd.DataFrame, values: Floats, reading: Reading) -> _Rows:
-    """Name the owners in a part of a table; rows without an id are left out."""
+def _owned(
+    chunk: pd.DataFrame, values: Floats, owners: dict[_Owner, int], reading: Reading
+) -> tuple[Ints, Floats]:
+    """Number the owners of rows, which are added to those known; leave out rows without an id."""
     subject = np.full(len(chunk), -1)
     subjects: list[str | None] = []
     if "subject" in chunk:
         subject, subjects = _coded(chunk["subject"])
     if "id" in chunk:
-        trace, traces = _coded(_with_part(chunk) if "part" in chunk else chunk["id"])
-        traces = [name and spelled(name) for name in traces]
+        trace, names = _coded(_with_part(chunk) if "part" in chunk else chunk["id"])
+        traces = [name and spelled(name) for name in names]
     elif "subject" in chunk:
-        exact = reading.subjects_exact
-        trace, traces = subject, [name and key_of(name, exact=exact) for name in subjects]
+        trace = subject
+        traces = [name and key_of(name, exact=reading.subjects_exact) for name in subjects]
     else:
         trace = np.zeros_like(subject)
         traces = [""]
 
     valid = _valid(chunk, reading)
     owned = trace >= 0
-    if not valid.all():
-        reading.counts[NOT_VALID] += int((~valid).sum())
-        values[0, ~valid] = _MARKED
-
+    reading.counts.update({NOT_VALID: int((~valid).sum())} if not valid.all() else {})
+    values[0, ~valid] = _MARKED
     if not owned[valid].all():
         reading.counts[WITHOUT_ID] += int((valid & ~owned).sum())
         role = "id" if "id" in chunk else "subject"
         has = f"has rows without {role}: they are left out and counted"
         reading.warn_of_file(WITHOUT_ID, f"{has}; name another column with `columns` id=...")
     if not owned.all():
-        trace = trace[owned]
-        subject = subject[owned]
-        values = values[:, owned]
+        trace, subject, values = trace[owned], subject[owned], values[:, owned]
 
-    # An owner is a pair of an id and a subject, or none.
-    owner, pairs = pd.factorize(trace * (len(subjects) + 1) + subject + 1)
-    trace, subject = np.divmod(pairs, len(subjects) + 1)
-    owners = [
-        (str(traces[i]), subjects[j - 1] if j else None)
-        for i, j in zip(trace.tolist(), subject.tolist(), strict=True)
+    owner = pd.factorize(trace * (len(subjects) + 1) + subject + 1)[0]
+    piece = np.zeros_like(owner)
+    if "piece" in chunk:
+        piece = chunk["piece"].to_numpy()[owned]
+        owner = pd.factorize(owner * (piece.max(initial=0) + 1) + piece)[0]
+
+    first = np.zeros(owner.max(initial=-1) + 1, dtype=np.int64)  # row of each owner
+    first[owner[::-1]] = np.arange(len(owner))[::-1]
+    known = zip(trace[first].tolist(), subject[first].tolist(), piece[first].tolist(), strict=True)
+    subjects.append(None)
+    numbers_of_owners = [
+        owners.setdefault((str(traces[name]), subjects[person], part), len(owners))
+        for name, person, part in known
     ]
-    return _Rows(owner.astype(np.int32), owners, values)
+    return np.array(numbers_of_owners, dtype=np.int32)[owner], values
 
 
 def _valid(chunk: pd.DataFrame, reading: Reading) -> Bools:
@@ -166,40 +171,25 @@ def _with_part(chunk: pd.DataFrame) -> pd.Series:
     return pd.Series(trace + "/" + part)
 
 
-def _joined(parts: list[_Rows]) -> _Rows:
-    """Put rows one behind the other; empties the list, for the memory."""
-    first = np.cumsum([0, *(len(rows.owners) for rows in parts)]).tolist()
-    owner = np.concatenate([rows.owner + start for rows, start in zip(parts, first, strict=False)])
-    owners = [pair for rows in parts for pair in rows.owners]
-
-    values = np.empty((len(parts[0].values), len(owner)))
-    end = len(owner)
-    while parts:
-        part = parts.pop().values
-        values[:, end - part.shape[1] : end] = part
-        end -= part.shape[1]
-    return _Rows(owner, owners, values)
-
-
-def _traces(rows: _Rows, prefix: str, reading: Reading) -> Iterator[Trace]:
+def _traces(
+    owner: Ints, values: Floats, owners: Sequence[_Owner], prefix: str, reading: Reading
+) -> Iterator[Trace]:
     """Sort rows by their traces, and yield these; rows that are marked leave their times."""
-    spellings, numbers_of_owners, names = _persons(rows, reading)
+    spellings, numbers_of_owners, names = _persons(owners, reading)
 
     # Codes of few bytes are sorted much faster.
-    code = np.array(numbers_of_owners, np.min_scalar_type(len(names)))[rows.owner]
-    values = rows.values
+    code = np.array(numbers_of_owners, np.min_scalar_type(len(names)))[owner]
+    order = np.argsort(code, kind="stable")
     if len(values) > 3:
         order = np.lexsort((values[3], code))
-        values = values[:3]
-    else:
-        order = np.argsort(code, kind="stable")
+    values = values[:3]
     for column in values:  # one after the other, for the memory
         column[:] = column[order]
     del order
 
     any_marked = bool((values[0] == _MARKED).any())
     ends = np.cumsum(np.bincount(code)).tolist()
-    for (name, key), start, end in zip(names, [0, *ends], ends, strict=False):
+    for (name, key, _), start, end in zip(names, [0, *ends], ends, strict=False):
         lat, lon, time = values[:, start:end]
         without_fix: tuple[float, ...] = ()
         if any_marked:
@@ -207,17 +197,16 @@ def _traces(rows: _Rows, prefix: str, reading: Reading) -> Iterator[Trace]:
             without_fix = tuple(time[~valid].tolist())
             lat, lon, time = lat[valid], lon[valid], time[valid]
         if len(lat):
-            spelled_as = tuple(spellings[key])
-            subject = spelled(spelled_as[0]) if spelled_as else None
-            name = prefix + name
-            yield Trace(name, subject, lat, lon, time, spelled_as, without_fix=without_fix)
+            written = tuple(spellings[key])
+            subject = spelled(written[0]) if written else None
+            yield Trace(prefix + name, subject, lat, lon, time, written, without_fix=without_fix)
 
 
 def _persons(
-    rows: _Rows, reading: Reading
-) -> tuple[Mapping[str | None, list[str]], list[int], list[tuple[str, str | None]]]:
+    owners: Sequence[_Owner], reading: Reading
+) -> tuple[Mapping[str | None, list[str]], list[int], list[_Owner]]:
     """Find the spellings of each person, and number the traces: of each owner, and their names."""
-    written = dict.fromkeys(subject for _, subject in rows.owners)
+    written = dict.fromkeys(subject for _, subject, _ in owners)
     keys = {name: name and key_of(name, exact=reading.subjects_exact) for name in written}
     spellings: defaultdict[str | None, list[str]] = defaultdict(list)
     for name, key in keys.items():
@@ -225,15 +214,16 @@ def _persons(
             spellings[key].append(name)
 
     # Rows without a subject are of the subject of their id, if it has but one.
-    only: dict[str, str | None] = {}
-    for name, subject in rows.owners if None in keys else ():
+    persons_of_ids: defaultdict[str, set[str]] = defaultdict(set)
+    for name, subject, _ in owners if None in keys else ():
         if (key := keys[subject]) is not None:
-            only[name] = key if only.get(name, key) == key else None
+            persons_of_ids[name].add(key)
+    only = {name: min(people) for name, people in persons_of_ids.items() if len(people) == 1}
 
-    number: dict[tuple[str, str | None], int] = {}
+    number: dict[_Owner, int] = {}
     numbers_of_owners = [
-        number.setdefault((name, keys[subject] or only.get(name)), len(number))
-        for name, subject in rows.owners
+        number.setdefault((name, keys[subject] or only.get(name), piece), len(number))
+        for name, subject, piece in owners
     ]
     return spellings, numbers_of_owners, list(number)
 
@@ -250,14 +240,10 @@ def _check_one_recording(traces: Sequence[Trace], reading: Reading) -> None:
             raise ColumnsUnclear(problem, way_out, ["id"], reading.tables.columns)
 
 
-def _checked(
+def _of_one_person(
     traces: Sequence[Trace], column_of: Mapping[str, str], reading: Reading
 ) -> list[Trace]:
-    """Leave out recordings of several people; refuse tables of these alone, or in no order."""
-    if "order" not in reading.columns and without_order(traces):
-        way_out = "say `columns` time=..., or order=... if a column numbers them"
-        problem = f"the points of {reading.what} lie in no order"
-        raise ColumnsUnclear(problem, way_out, ["time", "order"], reading.tables.columns)
+    """Leave out recordings of several people; refuse tables of these alone."""
     said_one = reading.columns.get("id") == FILE
     several = set() if said_one else {trace.name for trace in of_several(traces)}
     if several:

@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -86,7 +86,7 @@ class Reading:
         What is counted is left out, or was said to be; all else is read as the data suggest.
         """
         category = LeftOutWarning if left_out or kind in self.counts else GuessedWarning
-        self.warned.warn(kind, message, about, category)
+        self.warned.warn(category(message, kind, about))
 
     def warn_of_file(self, kind: str, holds: str, *, once: bool = False) -> None:
         """Warn of what the file holds; perhaps once for all files."""
@@ -344,21 +344,15 @@ class _Header(tarfile.TarInfo):
         return header
 
 
-def json_of(stream: io.BufferedIOBase, what: str, kind: Any = Any, *, lines: bool = False) -> Any:
-    """Read JSON, whole and as values of a kind; perhaps a list of those in its lines."""
+def json_text(stream: io.BufferedIOBase, what: str) -> bytes:
+    """Read a document of JSON whole."""
     try:
-        data = stream.read().removeprefix(BYTE_ORDER_MARK)
+        text = stream.read().removeprefix(BYTE_ORDER_MARK)
     except DAMAGED as error:
         raise FileProblem(f"cannot unpack {what}: {error}") from error
-    if seems_utf16(data):
-        raise FileProblem(f"{what} {other_encoding(data)}")
-
-    if lines:
-        with suppress(msgspec.DecodeError, RecursionError, ValueError):
-            return msgspec.json.decode(data, type=kind)
-        with suppress(msgspec.DecodeError, RecursionError, ValueError):
-            return msgspec.json.Decoder(kind).decode_lines(data.replace(b"\x1e", b""))
-    return decoded(data, what, kind)
+    if seems_utf16(text):
+        raise FileProblem(f"{what} {other_encoding(text)}")
+    return text
 
 
 def decoded(data: Any, what: str, kind: Any = Any) -> Any:

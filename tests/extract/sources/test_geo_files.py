@@ -98,12 +98,14 @@ def test_what_extract_wrote_is_no_source(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
-@pytest.mark.parametrize("name", ["x.geojson", "x.gpkg", "x.parquet"])
-def test_packed_files_are_unpacked(tmp_path: Path, name: str, pack: Any) -> None:
-    path = write(tmp_path / name, points())
-    packed = tmp_path / f"{name}.packed"
-    packed.write_bytes(pack(path.read_bytes()))
-    assert is_the_two_traces(read(packed))
+def test_packed_json_is_unpacked_and_a_packed_geopackage_refused(tmp_path: Path, pack: Any) -> None:
+    for name in ("x.geojson", "x.gpkg"):
+        path = write(tmp_path / name, points())
+        packed = tmp_path / f"{name}.packed"
+        packed.write_bytes(pack(path.read_bytes()))
+    assert is_the_two_traces(read(tmp_path / "x.geojson.packed"))
+    with pytest.raises(FileProblem, match=r"x\.gpkg\.packed is packed: unpack it"):
+        read(packed)
 
 
 def test_all_layers_are_read_and_keep_their_names_apart(tmp_path: Path) -> None:
