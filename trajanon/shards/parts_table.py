@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,12 +13,11 @@ from trajanon.common.remote_folder import Folder
 from trajanon.files import geoparquet, track_rows
 from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import holds_tracks, read_rows, true_ends_of
-from trajanon.release.plan import Plan, Scales
+from trajanon.release.plan import Plan
 from trajanon.shards.halving import Places
 from trajanon.shards.people_of_parts import PeopleOfRows, people_of_names, people_of_recordings
+from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.trajectories import Trajectories
-
-NOT_READ = Scales()
 
 
 class Part(NamedTuple):
@@ -36,12 +35,15 @@ class PartsTable:
 
     folder: Folder
     file: ParquetParts
-    k: int
     plan: Plan
     subjects_exact: bool = False
-    scales: Scales = NOT_READ  # found in all parts, once they were read
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, object] = field(default_factory=dict)
     owners: Ints | None = None  # of all rows, if whose one is cannot be told by itself
+
+    @property
+    def origin(self) -> Provenance:
+        """What is known of how the trajectories came about."""
+        return Provenance.read(self.provenance)
 
     @cached_property
     def parts(self) -> list[Part]:

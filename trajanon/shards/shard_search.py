@@ -75,17 +75,19 @@ def search_shard(shards: Shards, shard: int) -> GroupsFound:
     table = shards.table
     rows = read_shard(table, shards.scratch, shards.pieces, shard)
     given = rows.trajectories
-    groups, left_out, mended = grouped(given, table.k, table.plan, table.scales, shards.progress)
+    groups = grouped(given, table.plan, shards.progress)
+    mended = groups.mended
+    left_in = ~groups.left_out
     if groups.partition.stopped:
         raise KeyboardInterrupt
 
     label = np.full(len(given), -1)
-    label[~left_out] = groups.partition.labels
+    label[left_in] = groups.partition.labels
     columns = {"row": rows.number, "group": label}
     tracks = groups.trajectories.tracks
     if tracks is not None:
         start = np.zeros(len(given), dtype=np.int64)
-        start[~left_out] = tracks.along
+        start[left_in] = tracks.along
         columns["start"] = start
 
     widths = tuple(Histogram.of(width) for width in groups.group_widths if width is not None)
@@ -115,7 +117,7 @@ def write_lines(shards: Shards, widths: PublicWidths, of_shard: tuple[int, int])
     """Write the lines of a shard, whose first group has a number; measure what is lost."""
     since = perf_counter()
     table = shards.table
-    timing, spread = table.scales
+    spread = table.plan.spread
     assert spread is not None
 
     shard, first_group = of_shard
@@ -129,9 +131,8 @@ def write_lines(shards: Shards, widths: PublicWidths, of_shard: tuple[int, int])
         released = released.slid(found["start"].to_numpy()[~left_out])
 
     partition = measured(released.records, label[~left_out], "shard", since)
-    plan = table.plan
-    groups = TrajectoryGroups(released, partition, plan.key, timing, plan.roads, widths)
-    lines = GroupLines.of(trajectories, groups, left_out)
+    groups = TrajectoryGroups(released, partition, table.plan, left_out, release_widths=widths)
+    lines = GroupLines.of(trajectories, groups)
     _write_rows(shards, shard, first_group, rows, lines)
 
     records = groups.trajectories.records

@@ -44,7 +44,6 @@ from trajanon.shards.shard_search import (
 from trajanon.shards.sorted_runs import count_different
 from trajanon.shards.survey import Survey, read_part, sample_step, surveyed
 from trajanon.trajectories.distances import joined_histograms
-from trajanon.trajectories.trajectories import unit_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -65,7 +64,7 @@ class ShardedRun:
     def release(self, out: Folder, members: Path) -> Report:
         """Write the release, and which row is on which line; return its report."""
         since = perf_counter()
-        refuse_attribution(self.table.provenance.get("attribution"))
+        refuse_attribution(self.table.origin.attribution)
         survey = self._surveyed()
         plan = survey.table.plan.with_key()  # after all checks
         survey = survey._replace(table=replace(survey.table, plan=plan))
@@ -93,8 +92,6 @@ class ShardedRun:
             mended=sum((shard.mended or Mended() for shard in groups), Mended()),
             widths=widths,
             stages=(read, searched),
-            stopped=False,
-            timing=survey.table.scales.timing,
         )
         return self._merged(shards.table, figures, groups, written, out, members)
 
@@ -103,7 +100,7 @@ class ShardedRun:
         return {
             "source": self.table.folder.path,
             "states": self.states,
-            "k": self.table.k,
+            "k": plan.k,
             "release": asdict(plan.release),
             "search": asdict(plan.search),
             "key": None if plan.key is None else fingerprint(plan.key),
@@ -131,7 +128,7 @@ class ShardedRun:
 
     def _partitioned(self, survey: Survey) -> Shards:
         """Read all parts again, and write each row once to its shard."""
-        half = halved(survey.sample, self.table.k, self.shards)
+        half = halved(survey.sample, self.table.plan.k, self.shards)
         task = partial(write_part, survey.table, self.scratch, half, survey.shared)
         pieces = Pieces.joined(self._each("Writing shards", task, self.table.parts))
         largest = int(pieces.rows.sum(axis=0).max())
@@ -154,10 +151,11 @@ class ShardedRun:
         members: Path,
     ) -> Report:
         """Merge the lines of all shards into the parts of the release, and report them."""
-        k = table.k
         plan = table.plan
-        timing = table.scales.timing
-        refuse_far(figures, k, unit_of(table.provenance))
+        k = plan.k
+        timing = plan.timing
+        origin = table.origin
+        refuse_far(figures, k, origin.unit)
         least = min(shard.least_people for shard in written)
         if least < k:
             raise TrajanonError(f"a group has fewer than {k} subjects; please report it")
@@ -176,9 +174,9 @@ class ShardedRun:
             on_roads=sum(on_roads) if on_roads else None,
             departures=None,
         )
-        report = report_of(k, plan, table.provenance, totals, figures)
+        report = report_of(plan, origin, totals, figures)
         lines = ShardLines(self.scratch, len(written), timing)
-        write_release(lines, released_words(plan, timing, report), out, self.progress)
+        write_release(lines, released_words(plan, report), out, self.progress)
         write_members(self.scratch, len(written), lines.rowless, members)
 
         totals = totals._replace(
@@ -192,7 +190,7 @@ class ShardedRun:
             on_roads=lines.on_roads if on_roads else None,
             departures=None if timing is None else lines.departures,
         )
-        report = report_of(k, plan, table.provenance, totals, figures)
+        report = report_of(plan, origin, totals, figures)
         return structs.replace(report, shards=len(written), members=digest_of_file(members))
 
     def _people(self, shards: int) -> int:

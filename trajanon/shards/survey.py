@@ -11,12 +11,13 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, MergedWarning, warn
 from trajanon.files.trajectory_files import read_subjects
 from trajanon.grouping.k_promise import check_enough
-from trajanon.release.plan import Scales
+from trajanon.release.plan import Plan
 from trajanon.shards.halving import Places, Rows
 from trajanon.shards.parts_table import Part, PartsTable, places_of
 from trajanon.shards.people_of_parts import Numbers
 from trajanon.shards.scratch import Scratch
 from trajanon.shards.sorted_runs import count_different, merged, write_run
+from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.subjects import Identities, Merged, Nameless, merged_sentences
 from trajanon.trajectories.times import EndsSeen, timing_for
 from trajanon.trajectories.trajectories import Trajectories
@@ -64,7 +65,7 @@ class SharedRuns(NamedTuple):
 class Survey(NamedTuple):
     """What is known of a table once all parts were read."""
 
-    table: PartsTable  # with scales, provenance and perhaps owners
+    table: PartsTable  # with a timing and a spread, provenance and perhaps owners
     sample: Rows
     shared: SharedRuns
 
@@ -135,7 +136,7 @@ def surveyed(
 
     n = table.file.n
     table, people = _with_people(table, scratch, surveys)
-    check_enough(n, table.k, people, "trajectory", Nameless.counted_in(table.provenance))
+    check_enough(n, table.plan.k, people, "trajectory", table.origin.source.unnamed)
 
     columns = zip(*(part.sample for part in surveys), strict=True)
     sample = Rows(*map(np.concatenate, columns))
@@ -145,7 +146,7 @@ def surveyed(
     shared = _shared_runs(table, scratch)
     runs = [part.sample_run for part in surveys if part.sample_run is not None]
     sample = shared.put_together(sample, np.concatenate(runs) if runs else None)
-    return Survey(replace(table, scales=_scales(table, surveys, sample)), sample, shared)
+    return Survey(replace(table, plan=_scaled(table, surveys, sample)), sample, shared)
 
 
 def _with_people(
@@ -171,7 +172,7 @@ def _with_people(
         found = Identities(None, None, merged=Merged(names=merged_names))
     for sentence in merged_sentences(found.merged):
         warn(MergedWarning(f"{table.folder}: {sentence}", "names", str(table.folder)))
-    return replace(table, provenance=found.counted_in(table.provenance)), people
+    return replace(table, provenance=with_counts(table.provenance, found.counts)), people
 
 
 def _shared_runs(table: PartsTable, scratch: Scratch) -> SharedRuns:
@@ -189,7 +190,7 @@ def _shared_runs(table: PartsTable, scratch: Scratch) -> SharedRuns:
     return SharedRuns(run, unit, of_all[:, 2:].astype(np.float32))
 
 
-def _scales(table: PartsTable, surveys: Sequence[PartSurvey], sample: Rows) -> Scales:
+def _scaled(table: PartsTable, surveys: Sequence[PartSurvey], sample: Rows) -> Plan:
     """Find how coordinates are spread, and times released."""
     n = table.file.n
     share = np.array([part.n for part in surveys]) / n
@@ -208,4 +209,5 @@ def _scales(table: PartsTable, surveys: Sequence[PartSurvey], sample: Rows) -> S
         ends = EndsSeen(sum(unknown), sum(still), np.concatenate(departures))
 
     middle = sample.places.mean(axis=0, dtype=np.float64).reshape(3, 2).mean(axis=0)
-    return Scales(timing_for(table.plan.release, table.provenance, n, ends, middle), spread)
+    timing = timing_for(table.plan.release, table.origin, n, ends, middle)
+    return replace(table.plan, timing=timing, spread=spread)
