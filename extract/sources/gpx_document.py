@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, compress
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -77,7 +77,10 @@ class GpxDocument:
         self._track: Element | None = None
         self._tracks = 0
         self._texts: dict[str, str | None] = {}  # the name and url of the track
-        self._points: list[tuple[str | None, str | None, str | None]] = []  # of the segment at hand
+        # Of the points of the segment at hand, as they are written.
+        self._lat: list[str | None] = []
+        self._lon: list[str | None] = []
+        self._times: list[str | None] = []
         self.is_gpx = False
         self.creator = self.version = ""  # as the document says of itself
         self.points = 0  # of the segments that were given
@@ -116,7 +119,7 @@ class GpxDocument:
                     yield from self._of_track(track, is_whole=track is not root[-1])
         except FileProblem:
             # Whoever joins the pages of the API cannot tell that a segment is cut off.
-            if self._points and not self.is_api_answer:
+            if self._times and not self.is_api_answer:
                 yield self._segment()
             raise
 
@@ -138,30 +141,31 @@ class GpxDocument:
             child_is_whole = is_whole or child is not track[-1]
             if child.tag == "trkseg":
                 self._take_points(child[:] if child_is_whole else child[:-1])
-                if child_is_whole and self._points:
+                if child_is_whole and self._times:
                     yield self._segment()
             elif child_is_whole and child.tag in ("url", "name"):
                 self._texts[child.tag] = (child.text or "").strip() or None
 
     def _take_points(self, elements: Sequence[Element]) -> None:
-        self._points += [
-            (point.get("lat"), point.get("lon"), point.findtext("time"))
-            for point in elements
-            if point.tag == "trkpt"
-        ]
-        if len(self._points) > _MOST_POINTS:
-            self._points = []  # no recording, of which a part could be used
+        points = [point for point in elements if point.tag == "trkpt"]
+        self._lat += [point.get("lat") for point in points]
+        self._lon += [point.get("lon") for point in points]
+        self._times += [point.findtext("time") for point in points]
+        if len(self._times) > _MOST_POINTS:
+            self._forget_points()  # no recording, of which a part could be used
             raise FileProblem(f"{self._name} has over {_MOST_POINTS:,} points in a segment")
 
     def _segment(self) -> Segment:
-        lat, lon, times = zip(*self._points, strict=True)
-        time = seconds(times)
-        texts = np.array([bool(text and text.strip()) for text in times])
-        self.unread_times += int((texts & np.isnan(time)).sum())
-        self.points += len(lat)
-        self._points = []
+        columns = degrees(self._lat), degrees(self._lon), seconds(self._times)
+        unread = compress(self._times, np.isnan(columns[2]))
+        self.unread_times += sum(bool(text and text.strip()) for text in unread)
+        self.points += len(self._times)
+        self._forget_points()
         name, url = self._texts.get("name"), self._texts.get("url")
-        return Segment(self._tracks, url, degrees(lat), degrees(lon), time, name)
+        return Segment(self._tracks, url, *columns, name)
+
+    def _forget_points(self) -> None:
+        self._lat, self._lon, self._times = [], [], []
 
 
 def degrees(texts: Sequence[str | None]) -> Floats:

@@ -186,7 +186,11 @@ def _row(value: Any, reading: Reading) -> dict[str, Any] | None:
     if not isinstance(value, dict):
         reading.counts[UNREAD] += 1
         return None
-    row = {name: member for name, member in _members(value).items() if not isinstance(member, list)}
+    row = {
+        name: member
+        for name, member in _members(value).items()
+        if member is not None and not isinstance(member, list)
+    }
     if "_type" not in row:
         return row
     if row["_type"] != "location":
@@ -204,7 +208,7 @@ def _members(value: Any, levels: int = _DEEPEST, above: str = "") -> dict[str, A
     for name, member in _object(value).items():
         if isinstance(member, bool):
             row[f"{above}{name}"] = str(member).lower()
-        elif isinstance(member, str | int | float | list):
+        elif member is None or isinstance(member, str | int | float | list):
             row[f"{above}{name}"] = plain_value(member)
     for name, member in _object(value).items():
         if isinstance(member, dict) and levels:

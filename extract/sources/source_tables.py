@@ -271,15 +271,17 @@ def read_columns(
             stream.readline()
         while last := stream.read(_BLOCK):
             last = _with_whole_row(last + stream.readline(), stream)
-            last = _without_headers(path, last, layout, reading)
             is_known = begun is not None and begun.text == last
             part = begun if begun and is_known else _parsed(path, last, layout, names)
-            rows += len(part.rows)
+            columns = part.rows[list(names)]
+            if max(layout.names, key=len).encode() in last:
+                columns = _without_headers(path, columns, layout, reading)
+            rows += len(columns)
             broken += part.wrong
             fault = fault or part.fault
             end = last.rpartition(b"\n")[2].decode()  # a line that nothing ends
             stream.check_values(rows)
-            yield part.rows[list(names)]
+            yield columns
 
     if broken and not rows:
         raise _unreadable(path, f"none of its rows, {broken:,} in all, can be read: {fault}")
@@ -305,31 +307,18 @@ def _with_whole_row(text: bytes, stream: Stream) -> bytes:
     return b"".join(lines)
 
 
-def _without_headers(path: Path, text: bytes, layout: TableLayout, reading: Reading) -> bytes:
-    """Leave out lines that repeat the names of columns; refuse those with another order."""
-    name = max(layout.names, key=len).encode()
-    if len(layout.names) < 2 or name not in text:
-        return text
-
-    lines = text.splitlines(keepends=True)
-    headers = []
-    for number, line in enumerate(lines):
-        if name not in line:
-            continue
-        fields = [
-            field.strip() for field in fields_of(line.decode(errors="replace"), layout.separator)
-        ]
-        if sorted(fields) != sorted(layout.names):
-            continue
-        if fields != list(layout.names):
-            shown = repr(line.decode(errors="replace").strip()[:60])
-            raise _unreadable(path, f"it has a second header in another order, {shown}: split it")
-        headers.append(number)
-
-    if not headers:
-        return text
-    reading.counts[HEADERS] += len(headers)
-    return b"".join(line for number, line in enumerate(lines) if number not in set(headers))
+def _without_headers(
+    path: Path, rows: pd.DataFrame, layout: TableLayout, reading: Reading
+) -> pd.DataFrame:
+    """Leave out rows that repeat the names of columns; refuse those with another order."""
+    texts = rows.apply(lambda column: column.str.strip())
+    repeats = texts.isin(list(layout.names)).all(axis=1)
+    if (texts[repeats] != list(rows)).any(axis=None):
+        fields = ", ".join(texts[repeats].iloc[-1])
+        raise _unreadable(path, f"it has a second header in another order, {fields}: split it")
+    if repeats.any():
+        reading.counts[HEADERS] += int(repeats.sum())
+    return rows[~repeats]
 
 
 def _parsed(path: Path, text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:

@@ -10,7 +10,7 @@ from trajanon.common.inputs import other_encoding
 from trajanon.extract.sources.streams import DAMAGED_ZIP
 
 _LONGEST = 1 << 23  # bytes of a tag or text
-_CHUNK = 1 << 18  # bytes
+_CHUNK = 1 << 16  # bytes: few elements at a time, for the collector of garbage
 _BLANK = b" \t\r\n\xef\xbb\xbf"  # and a byte order mark, wherever it stands
 
 
@@ -78,7 +78,9 @@ class XmlDocument:
         return FileProblem(f"{self._name} is not well-formed XML {why}")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        element = self._builder.start(tag.rpartition(":")[2], attributes)
+        if ":" in tag:
+            tag = tag.rpartition(":")[2]
+        element = self._builder.start(tag, attributes)
         if self._root is None:
             self._root = element
 
