@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from trajanon.trajectories.subjects import Identities, identities, merged_senten
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import HOPS, Trajectories
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _TRACES = (".csv", ".gpx", ".geojson", ".gpkg")  # what people give in place of trajectories
 
@@ -59,7 +62,7 @@ def write_parts(
         geoparquet.write_tables(file, _tables(parts), {"trajanon": text})
 
 
-def _tables(parts: Iterable[Trajectories]) -> Iterator[Any]:
+def _tables(parts: Iterable[Trajectories]) -> Iterator["pa.Table"]:
     import pyarrow as pa
 
     n = runs = 0
@@ -118,10 +121,10 @@ def write_partition(
             geoparquet.write_tables(file, [table], {"trajanon": text})
 
 
-def _of_size(tables: Iterable[Any], rows: int) -> Iterator[Any]:
+def _of_size(tables: Iterable["pa.Table"], rows: int) -> Iterator["pa.Table"]:
     import pyarrow as pa
 
-    waiting: list[Any] = []
+    waiting: list[pa.Table] = []
     for table in tables:
         waiting.append(table)
         if sum(map(len, waiting)) < rows:
@@ -219,7 +222,7 @@ def _owners(path: object, file: ParquetParts, *, exact: bool) -> Identities:
     return owners
 
 
-def provenance_of(schema: Any) -> dict[str, object]:
+def provenance_of(schema: "pa.Schema") -> dict[str, object]:
     """Read what a file, by its schema of Arrow, says of how its trajectories came about."""
     try:
         provenance = parsed(geoparquet.text_of(schema, "trajanon") or "{}", dict[str, Any])
@@ -241,7 +244,7 @@ def read_rows(
     return points, *read_along(where, file, points, tracks=tracks, times=times)
 
 
-def holds_tracks(where: object, schema: Any) -> bool:
+def holds_tracks(where: object, schema: "pa.Schema") -> bool:
     """Check whether windows may slide on tracks that stand in a file."""
     return "track" in schema.names and "track" in geoparquet.described(schema, where)["columns"]
 
@@ -301,7 +304,7 @@ def _marks(where: object, file: ParquetParts) -> Hashes | None:
     raise BadInput(f"the column marks of {where} is not as extract writes it: extract again")
 
 
-def look_at_schema(schema: Any, where: object) -> None:
+def look_at_schema(schema: "pa.Schema", where: object) -> None:
     """Refuse what does not hold lines in WGS 84."""
     if b"geo" not in (schema.metadata or {}):
         raise FileProblem(

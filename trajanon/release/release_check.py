@@ -17,6 +17,15 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.files.geoparquet import write_geoparquet
+from trajanon.files.release_contents import (
+    DIGITS,
+    LINE,
+    Lines,
+    Writer,
+    amiss_in_counts,
+    out_of_order,
+    rounded,
+)
 from trajanon.files.release_formats import (
     NOTHING_ELSE,
     RELEASE_FORMATS,
@@ -26,15 +35,6 @@ from trajanon.files.release_formats import (
     read_release,
     release_of,
     release_parts,
-)
-from trajanon.files.release_lines import (
-    DIGITS,
-    LINE,
-    Lines,
-    Writer,
-    amiss_in_counts,
-    out_of_order,
-    rounded,
 )
 from trajanon.files.trajectory_files import part_name
 from trajanon.grouping.k_promise import check_k
