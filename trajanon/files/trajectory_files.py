@@ -16,7 +16,7 @@ from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput, FileProblem, MergedWarning, warn
 from trajanon.common.inputs import parsed
 from trajanon.common.number_text import number_of
-from trajanon.common.remote_folder import Folder, folder_or_file
+from trajanon.common.remote_folder import Folder, fetched, folder_or_file
 from trajanon.files import arrow, geoparquet, track_rows
 from trajanon.files.parquet_parts import ParquetParts, parquet_of
 from trajanon.trajectories.provenance import with_counts
@@ -152,7 +152,7 @@ def read_trajectories(
     ----------
     path
         GeoParquet with LineStrings of equally many points, in WGS 84; or a folder
-        of such parts, by its path or a URL that fsspec knows. A column ``subject`` of any values
+        of such parts; by its path or a URL that fsspec knows. A column ``subject`` of any values
         names their subjects; ``times``, lists of seconds since 1970 UTC, when; columns ``run``,
         ``start``, ``track`` and ``track_times`` on what they may slide.
     subjects_exact
@@ -205,6 +205,10 @@ def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
     import pyarrow as pa
 
     place = folder_or_file(path)
+    if isinstance(place, Folder) and place.is_file:
+        with fetched(place.url) as copy, _opened(copy) as file:
+            yield file
+        return
     if isinstance(place, Path) and not place.exists():
         raise FileProblem(f"there is no {path}; make it with: trajanon extract --bbox madrid")
     if isinstance(place, Path) and place.suffix.lower() in _TRACES:
