@@ -64,13 +64,13 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read the features or points of a document, or of each line; without ids one recording."""
     with reading.unpacked(path) as stream:
         document = _document(stream, reading)
-    things = _things_within(document, reading)
-    if any(map(_is_feature, things)):
+    values = _values_within(document, reading)
+    if any(map(_is_feature, values)):
         crs = document.get("crs") if isinstance(document, dict) else None
-        yield from _traces_of_features([_feature(value, crs) for value in things], reading)
+        yield from _traces_of_features([_feature(value, crs) for value in values], reading)
         return
 
-    rows = pd.DataFrame([row for value in things if (row := _row(value, reading))], dtype=object)
+    rows = pd.DataFrame([row for value in values if (row := _row(value, reading))], dtype=object)
     if not len(rows):
         nothing = "no JSON object with a point, in a line or in a list"
         raise FileProblem(f"{reading.what} holds {nothing}")
@@ -120,7 +120,7 @@ def _document(stream: Stream, reading: Reading) -> Any:
     return values
 
 
-def _things_within(document: Any, reading: Reading) -> list[Any]:
+def _values_within(document: Any, reading: Reading) -> list[Any]:
     """Find the list of points or features in a document; all lists at one path are one."""
     lists: defaultdict[str, list[Any]] = defaultdict(list)
     if isinstance(features := _object(document).get("features"), list):
@@ -247,8 +247,8 @@ def _feature(value: Any, crs: Any) -> _Feature:
     if feature.get("type") in _TYPES and "coordinates" in feature:  # as MobilityDB writes it
         shape = feature
 
-    others = {name: member for name, member in feature.items() if name not in _OF_FEATURES}
-    columns = _members(others if shape is not feature else {})
+    members = {name: member for name, member in feature.items() if name not in _OF_FEATURES}
+    columns = _members(members if shape is not feature else {})
     columns |= _members(feature.get("properties"))
     system = _system(feature.get("crs") or shape.get("crs") or crs)
 
