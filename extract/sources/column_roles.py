@@ -130,7 +130,7 @@ def _orders(*, gapless: bool) -> Test:
     return lambda head, name: head.numbers_points(name, gapless=gapless)
 
 
-FITS: Mapping[str, Test] = {
+_TESTS: Mapping[str, Test] = {
     "id": _names_owners,
     "subject": _names_owners,
     "gps_seconds": _are_gps_seconds,
@@ -138,15 +138,22 @@ FITS: Mapping[str, Test] = {
     "zone": _is_zone,
     "order": _orders(gapless=False),
 }
-"""By role: whether the first rows of a column of a usual name fit."""
-
-FITS_UNNAMED: Mapping[str, Test] = {
+_TESTS_UNNAMED: Mapping[str, Test] = {
     "lat_sign": _is_letters(SIGNS["lat_sign"]),
     "lon_sign": _is_letters(SIGNS["lon_sign"]),
     "time": _is_other_time,
     "order": _orders(gapless=True),
 }
-"""The same of a column of another name."""
+
+
+def fits(role: str, head: TableHead, name: str) -> bool:
+    """Return whether the first rows of a column of a usual name fit its role."""
+    return role not in _TESTS or _TESTS[role](head, name)
+
+
+def fits_unnamed(role: str, head: TableHead, name: str) -> bool:
+    """Return whether the first rows of a column show that it has the role, whatever its name is."""
+    return role in _TESTS_UNNAMED and _TESTS_UNNAMED[role](head, name)
 
 
 def is_word(role: str, name: str) -> bool:

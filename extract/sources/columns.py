@@ -141,21 +141,22 @@ class _Choice:
         This is the one place where a column is chosen that nobody named.
         """
         rule = column_roles.ROLES[role]
-        fits = column_roles.FITS.get(role, lambda head, name: True)
-        fits_unnamed = column_roles.FITS_UNNAMED.get(role, lambda head, name: False)
         usual_names = self._free(role)
         if self.by_names:
             return [(name, "name") for name in usual_names]
 
         head = self.head
         readable = [name for name in usual_names if name in head.columns]
-        ranked: list[tuple[str, Why]] = [(name, "name") for name in readable if fits(head, name)]
+        ranked: list[tuple[str, Why]] = [
+            (name, "name") for name in readable if column_roles.fits(role, head, name)
+        ]
 
         # Columns of other names play a role if none of the usual names does, or if they are finer.
         if (not ranked or rule.finest) and (usual_names or not rule.finest):
             taken = self._taken.union(usual_names)
             unnamed = [name for name in head.columns if name not in taken]
-            ranked += [(name, "values") for name in unnamed if fits_unnamed(head, name)]
+            fitting = [name for name in unnamed if column_roles.fits_unnamed(role, head, name)]
+            ranked += [(name, "values") for name in fitting]
 
         if rule.finest and len(ranked) > 1:
             ranked = _finest(head, ranked)

@@ -182,9 +182,11 @@ def format_of(path: Path, reading: Reading) -> str | None:
     name = path.name.lower()
     for suffix in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(suffix)
-    size = _HEAD_OF_JSON if name.endswith(".json") else _HEAD
-    head = _head_of(path, size, reading)
+    head = _head_of(path, _HEAD, reading)
     found = next((kind for kind, form in FORMATS.items() if form.looks_like(name, head)), None)
+    if found is None and name.endswith(".json"):  # other lists may come before that of points
+        looks = json_documents.looks_like(name, _head_of(path, _HEAD_OF_JSON, reading))
+        return "json" if looks else None
     asked = {"lat", "place"} & reading.columns.keys()
     if found == "table" and not asked and b"geo" in geo_files.footer_of(path):
         return "geo"  # what a Parquet file is stands at its end

@@ -1,5 +1,6 @@
 """XML documents as trees that grow chunk by chunk, so that what is whole can be taken out."""
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
@@ -22,7 +23,7 @@ class XmlDocument:
         self._name = name
         self._root: Element | None = None
         self._builder = TreeBuilder()
-        self.comments: list[str] = []
+        self.comments = deque[str](maxlen=10)
 
     def growing(self, levels: int) -> Iterator[Element]:
         """Return the root after each chunk, up to what ends the reading.
