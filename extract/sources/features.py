@@ -42,9 +42,9 @@ _LISTS = (list, tuple, np.ndarray)
 
 
 def traces_of_features(
-    geometry: NDArray[Any],
+    geometry: NDArray[np.object_],
     columns: pd.DataFrame,
-    system: Any,
+    system: object,
     reading: Reading,
     *,
     sorted_by_place: bool = False,
@@ -89,7 +89,7 @@ def traces_of_features(
         yield from _of_lines(rows, line[part], columns, measures, reading)
 
 
-def _refuse_other_geometries(geometry: NDArray[Any], what: str) -> None:
+def _refuse_other_geometries(geometry: NDArray[np.object_], what: str) -> None:
     """Refuse polygons and the like, and several points in one."""
     type_id = shapely.get_type_id(geometry)
     kinds = shapely.GeometryType
@@ -147,15 +147,19 @@ def _of_lines(
 
 
 def _only(
-    geometry: NDArray[Any], columns: pd.DataFrame, wanted: Bools, reason: str, reading: Reading
-) -> tuple[NDArray[Any], pd.DataFrame]:
+    geometry: NDArray[np.object_],
+    columns: pd.DataFrame,
+    wanted: Bools,
+    reason: str,
+    reading: Reading,
+) -> tuple[NDArray[np.object_], pd.DataFrame]:
     if wanted.all():
         return geometry, columns
     reading.counts[reason] += int((~wanted).sum())
     return geometry[wanted], columns[wanted]
 
 
-def _across_180(lon: Floats, lines: NDArray[Any], reading: Reading) -> Floats:
+def _across_180(lon: Floats, lines: NDArray[np.object_], reading: Reading) -> Floats:
     """Bring lines that go on beyond 180 degrees east or west back to the map."""
     beyond = (np.abs(lon) > 180.0) & (np.abs(lon) <= 360.0)
     if not beyond.any():
@@ -179,7 +183,7 @@ def times_in(measures: Floats) -> Floats | None:
     return None
 
 
-def _times_of_measures(geometry: NDArray[Any]) -> Floats | None:
+def _times_of_measures(geometry: NDArray[np.object_]) -> Floats | None:
     """Read M, the measure of a place, if it is a time."""
     if not shapely.has_m(geometry).any():
         return None
@@ -208,7 +212,7 @@ def _times(columns: pd.DataFrame, timed: Sequence[str], line: Ints, reading: Rea
     )
 
 
-def _times_in(cell: Any) -> list[Any] | None:
+def _times_in(cell: object) -> list[Any] | None:
     """Read a list of times, those of the parts of a line one after another."""
     if isinstance(cell, str) and cell.lstrip()[:1] in ("[", "{"):
         with suppress(ValueError, RecursionError):

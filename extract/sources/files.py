@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trajanon.common.columns_read import TablesRead
 from trajanon.common.errors import BadInput, FileProblem, TrajanonWarning
@@ -205,12 +205,10 @@ def prefetched(
 ) -> Iterator[Iterator[Item]]:
     """Return the contents of each file; others are read meanwhile by processes or workers."""
     small = [file for file in files if not _is_large(file)]
-    options = {
-        "columns": reading.columns,
-        "subjects_exact": reading.subjects_exact,
-        "timed": reading.timed,
-    }
-    task = partial(_read_whole, options=options, on_worker=client is not None)
+    alike = Reading(
+        columns=reading.columns, subjects_exact=reading.subjects_exact, timed=reading.timed
+    )
+    task = partial(_read_whole, alike=alike, on_worker=client is not None)
     with ExitStack() as ending:
         if client is None:
             ctrl_c_is_for_the_parent = (signal.SIGINT, signal.SIG_IGN)
@@ -250,7 +248,7 @@ def _given(whole: _Whole, file: SourceFile, reading: Reading) -> Iterator[Item]:
         raise problem
 
 
-def _read_whole(file: SourceFile, options: dict[str, Any], *, on_worker: bool) -> _Whole:
+def _read_whole(file: SourceFile, alike: Reading, *, on_worker: bool) -> _Whole:
     """Read a file in another process, up to what ends the reading."""
     there = os.access(file.path, os.R_OK) and file.path.stat().st_size == file.size
     if on_worker and not there:  # it must not be left out
@@ -260,7 +258,7 @@ def _read_whole(file: SourceFile, options: dict[str, Any], *, on_worker: bool) -
     warned = _Kept()
     items: list[Item] = []
     problem = None
-    reading = Reading(**options, warned=warned)
+    reading = replace(alike, counts=Counter(), tables=TablesRead(), warned=warned)
     try:
         items.extend(read_file(file, reading))
     except (BadInput, FileProblem) as error:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -142,7 +142,7 @@ def _by_gdal(what: str) -> Iterator[None]:
 
 def _features(
     table: pa.Table, geometry: str, what: str, encoding: str = "WKB"
-) -> tuple[NDArray[Any], pd.DataFrame]:
+) -> tuple[NDArray[np.object_], pd.DataFrame]:
     """Read geometries and attributes; geometries that are unreadable become None."""
     column = table[geometry].combine_chunks()
     attributes = frame(table.drop_columns([geometry]), what, integer_object_nulls=True)

@@ -24,6 +24,7 @@ from trajanon.extract.sources.streams import (
     Reading,
     Stream,
     decoded,
+    json_object,
     json_text,
     plain_value,
 )
@@ -86,7 +87,7 @@ def read_mds(path: Path, reading: Reading) -> Iterator[Trace]:
     with reading.unpacked(path) as stream:
         text = json_text(stream, reading.what)
     document = decoded(text, reading.what, dict[str, Any])
-    trips = _object(document.get("data", document)).get("trips")
+    trips = json_object(document.get("data", document)).get("trips")
     trips = trips if isinstance(trips, list) else []
     routed = [trip for trip in trips if not isinstance(trip, dict) or trip.get("route")]
     if without := len(trips) - len(routed):
@@ -123,7 +124,7 @@ def _document(stream: Stream, reading: Reading) -> Any:
 def _values_within(document: Any, reading: Reading) -> list[Any]:
     """Find the list of points or features in a document; all lists at one path are one."""
     lists: defaultdict[str, list[Any]] = defaultdict(list)
-    if isinstance(features := _object(document).get("features"), list):
+    if isinstance(features := json_object(document).get("features"), list):
         return features
     if not _is_feature(document):
         _gather(document, "", lists, _DEEPEST_LIST)
@@ -142,7 +143,7 @@ def _values_within(document: Any, reading: Reading) -> list[Any]:
     return lists[longest]
 
 
-def _gather(value: Any, path: str, lists: defaultdict[str, list[Any]], levels: int) -> None:
+def _gather(value: object, path: str, lists: defaultdict[str, list[Any]], levels: int) -> None:
     """Add the elements of each list of points below a value to those of the same path."""
     below: Iterable[tuple[str, Any]] = ()
     if isinstance(value, list):
@@ -169,19 +170,19 @@ def _holds_lists(points: list[Any], path: str, levels: int) -> bool:
     return bool(lists)
 
 
-def _is_feature(value: Any) -> bool:
+def _is_feature(value: object) -> bool:
     return isinstance(value, dict) and (
-        value.get("type") in _TYPES or "type" in _object(value.get("geometry"))
+        value.get("type") in _TYPES or "type" in json_object(value.get("geometry"))
     )
 
 
-def _is_point(value: Any) -> bool:
+def _is_point(value: object) -> bool:
     """Return whether an object has both coordinates, perhaps in objects of its own."""
     ends = {name.rpartition(".")[2] for name in _members(value)}
     return {"lat", "lon"} <= {role for name in ends for role in known_as(name)}
 
 
-def _row(value: Any, reading: Reading) -> dict[str, Any] | None:
+def _row(value: object, reading: Reading) -> dict[str, Any] | None:
     """Return what an object says in plain values; None if it is no point."""
     if not isinstance(value, dict):
         reading.counts[UNREAD] += 1
@@ -202,22 +203,18 @@ def _row(value: Any, reading: Reading) -> dict[str, Any] | None:
     return place | {name: value for name, value in names.items() if value}
 
 
-def _members(value: Any, levels: int = _DEEPEST, above: str = "") -> dict[str, Any]:
+def _members(value: object, levels: int = _DEEPEST, above: str = "") -> dict[str, Any]:
     """List the members of an object, then those of its objects, whose names stand before theirs."""
     row: dict[str, Any] = {}
-    for name, member in _object(value).items():
+    for name, member in json_object(value).items():
         if isinstance(member, bool):
             row[f"{above}{name}"] = str(member).lower()
         elif member is None or isinstance(member, str | int | float | list):
             row[f"{above}{name}"] = plain_value(member)
-    for name, member in _object(value).items():
+    for name, member in json_object(value).items():
         if isinstance(member, dict) and levels:
             row |= _members(member, levels - 1, f"{above}{name}.")
     return row
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 class _Feature(NamedTuple):
@@ -237,13 +234,13 @@ def _traces_of_features(features: Sequence[_Feature], reading: Reading) -> Itera
     yield from traces_of_features(geometry, columns, [*systems, None][0], reading, nested=True)
 
 
-def _feature(value: Any, crs: Any) -> _Feature:
+def _feature(value: object, crs: object) -> _Feature:
     """Read a feature; its reference system may stand in it, or in its temporal geometry.
 
     Each part of a moving point is a part of its line; heights are left out.
     """
-    feature = _object(value)
-    shape = _object(feature.get("temporalGeometry") or feature.get("geometry"))
+    feature = json_object(value)
+    shape = json_object(feature.get("temporalGeometry") or feature.get("geometry"))
     if feature.get("type") in _TYPES and "coordinates" in feature:  # as MobilityDB writes it
         shape = feature
 
@@ -271,7 +268,7 @@ def _pieces(shape: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
     kind = shape.get("type")
     if kind in _MOVING or kind == "MovingGeometryCollection":
         pieces = shape.get("sequences", shape.get("prisms", [shape]))
-        pieces = [_object(piece) for piece in pieces] if isinstance(pieces, list) else []
+        pieces = [json_object(piece) for piece in pieces] if isinstance(pieces, list) else []
         return [piece for piece in pieces if len(piece.get("coordinates") or "  ") > 1]
     if kind in _LINES:
         coordinates = shape.get("coordinates")
@@ -280,7 +277,7 @@ def _pieces(shape: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
     return None
 
 
-def _timed_line(coordinates: Any) -> Mapping[str, Any]:
+def _timed_line(coordinates: object) -> Mapping[str, Any]:
     """Read a line; if its places have a fourth number, that may be the time."""
     positions = coordinates if isinstance(coordinates, list) else []
     fourth = [place[3] if isinstance(place, list) and place[3:] else None for place in positions]
@@ -305,7 +302,7 @@ def _lines(parts: Sequence[Any]) -> BaseGeometry | None:
         return None
 
 
-def _system(crs: Any) -> str:
+def _system(crs: object) -> str:
     """Name a reference system; without one it is WGS 84, longitude first."""
     name = crs.get("properties") if isinstance(crs, Mapping) else crs
     if isinstance(name, Mapping):
@@ -313,9 +310,9 @@ def _system(crs: Any) -> str:
     return _WGS_84 if crs is None else str(name)
 
 
-def _feature_of_trip(trip: Any) -> _Feature:
+def _feature_of_trip(trip: object) -> _Feature:
     """Read a trip of MDS: the fixes of its route, and its other members as columns."""
-    members = dict(_object(trip))
+    members = dict(json_object(trip))
     try:
         fixes = members.pop("route")["features"]
         places = [fix["geometry"]["coordinates"] for fix in fixes]

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Raw
 
 from trajanon.common.arrays import Floats
-from trajanon.extract.sources.streams import Reading, decoded, json_text
+from trajanon.extract.sources.streams import Reading, decoded, json_object, json_text
 from trajanon.extract.sources.trace_pieces import Fix, moment, number, traces_of_fixes
 from trajanon.extract.trace import Trace
 
@@ -105,25 +105,25 @@ def _with_signals(timeline: Floats, signals: Floats, reading: Reading) -> Floats
     return joined_fixes[np.argsort(joined_fixes[:, 2], kind="stable")]
 
 
-def _record(entry: Any) -> _Found:
+def _record(entry: object) -> _Found:
     """Read one of Records.json; a person may have several devices, here and at home."""
-    record = _object(entry)
+    record = json_object(entry)
     fix = _e7(record, _time(record, "timestamp"))
     yield str(record.get("deviceTag")), fix, number(record.get("accuracy"))
 
 
-def _activity(entry: Any) -> _Found:
+def _activity(entry: object) -> _Found:
     """Read an activity of a month, a piece; the points of the raw path alone have times."""
     piece = object()
-    segment = _object(_object(entry).get("activitySegment"))
+    segment = json_object(json_object(entry).get("activitySegment"))
 
     ways = (("simplifiedRawPath", "points"), ("waypointPath", "waypoints"))
-    paths = (_list(_object(segment.get(path)).get(points)) for path, points in ways)
-    ends = (_object(segment.get(name)) for name in ("startLocation", "endLocation"))
+    paths = (_list(json_object(segment.get(path)).get(points)) for path, points in ways)
+    ends = (json_object(segment.get(name)) for name in ("startLocation", "endLocation"))
     first, last = ([end] if "latitudeE7" in end else [] for end in ends)
-    way = [*first, *map(_object, next(filter(None, paths), [])), *last]
+    way = [*first, *map(json_object, next(filter(None, paths), [])), *last]
 
-    duration = _object(segment.get("duration"))
+    duration = json_object(segment.get("duration"))
     times = [_time(point, "timestamp") for point in way]
     for end, name in ((0, "startTimestamp"), (-1, "endTimestamp")) if way else ():
         times[end] = _time(duration, name)
@@ -132,33 +132,29 @@ def _activity(entry: Any) -> _Found:
         yield piece, _e7(point, time), nan
 
 
-def _segment(entry: Any) -> _Found:
+def _segment(entry: object) -> _Found:
     """Read a segment of a phone's Timeline: a path, or an activity from a start to an end."""
-    entry = _object(entry)
+    entry = json_object(entry)
     begun = moment(entry.get("startTime"))
     ended = moment(entry.get("endTime"))
-    for point in map(_object, _list(entry.get("timelinePath"))):
+    for point in map(json_object, _list(entry.get("timelinePath"))):
         after = 60.0 * number(point.get("durationMinutesOffsetFromStartTime"))
         time = begun + after if isnan(at := moment(point.get("time"))) else at
         yield _TIMELINE, _latlng(point.get("point"), time), nan
 
-    activity = _object(entry.get("activity"))
+    activity = json_object(entry.get("activity"))
     for name, time in (("start", begun), ("end", ended)):
         if name in activity:
             yield _TIMELINE, _latlng(activity[name], time), nan
 
 
-def _signal(entry: Any) -> _Found:
+def _signal(entry: object) -> _Found:
     """Read a signal of a phone; those of networks and movement have no position."""
-    position = _object(_object(entry).get("position"))
+    position = json_object(json_object(entry).get("position"))
     if position:
         time = moment(position.get("timestamp"))
         place = position.get("LatLng", position.get("latLng"))
         yield _SIGNALS, _latlng(place, time), number(position.get("accuracyMeters"))
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _list(value: object) -> list[Any]:

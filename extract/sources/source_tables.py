@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -389,7 +389,7 @@ def _only_system(systems: set[str], name: str, what: str) -> str:
     return f"EPSG:{max(systems, default='4326')}"
 
 
-def _geometries(values: pd.Series, name: str, what: str) -> tuple[NDArray[Any], str]:
+def _geometries(values: pd.Series, name: str, what: str) -> tuple[NDArray[np.object_], str]:
     """Read places as the first is written, and their system; unreadable ones become None."""
     texts_given = values.dropna()
     text = str(texts_given.iloc[0]).strip() if len(texts_given) else ""

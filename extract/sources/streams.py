@@ -58,6 +58,10 @@ _UNPACK: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
 }  # by the first bytes of a packed stream
 
 
+def unmetered(size: int) -> None:
+    """Count no bytes."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
     """How to read a file, and where to report what was found."""
@@ -69,7 +73,7 @@ class Reading:
     timed: bool = False  # whether times in a column that was not recognised are refused
     counts: Counter[str] = field(default_factory=Counter)  # what was left out while reading
     tables: TablesRead = field(default_factory=TablesRead)  # what was decided of their columns
-    read: Callable[[int], None] = lambda size: None
+    read: Callable[[int], None] = unmetered
     warned: Notices = field(default_factory=Notices)
 
     def of_file(self, path: Path, label: str = "") -> "Reading":
@@ -365,6 +369,11 @@ def decoded(data: Any, what: str, kind: Any = Any) -> Any:
         raise FileProblem(f"{what} is no JSON: it is nested too deeply") from error
     except msgspec.DecodeError as error:
         raise FileProblem(f"{what} is no JSON, or damaged or cut off: {error}") from error
+
+
+def json_object(value: object) -> Mapping[str, Any]:
+    """Return an object of JSON, or an empty one in place of something else."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def plain_value(value: Any) -> Any:
