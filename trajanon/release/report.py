@@ -299,7 +299,7 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def moved_of_length(self) -> float | None:
-        """How far points moved, as a share of the length of what was averaged, where known."""
+        """Compute how far points moved, as a share of the length averaged, where it is known."""
         if self.length is None or not self.length.mean:
             return None
         return self.displacement.mean / self.length.mean
@@ -386,13 +386,13 @@ whether it has an ``own_row`` in the release, and of windows their ``start``."""
 
 
 def report_path(release: Path, kind: str = "report.json") -> Path:
-    """Where the report of a release stands, which is a file, or a folder of parts."""
+    """Find where the report of a release stands, which is a file, or a folder of parts."""
     name = f"{release.name}.parts" if release.is_dir() else release.stem
     return release.parent / f"{name}.{kind}"
 
 
 def datasheet_path(release: Path) -> Path:
-    """Where the datasheet of a release stands: each release has its own."""
+    """Find where the datasheet of a release stands: each release has its own."""
     return report_path(release, "datasheet.md")
 
 
