@@ -137,7 +137,8 @@ def extract_to(
     out
         GeoParquet to write, or a folder with ``partition``.
     partition
-        Trajectories of each part, for a folder of parts.
+        Trajectories of each part, for a folder of parts, which are in the order of places that
+        `trajanon.files.hilbert_order` describes.
     source, area, windows, hidden, client, progress, options
         As in `extract`.
     run
@@ -181,7 +182,7 @@ def extract_to(
         if partition is None:
             write_parts(draft, parts, provenance)
         else:
-            write_partition(draft, parts, provenance, partition)
+            write_partition(draft, parts, provenance, partition, folder)
     return provenance
 
 

@@ -17,7 +17,7 @@ from trajanon.common.errors import BadInput, FileProblem, MergedWarning, warn
 from trajanon.common.inputs import parsed
 from trajanon.common.number_text import number_of
 from trajanon.common.remote_folder import Folder, folder_or_file
-from trajanon.files import arrow, geoparquet, track_rows
+from trajanon.files import arrow, geoparquet, hilbert_order, track_rows
 from trajanon.files.parquet_parts import ParquetParts, parquet_of
 from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.subjects import Identities, identities, merged_sentences
@@ -59,7 +59,7 @@ def write_parts(
         geoparquet.write_tables(file, _tables(parts), {"trajanon": text})
 
 
-def _tables(parts: Iterable[Trajectories]) -> Iterator[Any]:
+def _tables(parts: Iterable[Trajectories], *, places: bool = False) -> Iterator[Any]:
     import pyarrow as pa
 
     n = runs = 0
@@ -80,6 +80,9 @@ def _tables(parts: Iterable[Trajectories]) -> Iterator[Any]:
                 columns[name] = arrow.column_of_lists(values.ravel(), size)
         if part.true_ends is not None:
             columns |= {"true_start": part.true_ends[:, 0], "true_end": part.true_ends[:, 1]}
+
+        if places:
+            columns |= hilbert_order.place_columns(part, n)
 
         if tracks is not None:
             if (held := track_rows.runs_of_rows(tracks)) is not None:
@@ -109,13 +112,27 @@ def is_part(name: str) -> bool:
 
 
 def write_partition(
-    folder: Path, parts: Iterable[Trajectories], provenance: Mapping[str, object], rows: int
+    folder: Path,
+    parts: Iterable[Trajectories],
+    provenance: Mapping[str, object],
+    rows: int,
+    scratch: Path | None = None,
 ) -> None:
-    """Write trajectories that come in parts of any size as files of this number of rows."""
-    text = json.dumps(dict(provenance), ensure_ascii=False)
-    for number, table in enumerate(_of_size(_tables(parts), rows)):
+    """Write trajectories that come in parts of any size as files of this number of rows.
+
+    With a folder for scratch, they are in the order that `trajanon.files.hilbert_order` describes.
+    """
+    words = {"trajanon": json.dumps(dict(provenance), ensure_ascii=False)}
+    tables = _tables(parts, places=scratch is not None)
+    if scratch is not None:
+        words |= hilbert_order.FOOTER
+        tables = hilbert_order.in_hilbert_order(tables, scratch)
+
+    for number, table in enumerate(_of_size(tables, rows)):
+        box = None if scratch is None else hilbert_order.box_of(table)
+        group = None if scratch is None else hilbert_order.ROWS_PER_GROUP
         with (folder / part_name(number)).open("wb") as file:
-            geoparquet.write_tables(file, [table], {"trajanon": text})
+            geoparquet.write_tables(file, [table], words, box=box, rows_per_group=group)
 
 
 def _of_size(tables: Iterable[Any], rows: int) -> Iterator[Any]:

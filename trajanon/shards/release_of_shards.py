@@ -12,10 +12,10 @@ from trajanon.common.progress import Progress
 from trajanon.common.remote_folder import Folder
 from trajanon.files.geoparquet import write_released
 from trajanon.files.release_lines import in_order
+from trajanon.files.sorted_runs import merged, read_run, schema_of_run
 from trajanon.files.trajectory_files import part_name
 from trajanon.release import release
 from trajanon.shards.scratch import Scratch
-from trajanon.shards.sorted_runs import merged, read_run, schema_of_run
 from trajanon.trajectories.times import Timing
 from trajanon.trajectories.trajectories import ReleasedTrajectories
 

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trajanon.common.atomic_output import LOCK, lock
 from trajanon.common.errors import FileProblem, TrajanonError
+from trajanon.files import sorted_runs
 
 if TYPE_CHECKING:
     from distributed import Client
+    from pyarrow import Table
 
 _LOG = logging.getLogger(__name__)
 
@@ -111,6 +113,12 @@ def written(path: Path) -> Iterator[Path]:
             reason = error.strerror or " ".join(str(error).split())[:200]
             raise FileProblem(f"cannot write {path}: {reason}; {OTHER_FOLDER}") from error
         raise
+
+
+def write_run(path: Path, table: "Table") -> None:
+    """Write a sorted table, whole or not at all."""
+    with written(path) as draft:
+        sorted_runs.write_run(draft, table)
 
 
 @contextmanager

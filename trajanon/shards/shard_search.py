@@ -13,6 +13,7 @@ from trajanon.anonymization import grouped
 from trajanon.common.arrays import Floats, dense
 from trajanon.common.progress import Progress
 from trajanon.files.release_lines import in_order
+from trajanon.files.sorted_runs import read_run, schema_of_run
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
 from trajanon.release.assembly import GroupLines, errors_of
@@ -21,9 +22,8 @@ from trajanon.release.release import own_rows
 from trajanon.release.released_lines import TrajectoryGroups
 from trajanon.release.report import Mended, line_keys
 from trajanon.shards.parts_table import PartsTable
-from trajanon.shards.scratch import Scratch
+from trajanon.shards.scratch import Scratch, write_run
 from trajanon.shards.shard_rows import Pieces, ShardRows, read_shard
-from trajanon.shards.sorted_runs import read_run, schema_of_run, write_run
 from trajanon.trajectories.distances import Histogram
 
 ROWS_MEASURED = 100_000

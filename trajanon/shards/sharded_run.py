@@ -15,6 +15,7 @@ from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.common.progress import Progress, silent
 from trajanon.common.remote_folder import Folder
 from trajanon.common.workers import each_done
+from trajanon.files.sorted_runs import count_different
 from trajanon.grouping.loss import information_loss
 from trajanon.grouping.partition import Stage
 from trajanon.release.assembly import (
@@ -41,7 +42,6 @@ from trajanon.shards.shard_search import (
     search_shard,
     write_lines,
 )
-from trajanon.shards.sorted_runs import count_different
 from trajanon.shards.survey import Survey, read_part, sample_step, surveyed
 from trajanon.trajectories.distances import joined_histograms
 

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, MergedWarning, warn
+from trajanon.files.sorted_runs import count_different, merged
 from trajanon.files.trajectory_files import read_subjects
 from trajanon.grouping.k_promise import check_enough
 from trajanon.release.plan import Plan
 from trajanon.shards.halving import Places, Rows
 from trajanon.shards.parts_table import Part, PartsTable, places_of
 from trajanon.shards.people_of_parts import Numbers
-from trajanon.shards.scratch import Scratch
-from trajanon.shards.sorted_runs import count_different, merged, write_run
+from trajanon.shards.scratch import Scratch, write_run
 from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.subjects import Identities, Merged, Nameless, merged_sentences
 from trajanon.trajectories.times import EndsSeen, timing_for
