@@ -14,12 +14,15 @@ geometries. Programs that know these skip parts, or row groups, that lie elsewhe
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from trajanon.files.sorted_runs import merged, write_run
 from trajanon.trajectories.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FOOTER = {"trajanon_order": "hilbert"}
 """What the footer of each part says."""
@@ -36,7 +39,7 @@ _BYTES_PER_RUN = 1 << 26
 _BYTES_PER_GROUP = 1 << 20  # of a run, of which as much is read at once
 
 
-def place_columns(trajectories: Trajectories, first: int) -> dict[str, Any]:
+def place_columns(trajectories: Trajectories, first: int) -> dict[str, "pa.Array"]:
     """Return boxes of rows, and the key by which they are sorted; ``first`` rows came before."""
     import geopandas
     import pyarrow as pa
@@ -58,14 +61,14 @@ def place_columns(trajectories: Trajectories, first: int) -> dict[str, Any]:
     return {"bbox": bbox, _KEY: pa.array(key)}
 
 
-def box_of(table: Any) -> list[float]:
+def box_of(table: "pa.Table") -> list[float]:
     """Return the box around all rows of a table: west, south, east, north."""
     boxes = table["bbox"].combine_chunks()
     west, south, east, north = (boxes.field(side).to_numpy() for side in SIDES)
     return [float(side) for side in (west.min(), south.min(), east.max(), north.max())]
 
 
-def in_hilbert_order(tables: Iterable[Any], scratch: Path) -> Iterator[Any]:
+def in_hilbert_order(tables: Iterable["pa.Table"], scratch: Path) -> Iterator["pa.Table"]:
     """Sort the rows of tables with `place_columns`; they wait in a folder."""
     runs: list[Path] = []
     columns: list[str] = []
@@ -80,11 +83,11 @@ def in_hilbert_order(tables: Iterable[Any], scratch: Path) -> Iterator[Any]:
         yield _sorted(table).drop_columns([_KEY])
 
 
-def _together(tables: Iterable[Any]) -> Iterator[Any]:
+def _together(tables: Iterable["pa.Table"]) -> Iterator["pa.Table"]:
     """Put tables together until they are as large as a run."""
     import pyarrow as pa
 
-    waiting: list[Any] = []
+    waiting: list[pa.Table] = []
     for table in tables:
         waiting.append(table)
         if sum(rows.nbytes for rows in waiting) >= _BYTES_PER_RUN:
@@ -94,5 +97,5 @@ def _together(tables: Iterable[Any]) -> Iterator[Any]:
         yield pa.concat_tables(waiting)
 
 
-def _sorted(table: Any) -> Any:
+def _sorted(table: "pa.Table") -> "pa.Table":
     return table.take(np.argsort(table[_KEY].to_numpy()))
