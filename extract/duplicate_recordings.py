@@ -44,6 +44,7 @@ _FEWEST_POINTS = 4  # of recordings without times that are compared have more
 _FASTEST = 20.0  # metres a second: where all are faster, clocks must agree better to be found
 _NEAR = WIDE + LATE * _FASTEST  # metres between places by which recordings are found
 _COMPARED_AT_ONCE = 50_000  # places
+_SOUGHT_AT_ONCE = 10_000  # recordings without times
 
 
 class _Recorded(NamedTuple):
@@ -429,11 +430,13 @@ def _alike_without_times(recorded: _Recorded) -> Ints:
         return hashes_of(points, _squares(end, NARROW)).astype(np.int64)
 
     index = _Index(ends[candidates, 0], kind(candidates, ends[candidates, 1]), NARROW)
-    reach = np.full(len(untimed), NARROW)
-    for begin, way in ((0, 1), (1, -1)):
-        for corner in _corners(ends[untimed, 1 - begin], NARROW):
-            row, near = index.near(ends[untimed, begin], kind(untimed, corner), reach)
-            pairs = np.column_stack([untimed[row], candidates[near]])
+    # Some at a time: many recordings may begin and end at the same two places.
+    for sought in np.split(untimed, range(_SOUGHT_AT_ONCE, len(untimed), _SOUGHT_AT_ONCE)):
+        reach = np.full(len(sought), NARROW)
+        for (begin, way), side in product(((0, 1), (1, -1)), range(4)):
+            corner = _corners(ends[sought, 1 - begin], NARROW)[side]
+            row, near = index.near(ends[sought, begin], kind(sought, corner), reach)
+            pairs = np.column_stack([sought[row], candidates[near]])
             pairs = pairs[recorded.subject[pairs[:, 0]] != recorded.subject[pairs[:, 1]]]
             signs = recorded.signs[pairs] / _DIGITS
             off = _metres(signs[:, 0, ::way], signs[:, 1])
