@@ -18,12 +18,10 @@ from trajanon.common.settings import (
     takes_settings,
 )
 from trajanon.files.data_frames import DataFrame
-from trajanon.grouping.k_promise import check_enough, check_k, member_weights
-from trajanon.grouping.loss import information_loss, sse, standardise, sum_of_squares
+from trajanon.grouping.k_promise import check_enough, check_k
 from trajanon.grouping.microaggregation import microaggregate
-from trajanon.grouping.partition import Partition, Stage, measured, regrouped
+from trajanon.grouping.partition import Partition, measured, regrouped
 from trajanon.grouping.refinements.blocks import block_count
-from trajanon.grouping.refinements.people import nearer_to_people
 from trajanon.grouping.sliding.alignment import align as slide_to_groups
 from trajanon.grouping.sliding.alignment import may_slide
 from trajanon.grouping.sliding.choice_of_run import placed
@@ -270,10 +268,6 @@ def _grouped_and_slid(
             progress=progress,
         )
 
-    counts_people = subjects is not None and plan.key is not None and chosen is None
-    if counts_people and search.refine != "none" and not partition.stopped:
-        progress("Averaging people", 0, None)
-        partition = _near_people(trajectories, partition, k, scales)
     return TrajectoryGroups(trajectories, partition, plan.key, timing)
 
 
@@ -310,25 +304,6 @@ def _as_chosen(trajectories: Trajectories, chosen: OneEach, scales: Scales) -> P
     if weights is None:
         return partition
     return regrouped(partition, trajectories.records, partition.labels)
-
-
-def _near_people(
-    trajectories: Trajectories, partition: Partition, k: int, scales: Scales
-) -> Partition:
-    """Regroup trajectories for lines that are means of people, each of whom counts once."""
-    since = perf_counter()
-    subjects = trajectories.subject
-    assert subjects is not None
-    records = standardise(*search_columns(trajectories, *scales))
-    labels = dense(nearer_to_people(records, partition.labels, subjects, k))
-    if np.array_equal(labels, partition.labels):
-        return partition
-
-    lost = sse(records, labels, member_weights(labels, subjects))
-    loss = information_loss(lost, sum_of_squares(records))
-    stage = Stage("people", loss, perf_counter() - since)
-    partition = regrouped(partition, trajectories.records, labels)
-    return replace(partition, stages=(*partition.stages, stage))
 
 
 def _grouped_days(

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from naive import group_sse, holds, squared_distance, sse
 
-from trajanon._kernels.descent_moves import Descent, send_back
-from trajanon._kernels.group_state import move
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements import blocks
@@ -191,8 +189,8 @@ class Neighbourhood:
     def moves(self) -> Iterator[Move]:
         """Every move that is allowed."""
         for kind in (
-            *(self.relocations, self.exchanges, self.chains, self.cycles),
-            *(self.dissolutions, self.creations, self.splits),
+            *(self.relocations, self.exchanges, self.chains),
+            *(self.dissolutions, self.creations),
         ):
             yield from filter(self.keeps, kind())
 
@@ -208,23 +206,15 @@ class Neighbourhood:
                 for z in b:
                     yield [a, b], [a - {x} | {z}, b - {z} | {x}]
 
-    def _successions(self) -> Iterator[tuple[int, int, Group, Group, Group]]:
+    def chains(self) -> Iterator[Move]:
         """x of A takes the place of z of B, and z goes to C."""
         for x in range(len(self.neighbours)):
             a = self.own(x)
             for b in self.near(x):
                 for z in b:
-                    yield from ((x, z, a, b, c) for c in self.near(z) if c != a)
-
-    def chains(self) -> Iterator[Move]:
-        for x, z, a, b, c in self._successions():
-            yield [a, b, c], [a - {x}, b - {z} | {x}, c | {z}]
-
-    def cycles(self) -> Iterator[Move]:
-        for x, z, a, b, c in self._successions():
-            for v in c:
-                if a in self.near(v):
-                    yield ([a, b, c], [a - {x} | {v}, b - {z} | {x}, c - {v} | {z}])
+                    for c in self.near(z):
+                        if c != a:
+                            yield [a, b, c], [a - {x}, b - {z} | {x}, c | {z}]
 
     def dissolutions(self) -> Iterator[Move]:
         for group in self.groups:
@@ -267,51 +257,3 @@ class Neighbourhood:
             if len(new) == self.work.k:
                 return [*after, new]
         return None
-
-    def splits(self) -> Iterator[Move]:
-        for group in self.groups:
-            for one, other in self.cuts(group):
-                yield [group], [one, other]
-
-    def cuts(self, group: Group) -> Iterator[tuple[Group, Group]]:
-        """Ways to cut a group across the line between two members far apart."""
-        records = self.work.records
-        if self.different(group) < 2 * self.work.k:
-            return
-        members = sorted(group)
-        one = self._farthest(members, records[members].mean(axis=0))
-        other = None if one is None else self._farthest(members, records[one])
-        if one is None or other is None:
-            return
-        along = {
-            m: squared_distance(records[m], records[one])
-            - squared_distance(records[m], records[other])
-            for m in members
-        }
-        members.sort(key=along.__getitem__)
-        for i in range(1, len(members)):
-            cut = frozenset(members[:i]), frozenset(members[i:])
-            clear = along[members[i]] - along[members[i - 1]] > TIE
-            if clear and min(map(self.different, cut)) >= self.work.k:
-                yield cut
-
-    def _farthest(self, members: list[int], point: Floats) -> int | None:
-        """The member farthest from a point; None if different ones are as far."""
-        records = self.work.records
-        far = [squared_distance(records[m], point) for m in members]
-        most = [m for m, d in zip(members, far, strict=True) if d > max(far) - TIE]
-        same = (records[most] == records[most[0]]).all()
-        return most[0] if same else None
-
-
-def kept(state: Descent, tried: tuple[int, int]) -> int:
-    """What stays of a group that was dissolved, created or cut: the rest goes back."""
-    send_back(state, *tried)
-    return tried[1]
-
-
-def moved(state: Descent, count: int) -> int:
-    """Make the move that was found."""
-    for record, target in zip(state.gathered[:count], state.bound[:count], strict=False):
-        move(state.groups, record, target)
-    return count

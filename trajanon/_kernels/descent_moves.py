@@ -1,4 +1,4 @@
-"""Moves of descent: of one record, of two, of three, and of whole groups, below a limit."""
+"""Moves of descent: of one record, of two, and of whole groups, each below a limit."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.common import insert_rising, squared_distance
 from trajanon._kernels.compiled import bare
-from trajanon._kernels.far_records import farthest
 from trajanon._kernels.group_state import (
     NONE,
     Groups,
@@ -23,10 +22,8 @@ from trajanon._kernels.group_state import (
     replacing_change,
 )
 
-RECORDS, GROUPS, CREATED = np.arange(3)
-"""What a pass looks at: records, groups, or records where groups are created."""
-
-_LARGEST = 16  # k up to which three records are moved: beyond, there are too many
+RECORDS, DISSOLVED, CREATED = np.arange(3)
+"""What a pass tries: moves of records, groups dissolved, or groups created round records."""
 
 
 class Descent(NamedTuple):
@@ -38,12 +35,10 @@ class Descent(NamedTuple):
     neighbours: NDArray[np.int64]
     changed: NDArray[np.int64]  # number of the move that last changed a group, (g,)
     looked: NDArray[np.int64]  # number of the last move when each record was looked at, (n,)
-    gathered: NDArray[np.int64]  # records of one move, (n,)
-    origins: NDArray[np.int64]  # the groups they came from, (n,)
-    bound: NDArray[np.int64]  # the groups that up to three of them go to, (3,)
-    along: NDArray[np.float64]  # places of the members of one group on a line, (n,)
     near: NDArray[np.int64]  # the groups near a record, (c,)
     nearer: NDArray[np.int64]  # and those near one of their members, (c,)
+    gathered: NDArray[np.int64]  # records of one move, (n,)
+    origins: NDArray[np.int64]  # the groups they came from, (n,)
     tiny: float  # a gain below it is rounding
 
 
@@ -62,120 +57,76 @@ def surroundings_changed(descent, record):
 
 
 @bare
-def near_groups(descent, record, near):
+def list_near_groups(descent, record, near):
     """List the groups near a record, but for its own; return how many they are."""
     labels = descent.groups.labels
     count = 0
     for neighbour in descent.neighbours[record]:
         group = labels[neighbour]
-        if group == labels[record]:
-            continue
-
-        known = False
+        is_new = group != labels[record]
         for i in range(count):
-            known = known or near[i] == group
-        if not known:
+            is_new = is_new and near[i] != group
+        if is_new:
             near[count] = group
             count += 1
     return count
 
 
 @bare
-def is_near(descent, record, group):
-    """Return whether a group holds one of a record's nearest."""
-    for neighbour in descent.neighbours[record]:
-        if descent.groups.labels[neighbour] == group:
-            return True
-    return False
+def find_move(descent, x, k, near):
+    """Find the near group that a record had best join, and whose place it takes there.
 
-
-@bare
-def find_exchange(descent, x, k, near):
-    """Find the best group for a record, and the record that takes its place; how many move."""
+    Returns the group, the member in whose place it goes, if any, and where that one goes: to the
+    group of the record. All are NONE where nothing gains.
+    """
     groups = descent.groups
     may_go = may_leave(groups, x, k)
     leaving = leaving_change(groups, x) if may_go else 0.0
 
-    best = -descent.tiny
-    count = 0
+    target = NONE
+    partner = NONE
+    least = -descent.tiny
     for group in near:
         if may_go:
             change = leaving + joining_change(groups, groups.records[x], group)
-            if change < best:
-                best = change
-                count = 1
-                descent.gathered[0] = x
-                descent.bound[0] = group
+            if change < least:
+                target = group
+                partner = NONE
+                least = change
 
         z = groups.first[group]
         while z >= 0:
             if may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
                 change = exchange_change(groups, x, z)
-                if change < best:
-                    best = change
-                    count = 2
-                    descent.gathered[0] = x
-                    descent.bound[0] = group
-                    descent.gathered[1] = z
-                    descent.bound[1] = groups.labels[x]
+                if change < least:
+                    target = group
+                    partner = z
+                    least = change
             z = groups.following[z]
-    return count
+    return target, partner, groups.labels[x]
 
 
 @bare
 def find_chain(descent, x, k, near):
-    """Find a record that another takes the place of, and where it goes on; how many move."""
-    if k > _LARGEST:
-        return 0
-
+    """Find a near group for a record, a member whose place it takes, and where that one goes on."""
     groups = descent.groups
-    own_group = groups.labels[x]
-    may_go = may_leave(groups, x, k)
-    leaving = leaving_change(groups, x) if may_go else 0.0
+    if not may_leave(groups, x, k):
+        return NONE, NONE, NONE
 
+    leaving = leaving_change(groups, x)
     for group in near:
-        x_enters = squared_distance(groups.records[x], groups.centroids[group])
+        enters = squared_distance(groups.records[x], groups.centroids[group])
         z = groups.first[group]
         while z >= 0:
-            first_change = replacing_change(groups, z, x, x_enters)
+            change = leaving + replacing_change(groups, z, x, enters)
             # Joining a group always costs: a chain without a gain by now never has one.
-            if leaving + first_change < 0.0 and may_replace(groups, z, x, k):
-                descent.gathered[0] = x
-                descent.bound[0] = group
-
-                for onward in descent.nearer[: near_groups(descent, z, descent.nearer)]:
-                    if onward == own_group:
-                        continue
-
-                    descent.gathered[1] = z
-                    descent.bound[1] = onward
-                    z_enters = squared_distance(groups.records[z], groups.centroids[onward])
-                    size = groups.sizes[onward]
-                    change = leaving + first_change + z_enters * (size / (size + 1.0))
-
-                    if may_go and change < -descent.tiny:
-                        return 2
-
-                    v = groups.first[onward]
-                    while v >= 0 and first_change < 0.0:
-                        change = first_change + replacing_change(groups, v, z, z_enters)
-                        if (
-                            change < 0.0
-                            and may_replace(groups, v, z, k)
-                            and may_replace(groups, x, v, k)
-                            and is_near(descent, v, own_group)
-                        ):
-                            v_enters = squared_distance(
-                                groups.records[v], groups.centroids[own_group]
-                            )
-                            change += replacing_change(groups, x, v, v_enters)
-                            if change < -descent.tiny:
-                                descent.gathered[2] = v
-                                descent.bound[2] = own_group
-                                return 3
-                        v = groups.following[v]
+            if change < 0.0 and may_replace(groups, z, x, k):
+                for onward in descent.nearer[: list_near_groups(descent, z, descent.nearer)]:
+                    joins = joining_change(groups, groups.records[z], onward)
+                    if onward != groups.labels[x] and change + joins < -descent.tiny:
+                        return group, z, onward
             z = groups.following[z]
-    return 0
+    return NONE, NONE, NONE
 
 
 @bare
@@ -193,30 +144,21 @@ def gather(descent, group):
 
 
 @bare
-def send_back(descent, made, staying):
-    """Send the records gathered back where they came from, the last one first, but for some."""
-    for i in range(made - 1, staying - 1, -1):
+def send_back(descent, count):
+    """Send the records gathered back where they came from, the last one first."""
+    for i in range(count - 1, -1, -1):
         move(descent.groups, descent.gathered[i], descent.origins[i])
 
 
 @bare
-def touch(descent, count, number):
-    """Mark the groups that the records gathered came from, and those they are in."""
-    for i in range(count):
-        descent.changed[descent.origins[i]] = number
-        descent.changed[descent.groups.labels[descent.gathered[i]]] = number
-
-
-@bare
 def dissolve_group(descent, group, limit):
-    """Send members to near groups, each where it costs least; how many were sent, and may stay."""
+    """Send members to near groups, each where it costs least; return how many, 0 if undone."""
     groups = descent.groups
     count = gather(descent, group)
 
     change = 0.0
     for member in descent.gathered[:count]:
-        away = squared_distance(groups.records[member], groups.centroids[group])
-        change -= away
+        change -= squared_distance(groups.records[member], groups.centroids[group])
 
     for i in range(count):
         member = descent.gathered[i]
@@ -224,7 +166,7 @@ def dissolve_group(descent, group, limit):
 
         target = NONE
         least = np.inf
-        for near in descent.near[: near_groups(descent, member, descent.near)]:
+        for near in descent.near[: list_near_groups(descent, member, descent.near)]:
             cost = joining_change(groups, groups.records[member], near)
             if cost < least:
                 target = near
@@ -233,27 +175,28 @@ def dissolve_group(descent, group, limit):
         # What follows can only add to it.
         change += least
         if target < 0 or change >= limit:
-            return i, 0
+            send_back(descent, i)
+            return 0
 
         move(groups, member, target)
 
     close_group(groups, group)
-    return count, count
+    return count
 
 
 @bare
 def create_group(descent, x, k, limit):
-    """Make a group of a record and the nearest that can be spared, of k subjects."""
+    """Make a group of a record and the nearest k - 1 that can be spared; return k, 0 if undone."""
     groups = descent.groups
     if not may_leave(groups, x, k):
-        return 0, 0
+        return 0
 
     # Most tries end here, although each record that leaves may keep others from it.
     spared = 1
     for neighbour in descent.neighbours[x]:
         spared += may_leave(groups, neighbour, k)
     if spared < k:
-        return 0, 0
+        return 0
 
     group = open_group(groups)
     count = 0
@@ -276,58 +219,39 @@ def create_group(descent, x, k, limit):
             break
 
     if count == k and change < limit:
-        return count, count
+        return count
+    send_back(descent, count)
     close_group(groups, group)
-    return count, 0
+    return 0
 
 
 @bare
-def order_along(descent, count):
-    """Order the records gathered on the line between two that are far apart."""
-    records = descent.groups.records
-    members = descent.gathered
-    along = descent.along
+def try_move(descent, movers, item, k):
+    """Make the best move of a record or group, if it gains; return how many records moved."""
+    if movers == CREATED:
+        return create_group(descent, item, k, -descent.tiny)
+    if movers == DISSOLVED:
+        if descent.groups.sizes[item] == 0:
+            return 0
+        return dissolve_group(descent, item, -descent.tiny)
 
-    centroid = descent.groups.centroids[descent.groups.labels[members[0]]]
-    one_end = records[farthest(records, members[:count], centroid)]
-    other_end = records[farthest(records, members[:count], one_end)]
+    near = descent.near[: list_near_groups(descent, item, descent.near)]
+    target, partner, onward = find_move(descent, item, k, near)
+    if target < 0:
+        target, partner, onward = find_chain(descent, item, k, near)
+    if target < 0:
+        return 0
 
-    for i in range(count):
-        member = members[i]
-        value = squared_distance(records[member], one_end)
-        value -= squared_distance(records[member], other_end)
-        insert_rising(along, members, i, value, member)
+    descent.gathered[0] = item
+    descent.origins[0] = descent.groups.labels[item]
+    move(descent.groups, item, target)
+    if partner < 0:
+        return 1
 
-
-@bare
-def split_group(descent, group, k, limit):
-    """Cut a group of 2k different subjects in two on a line through it, where that gains most."""
-    groups = descent.groups
-    if groups.different[group] < 2 * k:
-        return 0, 0
-
-    count = gather(descent, group)
-    order_along(descent, count)
-
-    cut_off = open_group(groups)
-    best = limit
-    moved = 0
-    change = 0.0
-    for i in range(count - 1):
-        member = descent.gathered[i]
-        descent.origins[i] = group
-        change += leaving_change(groups, member)
-        change += joining_change(groups, groups.records[member], cut_off)
-        move(groups, member, cut_off)
-
-        least_different = min(groups.different[group], groups.different[cut_off])
-        if least_different >= k and change < best:
-            best = change
-            moved = i + 1
-
-    if moved == 0:
-        close_group(groups, cut_off)
-    return count - 1, moved
+    descent.gathered[1] = partner
+    descent.origins[1] = target
+    move(descent.groups, partner, onward)
+    return 2
 
 
 @bare
@@ -339,27 +263,10 @@ def descent_pass(descent, movers, k, moves, start, stop):
                 continue
             descent.looked[item] = moves
 
-            near = descent.near[: near_groups(descent, item, descent.near)]
-            moved = find_exchange(descent, item, k, near)
-            if moved == 0:
-                moved = find_chain(descent, item, k, near)
-            for i in range(moved):
-                descent.origins[i] = descent.groups.labels[descent.gathered[i]]
-                move(descent.groups, descent.gathered[i], descent.bound[i])
-        else:
-            made = 0
-            moved = 0
-            for attempt in range(1 if movers == CREATED else 2):
-                if movers == CREATED:
-                    made, moved = create_group(descent, item, k, -descent.tiny)
-                elif descent.groups.sizes[item] > 0 and attempt == 0:
-                    made, moved = split_group(descent, item, k, -descent.tiny)
-                elif descent.groups.sizes[item] > 0 and moved == 0:
-                    made, moved = dissolve_group(descent, item, -descent.tiny)
-                send_back(descent, made, moved)
-                made = moved
-
+        moved = try_move(descent, movers, item, k)
         if moved > 0:
             moves += 1
-            touch(descent, moved, moves)
+        for i in range(moved):
+            descent.changed[descent.origins[i]] = moves
+            descent.changed[descent.groups.labels[descent.gathered[i]]] = moves
     return moves

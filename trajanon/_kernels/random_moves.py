@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.common import draw_bits
 from trajanon._kernels.compiled import bare
-from trajanon._kernels.descent_moves import Descent, create_group, dissolve_group, send_back
+from trajanon._kernels.descent_moves import Descent, create_group, dissolve_group
 from trajanon._kernels.group_state import (
     exchange,
     exchange_change,
@@ -82,8 +82,8 @@ def draw_moves(annealing, moves):
 
 @bare
 def slide_to(groups, slides, x, start):
-    """Slide a window to a start."""
-    if start != slides.start[x]:
+    """Slide a window to a start; records that cannot slide stay."""
+    if slides is not None and start != slides.start[x]:
         slide(groups, x, slides.rows[slides.first[x] + start])
         slides.start[x] = start
 
@@ -108,17 +108,6 @@ def draw_start(slides, x, y, rank, together, bits):
 
 
 @bare
-def move_group(annealing, x, k, bits, limit):
-    """Dissolve a record's group, or create one round it, unless that changes the SSE by a limit."""
-    descent = annealing.descent
-    if bits & np.uint64(1):
-        made, staying = dissolve_group(descent, descent.groups.labels[x], limit)
-    else:
-        made, staying = create_group(descent, x, k, limit)
-    send_back(descent, made, staying)
-
-
-@bare
 def make_random_moves(annealing, slides, k, count, hot, cold):
     """Try random moves while the heat falls. Records that cannot slide have None as ``slides``."""
     groups = annealing.descent.groups
@@ -139,13 +128,18 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
         limit = heat * annealing.warmth[x] * annealing.warmth[y]
         limit *= annealing.quantiles[annealing.moves[place, 2]]
         if bits < RARE:
-            move_group(annealing, x, k, bits, limit)
+            if bits & np.uint64(1):
+                dissolve_group(annealing.descent, groups.labels[x], limit)
+            else:
+                create_group(annealing.descent, x, k, limit)
             continue
 
+        start = np.int64(0)
         if slides is None:
             if bits & np.uint64(2):
                 # No record of a dense place has one of the outskirts among its nearest.
                 x, y = y, x
+            record = groups.records[x]
         else:
             start = draw_start(slides, x, y, rank, groups.labels[x] == groups.labels[y], bits)
             record = slides.rows[slides.first[x] + start]
@@ -157,14 +151,9 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
         elif (
             bits & np.uint64(1) and groups.different[target] < 2 * k - 1 and may_leave(groups, x, k)
         ):
-            change = leaving_change(groups, x)
-            if slides is None:
-                change += joining_change(groups, groups.records[x], target)
-            else:
-                change += joining_change(groups, record, target)
+            change = leaving_change(groups, x) + joining_change(groups, record, target)
             if change < limit:
-                if slides is not None:
-                    slide_to(groups, slides, x, start)
+                slide_to(groups, slides, x, start)
                 move(groups, x, target)
         else:
             z = other_member(groups, y, other_bits(bits))
@@ -173,6 +162,5 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
             else:
                 change = slid_exchange_change(groups, x, record, z)
             if change < limit and may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
-                if slides is not None:
-                    slide_to(groups, slides, x, start)
+                slide_to(groups, slides, x, start)
                 exchange(groups, x, z)

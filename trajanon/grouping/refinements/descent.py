@@ -6,7 +6,7 @@ from threading import Event
 
 import numpy as np
 
-from trajanon._kernels.descent_moves import CREATED, GROUPS, RECORDS, Descent, descent_pass
+from trajanon._kernels.descent_moves import CREATED, DISSOLVED, RECORDS, Descent, descent_pass
 from trajanon._kernels.group_state import Groups, refresh_centroids
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.workers import in_threads
@@ -40,13 +40,9 @@ def descend(problem: Problem, labels: Ints) -> Ints:
     - a record leaves its group, which can spare it, and joins a near one;
     - two records change places, where the group of one is near the other;
     - x takes the place of z in a near group, and z joins a group near z: a chain;
-    - x takes the place of z, z that of v, and v that of x, each in a near group: a cycle. Beyond
-      k = 16 there are too many of both, and neither is tried;
     - a group is dissolved: its members, in their order, each join the near group where that costs
       least;
-    - a group is created of a record and the nearest of these that can be spared;
-    - a group of 2k different subjects is cut in two, across the line between two members that are
-      far apart.
+    - a group is created of a record and the nearest of these that can be spared.
 
     A group can spare a record if k different subjects stay. Each move is measured by what it
     changes in its groups, from their centroids: joining a group of b records with centroid B costs
@@ -167,12 +163,10 @@ def build_descent(
         neighbours=neighbours,
         changed=np.zeros(len(groups.sizes), dtype=np.int64),
         looked=np.full(n, -1, dtype=np.int64),
-        gathered=np.zeros(n, dtype=np.int64),
-        origins=np.zeros(n, dtype=np.int64),
-        bound=np.zeros(3, dtype=np.int64),
-        along=np.zeros(n),
         near=np.empty(near, dtype=np.int64),
         nearer=np.empty(near, dtype=np.int64),
+        gathered=np.zeros(n, dtype=np.int64),
+        origins=np.zeros(n, dtype=np.int64),
         tiny=TINY_GAIN * float((groups.records**2).sum(axis=1).max()),
     )
 
@@ -181,7 +175,7 @@ def passes_of(descent: Descent) -> list[tuple[Pass, int]]:
     """List the moves of descent, and how many records or groups make them."""
     n = len(descent.groups.labels)
     places = len(descent.groups.sizes)
-    counts: list[tuple[np.int64, int]] = [(RECORDS, n), (GROUPS, places), (CREATED, n)]
+    counts: list[tuple[np.int64, int]] = [(RECORDS, n), (DISSOLVED, places), (CREATED, n)]
     return [(partial(_descend, movers), count) for movers, count in counts]
 
 
@@ -218,7 +212,7 @@ def settle(
         elif all_seen_afresh:
             return
         else:
-            # A move of three groups may have become possible out of a record's sight.
+            # A chain may have become possible out of a record's sight.
             descent.looked[:] = -1
             refresh_centroids(descent.groups)
             all_seen_afresh = True
