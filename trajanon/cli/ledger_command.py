@@ -57,10 +57,11 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
 
 @options(folder="Folder with your outputs; folders inside it are not searched.")
 def clean(folder: Path = Path()) -> None:
-    """Remove drafts that killed runs left; they hold originals."""
+    """Remove drafts that killed runs left, and scratch of shards; they hold originals."""
     from trajanon.common.atomic_output import remove_drafts
+    from trajanon.shards.scratch import remove_scratch, scratch_root
 
-    left = remove_drafts(folder)
+    left = remove_drafts(folder) | remove_scratch(scratch_root())
     for path, why in left.items():
         tell(f"Kept {path}: {why}" if why else f"Removed {path}")
     if not left:
