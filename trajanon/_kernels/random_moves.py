@@ -139,7 +139,6 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
             if bits & np.uint64(2):
                 # No record of a dense place has one of the outskirts among its nearest.
                 x, y = y, x
-            record = groups.records[x]
         else:
             start = draw_start(slides, x, y, rank, groups.labels[x] == groups.labels[y], bits)
             record = slides.rows[slides.first[x] + start]
@@ -151,7 +150,11 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
         elif (
             bits & np.uint64(1) and groups.different[target] < 2 * k - 1 and may_leave(groups, x, k)
         ):
-            change = leaving_change(groups, x) + joining_change(groups, record, target)
+            change = leaving_change(groups, x)
+            if slides is None:
+                change += joining_change(groups, groups.records[x], target)
+            else:
+                change += joining_change(groups, record, target)
             if change < limit:
                 slide_to(groups, slides, x, start)
                 move(groups, x, target)
