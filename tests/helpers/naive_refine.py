@@ -189,7 +189,7 @@ class Neighbourhood:
     def moves(self) -> Iterator[Move]:
         """Every move that is allowed."""
         for kind in (
-            *(self.relocations, self.exchanges, self.chains),
+            *(self.relocations, self.exchanges, self.chains, self.cycles),
             *(self.dissolutions, self.creations),
         ):
             yield from filter(self.keeps, kind())
@@ -206,15 +206,23 @@ class Neighbourhood:
                 for z in b:
                     yield [a, b], [a - {x} | {z}, b - {z} | {x}]
 
-    def chains(self) -> Iterator[Move]:
+    def _successions(self) -> Iterator[tuple[int, int, Group, Group, Group]]:
         """x of A takes the place of z of B, and z goes to C."""
         for x in range(len(self.neighbours)):
             a = self.own(x)
             for b in self.near(x):
                 for z in b:
-                    for c in self.near(z):
-                        if c != a:
-                            yield [a, b, c], [a - {x}, b - {z} | {x}, c | {z}]
+                    yield from ((x, z, a, b, c) for c in self.near(z) if c != a)
+
+    def chains(self) -> Iterator[Move]:
+        for x, z, a, b, c in self._successions():
+            yield [a, b, c], [a - {x}, b - {z} | {x}, c | {z}]
+
+    def cycles(self) -> Iterator[Move]:
+        for x, z, a, b, c in self._successions():
+            for v in c:
+                if a in self.near(v):
+                    yield ([a, b, c], [a - {x} | {v}, b - {z} | {x}, c - {v} | {z}])
 
     def dissolutions(self) -> Iterator[Move]:
         for group in self.groups:

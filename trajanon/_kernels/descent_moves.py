@@ -1,4 +1,4 @@
-"""Moves of descent: of one record, of two, and of whole groups, each below a limit."""
+"""Moves of descent: of one record, of two, of three, and of whole groups, below a limit."""
 
 from typing import NamedTuple
 
@@ -24,6 +24,8 @@ from trajanon._kernels.group_state import (
 
 RECORDS, DISSOLVED, CREATED = np.arange(3)
 """What a pass tries: moves of records, groups dissolved, or groups created round records."""
+
+_LARGEST = 16  # k up to which three records are moved: beyond, there are too many
 
 
 class Descent(NamedTuple):
@@ -107,26 +109,66 @@ def find_move(descent, x, k, near):
 
 
 @bare
-def find_chain(descent, x, k, near):
-    """Find a near group for a record, a member whose place it takes, and where that one goes on."""
-    groups = descent.groups
-    if not may_leave(groups, x, k):
-        return NONE, NONE, NONE
+def is_near(descent, record, group):
+    """Return whether a group holds one of a record's nearest."""
+    for neighbour in descent.neighbours[record]:
+        if descent.groups.labels[neighbour] == group:
+            return True
+    return False
 
-    leaving = leaving_change(groups, x)
+
+@bare
+def find_third(descent, x, z, group, k, change):
+    """Find a member whose place z takes in a group, and that takes the place of x; NONE if none."""
+    groups = descent.groups
+    source = groups.labels[x]
+    enters = squared_distance(groups.records[z], groups.centroids[group])
+
+    v = groups.first[group]
+    while v >= 0 and change < 0.0:
+        by_now = change + replacing_change(groups, v, z, enters)
+        if (
+            by_now < 0.0
+            and may_replace(groups, v, z, k)
+            and may_replace(groups, x, v, k)
+            and is_near(descent, v, source)
+        ):
+            returns = squared_distance(groups.records[v], groups.centroids[source])
+            if by_now + replacing_change(groups, x, v, returns) < -descent.tiny:
+                return v
+        v = groups.following[v]
+    return NONE
+
+
+@bare
+def find_chain(descent, x, k, near):
+    """Find a near group for a record, a member whose place it takes, and where that one goes on.
+
+    Returns these, and whose place that one takes in turn, if any: who goes to the group of x.
+    """
+    groups = descent.groups
+    may_go = may_leave(groups, x, k)
+    leaving = leaving_change(groups, x) if may_go else 0.0
+
     for group in near:
         enters = squared_distance(groups.records[x], groups.centroids[group])
         z = groups.first[group]
         while z >= 0:
-            change = leaving + replacing_change(groups, z, x, enters)
+            replaced = replacing_change(groups, z, x, enters)
             # Joining a group always costs: a chain without a gain by now never has one.
-            if change < 0.0 and may_replace(groups, z, x, k):
+            if leaving + replaced < 0.0 and may_replace(groups, z, x, k):
                 for onward in descent.nearer[: list_near_groups(descent, z, descent.nearer)]:
+                    if onward == groups.labels[x]:
+                        continue
+
                     joins = joining_change(groups, groups.records[z], onward)
-                    if onward != groups.labels[x] and change + joins < -descent.tiny:
-                        return group, z, onward
+                    if may_go and leaving + replaced + joins < -descent.tiny:
+                        return group, z, onward, NONE
+                    third = find_third(descent, x, z, onward, k, replaced)
+                    if third >= 0:
+                        return group, z, onward, third
             z = groups.following[z]
-    return NONE, NONE, NONE
+    return NONE, NONE, NONE, NONE
 
 
 @bare
@@ -236,14 +278,16 @@ def try_move(descent, movers, item, k):
         return dissolve_group(descent, item, -descent.tiny)
 
     near = descent.near[: list_near_groups(descent, item, descent.near)]
+    source = descent.groups.labels[item]
+    third = NONE
     target, partner, onward = find_move(descent, item, k, near)
-    if target < 0:
-        target, partner, onward = find_chain(descent, item, k, near)
+    if target < 0 and k <= _LARGEST:
+        target, partner, onward, third = find_chain(descent, item, k, near)
     if target < 0:
         return 0
 
     descent.gathered[0] = item
-    descent.origins[0] = descent.groups.labels[item]
+    descent.origins[0] = source
     move(descent.groups, item, target)
     if partner < 0:
         return 1
@@ -251,7 +295,13 @@ def try_move(descent, movers, item, k):
     descent.gathered[1] = partner
     descent.origins[1] = target
     move(descent.groups, partner, onward)
-    return 2
+    if third < 0:
+        return 2
+
+    descent.gathered[2] = third
+    descent.origins[2] = onward
+    move(descent.groups, third, source)
+    return 3
 
 
 @bare

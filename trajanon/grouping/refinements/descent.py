@@ -40,6 +40,8 @@ def descend(problem: Problem, labels: Ints) -> Ints:
     - a record leaves its group, which can spare it, and joins a near one;
     - two records change places, where the group of one is near the other;
     - x takes the place of z in a near group, and z joins a group near z: a chain;
+    - x takes the place of z, z that of v, and v that of x, each in a near group: a cycle. Beyond
+      k = 16 there are too many of both, and neither is tried;
     - a group is dissolved: its members, in their order, each join the near group where that costs
       least;
     - a group is created of a record and the nearest of these that can be spared.
@@ -212,7 +214,7 @@ def settle(
         elif all_seen_afresh:
             return
         else:
-            # A chain may have become possible out of a record's sight.
+            # A move of three groups may have become possible out of a record's sight.
             descent.looked[:] = -1
             refresh_centroids(descent.groups)
             all_seen_afresh = True
