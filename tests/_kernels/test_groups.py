@@ -141,13 +141,13 @@ def test_a_record_may_leave_or_be_replaced_where_k_different_subjects_are_then(
 
 @given(groups=states(), seed=seeds, k=st.integers(1, 4))
 def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> None:
-    """Moves, and whole groups dissolved and created, done and taken back."""
+    """Moves, and whole groups dissolved, created and cut, done and taken back."""
     rng = np.random.default_rng(seed)
     near = exact_neighbours(groups.records, 16)
     state = build_descent(groups.records, groups.labels, groups.subjects, 1, near)
     groups = state.groups
     n = len(groups.labels)
-    for what in rng.choice(5, 60, p=[0.6, 0.1, 0.1, 0.1, 0.1]):
+    for what in rng.choice(6, 60, p=[0.5, 0.1, 0.1, 0.1, 0.1, 0.1]):
         limit = rng.choice([-np.inf, np.inf])
         record = int(rng.integers(n))
         group = int(groups.labels[record])
@@ -165,6 +165,9 @@ def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> 
             done = create_group(state, record, k, limit)
             assert done == 0 or groups.sizes[groups.labels[record]] == done == k
         elif what == 3:
+            done = split_group(state, group, k, limit)
+            assert done == 0 or 0 < groups.sizes[group] < (before == group).sum()
+        elif what == 4:
             done = 0
             partner = int(rng.integers(n))
             if groups.labels[partner] != group:
@@ -179,7 +182,7 @@ def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> 
             state.origins[:count] = group
             for member in state.gathered[:count]:
                 move(groups, member, target)
-            send_back(state, count)
+            send_back(state, count, 0)
         changed = np.flatnonzero(groups.labels != before)
         if done == 0:
             assert np.array_equal(groups.labels, before)

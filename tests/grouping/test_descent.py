@@ -146,3 +146,22 @@ def test_a_group_is_created_as_by_the_slow_twin(work: Grouped) -> None:
             assert left == (work.k if done else 0)
             found = members(state.groups.labels)
             assert found == set(expected if done else twin.groups)
+
+
+@given(work=starts(most=20))
+def test_a_group_is_cut_where_that_gains_most(work: Grouped) -> None:
+    one = replace(work, labels=np.zeros_like(work.labels))
+    twin = neighbourhood(one)
+    (whole,) = twin.groups
+    gains = [twin.gain(([whole], list(cut))) for cut in twin.cuts(whole)]
+    state = begun(one)
+    left = split_group(state, 0, work.k, np.inf)
+    found = members(state.groups.labels)
+    assert left == (0 if len(found) == 1 else len(whole) - state.groups.sizes[0])
+    if left:
+        assert naive.holds(state.groups.labels, work.subjects, work.k)
+    if gains:
+        gained = twin.gain(([whole], list(found)))
+        assert gained >= max(gains) - 1e-9
+    if twin.different(whole) < 2 * work.k:
+        assert left == 0

@@ -190,7 +190,7 @@ class Neighbourhood:
         """Every move that is allowed."""
         for kind in (
             *(self.relocations, self.exchanges, self.chains, self.cycles),
-            *(self.dissolutions, self.creations),
+            *(self.dissolutions, self.creations, self.splits),
         ):
             yield from filter(self.keeps, kind())
 
@@ -265,3 +265,38 @@ class Neighbourhood:
             if len(new) == self.work.k:
                 return [*after, new]
         return None
+
+    def splits(self) -> Iterator[Move]:
+        for group in self.groups:
+            for one, other in self.cuts(group):
+                yield [group], [one, other]
+
+    def cuts(self, group: Group) -> Iterator[tuple[Group, Group]]:
+        """Ways to cut a group across the line between two members far apart."""
+        records = self.work.records
+        if self.different(group) < 2 * self.work.k:
+            return
+        members = sorted(group)
+        one = self._farthest(members, records[members].mean(axis=0))
+        other = None if one is None else self._farthest(members, records[one])
+        if one is None or other is None:
+            return
+        along = {
+            m: squared_distance(records[m], records[one])
+            - squared_distance(records[m], records[other])
+            for m in members
+        }
+        members.sort(key=along.__getitem__)
+        for i in range(1, len(members)):
+            cut = frozenset(members[:i]), frozenset(members[i:])
+            clear = along[members[i]] - along[members[i - 1]] > TIE
+            if clear and min(map(self.different, cut)) >= self.work.k:
+                yield cut
+
+    def _farthest(self, members: list[int], point: Floats) -> int | None:
+        """The member farthest from a point; None if different ones are as far."""
+        records = self.work.records
+        far = [squared_distance(records[m], point) for m in members]
+        most = [m for m, d in zip(members, far, strict=True) if d > max(far) - TIE]
+        same = (records[most] == records[most[0]]).all()
+        return most[0] if same else None

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.common import insert_rising, squared_distance
 from trajanon._kernels.compiled import bare
+from trajanon._kernels.far_records import farthest
 from trajanon._kernels.group_state import (
     NONE,
     Groups,
@@ -22,9 +23,10 @@ from trajanon._kernels.group_state import (
     replacing_change,
 )
 
-RECORDS, DISSOLVED, CREATED = np.arange(3)
-"""What a pass tries: moves of records, groups dissolved, or groups created round records."""
+RECORDS, GROUPS, CREATED = np.arange(3)
+"""What a pass looks at: records, groups, or records where groups are created."""
 
+_NOBODY = np.int64(0)
 _LARGEST = 16  # k up to which three records are moved: beyond, there are too many
 
 
@@ -41,6 +43,7 @@ class Descent(NamedTuple):
     nearer: NDArray[np.int64]  # and those near one of their members, (c,)
     gathered: NDArray[np.int64]  # records of one move, (n,)
     origins: NDArray[np.int64]  # the groups they came from, (n,)
+    along: NDArray[np.float64]  # places of the members of one group on a line, (n,)
     tiny: float  # a gain below it is rounding
 
 
@@ -186,9 +189,9 @@ def gather(descent, group):
 
 
 @bare
-def send_back(descent, count):
-    """Send the records gathered back where they came from, the last one first."""
-    for i in range(count - 1, -1, -1):
+def send_back(descent, count, staying):
+    """Send the records gathered back where they came from, the last one first, but for some."""
+    for i in range(count - 1, staying - 1, -1):
         move(descent.groups, descent.gathered[i], descent.origins[i])
 
 
@@ -217,7 +220,7 @@ def dissolve_group(descent, group, limit):
         # What follows can only add to it.
         change += least
         if target < 0 or change >= limit:
-            send_back(descent, i)
+            send_back(descent, i, _NOBODY)
             return 0
 
         move(groups, member, target)
@@ -262,9 +265,62 @@ def create_group(descent, x, k, limit):
 
     if count == k and change < limit:
         return count
-    send_back(descent, count)
+    send_back(descent, count, _NOBODY)
     close_group(groups, group)
     return 0
+
+
+@bare
+def order_along(descent, count):
+    """Order the records gathered on the line between two that are far apart."""
+    records = descent.groups.records
+    members = descent.gathered
+    along = descent.along
+
+    centroid = descent.groups.centroids[descent.groups.labels[members[0]]]
+    one_end = records[farthest(records, members[:count], centroid)]
+    other_end = records[farthest(records, members[:count], one_end)]
+
+    for i in range(count):
+        member = members[i]
+        value = squared_distance(records[member], one_end)
+        value -= squared_distance(records[member], other_end)
+        insert_rising(along, members, i, value, member)
+
+
+@bare
+def split_group(descent, group, k, limit):
+    """Cut a group of 2k different subjects in two on a line through it, where that gains most.
+
+    Returns how many members leave it, 0 if none.
+    """
+    groups = descent.groups
+    if groups.different[group] < 2 * k:
+        return 0
+
+    count = gather(descent, group)
+    order_along(descent, count)
+
+    cut_off = open_group(groups)
+    best = limit
+    leaving = 0
+    change = 0.0
+    for i in range(count - 1):
+        member = descent.gathered[i]
+        descent.origins[i] = group
+        change += leaving_change(groups, member)
+        change += joining_change(groups, groups.records[member], cut_off)
+        move(groups, member, cut_off)
+
+        least_different = min(groups.different[group], groups.different[cut_off])
+        if least_different >= k and change < best:
+            best = change
+            leaving = i + 1
+
+    send_back(descent, count - 1, leaving)
+    if leaving == 0:
+        close_group(groups, cut_off)
+    return leaving
 
 
 @bare
@@ -272,10 +328,11 @@ def try_move(descent, movers, item, k):
     """Make the best move of a record or group, if it gains; return how many records moved."""
     if movers == CREATED:
         return create_group(descent, item, k, -descent.tiny)
-    if movers == DISSOLVED:
+    if movers == GROUPS:
         if descent.groups.sizes[item] == 0:
             return 0
-        return dissolve_group(descent, item, -descent.tiny)
+        leaving = split_group(descent, item, k, -descent.tiny)
+        return leaving if leaving > 0 else dissolve_group(descent, item, -descent.tiny)
 
     near = descent.near[: list_near_groups(descent, item, descent.near)]
     source = descent.groups.labels[item]

@@ -6,7 +6,7 @@ from threading import Event
 
 import numpy as np
 
-from trajanon._kernels.descent_moves import CREATED, DISSOLVED, RECORDS, Descent, descent_pass
+from trajanon._kernels.descent_moves import CREATED, GROUPS, RECORDS, Descent, descent_pass
 from trajanon._kernels.group_state import Groups, refresh_centroids
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.workers import in_threads
@@ -44,7 +44,9 @@ def descend(problem: Problem, labels: Ints) -> Ints:
       k = 16 there are too many of both, and neither is tried;
     - a group is dissolved: its members, in their order, each join the near group where that costs
       least;
-    - a group is created of a record and the nearest of these that can be spared.
+    - a group is created of a record and the nearest of these that can be spared;
+    - a group of 2k different subjects is cut in two, across the line between two members that are
+      far apart.
 
     A group can spare a record if k different subjects stay. Each move is measured by what it
     changes in its groups, from their centroids: joining a group of b records with centroid B costs
@@ -169,6 +171,7 @@ def build_descent(
         nearer=np.empty(near, dtype=np.int64),
         gathered=np.zeros(n, dtype=np.int64),
         origins=np.zeros(n, dtype=np.int64),
+        along=np.zeros(n),
         tiny=TINY_GAIN * float((groups.records**2).sum(axis=1).max()),
     )
 
@@ -177,7 +180,7 @@ def passes_of(descent: Descent) -> list[tuple[Pass, int]]:
     """List the moves of descent, and how many records or groups make them."""
     n = len(descent.groups.labels)
     places = len(descent.groups.sizes)
-    counts: list[tuple[np.int64, int]] = [(RECORDS, n), (DISSOLVED, places), (CREATED, n)]
+    counts: list[tuple[np.int64, int]] = [(RECORDS, n), (GROUPS, places), (CREATED, n)]
     return [(partial(_descend, movers), count) for movers, count in counts]
 
 
