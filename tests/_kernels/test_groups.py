@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 from naive_refine import exchanged
 
 from trajanon._kernels.common import squared_distance
-from trajanon._kernels.descent_moves import Descent, create_group, dissolve_group, gather, send_back
+from trajanon._kernels.descent_moves import (
+    Descent,
+    create_group,
+    dissolve_group,
+    gather,
+    send_back,
+    split_group,
+)
 from trajanon._kernels.group_state import (
     Groups,
     exchange,

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_refine import Group, Grouped, Neighbourhood, both, grouped
 
-from trajanon._kernels.descent_moves import RECORDS, Descent, create_group, dissolve_group, try_move
+from trajanon._kernels.descent_moves import (
+    RECORDS,
+    Descent,
+    create_group,
+    dissolve_group,
+    split_group,
+    try_move,
+)
 from trajanon.common.arrays import Ints, dense
 from trajanon.grouping import loss
 from trajanon.grouping.neighbours import exact_neighbours, neighbour_count
