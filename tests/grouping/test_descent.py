@@ -5,16 +5,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_refine import Group, Grouped, Neighbourhood, both, grouped
+from naive_refine import Group, Grouped, Neighbourhood, both, grouped, kept, moved
 
 from trajanon._kernels.descent_moves import (
-    RECORDS,
     Descent,
     create_group,
     dissolve_group,
+    find_chain,
+    find_exchange,
     split_group,
-    try_move,
 )
+from trajanon._kernels.descent_moves import near_groups as find_near_groups
 from trajanon.common.arrays import Ints, dense
 from trajanon.grouping import loss
 from trajanon.grouping.neighbours import exact_neighbours, neighbour_count
@@ -66,6 +67,10 @@ def members(labels: Ints) -> set[Group]:
     return {frozenset(np.flatnonzero(labels == group).tolist()) for group in set(labels.tolist())}
 
 
+def near_of(state: Descent, record: int) -> Ints:
+    return state.near[: find_near_groups(state, record, state.near)]
+
+
 @given(work=starts(), seed=seeds)
 def test_descent_ends_where_no_move_gains_however_groups_are_numbered(
     work: Grouped, seed: int
@@ -85,37 +90,52 @@ def test_descent_ends_where_no_move_gains_however_groups_are_numbered(
 # Each move beside its slow twin
 
 
-@given(work=starts(most=14))
-def test_of_relocations_and_exchanges_the_best_is_made_or_else_a_chain(work: Grouped) -> None:
+@given(work=starts(most=16))
+def test_of_relocations_and_exchanges_the_best_is_made(work: Grouped) -> None:
     twin = neighbourhood(work)
-    singles = [*twin.relocations(), *twin.exchanges()]
     for x in range(len(work.labels)):
-        gains = [
-            twin.gain(move)
-            for move in singles
-            if twin.keeps(move)
-            and (x in move[0][0] and x not in move[1][0])
-            and (x in move[1][1] and move[0][1] & set(twin.neighbours[x]))
-        ]
-        best = max(gains, default=0.0)
-        chains = [
-            twin.gain(move)
-            for move in (*twin.chains(), *twin.cycles())
+        allowed = [
+            move
+            for move in (*twin.relocations(), *twin.exchanges())
             if twin.keeps(move) and x in move[0][0] and x not in move[1][0]
         ]
-
+        gains = [
+            (twin.gain(move), move)
+            for move in allowed
+            if x in move[1][1] and (move[0][1] & set(twin.neighbours[x]))
+        ]
+        best = max((gain for gain, _ in gains), default=0.0)
         state = begun(work)
-        made = try_move(state, RECORDS, x, work.k)
+        made = moved(state, find_exchange(state, x, work.k, near_of(state, x)))
         after = naive.sse(work.records, state.groups.labels)
         gained = naive.sse(work.records, work.labels) - after
+        assert gained == pytest.approx(max(best, 0.0), abs=1e-9)
+        if abs(best) > 1e-9:
+            assert (made > 0) == (best > 0.0)
         assert naive.holds(state.groups.labels, work.subjects, work.k)
-        assert made == (state.groups.labels != work.labels).sum()
-        if best > 1e-9:
-            assert gained == pytest.approx(best, abs=1e-9)
-        elif max(chains, default=0.0) > 1e-9:
-            assert 0.0 < gained <= max(*chains, best) + 1e-9
-        else:
-            assert gained == pytest.approx(0.0, abs=1e-9)
+
+
+@given(work=starts(most=14))
+def test_chains_and_cycles_are_found_where_there_are_any(work: Grouped) -> None:
+    twin = neighbourhood(work)
+    best = max(
+        (twin.gain(move) for move in (*twin.chains(), *twin.cycles()) if twin.keeps(move)),
+        default=0.0,
+    )
+    gained = []
+    for x in range(len(work.labels)):
+        state = begun(work)
+        if moved(state, find_chain(state, x, work.k, near_of(state, x))):
+            after = state.groups.labels
+            assert naive.holds(after, work.subjects, work.k)
+            gain = naive.sse(work.records, work.labels)
+            gained.append(gain - naive.sse(work.records, after))
+            assert gained[-1] > -1e-12
+            assert (after != work.labels).sum() in (2, 3)
+    if best > 1e-9:
+        assert gained
+    if gained:
+        assert max(gained) <= best + 1e-9
 
 
 @given(work=starts(most=20))
@@ -128,7 +148,7 @@ def test_a_group_is_dissolved_as_by_the_slow_twin(work: Grouped) -> None:
         change = -twin.gain((twin.groups, expected))
         for limit in (change - 1e-9, change + 1e-9):
             state = begun(work)
-            left = dissolve_group(state, group, limit)
+            left = kept(state, dissolve_group(state, group, limit))
             done = limit > change
             assert left == (len(inside) if done else 0)
             found = members(state.groups.labels)
@@ -142,14 +162,14 @@ def test_a_group_is_created_as_by_the_slow_twin(work: Grouped) -> None:
         expected = twin.created(record)
         if expected is None:
             state = begun(work)
-            assert create_group(state, record, work.k, np.inf) == 0
+            assert kept(state, create_group(state, record, work.k, np.inf)) == 0
             assert members(state.groups.labels) == set(twin.groups)
             continue
         change = -twin.gain((twin.groups, expected))
         for limit in (change - 1e-9, change + 1e-9):
             state = begun(work)
             done = limit > change
-            left = create_group(state, record, work.k, limit)
+            left = kept(state, create_group(state, record, work.k, limit))
             assert left == (work.k if done else 0)
             found = members(state.groups.labels)
             assert found == set(expected if done else twin.groups)
@@ -162,7 +182,7 @@ def test_a_group_is_cut_where_that_gains_most(work: Grouped) -> None:
     (whole,) = twin.groups
     gains = [twin.gain(([whole], list(cut))) for cut in twin.cuts(whole)]
     state = begun(one)
-    left = split_group(state, 0, work.k, np.inf)
+    left = kept(state, split_group(state, 0, work.k, np.inf))
     found = members(state.groups.labels)
     assert left == (0 if len(found) == 1 else len(whole) - state.groups.sizes[0])
     if left:

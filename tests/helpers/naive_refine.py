@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from naive import group_sse, holds, squared_distance, sse
 
+from trajanon._kernels.descent_moves import Descent, send_back
+from trajanon._kernels.group_state import move
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements import blocks
@@ -300,3 +302,16 @@ class Neighbourhood:
         most = [m for m, d in zip(members, far, strict=True) if d > max(far) - TIE]
         same = (records[most] == records[most[0]]).all()
         return most[0] if same else None
+
+
+def kept(state: Descent, tried: tuple[int, int]) -> int:
+    """What stays of a group that was dissolved, created or cut: the rest goes back."""
+    send_back(state, *tried)
+    return tried[1]
+
+
+def moved(state: Descent, count: int) -> int:
+    """Make the move that was found."""
+    for record, target in zip(state.gathered[:count], state.bound[:count], strict=False):
+        move(state.groups, record, target)
+    return count

@@ -26,7 +26,6 @@ from trajanon._kernels.group_state import (
 RECORDS, GROUPS, CREATED = np.arange(3)
 """What a pass looks at: records, groups, or records where groups are created."""
 
-_NOBODY = np.int64(0)
 _LARGEST = 16  # k up to which three records are moved: beyond, there are too many
 
 
@@ -39,11 +38,12 @@ class Descent(NamedTuple):
     neighbours: NDArray[np.int64]
     changed: NDArray[np.int64]  # number of the move that last changed a group, (g,)
     looked: NDArray[np.int64]  # number of the last move when each record was looked at, (n,)
-    near: NDArray[np.int64]  # the groups near a record, (c,)
-    nearer: NDArray[np.int64]  # and those near one of their members, (c,)
     gathered: NDArray[np.int64]  # records of one move, (n,)
     origins: NDArray[np.int64]  # the groups they came from, (n,)
+    bound: NDArray[np.int64]  # the groups that up to three of them go to, (3,)
     along: NDArray[np.float64]  # places of the members of one group on a line, (n,)
+    near: NDArray[np.int64]  # the groups near a record, (c,)
+    nearer: NDArray[np.int64]  # and those near one of their members, (c,)
     tiny: float  # a gain below it is rounding
 
 
@@ -62,53 +62,22 @@ def surroundings_changed(descent, record):
 
 
 @bare
-def list_near_groups(descent, record, near):
+def near_groups(descent, record, near):
     """List the groups near a record, but for its own; return how many they are."""
     labels = descent.groups.labels
     count = 0
     for neighbour in descent.neighbours[record]:
         group = labels[neighbour]
-        is_new = group != labels[record]
+        if group == labels[record]:
+            continue
+
+        known = False
         for i in range(count):
-            is_new = is_new and near[i] != group
-        if is_new:
+            known = known or near[i] == group
+        if not known:
             near[count] = group
             count += 1
     return count
-
-
-@bare
-def find_move(descent, x, k, near):
-    """Find the near group that a record had best join, and whose place it takes there.
-
-    Returns the group, the member in whose place it goes, if any, and where that one goes: to the
-    group of the record. All are NONE where nothing gains.
-    """
-    groups = descent.groups
-    may_go = may_leave(groups, x, k)
-    leaving = leaving_change(groups, x) if may_go else 0.0
-
-    target = NONE
-    partner = NONE
-    least = -descent.tiny
-    for group in near:
-        if may_go:
-            change = leaving + joining_change(groups, groups.records[x], group)
-            if change < least:
-                target = group
-                partner = NONE
-                least = change
-
-        z = groups.first[group]
-        while z >= 0:
-            if may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
-                change = exchange_change(groups, x, z)
-                if change < least:
-                    target = group
-                    partner = z
-                    least = change
-            z = groups.following[z]
-    return target, partner, groups.labels[x]
 
 
 @bare
@@ -121,57 +90,92 @@ def is_near(descent, record, group):
 
 
 @bare
-def find_third(descent, x, z, group, k, change):
-    """Find a member whose place z takes in a group, and that takes the place of x; NONE if none."""
-    groups = descent.groups
-    source = groups.labels[x]
-    enters = squared_distance(groups.records[z], groups.centroids[group])
-
-    v = groups.first[group]
-    while v >= 0 and change < 0.0:
-        by_now = change + replacing_change(groups, v, z, enters)
-        if (
-            by_now < 0.0
-            and may_replace(groups, v, z, k)
-            and may_replace(groups, x, v, k)
-            and is_near(descent, v, source)
-        ):
-            returns = squared_distance(groups.records[v], groups.centroids[source])
-            if by_now + replacing_change(groups, x, v, returns) < -descent.tiny:
-                return v
-        v = groups.following[v]
-    return NONE
-
-
-@bare
-def find_chain(descent, x, k, near):
-    """Find a near group for a record, a member whose place it takes, and where that one goes on.
-
-    Returns these, and whose place that one takes in turn, if any: who goes to the group of x.
-    """
+def find_exchange(descent, x, k, near):
+    """Find the best group for a record, and the record that takes its place; how many move."""
     groups = descent.groups
     may_go = may_leave(groups, x, k)
     leaving = leaving_change(groups, x) if may_go else 0.0
 
+    best = -descent.tiny
+    count = 0
     for group in near:
-        enters = squared_distance(groups.records[x], groups.centroids[group])
+        if may_go:
+            change = leaving + joining_change(groups, groups.records[x], group)
+            if change < best:
+                best = change
+                count = 1
+                descent.gathered[0] = x
+                descent.bound[0] = group
+
         z = groups.first[group]
         while z >= 0:
-            replaced = replacing_change(groups, z, x, enters)
+            if may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
+                change = exchange_change(groups, x, z)
+                if change < best:
+                    best = change
+                    count = 2
+                    descent.gathered[0] = x
+                    descent.bound[0] = group
+                    descent.gathered[1] = z
+                    descent.bound[1] = groups.labels[x]
+            z = groups.following[z]
+    return count
+
+
+@bare
+def find_chain(descent, x, k, near):
+    """Find a record that another takes the place of, and where it goes on; how many move."""
+    if k > _LARGEST:
+        return 0
+
+    groups = descent.groups
+    own_group = groups.labels[x]
+    may_go = may_leave(groups, x, k)
+    leaving = leaving_change(groups, x) if may_go else 0.0
+
+    for group in near:
+        x_enters = squared_distance(groups.records[x], groups.centroids[group])
+        z = groups.first[group]
+        while z >= 0:
+            first_change = replacing_change(groups, z, x, x_enters)
             # Joining a group always costs: a chain without a gain by now never has one.
-            if leaving + replaced < 0.0 and may_replace(groups, z, x, k):
-                for onward in descent.nearer[: list_near_groups(descent, z, descent.nearer)]:
-                    if onward == groups.labels[x]:
+            if leaving + first_change < 0.0 and may_replace(groups, z, x, k):
+                descent.gathered[0] = x
+                descent.bound[0] = group
+
+                for onward in descent.nearer[: near_groups(descent, z, descent.nearer)]:
+                    if onward == own_group:
                         continue
 
-                    joins = joining_change(groups, groups.records[z], onward)
-                    if may_go and leaving + replaced + joins < -descent.tiny:
-                        return group, z, onward, NONE
-                    third = find_third(descent, x, z, onward, k, replaced)
-                    if third >= 0:
-                        return group, z, onward, third
+                    descent.gathered[1] = z
+                    descent.bound[1] = onward
+                    z_enters = squared_distance(groups.records[z], groups.centroids[onward])
+                    size = groups.sizes[onward]
+                    change = leaving + first_change + z_enters * (size / (size + 1.0))
+
+                    if may_go and change < -descent.tiny:
+                        return 2
+
+                    v = groups.first[onward]
+                    while v >= 0 and first_change < 0.0:
+                        change = first_change + replacing_change(groups, v, z, z_enters)
+                        if (
+                            change < 0.0
+                            and may_replace(groups, v, z, k)
+                            and may_replace(groups, x, v, k)
+                            and is_near(descent, v, own_group)
+                        ):
+                            v_enters = squared_distance(
+                                groups.records[v], groups.centroids[own_group]
+                            )
+                            change += replacing_change(groups, x, v, v_enters)
+                            if change < -descent.tiny:
+                                descent.gathered[2] = v
+                                descent.bound[2] = own_group
+                                return 3
+                        v = groups.following[v]
             z = groups.following[z]
-    return NONE, NONE, NONE, NONE
+    return 0
 
 
 @bare
@@ -189,21 +193,30 @@ def gather(descent, group):
 
 
 @bare
-def send_back(descent, count, staying):
+def send_back(descent, made, staying):
     """Send the records gathered back where they came from, the last one first, but for some."""
-    for i in range(count - 1, staying - 1, -1):
+    for i in range(made - 1, staying - 1, -1):
         move(descent.groups, descent.gathered[i], descent.origins[i])
 
 
 @bare
+def touch(descent, count, number):
+    """Mark the groups that the records gathered came from, and those they are in."""
+    for i in range(count):
+        descent.changed[descent.origins[i]] = number
+        descent.changed[descent.groups.labels[descent.gathered[i]]] = number
+
+
+@bare
 def dissolve_group(descent, group, limit):
-    """Send members to near groups, each where it costs least; return how many, 0 if undone."""
+    """Send members to near groups, each where it costs least; how many were sent, and may stay."""
     groups = descent.groups
     count = gather(descent, group)
 
     change = 0.0
     for member in descent.gathered[:count]:
-        change -= squared_distance(groups.records[member], groups.centroids[group])
+        away = squared_distance(groups.records[member], groups.centroids[group])
+        change -= away
 
     for i in range(count):
         member = descent.gathered[i]
@@ -211,7 +224,7 @@ def dissolve_group(descent, group, limit):
 
         target = NONE
         least = np.inf
-        for near in descent.near[: list_near_groups(descent, member, descent.near)]:
+        for near in descent.near[: near_groups(descent, member, descent.near)]:
             cost = joining_change(groups, groups.records[member], near)
             if cost < least:
                 target = near
@@ -220,28 +233,27 @@ def dissolve_group(descent, group, limit):
         # What follows can only add to it.
         change += least
         if target < 0 or change >= limit:
-            send_back(descent, i, _NOBODY)
-            return 0
+            return i, 0
 
         move(groups, member, target)
 
     close_group(groups, group)
-    return count
+    return count, count
 
 
 @bare
 def create_group(descent, x, k, limit):
-    """Make a group of a record and the nearest k - 1 that can be spared; return k, 0 if undone."""
+    """Make a group of a record and the nearest that can be spared, of k subjects."""
     groups = descent.groups
     if not may_leave(groups, x, k):
-        return 0
+        return 0, 0
 
     # Most tries end here, although each record that leaves may keep others from it.
     spared = 1
     for neighbour in descent.neighbours[x]:
         spared += may_leave(groups, neighbour, k)
     if spared < k:
-        return 0
+        return 0, 0
 
     group = open_group(groups)
     count = 0
@@ -264,10 +276,9 @@ def create_group(descent, x, k, limit):
             break
 
     if count == k and change < limit:
-        return count
-    send_back(descent, count, _NOBODY)
+        return count, count
     close_group(groups, group)
-    return 0
+    return count, 0
 
 
 @bare
@@ -290,20 +301,17 @@ def order_along(descent, count):
 
 @bare
 def split_group(descent, group, k, limit):
-    """Cut a group of 2k different subjects in two on a line through it, where that gains most.
-
-    Returns how many members leave it, 0 if none.
-    """
+    """Cut a group of 2k different subjects in two on a line through it, where that gains most."""
     groups = descent.groups
     if groups.different[group] < 2 * k:
-        return 0
+        return 0, 0
 
     count = gather(descent, group)
     order_along(descent, count)
 
     cut_off = open_group(groups)
     best = limit
-    leaving = 0
+    moved = 0
     change = 0.0
     for i in range(count - 1):
         member = descent.gathered[i]
@@ -315,50 +323,11 @@ def split_group(descent, group, k, limit):
         least_different = min(groups.different[group], groups.different[cut_off])
         if least_different >= k and change < best:
             best = change
-            leaving = i + 1
+            moved = i + 1
 
-    send_back(descent, count - 1, leaving)
-    if leaving == 0:
+    if moved == 0:
         close_group(groups, cut_off)
-    return leaving
-
-
-@bare
-def try_move(descent, movers, item, k):
-    """Make the best move of a record or group, if it gains; return how many records moved."""
-    if movers == CREATED:
-        return create_group(descent, item, k, -descent.tiny)
-    if movers == GROUPS:
-        if descent.groups.sizes[item] == 0:
-            return 0
-        leaving = split_group(descent, item, k, -descent.tiny)
-        return leaving if leaving > 0 else dissolve_group(descent, item, -descent.tiny)
-
-    near = descent.near[: list_near_groups(descent, item, descent.near)]
-    source = descent.groups.labels[item]
-    third = NONE
-    target, partner, onward = find_move(descent, item, k, near)
-    if target < 0 and k <= _LARGEST:
-        target, partner, onward, third = find_chain(descent, item, k, near)
-    if target < 0:
-        return 0
-
-    descent.gathered[0] = item
-    descent.origins[0] = source
-    move(descent.groups, item, target)
-    if partner < 0:
-        return 1
-
-    descent.gathered[1] = partner
-    descent.origins[1] = target
-    move(descent.groups, partner, onward)
-    if third < 0:
-        return 2
-
-    descent.gathered[2] = third
-    descent.origins[2] = onward
-    move(descent.groups, third, source)
-    return 3
+    return count - 1, moved
 
 
 @bare
@@ -370,10 +339,27 @@ def descent_pass(descent, movers, k, moves, start, stop):
                 continue
             descent.looked[item] = moves
 
-        moved = try_move(descent, movers, item, k)
+            near = descent.near[: near_groups(descent, item, descent.near)]
+            moved = find_exchange(descent, item, k, near)
+            if moved == 0:
+                moved = find_chain(descent, item, k, near)
+            for i in range(moved):
+                descent.origins[i] = descent.groups.labels[descent.gathered[i]]
+                move(descent.groups, descent.gathered[i], descent.bound[i])
+        else:
+            made = 0
+            moved = 0
+            for attempt in range(1 if movers == CREATED else 2):
+                if movers == CREATED:
+                    made, moved = create_group(descent, item, k, -descent.tiny)
+                elif descent.groups.sizes[item] > 0 and attempt == 0:
+                    made, moved = split_group(descent, item, k, -descent.tiny)
+                elif descent.groups.sizes[item] > 0 and moved == 0:
+                    made, moved = dissolve_group(descent, item, -descent.tiny)
+                send_back(descent, made, moved)
+                made = moved
+
         if moved > 0:
             moves += 1
-        for i in range(moved):
-            descent.changed[descent.origins[i]] = moves
-            descent.changed[descent.groups.labels[descent.gathered[i]]] = moves
+            touch(descent, moved, moves)
     return moves

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.common import draw_bits
 from trajanon._kernels.compiled import bare
-from trajanon._kernels.descent_moves import Descent, create_group, dissolve_group
+from trajanon._kernels.descent_moves import Descent, create_group, dissolve_group, send_back
 from trajanon._kernels.group_state import (
     exchange,
     exchange_change,
@@ -108,6 +108,17 @@ def draw_start(slides, x, y, rank, together, bits):
 
 
 @bare
+def move_group(annealing, x, k, bits, limit):
+    """Dissolve a record's group, or create one round it, unless that changes the SSE by a limit."""
+    descent = annealing.descent
+    if bits & np.uint64(1):
+        made, staying = dissolve_group(descent, descent.groups.labels[x], limit)
+    else:
+        made, staying = create_group(descent, x, k, limit)
+    send_back(descent, made, staying)
+
+
+@bare
 def make_random_moves(annealing, slides, k, count, hot, cold):
     """Try random moves while the heat falls. Records that cannot slide have None as ``slides``."""
     groups = annealing.descent.groups
@@ -128,10 +139,7 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
         limit = heat * annealing.warmth[x] * annealing.warmth[y]
         limit *= annealing.quantiles[annealing.moves[place, 2]]
         if bits < RARE:
-            if bits & np.uint64(1):
-                dissolve_group(annealing.descent, groups.labels[x], limit)
-            else:
-                create_group(annealing.descent, x, k, limit)
+            move_group(annealing, x, k, bits, limit)
             continue
 
         start = np.int64(0)

@@ -113,11 +113,15 @@ def take_back(tour, staying):
 @bare
 def exchange_stretches(tour, first, middle, last, step, turned):
     """Exchange first..middle and the stretch behind it, up to last; the first may be turned."""
+    begin = first
+    end = last
     behind = after(tour, middle, step)
-    step = reverse_stretch(tour, first, last, step)
-    step = reverse_stretch(tour, last, behind, step)
-    if not turned:
-        reverse_stretch(tour, middle, first, step)
+
+    # In a loop: each call to turn a stretch round takes long to compile.
+    for turn in range(2 if turned else 3):
+        step = reverse_stretch(tour, begin, end, step)
+        begin = last if turn == 0 else middle
+        end = behind if turn == 0 else first
 
 
 @bare

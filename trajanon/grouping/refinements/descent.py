@@ -171,6 +171,7 @@ def build_descent(
         nearer=np.empty(near, dtype=np.int64),
         gathered=np.zeros(n, dtype=np.int64),
         origins=np.zeros(n, dtype=np.int64),
+        bound=np.zeros(3, dtype=np.int64),
         along=np.zeros(n),
         tiny=TINY_GAIN * float((groups.records**2).sum(axis=1).max()),
     )
