@@ -47,13 +47,7 @@ HOT = 0.7
 COLD = 0.03
 """First and last heat; what groups look like from afar is settled before."""
 NEAR_ROUNDS = 3  # searches for neighbours of windows: windows slide, and meet others
-
-PASS = 70
-FEWEST = 6
-PASSES = 24
-"""Moves per window of a pass at least, and how many passes: with each, blocks and the room between
-windows of a run are divided again, which takes as long as some tens of moves."""
-
+PASSES = 24  # with each, blocks and the room between windows of a run are divided again
 SETTLINGS = 2  # times that windows settle in the end, in blocks with other borders
 
 MOVES_SHARE = 0.75
@@ -178,9 +172,9 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
 
     n = len(problem.subjects)
     moves = int(MOVES_SHARE * problem.budget.moves_per_record * min(LEAST + FULL / n, 1.0))
-    pass_count = min(max(moves // PASS, FEWEST), PASSES) if moves else 0
-    moves_of_pass = -(-moves // max(pass_count, 1))
-    heats = np.geomspace(HOT, COLD, pass_count + 1)
+    pass_count = PASSES if moves else 0
+    moves_of_pass = -(-moves // PASSES)
+    heats = np.geomspace(HOT, COLD, PASSES + 1)
 
     def in_blocks(work: BlockWork, axes: Floats, task: str, done: int, *, chained: bool) -> None:
         nonlocal aligned
