@@ -197,7 +197,9 @@ def finished(
         lines[order],
         None if times is None else times[order],
         rows.copies[order],
-        released_words(plan, figures.timing, report),
+        released_words(
+            plan, figures.timing, report.attribution, counts_people=report.counted == "subjects"
+        ),
         report,
     )
 
@@ -242,7 +244,7 @@ def report_of(
         rows=totals.rows,
         source=source_of(provenance),
         subjects_merged=Merged.counted_in(provenance),
-        attribution=_attribution(provenance, totals.on_roads),
+        attribution=attribution_of(provenance, totals.on_roads),
         versions=versions(),
         key_fingerprint=None if plan.key is None else fingerprint(plan.key),
         width=None if figures.widths is None else figures.widths.places,
@@ -265,7 +267,7 @@ def report_of(
     )
 
 
-def _attribution(provenance: Mapping[str, object], on_roads: int | None) -> str | None:
+def attribution_of(provenance: Mapping[str, object], on_roads: int | None) -> str | None:
     """Return the line that must be shown with a release: of its data, or of the roads below it."""
     if on_roads:
         return OSM_ATTRIBUTION
@@ -292,11 +294,12 @@ def _times(departures: Floats | None, figures: Figures) -> Times | None:
     )
 
 
-def released_words(plan: Plan, timing: Timing | None, report: Report) -> dict[str, str | None]:
+def released_words(
+    plan: Plan, timing: Timing | None, attribution: str | None, *, counts_people: bool
+) -> dict[str, str | None]:
     """Return what a released file says of itself, and nothing else."""
-    source = report.attribution
-    words = {"attribution": marked(source) if plan.release.as_published else source}
-    if report.counted == "subjects":
+    words = {"attribution": marked(attribution) if plan.release.as_published else attribution}
+    if counts_people:
         words["counted"] = "subjects"
     if plan.release.rows == "lines":
         words["rows"] = "lines"

@@ -3,22 +3,25 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Ints
+from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.remote_folder import Folder
 from trajanon.files import geoparquet, track_rows
 from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import holds_tracks, read_rows, true_ends_of
 from trajanon.release.plan import Plan, Scales
-from trajanon.shards.halving import Places
+from trajanon.shards.halving import Half, SharedRuns
 from trajanon.shards.people_of_parts import PeopleOfRows, people_of_names, people_of_recordings
+from trajanon.shards.scratch import Scratch
 from trajanon.trajectories.trajectories import Trajectories
 
-NOT_READ = Scales()
+_NOWHERE = Scratch(Path())
+_NOT_READ = Scales()
 
 
 class Part(NamedTuple):
@@ -32,16 +35,20 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PartsTable:
-    """A folder of parts, as the tasks of a run know it."""
+    """A folder of parts, as the tasks of a run know it; what has a default, all parts tell."""
 
     folder: Folder
     file: ParquetParts
     k: int
     plan: Plan
     subjects_exact: bool = False
-    scales: Scales = NOT_READ  # found in all parts, once they were read
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    scratch: Scratch = _NOWHERE  # where tasks write
+    scales: Scales = _NOT_READ
     owners: Ints | None = None  # of all rows, if whose one is cannot be told by itself
+    halves: Half | None = None  # by which rows are split into shards
+    shared_runs: SharedRuns | None = None
+    latitudes: Floats = field(default_factory=lambda: np.empty(0))  # that split lines, rising
 
     @cached_property
     def parts(self) -> list[Part]:
@@ -62,10 +69,15 @@ class PartsTable:
         return self.plan.release.times is not None
 
     @property
-    def on_tracks(self) -> bool:
-        """Whether rows may slide on tracks."""
+    def copied_columns(self) -> list[str]:
+        """The columns that shards have as they are in parts."""
         schema = self.file.schema_arrow
-        return self.plan.release.align and holds_tracks(self.folder, schema)
+        names = ["true_start", "true_end"]
+        if self.timed:
+            names += ["times"]
+        if self.plan.release.align and holds_tracks(self.folder, schema):
+            names += ["run", "start", "runs", "track", "track_times"]
+        return [name for name in names if name in schema.names]
 
     def where(self, part: Part) -> str:
         """Return the path of a part."""
@@ -103,10 +115,3 @@ class PartsTable:
             return None
         column = geoparquet.written_column(self.where(part), self.file.part(part.name), "run")
         return track_rows.whole_numbers("run", column)
-
-
-def places_of(trajectories: Trajectories) -> Places:
-    """Return the first, middle and last point of each row, (n, 6)."""
-    m = trajectories.points.shape[1]
-    ends = trajectories.points[:, [0, m // 2, m - 1]]
-    return ends.reshape(-1, 6).astype(np.float32)

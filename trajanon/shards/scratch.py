@@ -52,9 +52,9 @@ class Scratch(NamedTuple):
         """Return the path of the groups of a shard."""
         return self.results / f"groups-{shard:05d}.parquet"
 
-    def of(self, what: str, number: int) -> Path:
-        """Return the path of what is known of a part, or a shard."""
-        return self.rows / f"{what}-{number:05d}.parquet"
+    def bucket(self, what: str, number: int) -> Path:
+        """Return the folder of a bucket of rows."""
+        return self.rows / f"{what}-{number:05d}"
 
 
 def scratch_root(client: "Client | None" = None) -> Path:
@@ -82,27 +82,27 @@ def scratch_for(out: str, root: Path, size: float) -> Iterator[Scratch]:
                 f"{root} has {free / 1e9:.1f} GB free, and the run needs some {size / 1e9:.1f} "
                 f"GB there for scratch: {OTHER_FOLDER}"
             )
+        done = False
         try:
             scratch.rows.mkdir()
             scratch.results.mkdir(exist_ok=True)
             yield scratch
-        except BaseException:
+            done = True
+        finally:
             with _uninterrupted():
                 shutil.rmtree(scratch.rows, ignore_errors=True)
-                if not any(scratch.results.glob("groups-*")):
+                if done or not any(scratch.results.glob("groups-*")):
                     shutil.rmtree(folder, ignore_errors=True)
-            raise
-        with _uninterrupted():
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
     """Give the path of a draft: a file is whole or not there, though a task is killed or redone."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    if not path.parent.is_dir():
-        raise FileProblem(f"a worker does not see the scratch in {path.parent}: {OTHER_FOLDER}")
+    if not path.parent.parent.is_dir():
+        raise FileProblem(f"a worker does not see the scratch for {path}: {OTHER_FOLDER}")
     try:
+        path.parent.mkdir(exist_ok=True)
         yield draft
         draft.replace(path)
     except BaseException as error:
