@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from posixpath import basename
-from shutil import copyfileobj
-from tempfile import TemporaryDirectory
 from typing import IO
 
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError
@@ -71,7 +69,7 @@ class Folder:
                 reason = "it is no folder" if exists else "there is no such folder"
                 raise NotADirectoryError(0, reason)
             if self.local is not None:
-                return {path.name: _local_state(path) for path in self.local.iterdir()}
+                return {path.name: local_state(path) for path in self.local.iterdir()}
 
             entries = self.system.ls(self.path, detail=True)
             states = {entry["name"].rstrip("/"): repr(sorted(entry.items())) for entry in entries}
@@ -113,17 +111,6 @@ def is_url(place: object) -> bool:
     return isinstance(place, str) and "://" in place
 
 
-@contextmanager
-def fetched(url: str) -> Iterator[Path]:
-    """Copy a file to a temporary folder, for as long as it is read."""
-    folder, _, name = url.rpartition("/")
-    with TemporaryDirectory(prefix="trajanon-") as local, Folder(folder).open(name) as stream:
-        path = Path(local) / name
-        with path.open("wb") as copy:
-            copyfileobj(stream, copy)
-        yield path
-
-
 def folder_or_file(place: str | os.PathLike[str] | Folder) -> Folder | Path:
     """Return a folder if a place is a URL, or a path that leads to one; else the path of a file."""
     if isinstance(place, Folder):
@@ -134,7 +121,7 @@ def folder_or_file(place: str | os.PathLike[str] | Folder) -> Folder | Path:
     return Folder(path) if path.is_dir() else path
 
 
-def _local_state(path: Path) -> str:
+def local_state(path: Path) -> str:
     """Return size, time and number of a file, without owner and mode; nothing if it vanished."""
     try:
         state = path.stat()

@@ -68,7 +68,13 @@ def buckets(scratch: Scratch, what: str, count: int) -> Iterator[Any]:
             yield pa.concat_tables(map(read_table, paths)).combine_chunks()
 
 
-def count_different(scratch: Scratch, what: str, count: int, *columns: str) -> int:
-    """Count the different values of columns, of which equal ones are in one bucket."""
-    tables = buckets(scratch, what, count)
-    return sum(len(table.group_by([*columns]).aggregate([])) for table in tables)
+def count_different(scratch: Scratch, what: str, count: int, *columns: str) -> list[int]:
+    """Count the different values of a column, of which equal ones are in one bucket.
+
+    With more columns, also of the first two together, and so on.
+    """
+    counts = np.zeros(len(columns), dtype=np.int64)
+    for table in buckets(scratch, what, count):
+        for last in range(len(columns)):
+            counts[last] += len(table.group_by([*columns[: last + 1]]).aggregate([]))
+    return counts.tolist()

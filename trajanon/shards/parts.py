@@ -208,7 +208,8 @@ def _at_once(
         )
     except BadInput:
         for part in table.parts:  # to name the part that is wrong, and the row in it
-            table.read(part)
+            with table.opened(part) as file:
+                table.read(part, file)
         raise
     return lines.reporting(shards=1), entered
 

@@ -1,6 +1,7 @@
 """A folder of parts as the tasks of a run know it; and what is read of one part."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -12,7 +13,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.remote_folder import Folder
 from trajanon.files import geoparquet, track_rows
-from trajanon.files.parquet_parts import ParquetParts
+from trajanon.files.parquet_parts import ParquetParts, part_opened
 from trajanon.files.trajectory_files import holds_tracks, read_rows, true_ends_of
 from trajanon.release.plan import Plan, Scales
 from trajanon.shards.halving import Half, SharedRuns
@@ -83,10 +84,15 @@ class PartsTable:
         """Return the path of a part."""
         return f"{self.folder}/{part.name}"
 
-    def read(self, part: Part) -> Trajectories:
+    @contextmanager
+    def opened(self, part: Part) -> Iterator[ParquetParts]:
+        """Open a part, once for all of its columns."""
+        with part_opened(self.folder, part.name) as file:
+            yield ParquetParts([partial(nullcontext, file)], self.file.schema_arrow, part.n)
+
+    def read(self, part: Part, file: ParquetParts) -> Trajectories:
         """Read a part, without tracks and names; refuse what are no trajectories."""
         where = self.where(part)
-        file = self.file.part(part.name)
         points, _, times = read_rows(where, file, tracks=False, times=self.timed)
         ends = true_ends_of(where, file)
         try:
@@ -94,9 +100,9 @@ class PartsTable:
         except BadInput as error:
             raise BadInput(f"{where}: {error}") from None
 
-    def people(self, part: Part) -> PeopleOfRows:
+    def people(self, part: Part, file: ParquetParts) -> PeopleOfRows:
         """Find whose the rows of a part are; without names, each is its recording's."""
-        column = partial(geoparquet.written_column, self.where(part), self.file.part(part.name))
+        column = partial(geoparquet.written_column, self.where(part), file)
         if self.owners is not None:
             number = self.owners[part.first : part.first + part.n].astype(np.uint64)
             return PeopleOfRows(number, number, np.zeros(part.n, dtype=np.bool_), "")
@@ -109,9 +115,9 @@ class PartsTable:
         row = np.arange(part.first, part.first + part.n, dtype=np.uint64)
         return PeopleOfRows(row, row, np.zeros(part.n, dtype=np.bool_), "")
 
-    def runs(self, part: Part) -> Ints | None:
+    def runs(self, part: Part, file: ParquetParts) -> Ints | None:
         """Read which run each row is of, (n,); None if rows are their own."""
         if "track" not in self.file.schema_arrow.names:
             return None
-        column = geoparquet.written_column(self.where(part), self.file.part(part.name), "run")
+        column = geoparquet.written_column(self.where(part), file, "run")
         return track_rows.whole_numbers("run", column)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trajanon.common.atomic_output import LOCK, lock
 from trajanon.common.errors import FileProblem, TrajanonError
+from trajanon.common.remote_copies import SCRATCH
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -29,7 +30,7 @@ OTHER_FOLDER = (
 )
 """What helps if scratch cannot be written."""
 
-_NAMES = "trajanon-*.scratch"
+_NAMES = f"trajanon-*{SCRATCH}"
 _ASKED = "asked.json"  # a digest of data, options and key
 
 
@@ -72,7 +73,7 @@ def scratch_root(client: "Client | None" = None) -> Path:
 def scratch_for(out: str, root: Path, size: float) -> Iterator[Scratch]:
     """Make scratch for a release; after an error, what was found stays for the same command."""
     name = hashlib.blake2b(out.encode(), digest_size=8).hexdigest()
-    folder = root / f"trajanon-{name}.scratch"
+    folder = root / f"trajanon-{name}{SCRATCH}"
     scratch = Scratch(folder)
     with _held(folder, out):
         shutil.rmtree(scratch.rows, ignore_errors=True)  # of a run that was killed

@@ -1,7 +1,7 @@
 """The rows of all parts, written once, each to its shard; and those of a shard, read again.
 
-Coordinates are written as the bits that differ from those of the point before: that is exact, and
-takes two thirds of the space.
+Coordinates are written as differences from the point before, of their bits as whole numbers: that
+is exact, and takes two thirds of the space.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Hashes, Ints, dense
 from trajanon.files import arrow, geoparquet
 from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import read_along, read_points, true_ends_of
@@ -35,18 +35,19 @@ def write_part(table: PartsTable, part: Part) -> Ints:
     """Write the rows of a part by shard; count those of each."""
     import pyarrow as pa
 
-    points = read_points(table.where(part), table.file.part(part.name))
-    rows, _ = rows_of_part(table, part, points)
+    names = table.copied_columns
+    with table.opened(part) as file:
+        points = read_points(table.where(part), file)
+        rows, _ = rows_of_part(table, part, file, points)
+        copied = file.read(names).columns if names else []
     shard = shards_of_rows(table.halves, rows.places, rows.unit)
 
-    bits = _changed_bits(points)
+    changes = _changes_of(points)
     columns = {
         "row": np.arange(part.first, part.first + part.n),
-        "points": pa.FixedSizeListArray.from_arrays(bits.ravel(), bits.shape[1]),
+        "points": pa.FixedSizeListArray.from_arrays(changes.ravel(), changes.shape[1]),
         "person": rows.person.view(np.int64),
     }
-    names = table.copied_columns
-    copied = table.file.part(part.name).read(names).columns if names else []
     put(
         table.scratch,
         "shard",
@@ -70,8 +71,8 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
             schema = piece.schema_arrow
     file = ParquetParts(opened, schema, n)
 
-    bits = [batch.flatten().to_numpy() for batch in geoparquet.batches_of(file, "points")]
-    points = _points_of(np.concatenate(bits).reshape(n, -1, 2))
+    changes = [batch.flatten().to_numpy() for batch in geoparquet.batches_of(file, "points")]
+    points = _points_of(np.concatenate(changes).reshape(n, -1, 2))
     tracks, times = read_along(
         table.folder, file, points, tracks="track" in schema.names, times=table.timed
     )
@@ -100,14 +101,14 @@ def _opened(path: Path, content: bytes) -> Iterator[Any]:
         )
 
 
-def _changed_bits(points: Floats) -> Ints:
-    """Return which bits of coordinates differ from those of the last point, (n, 2 m)."""
+def _changes_of(points: Floats) -> Hashes:
+    """Return what the bits of coordinates change by, (n, 2 m): small numbers have leading zeros."""
     bits = np.ascontiguousarray(points).view(np.int64).reshape(points.shape)
-    changed = bits.copy()
-    changed[:, 1:] ^= bits[:, :-1]
-    return changed.reshape(len(points), -1)
+    change = np.diff(bits, axis=1, prepend=0)
+    return ((change << 1) ^ (change >> 63)).view(np.uint64).reshape(len(points), -1)
 
 
-def _points_of(changed: Ints) -> Floats:
-    """Return the points whose bits changed like that, (n, m, 2)."""
-    return np.bitwise_xor.accumulate(changed, axis=1).view(np.float64)
+def _points_of(changes: Hashes) -> Floats:
+    """Return the points whose bits change like that, (n, m, 2)."""
+    change = (changes >> np.uint64(1)) ^ -(changes & np.uint64(1))
+    return np.cumsum(change, axis=1, dtype=np.uint64).view(np.float64)

@@ -154,7 +154,7 @@ def _merged(
     people = None
     if knows_people:
         count = bucket_count(table.file.n)
-        people = count_different(table.scratch, "people", count, "person")
+        (people,) = count_different(table.scratch, "people", count, "person")
     n = sum(shard.released for shard in shards)
     way = plan.release.rows
     totals = Totals(

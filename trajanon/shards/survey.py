@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, MergedWarning, warn
+from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import read_subjects
 from trajanon.grouping.k_promise import check_enough
 from trajanon.release.plan import Scales
@@ -40,13 +41,15 @@ class PartSurvey(NamedTuple):
     kind: str  # of the values that tell people, as NumPy knows them
 
 
-def rows_of_part(table: PartsTable, part: Part, points: Floats) -> tuple[Rows, Ints | None]:
+def rows_of_part(
+    table: PartsTable, part: Part, file: ParquetParts, points: Floats
+) -> tuple[Rows, Ints | None]:
     """Find where the rows of a part lie, with all of a run at its first one, and their runs."""
     m = points.shape[1]
     places = points[:, [0, m // 2, m - 1]].reshape(-1, 6).astype(np.float32)
     number = np.arange(part.first, part.first + part.n)
-    person = table.people(part).person
-    run = table.runs(part)
+    person = table.people(part, file).person
+    run = table.runs(part, file)
     if run is None:
         return Rows(places, number, person), None
 
@@ -61,14 +64,17 @@ def read_part(table: PartsTable, step: int, part: Part) -> PartSurvey:
     """Look at the rows of a part; keep every so many of them for the sample."""
     import pyarrow as pa
 
-    trajectories = table.read(part)
-    people = table.people(part)
-    rows, run = rows_of_part(table, part, trajectories.points)
+    with table.opened(part) as file:
+        trajectories = table.read(part, file)
+        people = table.people(part, file)
+        rows, run = rows_of_part(table, part, file, trajectories.points)
     count = bucket_count(table.file.n)
 
     if table.knows_people:
-        pairs = np.unique(np.column_stack([people.person, people.name]), axis=0)
-        names = pa.table({"person": pairs[:, 0], "name": pairs[:, 1]})
+        # Most names are spelled as the key of their person is: their difference is zero.
+        spelling = people.name ^ people.person
+        pairs = np.unique(np.column_stack([people.person, spelling]), axis=0)
+        names = pa.table({"person": pairs[:, 0], "spelling": pairs[:, 1]})
         bucket = (pairs[:, 0] % np.uint64(count)).astype(np.int64)
         put(table.scratch, "names", bucket, part.number, names)
     if run is not None:
@@ -148,13 +154,13 @@ def _with_people(table: PartsTable, surveys: Sequence[PartSurvey]) -> tuple[Part
         assert owners is not None
         return replace(table, owners=owners, provenance=provenance), len(np.unique(owners))
 
-    count = bucket_count(table.file.n)
-    people = count_different(table.scratch, "names", count, "person")
-    if "subject" not in table.file.schema_arrow.names:
-        found = Identities(None, None, Nameless(people, people))
-    else:
-        names = count_different(table.scratch, "names", count, "person", "name")
+    people, names = count_different(
+        table.scratch, "names", bucket_count(table.file.n), "person", "spelling"
+    )
+    if "subject" in table.file.schema_arrow.names:
         found = Identities(None, None, merged=Merged(names=names - people))
+    else:
+        found = Identities(None, None, Nameless(people, people))
     for sentence in merged_sentences(found.merged):
         warn(MergedWarning(f"{table.folder}: {sentence}", "names", str(table.folder)))
     return replace(table, provenance=found.counted_in(table.provenance)), people
