@@ -9,7 +9,8 @@ from typing import Any, Literal, NamedTuple
 from trajanon.common.columns_read import ColumnsRead, columns_read
 from trajanon.common.errors import printable
 from trajanon.common.number_text import metres, number_of, percent, span
-from trajanon.trajectories.subjects import Merged, Nameless, merged_sentences
+from trajanon.trajectories.provenance import Provenance
+from trajanon.trajectories.subjects import Nameless, merged_sentences
 
 AT_TWO_PLACES = "subjects at two places at one time"
 OVERLAPS = "pieces of a recording with overlapping times"
@@ -244,12 +245,13 @@ def sentences(provenance: Mapping[str, Any]) -> list[str]:
 def people_sentences(provenance: Mapping[str, Any]) -> list[str]:
     """List whom k counts: who has no name, who is one person, and who can be none."""
     counts = Counter(provenance["counts"])
-    nameless = Nameless.counted_in(provenance)
+    origin = Provenance.read(provenance)
+    nameless = origin.source.unnamed
     texts: list[str] = []
     if nameless.recordings:
         any_named = counts["subjects read"] > nameless.subjects
         texts.append(_nameless_sentence(nameless, named=any_named))
-    texts += merged_sentences(Merged.counted_in(provenance))
+    texts += merged_sentences(origin.merged)
 
     # Where pieces of recordings overlap, that is why their subjects are at two places.
     pieces = counts[OVERLAPS]

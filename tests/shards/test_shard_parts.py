@@ -25,7 +25,7 @@ from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 def surveyed(folder: Path) -> PartsTable:
     with parquet_of(Folder(str(folder)), look_at_schema) as file:
         plan = Plan.of(2, {"align": False})
-    return PartsTable(Folder(str(folder)), file, 2, plan)
+    return PartsTable(Folder(str(folder)), file, plan)
 
 
 def all_of(table: PartsTable) -> Floats:

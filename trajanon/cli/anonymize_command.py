@@ -29,7 +29,7 @@ from trajanon.common.settings import (
 if TYPE_CHECKING:
     from distributed import Client
 
-    from trajanon.release.mending import Surroundings
+    from trajanon.release.plan import Surroundings
     from trajanon.release.snapping import RoadsToFollow
 
 

@@ -145,7 +145,6 @@ def _of_release(
     from trajanon.release.release_check import report_of
     from trajanon.release.report import report_beside
     from trajanon.release.verdict import verdict
-    from trajanon.trajectories.subjects import Nameless
 
     if originals is None:
         found, counted = trajanon.check(released, k, against=against), ""
@@ -153,7 +152,7 @@ def _of_release(
         read = trajanon.read_trajectories(originals, subjects_exact=exact)
         found = trajanon.check(released, k, trajectories=read, against=against)
         counted = f"; {k} different subjects in each group"
-        nameless = Nameless.counted_in(read.provenance)
+        nameless = read.origin.source.unnamed
         if nameless.recordings:
             without = number_of(nameless.recordings, "recording")
             counted += f", where {without} without a name count as {nameless.subjects:,}"

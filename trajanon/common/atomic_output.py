@@ -127,7 +127,9 @@ def _put_aside(place: Path, before: Path) -> Iterator[None]:
         elif not existed:
             place.unlink(missing_ok=True)
         raise
-    before.unlink(missing_ok=True)
+
+    with suppress(OSError):  # all outputs are in place: `trajanon clean` names what is left
+        before.unlink(missing_ok=True)
 
 
 def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:

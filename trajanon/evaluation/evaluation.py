@@ -33,7 +33,6 @@ from trajanon.release.release_check import Findings
 from trajanon.release.report import Report, TimeWidths
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.streets import ReleasedLines, compared_streets
-from trajanon.trajectories.subjects import Nameless
 from trajanon.trajectories.times import Clock, departure_days
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
@@ -149,7 +148,7 @@ def _measured(
     seen: Published, averaged: Trajectories, report: Report, known: "Known"
 ) -> Evaluation:
     """Measure what a release shows, and what it is good for, beside what was averaged."""
-    nameless = Nameless.counted_in(averaged.provenance)
+    nameless = averaged.origin.source.unnamed
     return Evaluation(
         file=None,
         date=date.today(),

@@ -20,6 +20,7 @@ from trajanon.common.settings import PAIR, ReleaseSettings, TimesName
 from trajanon.grouping.partition import Stage
 from trajanon.trajectories.days import days_of
 from trajanon.trajectories.distances import Summary
+from trajanon.trajectories.provenance import Source
 from trajanon.trajectories.subjects import Merged, Nameless
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import Trajectories
@@ -37,28 +38,6 @@ class Rows(Struct, frozen=True, kw_only=True):
     subjects: Whole | None = None  # None if not known
     lines: Whole | None = None
     without: list[Whole] = []  # released trajectories that have no row of their own
-
-
-class PossiblePersons(Struct, frozen=True):
-    """A column that may name subjects, where none does."""
-
-    column: str
-    values: Whole  # different ones
-
-
-class Source(Struct, frozen=True, kw_only=True):
-    """What was read, and what was left out before a release was made."""
-
-    recordings: Whole | None = None  # that were read; None if not known
-    used: Whole = 0  # of these, with a trajectory
-    nameless: Whole = 0  # recordings
-    nameless_count_as: Whole | None = None  # subjects
-    per_recording: Whole | None = None  # windows of a recording, at most; None if not known
-    possible_persons: list[PossiblePersons] = []
-    left_out: dict[str, Whole] = {}  # recordings, and why
-    trips: dict[str, Whole] = {}  # found, and left out, by reason
-    points: dict[str, Whole] = {}  # read, used, and left out, by reason
-    run: dict[str, Option] = {}  # options of extract, as they were typed
 
 
 class Length(Struct, frozen=True):
@@ -264,10 +243,8 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def nameless(self) -> Nameless:
-        """Count recordings without a name; earlier versions counted each as another person's."""
-        recordings = self.source.nameless
-        count_as = self.source.nameless_count_as
-        return Nameless(recordings, recordings if count_as is None else count_as)
+        """Count the recordings without a name, and as how many subjects they count."""
+        return self.source.unnamed
 
     @property
     def share_nameless(self) -> float:

@@ -5,7 +5,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,14 +15,14 @@ from trajanon.common.remote_folder import Folder
 from trajanon.files import geoparquet, track_rows
 from trajanon.files.parquet_parts import ParquetParts, part_opened
 from trajanon.files.trajectory_files import holds_tracks, read_rows, true_ends_of
-from trajanon.release.plan import Plan, Scales
+from trajanon.release.plan import Plan
 from trajanon.shards.halving import Half, SharedRuns
 from trajanon.shards.people_of_parts import PeopleOfRows, people_of_names, people_of_recordings
 from trajanon.shards.scratch import Scratch
+from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.trajectories import Trajectories
 
 _NOWHERE = Scratch(Path())
-_NOT_READ = Scales()
 
 
 class Part(NamedTuple):
@@ -40,16 +40,19 @@ class PartsTable:
 
     folder: Folder
     file: ParquetParts
-    k: int
     plan: Plan
     subjects_exact: bool = False
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, object] = field(default_factory=dict)
     scratch: Scratch = _NOWHERE  # where tasks write
-    scales: Scales = _NOT_READ
     owners: Ints | None = None  # of all rows, if whose one is cannot be told by itself
     halves: Half | None = None  # by which rows are split into shards
     shared_runs: SharedRuns | None = None
     latitudes: Floats = field(default_factory=lambda: np.empty(0))  # that split lines, rising
+
+    @property
+    def origin(self) -> Provenance:
+        """What is known of how the trajectories came about."""
+        return Provenance.read(self.provenance)
 
     @cached_property
     def parts(self) -> list[Part]:

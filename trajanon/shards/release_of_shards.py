@@ -104,7 +104,7 @@ def write_release(
     table: PartsTable, words: Mapping[str, str | None], out: Folder, progress: Progress
 ) -> LinesSeen:
     """Write the parts of a release."""
-    seen = LinesSeen(table.scales.timing)
+    seen = LinesSeen(table.plan.timing)
     blocks = map(seen.different, buckets(table.scratch, "lines", bucket_count(table.file.n)))
     write_parts(_rows_of_parts(of_about(blocks, release.PART), words), out, progress)
     return seen

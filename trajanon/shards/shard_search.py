@@ -64,21 +64,22 @@ def search_shard(table: PartsTable, progress: Progress, shard: int) -> GroupsFou
 
     rows = read_shard(table, shard)
     trajectories = rows.trajectories
-    groups, left_out, mended = grouped(trajectories, table.k, table.plan, table.scales, progress)
+    groups = grouped(trajectories, table.plan, progress)
     if groups.partition.stopped:
         raise KeyboardInterrupt
 
+    left_in = ~groups.left_out
     label = np.full(len(trajectories), -1)
-    label[~left_out] = groups.partition.labels
+    label[left_in] = groups.partition.labels
     columns = {"row": rows.number, "group": label}
     tracks = groups.trajectories.tracks
     if tracks is not None:
         start = np.zeros(len(trajectories), dtype=np.int64)
-        start[~left_out] = tracks.along
+        start[left_in] = tracks.along
         columns["start"] = start
 
     widths = [Histogram.of(width) for width in groups.group_widths if width is not None]
-    found = GroupsFound(int(label.max()) + 1, mended, widths)
+    found = GroupsFound(int(label.max()) + 1, groups.mended, widths)
     facts = msgspec.json.encode(found, enc_hook=np.ndarray.tolist)
     write_table(path, pa.table(columns).replace_schema_metadata({_FACTS: facts}))
     return found
@@ -87,7 +88,7 @@ def search_shard(table: PartsTable, progress: Progress, shard: int) -> GroupsFou
 def write_lines(table: PartsTable, widths: PublicWidths, of_shard: tuple[int, int]) -> ShardFigures:
     """Write the lines of a shard, whose first group has a number; measure what is lost."""
     since = perf_counter()
-    timing, spread = table.scales
+    spread = table.plan.spread
     assert spread is not None
 
     shard, first_group = of_shard
@@ -101,9 +102,8 @@ def write_lines(table: PartsTable, widths: PublicWidths, of_shard: tuple[int, in
         released = released.slid(found["start"].to_numpy()[~left_out])
 
     partition = measured(released.records, label[~left_out], "shard", since)
-    plan = table.plan
-    groups = TrajectoryGroups(released, partition, plan.key, timing, plan.roads, widths)
-    lines = GroupLines.of(trajectories, groups, left_out)
+    groups = TrajectoryGroups(released, partition, table.plan, left_out, release_widths=widths)
+    lines = GroupLines.of(trajectories, groups)
     _write_lines(table, shard, first_group, rows, lines)
 
     records = groups.trajectories.records

@@ -37,7 +37,6 @@ from trajanon.shards.shard_rows import write_part
 from trajanon.shards.shard_search import GroupsFound, ShardFigures, search_shard, write_lines
 from trajanon.shards.survey import read_part, sample_step, surveyed
 from trajanon.trajectories.distances import joined_histograms
-from trajanon.trajectories.trajectories import unit_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -64,7 +63,7 @@ def release_in_shards(
     The table has the ``states`` of its parts when the run began.
     """
     since = perf_counter()
-    refuse_attribution(table.provenance.get("attribution"))
+    refuse_attribution(table.origin.attribution)
     each = partial(each_done, client, progress)
     parts = table.parts
     largest = max(part.n for part in parts)
@@ -108,8 +107,6 @@ def release_in_shards(
         mended=sum((shard.mended or Mended() for shard in groups), Mended()),
         widths=widths,
         stages=(read, searched),
-        stopped=False,
-        timing=table.scales.timing,
     )
     return _merged(table, figures, written, progress, out, members)
 
@@ -119,7 +116,7 @@ def _asked(table: PartsTable, states: Mapping[str, str], sizes: ShardSizes) -> d
     return {
         "source": table.folder.path,
         "states": states,
-        "k": table.k,
+        "k": table.plan.k,
         "release": asdict(table.plan.release),
         "search": asdict(table.plan.search),
         "key": None if table.plan.key is None else fingerprint(table.plan.key),
@@ -138,16 +135,17 @@ def _merged(
     members: Path,
 ) -> Report:
     """Merge the lines of all shards into the parts of the release, and report them."""
-    k = table.k
     plan = table.plan
-    refuse_far(figures, k, unit_of(table.provenance))
+    k = plan.k
+    origin = table.origin
+    refuse_far(figures, k, origin.unit)
     least = min(shard.least_people for shard in shards)
     if least < k:
         raise TrajanonError(f"a group has fewer than {k} subjects; please report it")
 
     knows_people = table.knows_people
-    attribution = attribution_of(table.provenance, sum(shard.on_roads for shard in shards))
-    words = released_words(plan, figures.timing, attribution, counts_people=knows_people)
+    attribution = attribution_of(origin, sum(shard.on_roads for shard in shards))
+    words = released_words(plan, attribution, counts_people=knows_people)
     seen = write_release(table, words, out, progress)
     write_members(table, seen.rowless, members)
 
@@ -172,9 +170,9 @@ def _merged(
         least=least,
         slid=sum(shard.slid for shard in shards),
         on_roads=seen.on_roads,
-        departures=None if figures.timing is None else seen.departures,
+        departures=None if plan.timing is None else seen.departures,
     )
-    report = report_of(k, plan, table.provenance, totals, figures)
+    report = report_of(plan, origin, totals, figures)
     return structs.replace(report, shards=len(shards), members=digest_of_file(members))
 
 

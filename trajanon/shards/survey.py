@@ -12,10 +12,11 @@ from trajanon.common.errors import BadInput, MergedWarning, warn
 from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import read_subjects
 from trajanon.grouping.k_promise import check_enough
-from trajanon.release.plan import Scales
+from trajanon.release.plan import Plan
 from trajanon.shards.buckets import bucket_count, buckets, count_different, put
 from trajanon.shards.halving import Rows, SharedRuns, halved
 from trajanon.shards.parts_table import Part, PartsTable
+from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.subjects import Identities, Merged, Nameless, merged_sentences
 from trajanon.trajectories.times import EndsSeen, timing_for
 
@@ -118,7 +119,7 @@ def surveyed(
 
     n = table.file.n
     table, people = _with_people(table, surveys)
-    check_enough(n, table.k, people, "trajectory", Nameless.counted_in(table.provenance))
+    check_enough(n, table.plan.k, people, "trajectory", table.origin.source.unnamed)
 
     columns = zip(*(part.sample for part in surveys), strict=True)
     sample = Rows(*map(np.concatenate, columns))
@@ -135,8 +136,8 @@ def surveyed(
     starts = sample.places[:, 0].astype(np.float64)
     return replace(
         table,
-        scales=_scales(table, surveys, sample),
-        halves=halved(sample, table.k, shards),
+        plan=_scaled(table, surveys, sample),
+        halves=halved(sample, table.plan.k, shards),
         shared_runs=shared_runs,
         latitudes=np.quantile(starts, np.arange(1, count) / count),
     )
@@ -163,7 +164,7 @@ def _with_people(table: PartsTable, surveys: Sequence[PartSurvey]) -> tuple[Part
         found = Identities(None, None, Nameless(people, people))
     for sentence in merged_sentences(found.merged):
         warn(MergedWarning(f"{table.folder}: {sentence}", "names", str(table.folder)))
-    return replace(table, provenance=found.counted_in(table.provenance)), people
+    return replace(table, provenance=with_counts(table.provenance, found.counts)), people
 
 
 def _shared_runs(table: PartsTable) -> SharedRuns:
@@ -180,7 +181,7 @@ def _shared_runs(table: PartsTable) -> SharedRuns:
     return SharedRuns(run, unit, of_all[:, 2:].astype(np.float32))
 
 
-def _scales(table: PartsTable, surveys: Sequence[PartSurvey], sample: Rows) -> Scales:
+def _scaled(table: PartsTable, surveys: Sequence[PartSurvey], sample: Rows) -> Plan:
     """Find how coordinates are spread, and times released."""
     n = table.file.n
     share = np.array([part.n for part in surveys]) / n
@@ -199,4 +200,5 @@ def _scales(table: PartsTable, surveys: Sequence[PartSurvey], sample: Rows) -> S
         ends = EndsSeen(sum(unknown), sum(still), np.concatenate(departures))
 
     middle = sample.places.mean(axis=0, dtype=np.float64).reshape(3, 2).mean(axis=0)
-    return Scales(timing_for(table.plan.release, table.provenance, n, ends, middle), spread)
+    timing = timing_for(table.plan.release, table.origin, n, ends, middle)
+    return replace(table.plan, timing=timing, spread=spread)

@@ -16,6 +16,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.settings import HEAVIEST, ReleaseSettings, TimesName
 from trajanon.trajectories.geodesy import radii
+from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -228,15 +229,11 @@ def timing_of(trajectories: Trajectories, settings: ReleaseSettings) -> Timing |
         times = None
     ends = None if times is None else EndsSeen.of(times[:, [0, -1]])
     middle = trajectories.points.mean(axis=(0, 1))
-    return timing_for(settings, trajectories.provenance, len(trajectories), ends, middle)
+    return timing_for(settings, trajectories.origin, len(trajectories), ends, middle)
 
 
 def timing_for(
-    settings: ReleaseSettings,
-    provenance: Mapping[str, Any],
-    n: int,
-    ends: EndsSeen | None,
-    middle: Floats,
+    settings: ReleaseSettings, origin: Provenance, n: int, ends: EndsSeen | None, middle: Floats
 ) -> Timing | None:
     """Make the timing of n trajectories from what is known of their ends, and their middle."""
     if settings.times is None:
@@ -250,7 +247,7 @@ def timing_for(
         return None
 
     option = f"`times='{settings.times}'`"
-    if "times" in provenance:
+    if origin.times is not None:
         raise BadInput(
             f"{option} needs the times of originals, and these are the times of a release: name "
             "what trajanon extract wrote"
