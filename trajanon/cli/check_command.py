@@ -46,11 +46,11 @@ def check(
     certificate: Path | None = None,
     as_json: bool = False,
 ) -> None:
-    """Check a released file by itself: exit code 0 it holds, 1 not, 2 unreadable.
+    """Check that a released file keeps its promise.
 
-    By itself, a file shows that each trajectory occurs k times. The report beside it, if it is
-    there, counts, too. Whether k different people stand behind each is counted with
-    --trajectories.
+    Exit code 0: it does; 1: it does not; 2: it cannot be read. The file itself shows that each
+    trajectory occurs k times, and the report beside it is read, if there is one. Add
+    --trajectories to count the different people behind each.
     """
     others = {"trajectories": trajectories, "against": against, "certificate": certificate}
     if columns is not None:
