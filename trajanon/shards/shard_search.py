@@ -17,8 +17,8 @@ from trajanon.grouping.partition import measured
 from trajanon.release.assembly import GroupLines, errors_of
 from trajanon.release.perturbation import PublicWidths
 from trajanon.release.release import own_rows
-from trajanon.release.released_lines import TrajectoryGroups
 from trajanon.release.report import Mended, line_keys
+from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.shards.buckets import ROWS_PER_BUCKET, bucket_count, put, read_table, write_table
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.shard_rows import ShardRows, read_shard
