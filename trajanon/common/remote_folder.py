@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from posixpath import basename
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
 from typing import IO
 
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError
@@ -115,6 +117,17 @@ class Folder:
 def is_url(place: object) -> bool:
     """Return whether a place is a URL, which fsspec opens, and no path."""
     return isinstance(place, str) and "://" in place
+
+
+@contextmanager
+def fetched(url: str) -> Iterator[Path]:
+    """Copy a file to a temporary folder, for as long as it is read."""
+    folder, _, name = url.rpartition("/")
+    with TemporaryDirectory(prefix="trajanon-") as local, Folder(folder).open(name) as stream:
+        path = Path(local) / name
+        with path.open("wb") as copy:
+            copyfileobj(stream, copy)
+        yield path
 
 
 def folder_or_file(place: str | os.PathLike[str] | Folder) -> Folder | Path:

@@ -13,8 +13,7 @@ import numpy as np
 
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError
 from trajanon.common.inputs import regular
-from trajanon.common.remote_copies import local_copy
-from trajanon.common.remote_folder import is_url
+from trajanon.common.remote_folder import fetched, is_url
 from trajanon.files.geoparquet import GEOPARQUET
 from trajanon.files.release_contents import Lines, ReleaseFormat, Writer, amiss_in_counts, clock_of
 from trajanon.files.trajectory_files import is_part
@@ -112,7 +111,7 @@ def read_release(path: str | os.PathLike[str]) -> ReleasedTrajectories:
     """
     if isinstance(path, str) and is_url(path):
         check_release_format(Path(path))
-        with local_copy(path) as copy:
+        with fetched(path) as copy:
             return read_release(copy)
 
     path = Path(path)

@@ -6,17 +6,35 @@ from typing import Any
 
 import numpy as np
 
-from trajanon.common.arrays import Ints
+from trajanon.common.arrays import Hashes, Ints
 from trajanon.files import arrow
 from trajanon.shards.scratch import Scratch, written
 
 ROWS_PER_BUCKET = 100_000
 """Rows that are read at one time once all shards are searched."""
 
+NUMBERS_PER_BUCKET = 2_000_000
+"""People, or runs, that are compared at one time."""
 
-def bucket_count(n: int) -> int:
-    """Count the buckets of so many rows."""
+
+def row_buckets(n: int) -> int:
+    """Count the buckets of n rows, or of their lines."""
     return -(-n // ROWS_PER_BUCKET)
+
+
+def number_buckets(n: int) -> int:
+    """Count the buckets of n people or runs."""
+    return -(-n // NUMBERS_PER_BUCKET)
+
+
+def bucket_of_rows(row: Ints) -> Ints:
+    """Find the buckets of rows by their numbers in the table."""
+    return row // ROWS_PER_BUCKET
+
+
+def bucket_of_numbers(number: Ints | Hashes, n: int) -> Ints:
+    """Find the buckets of n people or runs at most; equal ones are in one."""
+    return (number % number.dtype.type(number_buckets(n))).astype(np.int64)
 
 
 def put(scratch: Scratch, what: str, bucket: Ints, task: int, table: Any, **encoding: Any) -> None:
@@ -68,13 +86,10 @@ def buckets(scratch: Scratch, what: str, count: int) -> Iterator[Any]:
             yield pa.concat_tables(map(read_table, paths)).combine_chunks()
 
 
-def count_different(scratch: Scratch, what: str, count: int, *columns: str) -> list[int]:
-    """Count the different values of a column, of which equal ones are in one bucket.
-
-    With more columns, also of the first two together, and so on.
-    """
+def count_different(scratch: Scratch, what: str, n: int, *columns: str) -> list[int]:
+    """Count the different numbers, of n at most; also those of two columns together, and so on."""
     counts = np.zeros(len(columns), dtype=np.int64)
-    for table in buckets(scratch, what, count):
+    for table in buckets(scratch, what, number_buckets(n)):
         for last in range(len(columns)):
             counts[last] += len(table.group_by([*columns[: last + 1]]).aggregate([]))
     return counts.tolist()

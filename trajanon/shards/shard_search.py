@@ -19,7 +19,7 @@ from trajanon.release.perturbation import PublicWidths
 from trajanon.release.release import own_rows
 from trajanon.release.report import Mended, line_keys
 from trajanon.release.trajectory_groups import TrajectoryGroups
-from trajanon.shards.buckets import ROWS_PER_BUCKET, bucket_count, put, read_table, write_table
+from trajanon.shards.buckets import bucket_of_numbers, bucket_of_rows, put, read_table, write_table
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.shard_rows import ShardRows, read_shard
 from trajanon.trajectories.distances import Histogram
@@ -170,11 +170,11 @@ def _write_lines(
     }
     if groups.starts is not None:
         columns["start"] = groups.starts
-    put(table.scratch, "members", rows.number // ROWS_PER_BUCKET, shard, pa.table(columns))
+    put(table.scratch, "members", bucket_of_rows(rows.number), shard, pa.table(columns))
 
     person = np.unique(rows.person[released])
-    count = bucket_count(table.file.n)
-    put(table.scratch, "people", person % count, shard, pa.table({"person": person}))
+    bucket = bucket_of_numbers(person, table.file.n)
+    put(table.scratch, "people", bucket, shard, pa.table({"person": person}))
 
 
 def _lists(rows: Floats) -> Any:

@@ -29,7 +29,7 @@ from trajanon.release.assembly import (
 from trajanon.release.holder_key import fingerprint
 from trajanon.release.perturbation import GroupWidths, PublicWidths
 from trajanon.release.report import Mended, Report, Rows, digest_of_file
-from trajanon.shards.buckets import bucket_count, count_different
+from trajanon.shards.buckets import count_different
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import write_members, write_release
 from trajanon.shards.scratch import keep_results
@@ -151,8 +151,7 @@ def _merged(
 
     people = None
     if knows_people:
-        count = bucket_count(table.file.n)
-        (people,) = count_different(table.scratch, "people", count, "person")
+        (people,) = count_different(table.scratch, "people", table.file.n, "person")
     n = sum(shard.released for shard in shards)
     way = plan.release.rows
     totals = Totals(

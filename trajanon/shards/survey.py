@@ -13,7 +13,14 @@ from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import read_subjects
 from trajanon.grouping.k_promise import check_enough
 from trajanon.release.plan import Plan
-from trajanon.shards.buckets import bucket_count, buckets, count_different, put
+from trajanon.shards.buckets import (
+    bucket_of_numbers,
+    buckets,
+    count_different,
+    number_buckets,
+    put,
+    row_buckets,
+)
 from trajanon.shards.halving import Rows, SharedRuns, halved
 from trajanon.shards.parts_table import Part, PartsTable
 from trajanon.trajectories.provenance import with_counts
@@ -69,20 +76,18 @@ def read_part(table: PartsTable, step: int, part: Part) -> PartSurvey:
         trajectories = table.read(part, file)
         people = table.people(part, file)
         rows, run = rows_of_part(table, part, file, trajectories.points)
-    count = bucket_count(table.file.n)
-
+    n = table.file.n
     if table.knows_people:
         # Most names are spelled as the key of their person is: their difference is zero.
         spelling = people.name ^ people.person
         pairs = np.unique(np.column_stack([people.person, spelling]), axis=0)
         names = pa.table({"person": pairs[:, 0], "spelling": pairs[:, 1]})
-        bucket = (pairs[:, 0] % np.uint64(count)).astype(np.int64)
-        put(table.scratch, "names", bucket, part.number, names)
+        put(table.scratch, "names", bucket_of_numbers(pairs[:, 0], n), part.number, names)
     if run is not None:
         runs, first = np.unique(run, return_index=True)
         columns = {f"place{axis}": rows.places[first, axis] for axis in range(6)}
         firsts = pa.table({"run": runs, "unit": rows.unit[first], **columns})
-        put(table.scratch, "runs", runs % count, part.number, firsts)
+        put(table.scratch, "runs", bucket_of_numbers(runs, n), part.number, firsts)
 
     sampled = np.arange(part.first, part.first + part.n) % step == 0
     ends = None
@@ -132,7 +137,7 @@ def surveyed(
         shared_runs = _shared_runs(table)
         sample = shared_runs.put_together(sample, np.concatenate(runs))
 
-    count = bucket_count(n)
+    count = row_buckets(n)
     starts = sample.places[:, 0].astype(np.float64)
     return replace(
         table,
@@ -155,9 +160,7 @@ def _with_people(table: PartsTable, surveys: Sequence[PartSurvey]) -> tuple[Part
         assert owners is not None
         return replace(table, owners=owners, provenance=provenance), len(np.unique(owners))
 
-    people, names = count_different(
-        table.scratch, "names", bucket_count(table.file.n), "person", "spelling"
-    )
+    people, names = count_different(table.scratch, "names", table.file.n, "person", "spelling")
     if "subject" in table.file.schema_arrow.names:
         found = Identities(None, None, merged=Merged(names=names - people))
     else:
@@ -170,7 +173,7 @@ def _with_people(table: PartsTable, surveys: Sequence[PartSurvey]) -> tuple[Part
 def _shared_runs(table: PartsTable) -> SharedRuns:
     """Find runs with rows in several parts: as extract writes them, one at each end of a part."""
     shared: list[NDArray[Any]] = [np.empty((0, 8))]
-    for firsts in buckets(table.scratch, "runs", bucket_count(table.file.n)):
+    for firsts in buckets(table.scratch, "runs", number_buckets(table.file.n)):
         rows = firsts.to_pandas()
         rows = rows[rows["run"].duplicated(keep=False)].sort_values(["run", "unit"])
         shared.append(rows.drop_duplicates("run").to_numpy(np.float64))
