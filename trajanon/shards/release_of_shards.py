@@ -89,12 +89,14 @@ def of_about(blocks: Iterable[Any], rows: int) -> Iterator[Any]:
     import pyarrow as pa
 
     waiting: list[Any] = []
+    rows_before = 0  # of the lines that wait
     for block in blocks:
         lines = pa.concat_tables([*waiting, block])
-        part = (np.cumsum(lines["copies"].to_numpy()) - 1) // rows
+        last_row = rows_before + np.cumsum(lines["copies"].to_numpy()) - 1
         begin = 0
-        for end in (np.flatnonzero(np.diff(part)) + 1).tolist():
+        for end in (np.flatnonzero(np.diff(last_row // rows)) + 1).tolist():
             yield lines[begin:end]
+            rows_before = int(last_row[end - 1]) + 1
             begin = end
         waiting = [lines[begin:]]
     yield from waiting
