@@ -64,7 +64,7 @@ def search_shard(table: PartsTable, progress: Progress, shard: int) -> GroupsFou
 
     rows = read_shard(table, shard)
     trajectories = rows.trajectories
-    groups = grouped(trajectories, table.plan, progress)
+    groups = grouped(trajectories, table.k, table.plan, progress)
     if groups.partition.stopped:
         raise KeyboardInterrupt
 

@@ -116,7 +116,7 @@ def _asked(table: PartsTable, states: Mapping[str, str], sizes: ShardSizes) -> d
     return {
         "source": table.folder.path,
         "states": states,
-        "k": table.plan.k,
+        "k": table.k,
         "release": asdict(table.plan.release),
         "search": asdict(table.plan.search),
         "key": None if table.plan.key is None else fingerprint(table.plan.key),
@@ -136,7 +136,7 @@ def _merged(
 ) -> Report:
     """Merge the lines of all shards into the parts of the release, and report them."""
     plan = table.plan
-    k = plan.k
+    k = table.k
     origin = table.origin
     refuse_far(figures, k, origin.unit)
     least = min(shard.least_people for shard in shards)
@@ -171,7 +171,7 @@ def _merged(
         on_roads=seen.on_roads,
         departures=None if plan.timing is None else seen.departures,
     )
-    report = report_of(plan, origin, totals, figures)
+    report = report_of(k, plan, origin, totals, figures)
     return structs.replace(report, shards=len(shards), members=digest_of_file(members))
 
 

@@ -124,7 +124,7 @@ def surveyed(
 
     n = table.file.n
     table, people = _with_people(table, surveys)
-    check_enough(n, table.plan.k, people, "trajectory", table.origin.source.unnamed)
+    check_enough(n, table.k, people, "trajectory", table.origin.source.unnamed)
 
     columns = zip(*(part.sample for part in surveys), strict=True)
     sample = Rows(*map(np.concatenate, columns))
@@ -142,7 +142,7 @@ def surveyed(
     return replace(
         table,
         plan=_scaled(table, surveys, sample),
-        halves=halved(sample, table.plan.k, shards),
+        halves=halved(sample, table.k, shards),
         shared_runs=shared_runs,
         latitudes=np.quantile(starts, np.arange(1, count) / count),
     )
