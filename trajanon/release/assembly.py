@@ -129,19 +129,8 @@ def finished(
         departures=None if times is None else times[:, :1],
     )
     report = report_of(k, plan, origin, totals, figures)
-    alignment = report.alignment
-    if alignment is not None and groups.starts is not None:
-        alignment = structs.replace(alignment, starts=groups.starts[released].tolist())
+    report = _of_each(report, groups, sizes, held, keys)
 
-    report = structs.replace(
-        report,
-        alignment=alignment,
-        suppressed=None if released.all() else Suppressed(np.flatnonzero(~released).tolist()),
-        sizes=sizes,
-        subjects_per_group=held,
-        labels=labels.tolist(),
-        line_keys=keys.tolist(),
-    )
     order = in_order(lines, times)
     return DistinctLines(
         lines[order],
@@ -149,6 +138,26 @@ def finished(
         copies[order],
         released_words(plan, report.attribution, counts_people=report.counted == "subjects"),
         report,
+    )
+
+
+def _of_each(
+    report: Report, groups: GroupLines, sizes: list[int], held: list[int] | None, keys: Ints
+) -> Report:
+    """Add to a report what is known of each trajectory, and of each group."""
+    released = groups.labels >= 0
+    alignment = report.alignment
+    if alignment is not None and groups.starts is not None:
+        alignment = structs.replace(alignment, starts=groups.starts[released].tolist())
+
+    return structs.replace(
+        report,
+        alignment=alignment,
+        suppressed=None if released.all() else Suppressed(np.flatnonzero(~released).tolist()),
+        sizes=sizes,
+        subjects_per_group=held,
+        labels=groups.labels[released].tolist(),
+        line_keys=keys.tolist(),
     )
 
 
@@ -198,6 +207,7 @@ def report_of(k: int, plan: Plan, origin: Provenance, totals: Totals, figures: F
         alignment=Alignment(totals.slid / totals.n) if totals.slid else None,
         mended=figures.mended,
         distinct_ends=plan.release.distinct_ends,
+        leave_out=plan.release.leave_out,
         search=asdict(plan.search),
         people=totals.people,
         largest_share=None if plan.release.as_published else 1.0 / totals.least,
