@@ -52,11 +52,6 @@ class ParquetParts:
                 f"parts write {names} in several ways, {error}: {ONE_EXTRACTION}"
             ) from error
 
-    def part(self, name: str) -> "ParquetParts":
-        """Return one part of a folder."""
-        opened = dict(zip(self.rows, self.opened, strict=True))[name]
-        return ParquetParts([opened], self.schema_arrow, self.rows[name])
-
 
 def part_states(folder: Folder) -> dict[str, str]:
     """Read the state of each part of a folder. Hidden files are drafts, maybe of a part."""

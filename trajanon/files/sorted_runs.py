@@ -29,18 +29,6 @@ def write_run(path: Path, table: Any, rows_per_group: int = ROWS_PER_GROUP) -> N
     pa.default_memory_pool().release_unused()
 
 
-def read_run(path: Path) -> Any:
-    """Read a whole table."""
-    with part_opened(Folder(path.parent), path.name) as file:
-        return file.read(use_threads=False)
-
-
-def schema_of_run(path: Path) -> Any:
-    """Read which columns a table has, and what stands beside them."""
-    with part_opened(Folder(path.parent), path.name) as file:
-        return file.schema_arrow
-
-
 def merged(
     paths: Sequence[Path], key: str, columns: Sequence[str], rows: int = _ROWS_IN_MEMORY
 ) -> Iterator[Any]:
@@ -103,11 +91,3 @@ def _batches(path: Path, columns: Sequence[str], rows: int) -> Iterator[Any]:
             yield file.read(columns, use_threads=False)
         for batch in file.iter_batches(rows, columns=columns, use_threads=False):
             yield pa.Table.from_batches([batch])
-
-
-def count_different(paths: Sequence[Path], *columns: str) -> int:
-    """Count the different values of columns; the tables are sorted by the first."""
-    count = 0
-    for table in merged(paths, columns[0], columns[1:]):
-        count += len(table.group_by([*columns]).aggregate([]))
-    return count
