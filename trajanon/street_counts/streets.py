@@ -341,6 +341,19 @@ def seconds_on_streets(times: Floats, ways: Found, *, rounded: bool) -> Floats:
     if not rounded:
         return times_at(times, ways.line, ways.left) - times_at(times, ways.line, ways.entered)
 
+    # Each line has one speed on all of its streets.
+    n, m = times.shape
+    seconds_per_point = seconds_of_lines(times, rounded=True) / (m - 1)
+    points = np.bincount(ways.line, ways.left - ways.entered, n)
+    metres = np.maximum(np.bincount(ways.line, ways.metres, n), 1e-9)
+    return np.asarray((seconds_per_point * points / metres)[ways.line] * ways.metres)
+
+
+def seconds_of_lines(times: Floats, *, rounded: bool) -> Floats:
+    """Compute how long lines take, (n,)."""
+    if not rounded:
+        return times[:, -1] - times[:, 0]
+
     # From the middle of the first step up to the middle of the last one, rounding is even.
     n, m = times.shape
     row = np.arange(n)
@@ -348,14 +361,8 @@ def seconds_on_streets(times: Floats, ways: Found, *, rounded: bool) -> Floats:
     first = up.argmax(axis=1)
     last = m - 2 - up[:, ::-1].argmax(axis=1)
     middle = 0.5 * (times[:, 1:] + times[:, :-1])
-    between = middle[row, last] - middle[row, first]
-    mean = (times[:, -1] - times[:, 0]) / (m - 1)
-    seconds_per_point = np.where(last > first, between / np.maximum(last - first, 1), mean)
-
-    # Each line has one speed on all of its streets.
-    points = np.bincount(ways.line, ways.left - ways.entered, n)
-    metres = np.maximum(np.bincount(ways.line, ways.metres, n), 1e-9)
-    return np.asarray((seconds_per_point * points / metres)[ways.line] * ways.metres)
+    between = (middle[row, last] - middle[row, first]) * (m - 1) / np.maximum(last - first, 1)
+    return np.where(last > first, between, times[:, -1] - times[:, 0])
 
 
 def street_table(
