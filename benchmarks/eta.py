@@ -20,8 +20,8 @@ import numpy as np
 import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.extract import extract, roads_to_follow
+from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.street_counts.router_speeds import osrm_text, router_speeds
-from trajanon.street_counts.streets import ReleasedLines
 from trajanon.trajectories.trajectories import Trajectories
 
 ENVIRONMENT = Path("build/osrm")

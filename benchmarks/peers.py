@@ -28,7 +28,7 @@ from trajanon.common.arrays import dense
 from trajanon.extract import extract
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.loss import group_means, loss_to
-from trajanon.street_counts.streets import ReleasedLines
+from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import Trajectories

@@ -47,7 +47,8 @@ from trajanon.release.perturbation import (
 )
 from trajanon.release.report import checked
 from trajanon.release.snapping import RoadsToFollow, traced
-from trajanon.street_counts.streets import ReleasedLines, count_on_streets
+from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.streets import count_on_streets
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.geodesy import cells
 from trajanon.trajectories.times import Clock
@@ -230,8 +231,7 @@ def on_streets(lines: ReleasedLines, roads: RoadsToFollow) -> tuple[pd.DataFrame
     """Trips and their speed on each street in each direction; metres of each line on streets."""
     counts = count_on_streets(lines, roads.network)
     ways = traced(lines.points, roads.network)
-    speed = np.nan if counts.speed is None else counts.speed[:, 0]
-    table = pd.DataFrame({"trips": counts.trips[:, 0], "speed": speed}, dtype=float)
+    table = counts.table.set_index("state").reindex(columns=["trips", "speed"]).astype(float)
     return table, np.bincount(ways.line, ways.metres, len(lines.points))
 
 

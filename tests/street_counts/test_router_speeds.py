@@ -13,8 +13,8 @@ from trajanon.common.errors import BadInput
 from trajanon.extract import roads_to_follow
 from trajanon.release.snapping import RoadsToFollow, traced
 from trajanon.street_counts.day_parts import day_parts
+from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.street_counts.router_speeds import osrm_text, router_speeds, seconds_at_turns
-from trajanon.street_counts.streets import ReleasedLines
 from trajanon.trajectories.times import Clock
 
 LAT, LON = 47.0, 9.5

@@ -16,7 +16,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
 from trajanon.release.snapping import RoadsToFollow, traced
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
-from trajanon.street_counts.streets import ReleasedLines, seconds_of_lines, times_at
+from trajanon.street_counts.released_lines import ReleasedLines, seconds_of_lines, times_at
 
 _SLOWEST, _FASTEST = 3.0, 130.0  # km/h
 _SHORTEST = 300.0  # metres of a line that shows a speed
@@ -68,9 +68,7 @@ class _Drives(NamedTuple):
 
     def take(self, rows: NDArray[np.bool_]) -> "_Drives":
         """Select rows."""
-        return self._replace(
-            line=self.line[rows], state=self.state[rows], metres=self.metres[rows]
-        )
+        return self._replace(line=self.line[rows], state=self.state[rows], metres=self.metres[rows])
 
     def late(self, pace: Floats) -> Floats:
         """Compute by which share of the expected time each line is late, with seconds a metre."""
