@@ -1,7 +1,9 @@
 # make demo: the main job on the bundled sample, no network once installed.
 # make test: format, lint, types and all tests. make lint: the first three.
 # make docs: the site, in build/site/, without network once installed.
+# make figures-check: do commands still print the figures of README and docs? Some minutes.
 # make coverage: which lines the tests run; a table, and build/coverage/index.html.
+# make mutants: changes of the modules that the promise rests on which no test notices.
 # make dist: the source distribution and the wheel, in dist/.
 # make packages: both installed in empty environments, with each Python there is and with the
 #   oldest dependencies, and the demo run in each; asks PyPI. PYTHONS names some, by version or path.
@@ -22,7 +24,7 @@ COMPILE = $(BIN)/python -m compileall -q -j 0 -x '/(tests?|pip|setuptools|moto|m
 PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= \
   $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
-.PHONY: demo test lint tests docs coverage dist packages sbom format clean
+.PHONY: demo test lint tests docs figures-check coverage mutants dist packages sbom format clean
 
 demo: .venv/run
 	$(BIN)/trajanon demo
@@ -44,9 +46,21 @@ docs: .venv/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "Open build/site/index.html in a browser."
 
+figures-check: .venv/dev
+	$(BIN)/python benchmarks/figures_check.py
+
 # Kernels are compiled and left out.
 coverage: .venv/dev
 	$(PYTEST) --cov --cov-report term --cov-report html:build/coverage $(TESTS)
+
+MUTATE ?= trajanon/release/release_check.py trajanon/trajectories/subjects.py \
+  trajanon/grouping/partition.py trajanon/release/perturbation.py \
+  trajanon/release/released_lines.py trajanon/release/verdict.py trajanon/extract/sources/columns.py
+TESTS_OF_MUTANTS ?= tests/release tests/trajectories tests/grouping/test_people.py \
+  tests/grouping/test_microaggregate.py tests/extract/sources
+
+mutants: .venv/mutants
+	TESTS="$(TESTS_OF_MUTANTS)" packaging/mutants $(MUTATE)
 
 dist: .venv/release
 	rm -rf dist build/lib
@@ -84,6 +98,10 @@ format: .venv/dev
 
 .venv/release: .venv/bin/python pyproject.toml
 	$(INSTALL) '.[release]'
+	@touch $@
+
+.venv/mutants: .venv/dev
+	$(INSTALL) '.[mutants]'
 	@touch $@
 
 # A checkout has these links; source distributions hold none.

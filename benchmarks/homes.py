@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import shapely
 from scipy.spatial import cKDTree
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data" / "generator"))
@@ -23,7 +24,8 @@ from city import City, Dice, build_city
 from make_sample import HOMES, METRES_EAST, METRES_NORTH, MIDDLE_LAT, MIDDLE_LON, SEED, make_subject
 
 from trajanon.common.arrays import Floats
-from trajanon.extract.home_zones import RADIUS, Zones
+from trajanon.extract.earth.area import Region, around
+from trajanon.extract.home_zones import RADIUS
 from trajanon.extract.points import Points, batch
 from trajanon.extract.split import keep
 from trajanon.extract.trace import Trace
@@ -152,10 +154,11 @@ def ends_of(left: Points, points: Points, home: Floats) -> Floats:
 
 def in_usual_circle(points: Points, home: Floats) -> Points:
     """Cut a circle with the home in its middle."""
-    lat = np.array([MIDDLE_LAT + home[1] / METRES_NORTH])
-    lon = np.array([MIDDLE_LON + home[0] / METRES_EAST])
-    zone = Zones(lat, lon, USUAL)
-    left = keep(points, ~zone.hide(points.lat, points.lon), zone.meet)
+    lat = MIDDLE_LAT + home[1] / METRES_NORTH
+    lon = MIDDLE_LON + home[0] / METRES_EAST
+    (circle,) = around(np.array([shapely.Point(lon, lat)]), USUAL)
+    zone = Region(circle, "the usual circle")
+    left = keep(points, ~zone.contains(points.lat, points.lon), zone.meets)
     _, size = left.pieces
     return left.take(np.repeat(size > 1, size))
 

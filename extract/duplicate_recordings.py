@@ -5,94 +5,73 @@ Where a recording was is kept at times that all recordings share: once a minute,
 short one. One index of these places finds recordings that were near each other at one time, or
 whole hours apart, as clocks of other zones are; these are compared over all the time they share.
 Of recordings with seldom fixes, between which their ways are not known, the fixes themselves are
-kept and compared in the same way. Of recordings without times, those with as many points are
-compared, at some of these.
+kept and compared in the same way. Of recordings without times, those with as many points, which
+begin and end at the same places, are compared at some of these.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+import pandas as pd
 
-from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.arrays import Bools, Floats, Hashes, Ints
 from trajanon.common.hashing import bits_mixed, hashes_of
 from trajanon.extract.points import Points, greatest_of
-from trajanon.trajectories.geodesy import DEGREE, wrapped
+from trajanon.trajectories.geodesy import DEGREE, cells, wrapped
 
 WIDE, NARROW = 30.0, 3.0  # metres between two copies; between two that differ in rounding alone
 MANY, FEW = 8, 3  # places by which copies are known; by which those are that differ in rounding
 SHARE = 0.8  # of the places that two recordings have in common, at which they must agree
-LATE = 2.0  # seconds between the clocks of copies, beside whole hours
+LATE = 2  # seconds between the clocks of copies, beside whole hours
 CLOCKS = 14  # hours between time zones, at most
 TWO_PLACES = 1_000.0  # metres between places of one person at one time, who is several people
 LEAST_WAY = 100.0  # metres; whoever stays at one place is there as others are
 
-_SLOT = 10.0  # seconds: places are kept at multiples of it
-_MINUTE, _HOUR = 6, 360  # slots
-_SELDOM = FEW * _MINUTE
+_SLOT = 10  # seconds: places are kept at multiples of it
+_MINUTE = 6  # slots
 # Slots between places, of recordings that last up to so many seconds.
 _STEPS = ((240.0, 1), (720.0, 2))
 _LONGEST_HOP = 600.0  # seconds; where a recording was between two fixes farther apart is not known
-_LATEST = 2e10  # seconds since 1970
 _SPARSE = 20.0  # seconds from fix to fix, on average, of recordings whose fixes are kept
-_SECONDS = 3_600  # slots of an hour, of fixes
-_LATEST_SECOND = 2.0**31 - 1.0  # seconds since 1970, of a fix that is kept
+_LATEST = 2.0**31 - 1.0  # seconds since 1970
 
 _DIGITS = 1e7  # of a degree
 _SIGNS = 8  # points by which recordings without times are compared, with the first and the last
 _FEWEST_POINTS = 4  # of recordings without times that are compared have more
-_UNLIKE = 5.0  # metres a second, and half of the speed: how much speeds differ at most, where found
 _FASTEST = 20.0  # metres a second: where all are faster, clocks must agree better to be found
-_SQUARE = 2.0 * (WIDE + LATE * _FASTEST)  # metres, of the index
-_AT_ONCE = 50_000  # places that are compared at once
-_SOUGHT_AT_ONCE = 10_000  # recordings without times
+_NEAR = WIDE + LATE * _FASTEST  # metres between places by which recordings are found
+_COMPARED_AT_ONCE = 50_000  # places
 
 
-@dataclass(frozen=True, eq=False)
-class Remembered:
+class _Recorded(NamedTuple):
+    """Recordings: a batch of them, or all."""
+
+    subject: Ints  # who made each, (n,)
+    fixes: Ints  # with a time, (n,)
+    points: Ints  # as they were read, (n,)
+    signs: Ints  # some of these in 1e-7 degrees, (n, _SIGNS, 2)
+
+
+class _Sightings(NamedTuple):
     """Where and when recordings were: a batch of them, or all."""
 
-    slot: Ints  # of each place, (p,), rising in each recording
+    slot: Ints  # the time of each place, (p,), rising in each recording
     where: Ints  # latitude and longitude in 1e-7 degrees, (p, 2)
     speed: Floats  # metres a second to the north and to the east, (p, 2)
     places: Ints  # how many each recording has, (n,)
     step: Ints  # slots from one to the next, (n,)
-    fixes: Ints  # of each recording, with a time, (n,)
-    points: Ints  # of each recording, as they were read, (n,)
-    signs: Ints  # some of these in 1e-7 degrees, (n, _SIGNS, 2)
-    subject: Ints  # who made each recording, (n,)
-    hour: int = _HOUR  # slots of an hour
-
-    @cached_property
-    def start(self) -> Ints:
-        """The first place of each recording, (n,)."""
-        return np.cumsum(self.places) - self.places
-
-    @cached_property
-    def recording(self) -> Ints:
-        """Of which recording each place is, (p,)."""
-        return np.repeat(np.arange(len(self.places)), self.places)
-
-    @cached_property
-    def keys(self) -> Ints:
-        """A number for the recording and slot of each place, (p,), rising."""
-        return self.key(self.recording, self.slot)
-
-    @staticmethod
-    def key(recording: Ints, slot: Ints) -> Ints:
-        """Return a number for a recording and a slot."""
-        return (recording << 33) + slot + (1 << 31)
 
 
-def _joined(batches: list[Remembered]) -> Remembered:
+_Batch = TypeVar("_Batch", _Recorded, _Sightings)
+
+
+def _joined(batches: list[_Batch]) -> _Batch:
     """Put batches together, in their place, for the memory."""
-    names = [column.name for column in fields(Remembered) if column.name != "hour"]
-    columns: dict[str, Any] = {
-        name: np.concatenate([getattr(batch, name) for batch in batches]) for name in names
-    }
-    batches[:] = [replace(batches[0], **columns)]
+    columns = map(np.concatenate, zip(*batches, strict=True))
+    batches[:] = [type(batches[0])(*columns)]
     return batches[0]
 
 
@@ -106,18 +85,16 @@ class Repeats:
     def find(self, points: Points, subject: Ints) -> Bools:
         """Mark the recordings of a batch that have the points of one before, in any order."""
         n = len(subject)
-        hashes = hashes_of(points.lat, points.lon, points.time)
-        order = np.lexsort((hashes, points.trace))
-        trace, hashes = points.trace[order], hashes[order]
-        once = np.append(True, (np.diff(trace) != 0) | (np.diff(hashes) != 0))[: len(order)]
-        trace, hashes = trace[once], hashes[once]
+        columns = {"trace": points.trace, "point": hashes_of(points.lat, points.lon, points.time)}
+        different = pd.DataFrame(columns).drop_duplicates()
+        trace = different["trace"].to_numpy()
 
         # The sum of the hashes of a recording's points.
         content = np.zeros(n, dtype=np.uint64)
-        np.add.at(content, trace, bits_mixed(hashes))
-        size = np.bincount(trace, minlength=n)
+        np.add.at(content, trace, bits_mixed(different["point"].to_numpy()))
 
         repeated = np.zeros(n, dtype=np.bool_)
+        size = np.bincount(trace, minlength=n)
         for i in np.flatnonzero(size >= 2).tolist():  # one point many people may have recorded
             repeated[i] = content[i] in self._subject_of_content
             before = self._subject_of_content.setdefault(int(content[i]), int(subject[i]))
@@ -130,38 +107,61 @@ class Places:
     """Where recordings were, and which of them are copies of each other."""
 
     def __init__(self) -> None:
-        self._batches: list[Remembered] = []
-        self._sparse: list[Remembered] = []  # the fixes of recordings that have few
+        self._recorded: list[_Recorded] = []
+        self._slots: list[_Sightings] = []
+        self._fixes: list[_Sightings] = []  # of recordings that have few
 
     def add(self, cleaned: Points, given: Points, subject: Ints) -> None:
         """Remember where recordings were, by their points cleaned, and as they were given."""
-        places = _at_slots(cleaned, given, subject)
-        self._batches.append(places)
-        self._sparse.append(_sparse_fixes(cleaned, places))
+        n = len(subject)
+        first, size = cleaned.pieces
+        duration = np.full(n, np.nan)
+        duration[cleaned.trace[first]] = cleaned.time[first + size - 1] - cleaned.time[first]
+        fixes = np.bincount(cleaned.trace[np.isfinite(cleaned.time)], minlength=n)
 
-    def all(self) -> Remembered:
-        """Return where recordings were at the times that all share."""
-        return _joined(self._batches)
+        self._recorded.append(_Recorded(subject, fixes, *_signs_of(given, n)))
+        self._slots.append(_at_slots(cleaned, duration))
+        self._fixes.append(_fixes_of(cleaned, duration > _SPARSE * fixes))
+
+    def _known(self) -> tuple["_Known", "_Known"]:
+        recorded = _joined(self._recorded)
+        slots = _Known(_joined(self._slots), recorded, _SLOT)
+        return slots, _Known(_joined(self._fixes), recorded, 1)
 
     def copies(self) -> Ints:
         """Return pairs of subjects that have copies of one recording, (m, 2)."""
-        known = self.all()
-        pairs = [_alike_without_times(known)]
-        for places in (known, _joined(self._sparse)):
-            near = _near_in_time(places)
-            pairs.append(near[_agree(places, near)][:, :2])
-        return np.asarray(known.subject[np.concatenate(pairs)])
+        pairs = [_alike_without_times(_joined(self._recorded))]
+        for known in self._known():
+            near = _near_in_time(known)
+            costs = np.cumsum(known.times.places[near[:, 0]])
+            batches = np.split(near, np.flatnonzero(np.diff(costs // _COMPARED_AT_ONCE)) + 1)
+            pairs += [batch[_are_copies(known, batch), :2] for batch in batches]
+        return np.asarray(self._recorded[0].subject[np.concatenate(pairs)])
+
+    def at_two_places(self) -> Ints:
+        """Return the subjects who are, again and again, at two places at one time."""
+        known = self._known()[0]
+        slot = known.times.slot
+        shared = np.flatnonzero(slot % _MINUTE == 0)
+        key = known.key(known.recorded.subject[known.recording[shared]], slot[shared])
+        order = np.argsort(key, kind="stable")
+        first = np.flatnonzero(np.diff(key[order], prepend=-1))
+        if len(first) == len(order):
+            return np.empty(0, np.int64)
+
+        where = known.times.where[shared[order]] / _DIGITS
+        reach = _metres(np.minimum.reduceat(where, first), np.maximum.reduceat(where, first))
+        far = order[first[np.abs(reach).max(axis=1) > TWO_PLACES]]
+        recordings = known.recording[shared[far]]
+        subject, times = np.unique(known.recorded.subject[recordings], return_counts=True)
+        return np.asarray(subject[times >= MANY])
 
 
-def _at_slots(cleaned: Points, given: Points, subject: Ints) -> Remembered:
+def _at_slots(cleaned: Points, duration: Floats) -> _Sightings:
     """Find where recordings were at the times that all share, between their fixes."""
-    n = len(subject)
     time = cleaned.time
 
     # Short recordings have places more often.
-    duration = np.full(n, np.nan)
-    first, size = cleaned.pieces
-    duration[cleaned.trace[first]] = time[first + size - 1] - time[first]
     shorter_than = [duration < seconds for seconds, _ in _STEPS]
     step = np.select(shorter_than, [slots for _, slots in _STEPS], _MINUTE)
 
@@ -171,10 +171,8 @@ def _at_slots(cleaned: Points, given: Points, subject: Ints) -> Remembered:
     hop = hop[(seconds > 0.0) & (seconds <= _LONGEST_HOP)]
     slots = step[cleaned.trace[hop]]
     begin = np.ceil(time[hop - 1] / (slots * _SLOT)).astype(np.int64)
-    end = np.ceil(time[hop] / (slots * _SLOT)).astype(np.int64)
-    count = end - begin
-    rank = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    slot = (np.repeat(begin, count) + rank) * np.repeat(slots, count)
+    count = np.ceil(time[hop] / (slots * _SLOT)).astype(np.int64) - begin
+    slot = (np.repeat(begin, count) + _ranks(count)) * np.repeat(slots, count)
 
     # Where it was then, on the straight way between the two fixes.
     hop = np.repeat(hop, count)
@@ -183,174 +181,270 @@ def _at_slots(cleaned: Points, given: Points, subject: Ints) -> Remembered:
     fixes = np.column_stack([cleaned.lat, cleaned.lon])
     where = fixes[hop - 1] + _degrees_off(fixes[hop - 1], fixes[hop]) * share[:, None]
 
-    points, signs = _signs_of(given, n)
-    return Remembered(
+    return _Sightings(
         slot=slot.astype(np.int32),
         where=_in_digits(where),
         speed=(_metres(fixes[hop - 1], fixes[hop]) / seconds[:, None]).astype(np.float32),
-        places=np.bincount(cleaned.trace[hop], minlength=n),
+        places=np.bincount(cleaned.trace[hop], minlength=len(duration)),
         step=step,
-        fixes=np.bincount(cleaned.trace[np.isfinite(time)], minlength=n),
-        points=points,
-        signs=signs,
-        subject=subject,
     )
 
 
-def _sparse_fixes(cleaned: Points, known: Remembered) -> Remembered:
+def _fixes_of(cleaned: Points, is_sparse: Bools) -> _Sightings:
     """Keep the fixes, by the second, of recordings that have seldom one."""
-    n = len(known.subject)
-    time = cleaned.time
-    first, size = cleaned.pieces
-    duration = np.zeros(n)
-    np.add.at(duration, cleaned.trace[first], time[first + size - 1] - time[first])
-    is_sparse = duration > _SPARSE * known.fixes
-    fix = np.flatnonzero(is_sparse[cleaned.trace] & (np.abs(time) < _LATEST_SECOND))
+    fix = np.flatnonzero(is_sparse[cleaned.trace] & (np.abs(cleaned.time) < _LATEST))
+    trace = cleaned.trace[fix]
+    slot = np.rint(cleaned.time[fix]).astype(np.int32)
 
     # Of a second the first one.
-    slot = np.rint(time[fix]).astype(np.int64)
-    same = (np.diff(slot) == 0) & (np.diff(cleaned.trace[fix]) == 0)
-    once = np.append(True, ~same)[: len(fix)]
-    fix, slot = fix[once], slot[once]
-
-    return replace(
-        known,
-        slot=slot.astype(np.int32),
+    once = np.append(True, (np.diff(slot) != 0) | (np.diff(trace) != 0))[: len(fix)]
+    fix = fix[once]
+    return _Sightings(
+        slot=slot[once],
         where=_in_digits(np.column_stack([cleaned.lat[fix], cleaned.lon[fix]])),
         speed=np.zeros((len(fix), 2), np.float32),  # a late clock moves no fix
-        places=np.bincount(cleaned.trace[fix], minlength=n),
-        step=np.ones(n, np.int64),
-        hour=_SECONDS,
+        places=np.bincount(trace[once], minlength=len(is_sparse)),
+        step=np.ones(len(is_sparse), np.int64),
     )
 
 
-def at_two_places(known: Remembered) -> Ints:
-    """Return the subjects who are, again and again, at two places at one time."""
-    shared = np.flatnonzero(known.slot % _MINUTE == 0)
-    key = known.key(known.subject[known.recording[shared]], known.slot[shared])
-    order = np.argsort(key, kind="stable")
-    first = np.flatnonzero(np.diff(key[order], prepend=-1))
-    if len(first) == len(order):
-        return np.empty(0, np.int64)
-    where = known.where[shared[order]] / _DIGITS
-    reach = _metres(np.minimum.reduceat(where, first), np.maximum.reduceat(where, first))
-    far = order[first[np.abs(reach).max(axis=1) > TWO_PLACES]]
-    subject, times = np.unique(known.subject[known.recording[shared[far]]], return_counts=True)
-    return np.asarray(subject[times >= MANY])
+def _signs_of(given: Points, n: int) -> tuple[Ints, Ints]:
+    """Count the points of each recording, and take some, at equal shares of their number."""
+    points = np.bincount(given.trace, minlength=n)
+    if not len(given):
+        return points, np.zeros((n, _SIGNS, 2), np.int32)
+    shares = np.linspace(0.0, 1.0, _SIGNS) * np.maximum(points - 1, 0)[:, None]
+    place = (np.cumsum(points) - points)[:, None] + np.rint(shares).astype(np.int64)
+    place = np.minimum(place, len(given) - 1)
+    return points, _in_digits(np.stack([given.lat[place], given.lon[place]], axis=-1))
 
 
-def _near_in_time(known: Remembered) -> Ints:
-    """Find recordings of two subjects near each other at one time: both, and slots apart, (m, 3).
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """Where and when all recordings were."""
 
-    Each is looked for where the fewest others are, a long one in each of its halves.
-    """
-    hour = known.hour
-    every = _SELDOM if hour == _HOUR else 1
-    seldom = known.slot % every == 0  # one of these is among any that are enough for copies
-    has_seldom = np.bincount(known.recording, seldom, len(known.places)) > 0.0
-    of_grid = np.flatnonzero(seldom | ~has_seldom[known.recording])
-    recording = known.recording[of_grid]
-    slot = known.slot[of_grid].astype(np.int64)
-    where = known.where[of_grid] / _DIGITS
-    speed = known.speed[of_grid]
-    pace = np.hypot(*speed.T)
+    times: _Sightings
+    recorded: _Recorded
+    unit: int  # seconds of a slot
 
-    # The places to look at: of those in squares with few others, one in each half.
-    grid = _Grid(where, slot % hour, (slot - slot.min(initial=0)) / (hour * 2 * CLOCKS))
-    half = 2 * (of_grid - known.start[recording]) // known.places[recording]
-    half[known.step[recording] < _MINUTE] = 0
-    sought = greatest_of(2 * recording + half, -grid.neighbours, pace <= _FASTEST)
-    sought = sought[_moves(known)[recording[sought]]]
+    @cached_property
+    def start(self) -> Ints:
+        """The first place of each recording, (n,)."""
+        return np.cumsum(self.times.places) - self.times.places
 
-    # The places of fixes do not change with a clock that is late, but their seconds do.
-    late = int(LATE) if hour == _SECONDS else 0
-    kind = slot[sought] % hour
-    place, near_place = grid.near(sought, kind, late)
-    if late:
-        at_turn = (kind < late) | (kind >= hour - late)  # of the hour, at which seconds begin anew
-        turned = np.where(kind < late, kind + hour, kind - hour)
-        beyond = grid.near(sought[at_turn], turned[at_turn], late)
-        place = np.concatenate([place, beyond[0]])
-        near_place = np.concatenate([near_place, beyond[1]])
+    @cached_property
+    def recording(self) -> Ints:
+        """Of which recording each place is, (p,)."""
+        return np.repeat(np.arange(len(self.times.places)), self.times.places)
 
-    # Of these, the pairs of two subjects that can be one, at a pace that is alike.
-    apart = slot[near_place] - slot[place]
-    most_apart = CLOCKS * hour + int(LATE)
-    metres = np.hypot(*_metres(where[place], where[near_place]).T)
-    faster = np.hypot(*(speed[near_place] - speed[place]).T)
-    near = known.subject[recording[place]] != known.subject[recording[near_place]]
-    near &= np.abs(apart) <= most_apart
-    near &= (metres <= WIDE + LATE * pace[place]) & (faster <= _UNLIKE + pace[place] / 2.0)
-    first, second, apart = recording[place[near]], recording[near_place[near]], apart[near]
+    @cached_property
+    def keys(self) -> Ints:
+        """A number for the recording and slot of each place, (p,), rising."""
+        return self.key(self.recording, self.times.slot)
 
-    # Each pair once, the recording that came first before the other.
-    turned = first > second
-    first, second = np.where(turned, second, first), np.where(turned, first, second)
-    apart = np.where(turned, -apart, apart)
-    pair = (first * len(known.places) + second) * (2 * most_apart + 1) + apart + most_apart
-    once = np.unique(pair, return_index=True)[1]
-    return np.column_stack([first, second, apart])[once]
+    @staticmethod
+    def key(recording: Ints, slot: Ints) -> Ints:
+        """Return a number for a recording and a slot."""
+        return (recording << 33) + slot + (1 << 31)
+
+    @cached_property
+    def moves(self) -> Bools:
+        """Mark the recordings that are long enough to be compared with others, (n,)."""
+        moves = self.times.places > 0
+        start, where = self.start[moves], self.times.where / _DIGITS
+        south_west, north_east = (far.reduceat(where, start) for far in (np.minimum, np.maximum))
+        moves[moves] = np.abs(_metres(south_west, north_east)).max(axis=1) >= LEAST_WAY
+        return moves
 
 
-def _moves(known: Remembered) -> Bools:
-    """Mark the recordings that are long enough to be compared with others, (n,)."""
-    moves = known.places > 0
-    start, where = known.start[moves], known.where
-    south_west, north_east = np.minimum.reduceat(where, start), np.maximum.reduceat(where, start)
-    reach = _metres(south_west / _DIGITS, north_east / _DIGITS)
-    moves[moves] = np.abs(reach).max(axis=1) >= LEAST_WAY
-    return moves
+class _Index:
+    """Places of several kinds, by squares."""
 
-
-class _Grid:
-    """Places of several kinds by squares, and by blocks of time."""
-
-    def __init__(self, where: Floats, kinds: Ints, block: Floats) -> None:
-        row = where[:, 0] * (DEGREE / _SQUARE)
-        self._cells = np.stack([row, self._column(where, np.floor(row)), block])
+    def __init__(self, where: Floats, kind: Ints, reach: float) -> None:
+        self._reach = reach
         self._where = where
-        keys = self._keys(np.floor(self._cells), kinds)
+        keys = self._keys(where, kind)
         self._order = np.argsort(keys)
         self._sorted = keys[self._order]
-        first = np.flatnonzero(np.diff(self._sorted, prepend=self._sorted[:1] - 1))
-        sizes = np.diff(first, append=len(keys))
-        self.neighbours = np.empty(len(keys))  # how many places have the square of each, (p,)
-        self.neighbours[self._order] = np.repeat(sizes, sizes)
 
-    @staticmethod
-    def _column(where: Floats, row: Floats) -> Floats:
-        """Return how many squares of a row lie west of places."""
-        return where[:, 1] * (DEGREE / _SQUARE) * np.cos(np.radians(row * (_SQUARE / DEGREE)))
+    def _keys(self, where: Floats, kind: Ints) -> Hashes:
+        return hashes_of(_squares(where, self._reach), kind.astype(np.float64))
 
-    @staticmethod
-    def _keys(cells: Floats, kind: Ints) -> Ints:
-        row, column, block = cells.astype(np.int64)
-        cell = (row * 1_000_003 + column) * 1_000_003 + block  # one in a million may be two
-        return np.asarray(cell * 1_000_003 + kind)
+    @property
+    def crowd(self) -> Ints:
+        """Count the places of a kind in the square of each, (p,)."""
+        _, place, size = np.unique(self._sorted, return_inverse=True, return_counts=True)
+        crowd = np.empty(len(place), np.int64)
+        crowd[self._order] = size[place]
+        return crowd
 
-    def near(self, sought: Ints, kind: Ints, late: int = 0) -> tuple[Ints, Ints]:
-        """Find of each place those of its kind within half a square, and some beyond.
+    def near(self, where: Floats, kind: Ints, metres: Floats) -> tuple[Ints, Ints]:
+        """Find the places of a kind near others, up to the reach: which of these, and which."""
+        corners = [self._keys(corner, kind) for corner in _corners(where, self._reach)]
+        keys = np.sort(corners, axis=0)
+        is_new = np.append(np.full((1, len(kind)), True), keys[1:] != keys[:-1], axis=0)
+        keys, row = keys[is_new], np.nonzero(is_new)[1]
+        by_key = np.argsort(keys)  # they are found faster in order
+        keys, row = keys[by_key], row[by_key]
 
-        Kinds that are numbers of times may differ by as many as clocks are late.
-        """
-        order = np.argsort(self._keys(np.floor(self._cells[:, sought]), kind))
-        sought, kind = sought[order], kind[order]
-        row, _, block = self._cells[:, sought]
-        last = np.floor(self._cells[2]).max(initial=0.0)
-        block = np.minimum(np.rint(block), last)
+        first = np.searchsorted(self._sorted, keys)
+        count = np.searchsorted(self._sorted, keys, side="right") - first
+        row = np.repeat(row, count)
+        place = self._order[np.repeat(first, count) + _ranks(count)]
+        is_near = np.hypot(*_metres(where[row], self._where[place]).T) <= metres[row]
+        return row[is_near], place[is_near]
 
-        pairs_found = []
-        for south, west, before in product((0, 1), (0, 1), (0, 1) if last else (0,)):
-            rows = np.rint(row) - south
-            columns = np.rint(self._column(self._where[sought], rows)) - west
-            keys = self._keys(np.stack([rows, columns, block - before]), kind)
-            first = np.searchsorted(self._sorted, keys - late)
-            count = np.searchsorted(self._sorted, keys + late, side="right") - first
-            rank = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-            place = self._order[np.repeat(first, count) + rank]
-            pairs_found.append((np.repeat(sought, count), place))
-        places, near_places = (np.concatenate(side) for side in zip(*pairs_found, strict=True))
-        return places, near_places
+
+def _squares(where: Floats, reach: float) -> Floats:
+    """Number squares as wide as what is within reach of a place; a little more, for rounding."""
+    return cells(where, 2.01 * reach).astype(np.float64)
+
+
+def _corners(where: Floats, reach: float) -> list[Floats]:
+    """Return the corners of squares around places: each square lies in the four of its corners."""
+    north = reach / DEGREE
+    east = north / np.maximum(np.cos(np.radians(where[:, 0])), 1e-3)
+    diagonals = (np.column_stack([np.full(len(east), north), side * east]) for side in (-1.0, 1.0))
+    return [where + way * diagonal for diagonal in diagonals for way in (-1.0, 1.0)]
+
+
+def _near_in_time(known: _Known) -> Ints:
+    """Find recordings of two subjects near each other at one time: both, and slots apart, (m, 3).
+
+    Each is looked for where the fewest others are, a long one in each of its halves. The first of
+    two has no more places than the second.
+    """
+    times = known.times
+    hour = 3_600 // known.unit
+    late = LATE // known.unit
+    most_apart = CLOCKS * hour + late
+
+    # One of these places is among any that are enough for copies.
+    is_seldom = times.slot % (FEW * _MINUTE if known.unit > 1 else 1) == 0
+    has_seldom = np.bincount(known.recording, is_seldom, len(times.places)) > 0.0
+    place = np.flatnonzero(is_seldom | ~has_seldom[known.recording])
+    recording = known.recording[place]
+    slot = times.slot[place].astype(np.int64)
+    where = times.where[place] / _DIGITS
+
+    def kind(apart: Ints | int, clock: Ints | int, slot: Ints) -> Ints:
+        """Number the time of the hour, and the days around it."""
+        return np.asarray((slot + clock) % hour + (slot + apart) // (2 * most_apart + 1) * hour)
+
+    # The places to look at: of those with few others around, one in each half.
+    index = _Index(where, kind(0, 0, slot), _NEAR)
+    half = 2 * (place - known.start[recording]) // times.places[recording]
+    half[times.step[recording] < _MINUTE] = 0
+    pace = np.hypot(*times.speed[place].T)
+    sought = greatest_of(2 * recording + half, -index.crowd, pace <= _FASTEST)
+    sought = sought[known.moves[recording[sought]]]
+
+    reach = np.minimum(WIDE + LATE * pace[sought], _NEAR)
+    near = [
+        index.near(where[sought], kind(apart, clock, slot[sought]), reach)
+        for apart, clock in product((-most_apart, most_apart), range(-late, late + 1))
+    ]
+    first, second = np.concatenate(near, axis=1)
+    first = sought[first]
+    pairs = np.column_stack([recording[first], recording[second], slot[second] - slot[first]])
+    subject = known.recorded.subject[pairs[:, :2]]
+    pairs = pairs[(subject[:, 0] != subject[:, 1]) & (np.abs(pairs[:, 2]) <= most_apart)]
+
+    # Each pair once, the shorter before the longer.
+    size = times.places[pairs[:, :2]]
+    turned = (size[:, 0] > size[:, 1]) | ((size[:, 0] == size[:, 1]) & (pairs[:, 0] > pairs[:, 1]))
+    pairs[turned] = pairs[turned][:, [1, 0, 2]] * [1, 1, -1]
+    return np.asarray(pd.DataFrame(pairs).drop_duplicates())
+
+
+def _are_copies(known: _Known, pairs: Ints) -> Bools:
+    """Mark the pairs that are copies, over all the time they have in common."""
+    times = known.times
+    shorter, longer, apart = pairs.T
+    count = times.places[shorter]
+    pair = np.repeat(np.arange(len(pairs)), count)
+    place = known.start[shorter][pair] + _ranks(count)
+    slot = times.slot[place] + apart[pair]
+
+    def total(pair: Ints, values: Floats | Bools) -> Floats:
+        return np.bincount(pair, values, len(pairs)).astype(np.float64, copy=False)
+
+    # Places at a time at which the longer one may have one, and those at which it has.
+    first, last = known.start[longer], (known.start + times.places - 1)[longer]
+    inside = (slot >= times.slot[first][pair]) & (slot <= times.slot[last][pair])
+    expected = inside & (slot % times.step[longer][pair] == 0)
+    key = known.key(longer[pair], slot)
+    of_longer = np.minimum(np.searchsorted(known.keys, key), len(known.keys) - 1)
+    common = known.keys[of_longer] == key
+    share = total(pair, inside) / count
+    missing = total(pair, expected & ~common)
+    pair, of_shorter, of_longer = pair[common], place[common], of_longer[common]
+
+    # One clock is late by as much everywhere, and that is all that may be between them.
+    off = _metres(times.where[of_shorter] / _DIGITS, times.where[of_longer] / _DIGITS)
+    pace = (times.speed[of_shorter] + times.speed[of_longer]) / 2.0
+    late = total(pair, (off * pace).sum(axis=1))
+    late /= np.maximum(total(pair, (pace**2).sum(axis=1)), 1e-9)
+    metres = np.hypot(*(off - np.clip(late, -LATE, LATE)[pair, None] * pace).T)
+    shared = total(pair, metres >= 0.0)
+    wide = total(pair, metres <= WIDE)
+    narrow = total(pair, metres <= NARROW)
+
+    fixes = np.minimum(known.recorded.fixes[shorter] * share, known.recorded.fixes[longer])
+    copies = (wide >= SHARE * shared) & (np.minimum(wide, fixes) >= MANY)
+
+    # From station to station many go in as many minutes, at some hour.
+    enough = (known.recorded.fixes[shorter] >= FEW) | (apart == 0)
+    copies |= (narrow >= SHARE * shared) & (narrow >= FEW) & enough
+    if known.unit == 1:
+        # Few fixes suffice if they tell seconds, and are not those of buses to the minute.
+        exact = total(pair, (metres <= WIDE) & (times.slot[of_shorter] % 60 != 0))
+        copies |= (wide >= SHARE * shared) & (exact >= FEW)
+
+    # And that over half of the shorter one, nowhere without the longer one.
+    return np.asarray(copies & (share >= 0.5) & (missing * SHARE <= shared * (1.0 - SHARE)))
+
+
+def _alike_without_times(recorded: _Recorded) -> Ints:
+    """Find recordings with as many points at the same places as one without times, (m, 2)."""
+    comparable = recorded.points > _FEWEST_POINTS
+    untimed = np.flatnonzero(comparable & (recorded.fixes == 0))
+    if not len(untimed):
+        return np.empty((0, 2), np.int64)
+
+    # Of equal ones the first stands for all: there may be many, as on routes of a timetable.
+    signs = recorded.signs[untimed].reshape(len(untimed), -1)
+    numbers = np.column_stack([recorded.points[untimed], signs]).astype(np.float64)
+    hashes = hashes_of(*numbers.T)
+    first, equal = np.unique(hashes, return_index=True, return_inverse=True)[1:]
+    pairs_found = [np.column_stack([untimed[first][equal], untimed])]
+
+    timed = np.flatnonzero(comparable & (recorded.fixes > 0))
+    candidates = np.concatenate([untimed[first], timed])
+    untimed = untimed[first]
+    places = recorded.signs / _DIGITS
+
+    def kind(recordings: Ints, end: Floats) -> Ints:
+        """Number the squares where recordings of as many points end."""
+        points = recorded.points[recordings].astype(np.float64)
+        return hashes_of(points, _squares(end, NARROW)).astype(np.int64)
+
+    index = _Index(places[candidates, 0], kind(candidates, places[candidates, -1]), NARROW)
+    reach = np.full(len(untimed), NARROW)
+    for sought in (places, places[:, ::-1]):
+        for corner in _corners(sought[untimed, -1], NARROW):
+            row, near = index.near(sought[untimed, 0], kind(untimed, corner), reach)
+            pairs = np.column_stack([untimed[row], candidates[near]])
+            pairs = pairs[recorded.subject[pairs[:, 0]] != recorded.subject[pairs[:, 1]]]
+            off = _metres(sought[pairs[:, 0]], places[pairs[:, 1]])
+            is_same = (np.hypot(off[..., 0], off[..., 1]) <= NARROW).all(axis=1)
+            pairs_found.append(pairs[is_same])
+    return np.unique(np.concatenate(pairs_found), axis=0)
+
+
+def _ranks(count: Ints) -> Ints:
+    """Number the members of groups of these sizes, each group from 0."""
+    return np.asarray(np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count))
 
 
 def _degrees_off(here: Floats, there: Floats) -> Floats:
@@ -364,137 +458,6 @@ def _metres(here: Floats, there: Floats) -> Floats:
     off = _degrees_off(here, there)
     off[..., 1] *= np.cos(np.radians(here[..., 0]))
     return np.asarray(off * DEGREE)
-
-
-def _agree(known: Remembered, pairs: Ints) -> Bools:
-    """Mark the pairs of recordings that are copies, over all the time they have in common."""
-    longer = known.places[pairs[:, 0]] > known.places[pairs[:, 1]]
-    pairs = np.where(longer[:, None], pairs[:, [1, 0, 2]] * [1, 1, -1], pairs)
-    costs = np.cumsum(known.places[pairs[:, 0]])
-    batches = np.split(pairs, np.flatnonzero(np.diff(costs // _AT_ONCE)) + 1)
-    return np.concatenate([_are_copies(known, batch) for batch in batches])
-
-
-class _Common(NamedTuple):
-    """The places that pairs of recordings have at the same times, but for whole hours."""
-
-    pair: Ints  # of each place, (c,)
-    of_shorter: Ints  # places of the recording with fewer, (c,)
-    of_longer: Ints  # those of the other, (c,)
-    share: Floats  # of the places of the shorter, that lie in the time of the longer, (pairs,)
-    missing: Ints  # places that the longer should have there, and has not, (pairs,)
-
-
-def _in_common(known: Remembered, pairs: Ints) -> _Common:
-    """Find the places that recordings have in common; the first of each pair has fewer."""
-    shorter, longer, apart = pairs.T
-    n, count = len(pairs), known.places[shorter]
-    pair = np.repeat(np.arange(n), count)
-    rank = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count)
-    place = known.start[shorter][pair] + rank
-    slot = known.slot[place] + apart[pair]
-
-    # Those at a time at which the longer one may have a place, and those at which it has.
-    first, last = known.start[longer], (known.start + known.places - 1)[longer]
-    inside = (slot >= known.slot[first][pair]) & (slot <= known.slot[last][pair])
-    expected = inside & (slot % known.step[longer][pair] == 0)
-    key = known.key(longer[pair], slot)
-    at = np.minimum(np.searchsorted(known.keys, key), len(known.keys) - 1)
-    common = known.keys[at] == key
-    return _Common(
-        pair=pair[common],
-        of_shorter=place[common],
-        of_longer=at[common],
-        share=np.bincount(pair, inside, n) / count,
-        missing=np.bincount(pair[expected & ~common], minlength=n),
-    )
-
-
-def _are_copies(known: Remembered, pairs: Ints) -> Bools:
-    """Mark the pairs that are copies; the first of each has fewer places."""
-    common = _in_common(known, pairs)
-    of_shorter, of_longer = common.of_shorter, common.of_longer
-    off = _metres(known.where[of_shorter] / _DIGITS, known.where[of_longer] / _DIGITS)
-    pace = (known.speed[of_shorter] + known.speed[of_longer]) / 2.0
-
-    def total(values: Floats | Bools) -> Floats:
-        return np.bincount(common.pair, values, len(pairs)).astype(np.float64, copy=False)
-
-    # One clock is late by as much everywhere, and that is all that may be between them.
-    late = total((off * pace).sum(axis=1)) / np.maximum(total((pace**2).sum(axis=1)), 1e-9)
-    late = np.clip(late, -LATE, LATE)[common.pair, None]
-    metres = np.hypot(*(off - late * pace).T)
-    shared = total(metres >= 0.0)
-    wide = total(metres <= WIDE)
-    narrow = total(metres <= NARROW)
-
-    shorter, longer, apart = pairs.T
-    fixes = np.minimum(known.fixes[shorter] * common.share, known.fixes[longer])
-    copies = (wide >= SHARE * shared) & (np.minimum(wide, fixes) >= MANY)
-
-    # From station to station many go in as many minutes, at some hour.
-    enough = (known.fixes[shorter] >= FEW) | (apart == 0)
-    copies |= (narrow >= SHARE * shared) & (narrow >= FEW) & enough
-    if known.hour == _SECONDS:
-        # Few fixes suffice if they tell seconds, and are not those of buses to the minute.
-        exact = total((metres <= WIDE) & (known.slot[of_shorter] % 60 != 0))
-        copies |= (wide >= SHARE * shared) & (exact >= FEW)
-
-    # And that over half of the shorter one, nowhere without the longer one.
-    copies &= common.share >= 0.5
-    copies &= common.missing * SHARE <= shared * (1.0 - SHARE)
-    return np.asarray(copies)
-
-
-def _alike_without_times(known: Remembered) -> Ints:
-    """Find recordings with as many points at the same places as one without times, (m, 2)."""
-    is_comparable = known.points > _FEWEST_POINTS
-    untimed = np.flatnonzero(is_comparable & (known.fixes == 0))
-    if not len(untimed):
-        return np.empty((0, 2), np.int64)
-
-    from scipy.spatial import cKDTree  # only here, as it takes long to load
-
-    # Of equal ones the first stands for all: there may be many, as on routes of a timetable.
-    written = np.column_stack([known.points, known.signs.reshape(len(known.signs), -1)])
-    first, equal = np.unique(written[untimed], axis=0, return_index=True, return_inverse=True)[1:]
-    pairs_found = [np.column_stack([untimed[first][equal], untimed])]
-
-    candidates = np.concatenate([untimed[first], np.flatnonzero(is_comparable & (known.fixes > 0))])
-    tree = cKDTree(_places_of_ends(known, candidates, 1))
-    for sought in np.split(untimed[first], range(_SOUGHT_AT_ONCE, len(first), _SOUGHT_AT_ONCE)):
-        for direction in (1, -1):
-            near = cKDTree(_places_of_ends(known, sought, direction)).sparse_distance_matrix(
-                tree, 1.01 * NARROW, p=np.inf, output_type="ndarray"
-            )
-            pairs = np.column_stack([sought[near["i"]], candidates[near["j"]]])
-            different = known.subject[pairs[:, 0]] != known.subject[pairs[:, 1]]
-            pairs = pairs[different]
-            signs = known.signs[pairs] / _DIGITS
-            off = _metres(signs[:, 0, ::direction], signs[:, 1])
-            is_same = (np.hypot(off[..., 0], off[..., 1]) <= NARROW).all(axis=1)
-            pairs_found.append(pairs[is_same])
-    return np.concatenate(pairs_found)
-
-
-def _places_of_ends(known: Remembered, recordings: Ints, direction: int) -> Floats:
-    """Compute where recordings begin and end in space, in metres, and count points, (r, 7)."""
-    ends = known.signs[recordings][:, [0, -1]][:, ::direction]
-    lat, lon = np.radians(ends / _DIGITS).transpose(2, 0, 1)
-    axes = (np.sin(lat), np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon))
-    places = np.concatenate(axes, axis=1) * (DEGREE * 180.0 / np.pi)
-    return np.column_stack([places, known.points[recordings] * (2.0 * NARROW)])
-
-
-def _signs_of(given: Points, n: int) -> tuple[Ints, Ints]:
-    """Count the points of each recording, and take some, at equal shares of their number."""
-    points = np.bincount(given.trace, minlength=n)
-    if not len(given):
-        return points, np.zeros((n, _SIGNS, 2), np.int32)
-    shares = np.linspace(0.0, 1.0, _SIGNS) * np.maximum(points - 1, 0)[:, None]
-    place = (np.cumsum(points) - points)[:, None] + np.rint(shares).astype(np.int64)
-    place = np.minimum(place, len(given) - 1)
-    return points, _in_digits(np.stack([given.lat[place], given.lon[place]], axis=-1))
 
 
 def _in_digits(where: Floats) -> Ints:

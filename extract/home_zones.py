@@ -10,18 +10,16 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import gaps_of, stays_of
-from trajanon.trajectories.geodesy import EQUATOR, cells, in_space, metres_between, radii, wrapped
+from trajanon.trajectories.geodesy import EQUATOR, cells, in_space, radii
 
 _STAY_WIDTH = 50.0  # metres; who moves less for five minutes stays
-_STEP = 20.0  # metres between places that are looked at on the way from one point to the next
 _LEAST = 50.0  # metres of the smallest radius
 _MOST = 20_000.0  # metres of the largest
 
@@ -92,46 +90,10 @@ def radius_of(text: str) -> Radius:
     return Radius(least, most)
 
 
-class Zones(NamedTuple):
-    """Circles that hide places.
-
-    Attributes
-    ----------
-    lat, lon
-        Centres in degrees, shape (zones,).
-    radius
-        Of each circle, in metres.
-    """
-
-    lat: Floats
-    lon: Floats
-    radius: float
-
-    def hide(self, lat: Floats, lon: Floats) -> Bools:
-        """Mark which points lie inside a circle."""
-        centres = cKDTree(in_space(np.column_stack([self.lat, self.lon]), EQUATOR))
-        places = in_space(np.column_stack([lat, lon]), EQUATOR)
-        distance, _ = centres.query(places, distance_upper_bound=self.radius)
-        return np.asarray(np.isfinite(distance))
-
-    def meet(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Mark which ways from a point to the next come into a circle."""
-        over = wrapped(lon[start + 1] - lon[start])
-        up = lat[start + 1] - lat[start]
-        metres = metres_between(lat[start], lon[start], lat[start + 1], lon[start + 1])
-
-        # Places on each way, so near each other that no circle lies between two.
-        steps = np.ceil(metres / _STEP).astype(np.int64) + 1
-        way = np.repeat(np.arange(len(start)), steps)
-        first_step = np.cumsum(steps) - steps
-        share = (np.arange(len(way)) - first_step[way]) / steps[way]
-        hidden = self.hide(lat[start][way] + share * up[way], lon[start][way] + share * over[way])
-
-        return np.bincount(way[hidden], minlength=len(start)) > 0
-
-
-def zones_of(points: Points, rules: Rules, radius: Radius, places: Floats, key: bytes) -> Zones:
-    """Draw a circle around ends of tracks, where they stay again and again, and further places.
+def zone_centres(
+    points: Points, rules: Rules, radius: Radius, places: Floats, key: bytes
+) -> Floats:
+    """Draw the centres of circles that hide ends of tracks, where they stay again, and places.
 
     Parameters
     ----------
@@ -145,6 +107,11 @@ def zones_of(points: Points, rules: Rules, radius: Radius, places: Floats, key: 
         Further places to hide: latitude and longitude, shape (n, 2).
     key
         The holder's: the same place gets the same circle again.
+
+    Returns
+    -------
+    Floats
+        Latitude and longitude, shape (circles, 2); the radius of each is ``radius.circle``.
     """
     ends = _ends(points, rules)
     stays = _stays(points, rules)
@@ -170,8 +137,10 @@ def zones_of(points: Points, rules: Rules, radius: Radius, places: Floats, key: 
         shifts.append(shifts[nearest] if is_neighbour else _shift(everywhere[middle], radius, key))
         middles.append(middle)
 
-    lat, lon = _moved(everywhere[middles], np.array(shifts, complex)).T
-    return Zones(lat, lon, radius.circle)
+    centred = everywhere[middles]
+    metres = np.array(shifts, complex)
+    north, east = radii(np.radians(centred[:, 0]))
+    return centred + np.degrees(np.column_stack([metres.imag / north, metres.real / east]))
 
 
 def _ends(points: Points, rules: Rules) -> Floats:
@@ -208,9 +177,3 @@ def _shift(place: Floats, radius: Radius, key: bytes) -> complex:
     drawn = blake2b(int(cell).to_bytes(8, "little", signed=True), key=key, person=b"home zones")
     turn, share = np.frombuffer(drawn.digest()[:16], np.uint64) / 2.0**64
     return complex(radius.shift * np.sqrt(share) * np.exp(2j * np.pi * turn))
-
-
-def _moved(places: Floats, metres: NDArray[np.complex128]) -> Floats:
-    """Return the places some metres to the east and, imaginary, north, in degrees."""
-    north, east = radii(np.radians(places[:, 0]))
-    return places + np.degrees(np.column_stack([metres.imag / north, metres.real / east]))

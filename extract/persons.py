@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from trajanon.common.arrays import Bools, Hashes, Ints
-from trajanon.extract.duplicate_recordings import Places, Repeats, at_two_places
+from trajanon.extract.duplicate_recordings import Places, Repeats
 from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.subjects import Merged, Nameless, key_of
@@ -96,7 +96,7 @@ class Recordings:
             person[without] = person[without].min()
 
         nameless = Nameless(int(without.sum()), len(np.unique(person[without])))
-        two_places = len(at_two_places(self._places.all()))
+        two_places = len(self._places.at_two_places())
         return Persons(person, nameless, merged, two_places)
 
 

@@ -13,14 +13,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import shapely
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.atomic_output import check_outputs, replacing
 from trajanon.common.errors import BadInput, NoTrajectories
 from trajanon.common.progress import Progress, silent
 from trajanon.extract.clean import drop_impossible, settle_times, sort_by_time
+from trajanon.extract.earth.area import Region, around
 from trajanon.extract.extraction import From, traces
-from trajanon.extract.home_zones import RADIUS, Radius, Zones, zones_of
+from trajanon.extract.home_zones import RADIUS, Radius, zone_centres
 from trajanon.extract.points import Points, batch
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources.trace_pieces import joined_pieces
@@ -145,7 +147,7 @@ def trim(
 
     hide = np.empty((0, 2)) if hide is None else hide
     secret = key if isinstance(key, bytes) else holders_key(key)
-    clean, left, zones = cut_places(clean, radius, hide, secret)
+    clean, left, places = cut_places(clean, radius, hide, secret)
     if not len(left):
         raise NoTrajectories(
             "nothing is left: all of these tracks are near their ends, or near where they stay; "
@@ -164,7 +166,7 @@ def trim(
         names=len({trace.subject for trace in recorded} - {None}),
         tracks=len(np.unique(clean.trace)),
         tracks_left=len(np.unique(left.trace)),
-        places=len(zones.lat),
+        places=places,
         metres=metres,
         metres_cut=metres - metres_left,
         seconds=seconds,
@@ -176,16 +178,19 @@ def trim(
 
 def cut_places(
     points: Points, radius: Radius, hide: Floats, key: bytes
-) -> tuple[Points, Points, Zones]:
-    """Split tracks at pauses, and cut the places of a person; return both, and the zones."""
+) -> tuple[Points, Points, int]:
+    """Split tracks at pauses, and cut the places of a person; return both, and count the places."""
     pause, far, _ = gaps_of(points, _RULES)
     tracks = points.cut(pause | far)
-    zones = zones_of(tracks, _RULES, radius, hide, key)
-    left = keep(tracks, ~zones.hide(tracks.lat, tracks.lon), zones.meet)
+    centres = zone_centres(tracks, _RULES, radius, hide, key)
+    zone = Region(
+        shapely.union_all(around(shapely.points(centres[:, ::-1]), radius.circle)), "home"
+    )
+    left = keep(tracks, ~zone.contains(tracks.lat, tracks.lon), zone.meets)
 
     # A point alone is no track.
     _, size = left.pieces
-    return tracks, left.take(np.repeat(size > 1, size)), zones
+    return tracks, left.take(np.repeat(size > 1, size)), len(centres)
 
 
 def _extent(points: Points) -> tuple[float, float]:

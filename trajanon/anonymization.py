@@ -6,7 +6,7 @@ from typing import SupportsIndex, Unpack
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, dense
+from trajanon.common.arrays import Ints, dense
 from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
@@ -18,7 +18,7 @@ from trajanon.common.settings import (
     takes_settings,
 )
 from trajanon.files.data_frames import DataFrame
-from trajanon.grouping.k_promise import check_enough, check_k, member_weights
+from trajanon.grouping.k_promise import check_enough, member_weights
 from trajanon.grouping.loss import information_loss, sse, standardise, sum_of_squares
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition, Stage, measured, regrouped
@@ -27,10 +27,10 @@ from trajanon.grouping.refinements.people import nearer_to_people
 from trajanon.grouping.sliding.alignment import align as slide_to_groups
 from trajanon.grouping.sliding.alignment import may_slide
 from trajanon.grouping.sliding.choice_of_run import placed
-from trajanon.release.assembly import Figures, GroupLines, TableDetails, errors_of, finished
-from trajanon.release.mending import Surroundings, ends_of, mend
+from trajanon.release.assembly import Figures, GroupLines, errors_of, finished
+from trajanon.release.mending import mend
 from trajanon.release.people_left import counts_of, drives_left, people_left
-from trajanon.release.plan import Plan, Scales
+from trajanon.release.plan import Plan, Surroundings
 from trajanon.release.release import DistinctLines, Release
 from trajanon.release.released_lines import TrajectoryGroups
 from trajanon.release.report import Chains, Choice, Mended, Persons, digest_of, line_keys
@@ -38,7 +38,6 @@ from trajanon.release.selection import OneEach, one_each, whole_days
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.trajectories.days import of_equally_many
 from trajanon.trajectories.distances import summary
-from trajanon.trajectories.subjects import Nameless
 from trajanon.trajectories.times import departure_days, search_columns, timing_of
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
@@ -153,174 +152,147 @@ def anonymize(
             raise BadInput(f"`{role}` names a column of a data frame, and Trajectories have none")
         counts = None
 
-    k = check_k(k)
     plan = Plan.of(k, options, key, roads, public_places)
-    lines = anonymized_table(trajectories, k, plan, progress)
+    lines = anonymized_table(trajectories, plan, progress)
     if counts is not None:
         lines = lines.reporting(extraction={what: n for what, n in counts.items() if n})
     return lines.release
 
 
-def anonymized_table(
-    trajectories: Trajectories, k: int, plan: Plan, progress: Progress
-) -> DistinctLines:
+def anonymized_table(trajectories: Trajectories, plan: Plan, progress: Progress) -> DistinctLines:
     """Anonymise trajectories that are in memory, all at once."""
-    _check_table(trajectories, k, plan)
+    _check_table(trajectories, plan)
     trajectories, choice = whole_days(trajectories, plan.release)
-    scales = Scales(timing_of(trajectories, plan.release))
+    plan = replace(plan, timing=timing_of(trajectories, plan.release))
     plan = plan.with_key()  # after all checks: what is refused leaves no key behind
 
-    chosen = None
-    grouped_ones = trajectories
     if plan.release.one_line_each:
-        chosen = one_each(trajectories, k, plan.secret_search, scales.timing, progress)
-        grouped_ones = trajectories.take(chosen.rows)
-        left_out = len(trajectories) - len(chosen.rows)
-        choice = Choice(people=len(chosen.rows), left_out=left_out)
+        chosen = one_each(trajectories, plan, progress)
+        rows = chosen.rows
+        choice = Choice(people=len(rows), left_out=len(trajectories) - len(rows))
+        groups = grouped(trajectories.take(rows), plan, progress, chosen)
+        left_out = np.ones(len(trajectories), dtype=np.bool_)
+        left_out[rows] = groups.left_out
+        groups = replace(groups, left_out=left_out)
+    else:
+        groups = grouped(trajectories, plan, progress)
 
-    groups, out, mended = grouped(grouped_ones, k, plan, scales, progress, chosen)
-    lines = GroupLines.of(grouped_ones, groups, out)
-    stopped = groups.partition.stopped
-    may_have_slid = plan.release.align and groups.trajectories.tracks is not None
-    details = _details(groups, k)._replace(
-        choice=choice, alignment_skipped=may_have_slid and not lines.slid and stopped
-    )
+    partition = groups.partition
+    lines = GroupLines.of(trajectories, groups)
     figures = Figures(
         loss=groups.information_loss,
         errors={name: summary(errors) for name, errors in errors_of(groups)},
-        mended=mended,
+        mended=groups.mended,
         widths=groups.widths,
-        stages=groups.partition.stages,
-        stopped=stopped,
-        timing=scales.timing,
-        details=details,
+        stages=partition.stages,
+        stopped=partition.stopped,
     )
-    del groups  # before the rows of the release take as much memory again
+    release = finished(plan, lines, figures, trajectories.origin, trajectories.subject)
 
-    if chosen is not None:
-        lines = lines.among(chosen.rows, len(trajectories))
-    return finished(k, plan, lines, figures, trajectories.provenance, trajectories.subject)
+    may_have_slid = plan.release.align and groups.trajectories.tracks is not None
+    times = None if plan.timing is None else groups.trajectories.times
+    return release.reporting(
+        chains=_chains(groups),
+        persons=_persons(groups),
+        averaged=digest_of(groups.trajectories.points, partition.labels, times),
+        choice=choice,
+        alignment_skipped=may_have_slid and not lines.slid and partition.stopped,
+    )
 
 
-def _check_table(trajectories: Trajectories, k: int, plan: Plan) -> None:
+def _check_table(trajectories: Trajectories, plan: Plan) -> None:
     """Refuse trajectories of which no release can be made."""
-    refuse_attribution(trajectories.attribution)
+    origin = trajectories.origin
+    refuse_attribution(origin.attribution)
 
-    counted = None if plan.release.as_published else trajectories.subject
+    counted = plan.counted(trajectories.subject)
     people = None if counted is None else len(np.unique(counted))
-    nameless = Nameless.counted_in(trajectories.provenance)
-    check_enough(len(trajectories), k, people, trajectories.unit, nameless)
+    check_enough(len(trajectories), plan.k, people, origin.unit, origin.source.unnamed)
 
     if (points := trajectories.points.shape[1]) < 2:
         raise BadInput(f"a line has two points or more, and these trajectories have {points}")
 
 
 def grouped(
-    trajectories: Trajectories,
-    k: int,
-    plan: Plan,
-    scales: Scales,
-    progress: Progress,
-    chosen: OneEach | None = None,
-) -> tuple[TrajectoryGroups, Bools, Mended | None]:
-    """Group trajectories, slide and mend them; also who was left out, (n,), and what was mended."""
+    trajectories: Trajectories, plan: Plan, progress: Progress, chosen: OneEach | None = None
+) -> TrajectoryGroups:
+    """Group trajectories, slide and mend them."""
     if trajectories.unit == "day":
-        return _grouped_days(trajectories, k, plan, scales, progress)
-    groups = _grouped_and_slid(trajectories, k, plan, scales, progress, chosen)
-    if plan.release.as_published:
-        return groups, np.zeros(len(trajectories), dtype=np.bool_), None
-    return _mended(groups, k, plan)
-
-
-def _mended(groups: TrajectoryGroups, k: int, plan: Plan) -> tuple[TrajectoryGroups, Bools, Mended]:
-    ends = ends_of(groups.trajectories, plan.release.distinct_ends, plan.public_places)
-    groups, out, account = mend(groups, k, ends)
-    return replace(groups, roads=plan.roads), out, account
+        return _grouped_days(trajectories, plan, progress)
+    groups = _grouped_and_slid(trajectories, plan, progress, chosen)
+    return groups if plan.release.as_published else mend(groups)
 
 
 def _grouped_and_slid(
-    trajectories: Trajectories,
-    k: int,
-    plan: Plan,
-    scales: Scales,
-    progress: Progress,
-    chosen: OneEach | None = None,
+    trajectories: Trajectories, plan: Plan, progress: Progress, chosen: OneEach | None = None
 ) -> TrajectoryGroups:
-    search, timing = plan.secret_search, scales.timing
-    subjects = None if plan.release.as_published else trajectories.subject
+    search = plan.secret_search
+    subjects = plan.counted(trajectories.subject)
     if plan.release.align:
-        trajectories = placed(trajectories, k, subjects=subjects, timing=timing)
+        trajectories = placed(trajectories, plan.k, subjects=subjects, timing=plan.timing)
     slides = plan.release.align and may_slide(trajectories)
 
-    if chosen is None:
-        partition = _searched(trajectories, k, plan, scales, progress, slides=slides)
-    else:
-        partition = _as_chosen(trajectories, chosen, scales)
-
+    partition = _searched(trajectories, plan, progress, chosen, slides=slides)
     if slides and not partition.stopped:
         moves = EFFORTS[search.effort].moves_per_record if search.refine == "anneal" else 0
         trajectories, partition = slide_to_groups(
             trajectories,
             partition,
-            k,
+            plan.k,
             subjects=subjects,
             moves_per_record=None if search.refine == "none" else moves,
             seed=search.seed,
-            timing=timing,
+            timing=plan.timing,
             progress=progress,
         )
 
     counts_people = subjects is not None and plan.key is not None and chosen is None
     if counts_people and search.refine != "none" and not partition.stopped:
         progress("Averaging people", 0, None)
-        partition = _near_people(trajectories, partition, k, scales)
-    return TrajectoryGroups(trajectories, partition, plan.key, timing)
+        partition = _near_people(trajectories, partition, plan)
+    nobody = np.zeros(len(trajectories), dtype=np.bool_)
+    return TrajectoryGroups(trajectories, partition, plan, left_out=nobody)
 
 
 def _searched(
     trajectories: Trajectories,
-    k: int,
     plan: Plan,
-    scales: Scales,
     progress: Progress,
+    chosen: OneEach | None,
     *,
     slides: bool,
 ) -> Partition:
-    """Search groups of trajectories where they are; measure them by places alone."""
-    search = plan.secret_search
-    columns, weights = search_columns(trajectories, *scales)
-    if slides and search.refine == "anneal" and block_count(len(columns)) > 1:
-        # They are annealed as they slide: what else is done by default is forgotten.
-        search = replace(search, effort="best" if search.effort == "best" else "fast")
+    """Search groups of trajectories where they are, if none were chosen; measure places alone."""
+    columns, weights = search_columns(trajectories, plan.timing, plan.spread)
+    if chosen is not None:
+        partition = measured(columns, chosen.labels, "one line each", chosen.since, weights)
+        partition = replace(partition, stopped=chosen.stopped)
+    else:
+        search = plan.secret_search
+        if slides and search.refine == "anneal" and block_count(len(columns)) > 1:
+            # They are annealed as they slide: what else is done by default is forgotten.
+            search = replace(search, effort="best" if search.effort == "best" else "fast")
+        partition = microaggregate(
+            columns,
+            plan.k,
+            subjects=plan.counted(trajectories.subject),
+            weights=weights,
+            progress=progress,
+            **search.keywords,
+        )
 
-    subjects = None if plan.release.as_published else trajectories.subject
-    partition = microaggregate(
-        columns, k, subjects=subjects, weights=weights, progress=progress, **search.keywords
-    )
     if weights is None:
         return partition
     return regrouped(partition, trajectories.records, partition.labels)
 
 
-def _as_chosen(trajectories: Trajectories, chosen: OneEach, scales: Scales) -> Partition:
-    """Measure the groups in which people's trips were chosen, by places alone."""
-    columns, weights = search_columns(trajectories, *scales)
-    partition = measured(columns, chosen.labels, "one line each", chosen.since, weights)
-    partition = replace(partition, stopped=chosen.stopped)
-    if weights is None:
-        return partition
-    return regrouped(partition, trajectories.records, partition.labels)
-
-
-def _near_people(
-    trajectories: Trajectories, partition: Partition, k: int, scales: Scales
-) -> Partition:
+def _near_people(trajectories: Trajectories, partition: Partition, plan: Plan) -> Partition:
     """Regroup trajectories for lines that are means of people, each of whom counts once."""
     since = perf_counter()
     subjects = trajectories.subject
     assert subjects is not None
-    records = standardise(*search_columns(trajectories, *scales))
-    labels = dense(nearer_to_people(records, partition.labels, subjects, k))
+    records = standardise(*search_columns(trajectories, plan.timing, plan.spread))
+    labels = dense(nearer_to_people(records, partition.labels, subjects, plan.k))
     if np.array_equal(labels, partition.labels):
         return partition
 
@@ -331,9 +303,7 @@ def _near_people(
     return replace(partition, stages=(*partition.stages, stage))
 
 
-def _grouped_days(
-    days: Trajectories, k: int, plan: Plan, scales: Scales, progress: Progress
-) -> tuple[TrajectoryGroups, Bools, Mended]:
+def _grouped_days(days: Trajectories, plan: Plan, progress: Progress) -> TrajectoryGroups:
     """Group days of equally many trips, each on its own."""
     assert days.subject is not None
     since = perf_counter()
@@ -342,46 +312,47 @@ def _grouped_days(
     mended = Mended()
 
     for rows, alike in of_equally_many(days):
-        if len(np.unique(days.subject[rows])) < k:
+        if len(np.unique(days.subject[rows])) < plan.k:
             continue
-        groups = _grouped_and_slid(alike, k, plan, scales, progress)
-        groups, out, account = _mended(groups, k, plan)
-        labels[rows[~out]] = groups.partition.labels + labels.max() + 1
+        groups = mend(_grouped_and_slid(alike, plan, progress))
+        labels[rows[~groups.left_out]] = groups.partition.labels + labels.max() + 1
         stopped |= groups.partition.stopped
-        mended += account
+        mended += groups.mended or Mended()
 
-    out = labels < 0
-    if out.all():
+    left_out = labels < 0
+    if left_out.all():
         raise TooFewSubjects(
-            f"of {number_of(len(days), 'day')} none has as many trips as days of {k} people: "
+            f"of {number_of(len(days), 'day')} none has as many trips as days of {plan.k} people: "
             "lower k, add people, or leave out `days` and release trips"
         )
-    left_in = days.take(~out)
-    partition = measured(left_in.records, dense(labels[~out]), "days", since)
-    partition = replace(partition, stopped=stopped)
-    groups = TrajectoryGroups(left_in, partition, plan.key, scales.timing, plan.roads)
-    return groups, out, mended
+    left_in = days.take(~left_out)
+    partition = measured(left_in.records, dense(labels[~left_out]), "days", since)
+    return TrajectoryGroups(left_in, replace(partition, stopped=stopped), plan, left_out, mended)
 
 
-def _details(groups: TrajectoryGroups, k: int) -> TableDetails:
-    """Find who can be followed from line to line; and digest what was averaged."""
+def _chains(groups: TrajectoryGroups) -> Chains | None:
+    """Count the drives that can be followed from line to line; None if none is on two."""
     trajectories = groups.trajectories
-    labels = groups.partition.labels
-    line = dense(line_keys(groups.released, groups.released_times))[labels]
-
-    persons = None
-    subjects = trajectories.subject
-    if subjects is not None:
-        left = people_left(line, subjects, departure_days(trajectories), k)
-        persons = Persons(**counts_of(left))
-    drives = drives_left(line, trajectories.tracks, subjects, k)
-    chains = Chains(*drives["drives"]) if drives else None
-
-    times = None if groups.timing is None else trajectories.times
-    return TableDetails(chains, persons, digest_of(trajectories.points, labels, times))
+    drives = drives_left(_line_of(groups), trajectories.tracks, trajectories.subject, groups.plan.k)
+    return Chains(*drives["drives"]) if drives else None
 
 
-def refuse_attribution(attribution: object) -> None:
+def _persons(groups: TrajectoryGroups) -> Persons | None:
+    """Count who can be followed from line to line; None if nothing is known of people."""
+    trajectories = groups.trajectories
+    if trajectories.subject is None:
+        return None
+    days = departure_days(trajectories)
+    left = people_left(_line_of(groups), trajectories.subject, days, groups.plan.k)
+    return Persons(**counts_of(left))
+
+
+def _line_of(groups: TrajectoryGroups) -> Ints:
+    """Number the line of each trajectory, (n,): groups with equal lines are on one."""
+    return dense(line_keys(groups.released, groups.released_times))[groups.partition.labels]
+
+
+def refuse_attribution(attribution: str | None) -> None:
     """Refuse what trajectories say of their source, if a release must not hold it."""
     if attribution not in (None, OSM_ATTRIBUTION):
         unknown = f"an unknown attribution {str(attribution)[:40]!r}"

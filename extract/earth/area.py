@@ -5,6 +5,7 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,6 +18,7 @@ from shapely.geometry.base import BaseGeometry
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import regular
+from trajanon.trajectories.geodesy import SHORT_DEGREE, radii
 
 if TYPE_CHECKING:
     from geopandas import GeoSeries
@@ -168,6 +170,36 @@ def _straight(lat: Floats, lon: Floats, start: Ints) -> tuple[NDArray[np.object_
     """Draw the ways from points to the next, and mark those across the antimeridian."""
     ends = np.stack([lon, lat], axis=1)[np.stack([start, start + 1], axis=1)]
     return shapely.linestrings(ends), np.abs(np.diff(ends[..., 0], axis=1)[:, 0]) > 180.0
+
+
+_MARGIN = 0.01  # metres by which everything is wider, against rounding
+_QUARTER = 16  # corners of a quarter of a circle
+
+# A polygon with a radius larger by this factor, 0.3 %, holds the circle. GEOS rounds the
+# number of corners of an arc: two may be half as far again apart.
+_ROUND = 1.0 / np.cos(1.5 * np.pi / (4 * _QUARTER))
+
+
+def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
+    """Draw polygons that hold everything within a radius in metres of each place.
+
+    No way is longer on the plane of each than on Earth, so nothing nearer is left out.
+    """
+    _, south, _, north = shapely.bounds(places).T
+    high = np.maximum(np.abs(south), np.abs(north)) + radius / SHORT_DEGREE
+    east = np.radians(radii(np.radians(np.minimum(high, 90.0 - 1e-6)))[1])
+    scale = np.stack([east, np.full(len(places), SHORT_DEGREE)], axis=1)
+    corners, which = shapely.get_coordinates(places, return_index=True)
+    flat = shapely.set_coordinates(places.copy(), corners * scale[which])
+    wide = shapely.buffer(flat, _ROUND * radius + _MARGIN, quad_segs=_QUARTER)
+    corners, which = shapely.get_coordinates(wide, return_index=True)
+    shapes = shapely.set_coordinates(wide, corners / scale[which])
+    # Those over the antimeridian are on its other side, too.
+    over = shapes[np.abs(shapely.bounds(shapes)[:, [0, 2]]).max(axis=1, initial=0.0) > 180.0]
+    turned = [shapely.transform(over, partial(np.add, (turn, 0.0))) for turn in (-360.0, 360.0)]
+    earth = shapely.box(-180.0, -90.0, 180.0, 90.0)
+    parts = shapely.get_parts(shapely.intersection(np.concatenate([shapes, *turned]), earth))
+    return np.asarray(parts[shapely.get_dimensions(parts) == 2])
 
 
 AreaLike: TypeAlias = (

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
-from trajanon.extract.earth.area import Region, read_geometries
-from trajanon.extract.earth.osm_file import around
+from trajanon.extract.earth.area import Region, around, read_geometries
 from trajanon.trajectories.geodesy import metres_between
 
 Shapes = NDArray[np.object_]

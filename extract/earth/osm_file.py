@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +18,7 @@ from shapely.geometry.base import BaseGeometry
 from trajanon.common.errors import BadInput, FileProblem, TrajanonWarning, warn
 from trajanon.common.inputs import regular
 from trajanon.common.number_text import number_of
-from trajanon.extract.earth.area import Box, Region
-from trajanon.trajectories.geodesy import SHORT_DEGREE, radii
+from trajanon.extract.earth.area import Box, Region, around
 
 
 def objects(
@@ -136,34 +134,6 @@ def _chosen(pbf: str | os.PathLike[str], name: str) -> tuple[int, list[str], str
 
 
 WIDEST = 100_000.0  # metres; the largest radius around places
-_MARGIN = 0.01  # metres by which everything is wider, against rounding
-_QUARTER = 16  # corners of a quarter of a circle
-
-# A polygon with a radius larger by this factor, 0.3 %, holds the circle. GEOS rounds the
-# number of corners of an arc: two may be half as far again apart.
-_ROUND = 1.0 / np.cos(1.5 * np.pi / (4 * _QUARTER))
-
-
-def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
-    """Draw polygons that hold everything within a radius in metres of each place.
-
-    No way is longer on the plane of each than on Earth, so nothing nearer is left out.
-    """
-    _, south, _, north = shapely.bounds(places).T
-    high = np.maximum(np.abs(south), np.abs(north)) + radius / SHORT_DEGREE
-    east = np.radians(radii(np.radians(np.minimum(high, 90.0 - 1e-6)))[1])
-    scale = np.stack([east, np.full(len(places), SHORT_DEGREE)], axis=1)
-    corners, which = shapely.get_coordinates(places, return_index=True)
-    flat = shapely.set_coordinates(places.copy(), corners * scale[which])
-    wide = shapely.buffer(flat, _ROUND * radius + _MARGIN, quad_segs=_QUARTER)
-    corners, which = shapely.get_coordinates(wide, return_index=True)
-    shapes = shapely.set_coordinates(wide, corners / scale[which])
-    # Those over the antimeridian are on its other side, too.
-    over = shapes[np.abs(shapely.bounds(shapes)[:, [0, 2]]).max(axis=1, initial=0.0) > 180.0]
-    turned = [shapely.transform(over, partial(np.add, (turn, 0.0))) for turn in (-360.0, 360.0)]
-    earth = shapely.box(-180.0, -90.0, 180.0, 90.0)
-    parts = shapely.get_parts(shapely.intersection(np.concatenate([shapes, *turned]), earth))
-    return np.asarray(parts[shapely.get_dimensions(parts) == 2])
 
 
 def hidden(

@@ -1,17 +1,18 @@
-"""Rows of points in any order -> traces."""
+"""Rows of points in any order -> traces; the rows of a large table wait in a file."""
 
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
-from itertools import chain
-from typing import NamedTuple
+from itertools import chain, islice
+from typing import IO, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.common.errors import ColumnsUnclear
+from trajanon.common.errors import ColumnsUnclear, FileProblem
 from trajanon.common.number_text import number_of
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.column_roles import FILE, MARKS
@@ -23,6 +24,7 @@ from trajanon.extract.trace import Trace
 from trajanon.trajectories.subjects import key_of, spelled
 
 FIRST = 100_000  # rows at the beginning of a table by which it is judged
+HELD = 1_000_000  # rows that are held in memory; more are put into a file
 
 _MARKED = np.inf  # latitude of a row that is marked as not valid: its time alone is used
 
@@ -43,12 +45,89 @@ _SAYS = {
 }
 
 
-class _Rows(NamedTuple):
-    owner: NDArray[np.int32]  # places in `owners`
-    owners: Sequence[tuple[str, str | None]]  # an id, and a subject as it is written
-    # Latitude, longitude, seconds since 1970 UTC or NaN, and perhaps numbers in their order;
-    # shape (3 or 4, rows).
-    values: Floats
+Owner = tuple[str, str | None]  # an id, and a subject as it is written or in its one form
+
+
+class _Run(NamedTuple):
+    """Rows in a file, sorted by their ids."""
+
+    ids: Ints  # numbers of ids, rising
+    ends: Ints  # where the rows of each end
+    offset: int  # where the rows begin in the file, in bytes
+    shape: tuple[int, ...]
+
+
+class _Gathered(ExitStack):
+    """Rows of a table, in memory, or in a file without a name that ends with the process.
+
+    Columns are latitude, longitude, seconds since 1970 UTC or NaN, perhaps numbers in their order,
+    and the number of the owner.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.owners: dict[Owner, int] = {}  # numbers, in the order of appearance
+        self.last_id: str | None = None  # of the last row
+        self._ids: dict[str, int] = {}
+        self._id_of_owner: list[int] = []
+        self._held: list[Floats] = []
+        self._runs: list[_Run] = []
+        self._file: IO[bytes] | None = None
+
+    def add(self, owner: Ints, owners: Sequence[Owner], values: Floats) -> None:
+        """Add rows, by columns, and their owners as places in a list of these."""
+        numbers = [self.owners.setdefault(name, len(self.owners)) for name in owners]
+        self._held.append(np.vstack([values, np.array(numbers, np.float64)[owner]]))
+        if len(owner):
+            self.last_id = owners[owner[-1]][0]
+
+        if sum(rows.shape[1] for rows in self._held) > HELD:
+            self._put_aside()
+
+    def _put_aside(self) -> None:
+        """Write the rows that are held to the file."""
+        for name, _ in islice(self.owners, len(self._id_of_owner), None):
+            self._id_of_owner.append(self._ids.setdefault(name, len(self._ids)))
+        rows = np.concatenate(self._held, axis=1)
+        self._held.clear()
+        row_id = np.array(self._id_of_owner)[rows[-1].astype(np.int64)]
+        ids, size = np.unique(row_id, return_counts=True)
+
+        try:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile()  # noqa: SIM115 -- the next line closes it
+                self.enter_context(self._file)
+            self._runs.append(_Run(ids, np.cumsum(size), self._file.tell(), rows.shape))
+            self._file.write(rows.take(np.argsort(row_id, kind="stable"), axis=1).data)
+            self._file.flush()
+        except OSError as error:
+            raise FileProblem(
+                f"cannot put rows aside in {tempfile.gettempdir()}: {error.strerror}; make room "
+                "there, or set TMPDIR to a folder with room"
+            ) from error
+
+    def parts(self) -> Iterator[Floats]:
+        """Yield all rows, by columns, those of an id together; ids in the order of appearance."""
+        if self._file is None:
+            yield np.concatenate(self._held, axis=1)
+            return
+        if self._held:
+            self._put_aside()
+
+        size = np.zeros(len(self._ids), np.int64)
+        for run in self._runs:
+            size[run.ids] += np.diff(run.ends, prepend=0)
+        part = np.cumsum(size) // HELD
+        first = np.flatnonzero(np.diff(part, prepend=-1)).tolist()
+
+        for ids in zip(first, [*first[1:], len(size)], strict=True):
+            rows = []
+            for run in self._runs:
+                begin, end = np.append(0, run.ends)[np.searchsorted(run.ids, ids)]
+                # Mapped anew each time, or what was read would stay in memory.
+                file = np.memmap(self._file, np.float64, "r", run.offset, run.shape)
+                rows.append(np.array(file[:, begin:end]))
+            yield np.concatenate(rows, axis=1)
 
 
 def traces_of_points(
@@ -67,29 +146,29 @@ def traces_of_points(
 
     degrees = reader_of_degrees(first[:FIRST], reading)
     times = TimeColumn(first[:FIRST], reading)
-    parts: list[_Rows] = []
-    for chunk in chain([first], coming):
-        values = [*degrees(chunk), times.seconds(chunk)]
-        if "order" in first:
-            values.append(numbers(chunk["order"]))
-        parts.append(_rows_of(chunk, np.stack(values), reading))
-    rows = _joined(parts)
+    with _Gathered() as rows:
+        for chunk in chain([first], coming):
+            values = [*degrees(chunk), times.seconds(chunk)]
+            if "order" in first:
+                values.append(numbers(chunk["order"]))
+            rows.add(*_rows_of(chunk, np.stack(values), reading))
 
-    # Equal ids of two files differ.
-    single = {"id", "subject"}.isdisjoint(first)
-    prefix = reading.label if single else "" if "subject" in first else f"{reading.label}#"
-    traces = list(_traces(rows, prefix, reading))
-    if single and "id" not in reading.columns:
-        _check_one_recording(traces, reading)
+        # Equal ids of two files differ.
+        single = {"id", "subject"}.isdisjoint(first)
+        prefix = reading.label if single else "" if "subject" in first else f"{reading.label}#"
+        cut_off = reading.counts[TABLE_CUT_OFF] > already_cut_off and rows.last_id is not None
+        last = f"{prefix}{rows.last_id}" if cut_off else None
 
-    cut_off = reading.counts[TABLE_CUT_OFF] > already_cut_off and len(rows.owner) > 0
-    last = prefix + rows.owners[rows.owner[-1]][0] if cut_off else None
-    for trace in _checked(traces, column_of or {}, reading):
-        yield replace(trace, cut_off=True) if trace.name == last else trace
+        owners = _persons(list(rows.owners), reading)
+        parts = (list(_traces(part, owners, prefix)) for part in rows.parts())
+        for trace in _checked(parts, column_of or {}, reading, single=single):
+            yield replace(trace, cut_off=True) if trace.name == last else trace
 
 
-def _rows_of(chunk: pd.DataFrame, values: Floats, reading: Reading) -> _Rows:
-    """Name the owners in a part of a table; rows without an id are left out."""
+def _rows_of(
+    chunk: pd.DataFrame, values: Floats, reading: Reading
+) -> tuple[Ints, Sequence[Owner], Floats]:
+    """Find the owners of rows, and list them all; rows without an id are left out."""
     subject = np.full(len(chunk), -1)
     subjects: list[str | None] = []
     if "subject" in chunk:
@@ -127,7 +206,7 @@ def _rows_of(chunk: pd.DataFrame, values: Floats, reading: Reading) -> _Rows:
         (str(traces[i]), subjects[j - 1] if j else None)
         for i, j in zip(trace.tolist(), subject.tolist(), strict=True)
     ]
-    return _Rows(owner.astype(np.int32), owners, values)
+    return owner, owners, values
 
 
 def _valid(chunk: pd.DataFrame, reading: Reading) -> Bools:
@@ -166,59 +245,18 @@ def _with_part(chunk: pd.DataFrame) -> pd.Series:
     return pd.Series(trace + "/" + part)
 
 
-def _joined(parts: list[_Rows]) -> _Rows:
-    """Put rows one behind the other; empties the list, for the memory."""
-    first = np.cumsum([0, *(len(rows.owners) for rows in parts)]).tolist()
-    owner = np.concatenate([rows.owner + start for rows, start in zip(parts, first, strict=False)])
-    owners = [pair for rows in parts for pair in rows.owners]
+class _Owners(NamedTuple):
+    """Whose traces the rows of a table are."""
 
-    values = np.empty((len(parts[0].values), len(owner)))
-    end = len(owner)
-    while parts:
-        part = parts.pop().values
-        values[:, end - part.shape[1] : end] = part
-        end -= part.shape[1]
-    return _Rows(owner, owners, values)
+    spellings: Mapping[str | None, Sequence[str]]  # of each person
+    number: Ints  # of the trace of each owner
+    names: Sequence[Owner]  # of each trace
 
 
-def _traces(rows: _Rows, prefix: str, reading: Reading) -> Iterator[Trace]:
-    """Sort rows by their traces, and yield these; rows that are marked leave their times."""
-    spellings, numbers_of_owners, names = _persons(rows, reading)
-
-    # Codes of few bytes are sorted much faster.
-    code = np.array(numbers_of_owners, np.min_scalar_type(len(names)))[rows.owner]
-    values = rows.values
-    if len(values) > 3:
-        order = np.lexsort((values[3], code))
-        values = values[:3]
-    else:
-        order = np.argsort(code, kind="stable")
-    for column in values:  # one after the other, for the memory
-        column[:] = column[order]
-    del order
-
-    any_marked = bool((values[0] == _MARKED).any())
-    ends = np.cumsum(np.bincount(code)).tolist()
-    for (name, key), start, end in zip(names, [0, *ends], ends, strict=False):
-        lat, lon, time = values[:, start:end]
-        without_fix: tuple[float, ...] = ()
-        if any_marked:
-            valid = lat != _MARKED
-            without_fix = tuple(time[~valid].tolist())
-            lat, lon, time = lat[valid], lon[valid], time[valid]
-        if len(lat):
-            spelled_as = tuple(spellings[key])
-            subject = spelled(spelled_as[0]) if spelled_as else None
-            name = prefix + name
-            yield Trace(name, subject, lat, lon, time, spelled_as, without_fix=without_fix)
-
-
-def _persons(
-    rows: _Rows, reading: Reading
-) -> tuple[Mapping[str | None, list[str]], list[int], list[tuple[str, str | None]]]:
-    """Find the spellings of each person, and number the traces: of each owner, and their names."""
-    written = dict.fromkeys(subject for _, subject in rows.owners)
-    keys = {name: name and key_of(name, exact=reading.subjects_exact) for name in written}
+def _persons(written: Sequence[Owner], reading: Reading) -> _Owners:
+    """Find the spellings of each person, and number the traces."""
+    subjects = dict.fromkeys(subject for _, subject in written)
+    keys = {name: name and key_of(name, exact=reading.subjects_exact) for name in subjects}
     spellings: defaultdict[str | None, list[str]] = defaultdict(list)
     for name, key in keys.items():
         if name is not None:
@@ -226,16 +264,44 @@ def _persons(
 
     # Rows without a subject are of the subject of their id, if it has but one.
     only: dict[str, str | None] = {}
-    for name, subject in rows.owners if None in keys else ():
+    for name, subject in written if None in keys else ():
         if (key := keys[subject]) is not None:
             only[name] = key if only.get(name, key) == key else None
 
-    number: dict[tuple[str, str | None], int] = {}
-    numbers_of_owners = [
+    number: dict[Owner, int] = {}
+    numbers = [
         number.setdefault((name, keys[subject] or only.get(name)), len(number))
-        for name, subject in rows.owners
+        for name, subject in written
     ]
-    return spellings, numbers_of_owners, list(number)
+    return _Owners(spellings, np.array(numbers, np.int64), list(number))
+
+
+def _traces(rows: Floats, owners: _Owners, prefix: str) -> Iterator[Trace]:
+    """Sort rows by their traces, and yield these; rows that are marked leave their times."""
+    number = owners.number[rows[-1].astype(np.int64)]
+
+    # Numbers of few bytes are sorted much faster.
+    code = number - number.min(initial=len(owners.names))
+    code = code.astype(np.min_scalar_type(code.max(initial=0)))
+    has_order = len(rows) > 4
+    order = np.lexsort((rows[3], code)) if has_order else np.argsort(code, kind="stable")
+    values = rows[:3, order]
+    number = number[order]
+
+    any_marked = bool((values[0] == _MARKED).any())
+    begins = np.flatnonzero(np.diff(number, prepend=-1)).tolist()
+    for start, end in zip(begins, [*begins[1:], len(number)], strict=False):
+        name, key = owners.names[number[start]]
+        lat, lon, time = values[:, start:end]
+        without_fix: tuple[float, ...] = ()
+        if any_marked:
+            valid = lat != _MARKED
+            without_fix = tuple(time[~valid].tolist())
+            lat, lon, time = lat[valid], lon[valid], time[valid]
+        if len(lat):
+            spelled_as = tuple(owners.spellings[key])
+            subject = spelled(spelled_as[0]) if spelled_as else None
+            yield Trace(prefix + name, subject, lat, lon, time, spelled_as, without_fix=without_fix)
 
 
 def _check_one_recording(traces: Sequence[Trace], reading: Reading) -> None:
@@ -251,24 +317,37 @@ def _check_one_recording(traces: Sequence[Trace], reading: Reading) -> None:
 
 
 def _checked(
-    traces: Sequence[Trace], column_of: Mapping[str, str], reading: Reading
-) -> list[Trace]:
+    parts: Iterable[Sequence[Trace]],
+    column_of: Mapping[str, str],
+    reading: Reading,
+    *,
+    single: bool,
+) -> Iterator[Trace]:
     """Leave out recordings of several people; refuse tables of these alone, or in no order."""
-    if "order" not in reading.columns and without_order(traces):
-        way_out = "say `columns` time=..., or order=... if a column numbers them"
-        problem = f"the points of {reading.what} lie in no order"
-        raise ColumnsUnclear(problem, way_out, ["time", "order"], reading.tables.columns)
-    said_one = reading.columns.get("id") == FILE
-    several = set() if said_one else {trace.name for trace in of_several(traces)}
-    if several:
-        owner = column_of.get("id") or column_of.get("subject") or "id"
-        apart = f"{number_of(len(several), 'recording')} of {reading.what}"
-        msg = f"{apart}, by the column {owner!r}, must be of several people: points of one time "
-        msg += "lie far apart, again and again"
+    owner = column_of.get("id") or column_of.get("subject") or "id"
+
+    def problem(recordings: int) -> str:
+        apart = f"{number_of(recordings, 'recording')} of {reading.what}"
+        points = "points of one time lie far apart, again and again"
+        return f"{apart}, by the column {owner!r}, must be of several people: {points}"
+
+    left_out = 0
+    for traces in parts:
+        if single and "id" not in reading.columns:
+            _check_one_recording(traces, reading)
+        if "order" not in reading.columns and without_order(traces):
+            way_out = "say `columns` time=..., or order=... if a column numbers them"
+            disorder = f"the points of {reading.what} lie in no order"
+            raise ColumnsUnclear(disorder, way_out, ["time", "order"], reading.tables.columns)
+
+        said_one = reading.columns.get("id") == FILE
+        several = set() if said_one else {trace.name for trace in of_several(traces)}
         if 2 * len(several) > len(traces):
             way_out = "name the column that tells recordings apart, `columns` id=..."
-            raise ColumnsUnclear(msg, way_out, ["id"], reading.tables.columns)
-        reading.counts[SEVERAL] += len(several)
-        reading.warn(SEVERAL, f"{msg}; they are left out", reading.what)
-        traces = [trace for trace in traces if trace.name not in several]
-    return list(traces)
+            raise ColumnsUnclear(problem(len(several)), way_out, ["id"], reading.tables.columns)
+        left_out += len(several)
+        yield from (trace for trace in traces if trace.name not in several)
+
+    if left_out:
+        reading.counts[SEVERAL] += left_out
+        reading.warn(SEVERAL, f"{problem(left_out)}; they are left out", reading.what)

@@ -38,7 +38,7 @@ def anonymize(folder: Path, **environment: str) -> str:
 
     The way with the fewest kernels: they are compiled here each time.
     """
-    way = ["--method", "mdav", "--refine", "none"]
+    way = ["--method", "md", "--refine", "none"]
     kept = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
     run = subprocess.run(
         [sys.executable, "-m", "trajanon", "anonymize", "-k", "3", *way],

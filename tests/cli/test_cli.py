@@ -27,7 +27,7 @@ def test_the_default_names_chain(run: Run, tmp_path: Path) -> None:
     assert anonymized.code == 0
     assert anonymized.out.startswith("Ready to publish")
     assert "each shared by at least 4 people, stand for" in anonymized.out
-    assert "anonymized.report.json is for you alone, not for publication." in anonymized.out
+    assert "Keep anonymized.report.json private: it says who is in which group." in anonymized.out
     assert "Next: trajanon check -k 4" in anonymized.out
 
     checked = run("check", "-k", 4)

@@ -2,11 +2,14 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
 from commands import Run, mode
+from failing_disk import failing_disk
 
 from trajanon.common import atomic_output
 from trajanon.common.atomic_output import check_outputs, replacing, replacing_folder
@@ -153,6 +156,34 @@ def test_if_the_second_of_two_cannot_be_moved_neither_is(tmp_path: Path, there: 
     assert not there or one.read_text() == "old"
 
 
+@pytest.mark.parametrize("before", [["old", "old"], [None, None], ["old", None], [None, "old"]])
+def test_whatever_change_the_disk_refuses_all_outputs_are_new_or_none(
+    tmp_path: Path, before: list[str | None]
+) -> None:
+    for number in count():
+        folder = tmp_path / f"{number}"
+        folder.mkdir()
+        outputs = [folder / "one.csv", folder / "two.json"]
+        for output, text in zip(outputs, before, strict=True):
+            if text is not None:
+                output.write_text(text)
+
+        problem = None
+        with failing_disk(folder, number) as disk:
+            try:
+                with replacing(*outputs) as drafts:
+                    for draft in drafts:
+                        draft.write_text("new")
+            except FileProblem as error:
+                problem = error
+
+        now = [output.read_text() if output.exists() else None for output in outputs]
+        assert now == (before if problem else ["new", "new"]), number
+        if not disk.refused:
+            break
+    assert number > 10  # changes were refused at all
+
+
 def test_a_pipe_or_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
     """As root, --out /dev/null would else become a file."""
     pipe = tmp_path / "pipe"
@@ -266,7 +297,10 @@ def test_without_locks_nobody_is_taken_for_dead(
     assert {path.name for path in states} == left
 
 
-def test_clean_keeps_what_is_at_work(run: Run, tmp_path: Path) -> None:
+def test_clean_keeps_what_is_at_work(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     killed(tmp_path)
     with replacing(tmp_path / "out.csv") as (draft,):
         answer = run("clean")

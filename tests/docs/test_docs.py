@@ -99,7 +99,8 @@ def test_every_public_name_is_in_the_reference(site: Path, module: str, page: st
     own = rf"({module}\.(\w+))\.\2"
     documented = [re.sub(own, r"\1", name) for name in documented]
     public = import_module(module)
-    # Errors and warnings have a page of their own.
+    # Errors and warnings have a page of their own; names are loaded when they are first used.
+    assert all(getattr(public, name) for name in public.__all__)
     trees = (trajanon.TrajanonError, trajanon.TrajanonWarning)
     names = set(public.__all__) - {kind.__name__ for tree in trees for kind in kinds_of(tree)}
     assert sorted(documented) == sorted(f"{module}.{name}" for name in names)
@@ -215,3 +216,16 @@ def test_every_link_in_the_repository_leads_to_a_place() -> None:
                 dead.append((path.name, link))
     assert sum(map(len, names.values())) > 100
     assert dead == []
+
+
+def test_figures_that_commands_print_stand_on_their_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    check = import_module("figures_check")
+
+    for chain in check.chains():
+        for figure in chain["figure"]:
+            assert len(check.quoted(figure)) == len(figure["values"])
+    # 548 is what 547.6 rounds to, and no number that is 8 % away.
+    assert not check.differs("548", 547.6, 0.0)
+    assert check.differs("1,548", 1_430.0, 0.08)
+    assert check.value_at({"attacks": [{"found": 0.22}]}, "attacks.0.found %") == 22.0

@@ -117,7 +117,7 @@ def test_the_publishers_words_fill_what_is_written(run: Run, here: Path) -> None
     assert not (here / "evaluation.record.html").exists()
     answer = run("evaluate", "--publisher", "publisher.toml")
     assert answer.code == 0
-    assert "evaluation.record.html, for you alone, and" in answer.out
+    assert "evaluation.record.html: keep these private. Publish" in answer.out
     assert answer.out.splitlines()[:-1] == without.out.splitlines()[:-1]
     record = (here / "evaluation.record.html").read_text("utf-8")
     assert mode(here / "evaluation.record.html") == 0o600

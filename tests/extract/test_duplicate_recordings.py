@@ -13,7 +13,7 @@ from real_data import REAL, needs_real_data
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.hashing import least_hashes
 from trajanon.extract import Rules, cut, extract, traces
-from trajanon.extract.duplicate_recordings import WIDE, Places, at_two_places
+from trajanon.extract.duplicate_recordings import WIDE, Places
 from trajanon.extract.persons import Recordings
 from trajanon.extract.points import batch
 from trajanon.extract.trace import Trace
@@ -235,10 +235,10 @@ def test_no_account_beside_a_name_is_one_person_but_copies_are_known() -> None:
 def test_one_name_at_two_places_at_one_time_is_said() -> None:
     car = [replace(ride(seed), subject="car", time=ride(0).time) for seed in range(2)]
     car[1] = replace(car[1], lat=car[1].lat + 0.1)
-    assert at_two_places(remembered([*car, ride(3)]).all()).tolist() == []
+    assert remembered([*car, ride(3)]).at_two_places().tolist() == []
     places, points = Places(), batch([*car, ride(3)])
     places.add(points, points, np.array([4, 4, 5]))
-    assert at_two_places(places.all()).tolist() == [4]
+    assert places.at_two_places().tolist() == [4]
 
 
 rides = st.lists(

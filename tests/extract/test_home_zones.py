@@ -10,7 +10,7 @@ from tracks import GEOD, START, line, points
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
-from trajanon.extract.home_zones import RADIUS, Radius, Zones, radius_of, zones_of
+from trajanon.extract.home_zones import RADIUS, Radius, radius_of, zone_centres
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
@@ -51,30 +51,26 @@ def test_whoever_knows_a_circle_does_not_know_its_place() -> None:
     home = star(1)
     near = 0
     for number in range(1_000):
-        zones = zones_of(home, RULES, RADIUS, NOWHERE, number.to_bytes(16, "little"))
-        near += metres_from(START, zones.lat, zones.lon).min() < 50.0
+        centres = zone_centres(home, RULES, RADIUS, NOWHERE, number.to_bytes(16, "little"))
+        near += metres_from(START, *centres.T).min() < 50.0
     assert 10 <= near <= 50  # 28 are expected; five of a hundred people would be 50
 
 
 def test_a_key_draws_the_same_circle_again_and_another_key_another() -> None:
-    first = zones_of(star(4), RULES, RADIUS, NOWHERE, bytes(range(32)))
-    again = zones_of(star(8), RULES, RADIUS, NOWHERE, bytes(range(32)))
-    other = zones_of(star(4), RULES, RADIUS, NOWHERE, bytes(range(1, 33)))
-    assert first.lat[0] == again.lat[0]
-    assert abs(first.lat[0] - other.lat[0]) > 1e-6
+    first = zone_centres(star(4), RULES, RADIUS, NOWHERE, bytes(range(32)))
+    again = zone_centres(star(8), RULES, RADIUS, NOWHERE, bytes(range(32)))
+    other = zone_centres(star(4), RULES, RADIUS, NOWHERE, bytes(range(1, 33)))
+    assert first[0, 0] == again[0, 0]
+    assert abs(first[0, 0] - other[0, 0]) > 1e-6
 
 
 def test_two_ends_of_one_home_share_the_way_to_their_centres() -> None:
     """Two ways drawn for one home would show more of it than one."""
     beside = GEOD.fwd(START[1], START[0], 45.0, 150.0)[1::-1]
     tracks = points(line([0.0, 5_000.0]), line([0.0, 5_000.0], start=beside, azimuth=270.0))
-    zones = zones_of(tracks, RULES, RADIUS, NOWHERE, bytes(range(32)))
-    near = metres_from(START, zones.lat, zones.lon) < 1_200.0
-    assert near.sum() == 2
-    (apart,) = metres_from(
-        (zones.lat[near][0], zones.lon[near][0]),
-        *(degrees[near][1:] for degrees in (zones.lat, zones.lon)),
-    )
+    centres = zone_centres(tracks, RULES, RADIUS, NOWHERE, bytes(range(32)))
+    first, second = centres[metres_from(START, *centres.T) < 1_200.0]
+    (apart,) = metres_from((first[0], first[1]), second[:1], second[1:])
     assert apart == pytest.approx(150.0, abs=0.5)
 
 
@@ -112,12 +108,12 @@ def test_a_first_fix_that_lies_far_off_does_not_show_the_home() -> None:
 
 
 def test_a_way_through_a_circle_is_cut_even_if_no_point_lies_in_it() -> None:
-    """Points 3 km apart, and a circle between them: no line is drawn through it."""
-    tracks = points(line([0.0, 3_000.0, 4_500.0, 6_000.0]), line([1_500.0, 1_501.0], azimuth=90.0))
-    lon, lat, _ = GEOD.fwd(START[1], START[0], 90.0, 1_500.0)
-    zones = Zones(np.array([lat]), np.array([lon]), 600.0)
-    start = np.array([0, 1, 2])
-    assert zones.meet(tracks.lat, tracks.lon, start).tolist() == [True, False, False]
+    """Points 1.8 km apart, and a place to hide in the middle of two: no line leads through it."""
+    tracks = points(line([1_800.0 * number for number in range(6)]))
+    middle = np.array([GEOD.fwd(START[1], START[0], 90.0, 4_500.0)[1::-1]])
+    _, left, places = cut_places(tracks, RADIUS, middle, bytes(range(32)))
+    assert places == 3
+    assert left.pieces[1].tolist() == [2, 2]
 
 
 @given(st.floats(-180.0, 180.0), st.floats(-80.0, 80.0))

@@ -15,8 +15,8 @@ from osm_xml import OsmFile
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
-from trajanon.extract.earth.area import Box, Region
-from trajanon.extract.earth.osm_file import around, hidden
+from trajanon.extract.earth.area import Box, Region, around
+from trajanon.extract.earth.osm_file import hidden
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from recorded_trips import RULES, drives, east, found, there_and_back_again, tim
 from tracks import GEOD, START, distance
 
 from trajanon.extract.dropped import CUT_OFF, FOUND, GAP, LEFT_OUT
-from trajanon.extract.earth.area import Box, Region
-from trajanon.extract.earth.osm_file import around
+from trajanon.extract.earth.area import Box, Region, around
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
 

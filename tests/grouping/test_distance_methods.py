@@ -9,16 +9,19 @@ from problems import problem
 from real_data import CLASSIC, reference, toy
 
 import trajanon
-from trajanon._kernels.far_records import (
-    farthest,
-    farthest_pair,
-    nearest_of_other_subjects,
-    nearest_to_group,
-)
+from trajanon._kernels.far_records import farthest, farthest_pair, nearest_to_group
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.settings import MethodName
 from trajanon.grouping import loss
-from trajanon.grouping.methods.distance_methods import GAMMAS, cbfs, grown, md, mdav, v_mdav
+from trajanon.grouping.methods.distance_methods import (
+    GAMMAS,
+    Remaining,
+    cbfs,
+    grown,
+    md,
+    mdav,
+    v_mdav,
+)
 
 seeds = st.integers(0, 10**6)
 sizes = st.integers(2, 40)
@@ -176,11 +179,22 @@ def some_left(draw: st.DrawFn) -> Some:
     return records, np.flatnonzero(left), random
 
 
+def remaining(records: Floats, rows: Ints, subjects: Ints) -> Remaining:
+    """Records of which only those rows are left: others have left one by one."""
+    left = Remaining(problem(records, 2, subjects))
+    for record in np.setdiff1d(np.arange(len(records)), rows):
+        left.join(np.array([record]), 0)
+    return left
+
+
 @given(some_left())
 def test_the_farthest_is_the_first_of_equals(some: Some) -> None:
     records, rows, random = some
+    left = remaining(records, rows, np.arange(len(records)))
     for point in np.array([records[rows[0]], random.normal(size=records.shape[1])]):
-        assert farthest(records, rows, point) == naive.farthest(records, rows.tolist(), point)
+        expected = naive.farthest(records, rows.tolist(), point)
+        assert farthest(records, rows, point) == expected
+        assert left.farthest(point) == expected
 
 
 @given(some_left(), st.integers(1, 8), st.integers(1, 12))
@@ -191,9 +205,9 @@ def test_the_nearest_are_the_first_of_each_other_subject(
     subjects = random.integers(0, people, len(records))
     centre = int(random.choice(rows))
     expected = naive.nearest_of_other_subjects(records, rows.tolist(), subjects, centre, count)
-    near = np.empty(count, dtype=np.int64)
-    found = nearest_of_other_subjects(records, rows, subjects, centre, near, np.empty(count))
-    assert near[:found].tolist() == expected
+    assert remaining(records, rows, subjects).nearest_of_other_subjects(centre, count).tolist() == (
+        expected
+    )
 
 
 @given(some_left(), st.integers(1, 5))

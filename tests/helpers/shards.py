@@ -10,14 +10,13 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.progress import Progress
 from trajanon.files.release_formats import read_release
 from trajanon.files.trajectory_files import write_partition
+from trajanon.release.report import read_report
 from trajanon.shards import parts
 from trajanon.trajectories.trajectories import Trajectories
 
 POINTS = 4
-searched = parts._search
 
 
 def out_of(tmp_path: Path) -> Path:
@@ -91,31 +90,6 @@ def shards_of(rows: int) -> Iterator[None]:
         yield
 
 
-class Groups:
-    """The group of every row, as whoever searches a shard finds it."""
-
-    def __init__(self) -> None:
-        self.of: dict[int, int] = {}
-        self._count = 0
-
-    def search(self, table: parts.PartsTable, progress: Progress, rows: Ints) -> parts.ShardGroups:
-        """Note the groups."""
-        groups = searched(table, progress, rows)
-        assert not self.of.keys() & set(rows.tolist()), "a row came twice"
-        labels = groups.labels + self._count
-        self.of |= dict(zip(rows[~groups.left_out].tolist(), labels.tolist(), strict=True))
-        self._count += len(groups.widths.places)
-        return groups
-
-    @property
-    def labels(self) -> Ints:
-        """Group of each row, (n,)."""
-        return np.array([self.of[row] for row in range(len(self.of))])
-
-
-@contextmanager
-def groups_told() -> Iterator[Groups]:
-    """Listen to what is found in this process."""
-    groups = Groups()
-    with patch.object(parts, "_search", groups.search):
-        yield groups
+def labels_of(out: Path) -> Ints:
+    """The group of each row, (n,), -1 of those that were left out."""
+    return read_report(out).groups_of_all

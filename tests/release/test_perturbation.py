@@ -9,14 +9,18 @@ from hypothesis import strategies as st
 from trajanon.common.arrays import Floats, Ints
 from trajanon.grouping.k_promise import member_weights
 from trajanon.grouping.loss import group_means
+from trajanon.release import perturbation
 from trajanon.release.perturbation import (
     LEAST_METRES,
     GroupWidths,
     PublicWidths,
+    ToldApart,
     correlation,
     displacement_covariance,
     group_widths,
     largest_shares,
+    mu_of,
+    odds_of,
     perturbed,
     perturbed_times,
     public_width,
@@ -163,6 +167,32 @@ def test_widths_are_root_mean_squares_of_people_about_their_mean() -> None:
         assert widths[group] == pytest.approx(np.sqrt(np.mean(of_people)))
 
 
+def test_widths_do_not_depend_on_how_many_are_summed_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    points = town(6)
+    labels = np.arange(9) % 3
+    given = (points, means_of(points, labels), labels, member_weights(labels, None))
+    widths = group_widths(*given)
+
+    monkeypatch.setattr(perturbation, "_TRAJECTORIES_PER_SUM", 2)
+    assert group_widths(*given) == pytest.approx(widths)
+
+
+def test_how_well_a_way_is_told_from_another_is_their_distance_in_widths() -> None:
+    assert mu_of(np.array([[3.0, 4.0]]), 2.5) == pytest.approx(2.0, rel=1e-3)
+    shift = np.array([[30.0, 0.0], [60.0, -10.0], [0.0, 5.0]])
+    exact = np.einsum("ij,ik,kj->", shift, np.linalg.inv(correlation(3)), shift)
+    assert mu_of(shift, 120.0) == pytest.approx(np.sqrt(exact) / 120.0)
+
+    assert odds_of(0.0) == 0.5
+    assert odds_of(2.0) == pytest.approx(0.841345, abs=1e-6)
+
+    aside = ToldApart.of(8, 120.0)
+    east = np.array([[0.0, 100.0]] * 8)
+    assert aside == (100.0, mu_of(east, 120.0), odds_of(mu_of(east, 120.0)))
+
+
 CLOCK = Clock("of-day", "Europe/Madrid", 300)
 
 
@@ -195,3 +225,33 @@ def test_widths_of_times_are_of_departures_and_of_what_comes_after() -> None:
     assert departures.tolist() == [300.0]
     assert elapsed[0] == pytest.approx(np.sqrt((60.0**2) / 3.0))
     assert PublicWidths.of(GroupWidths(np.array([500.0]), departures, elapsed)) == (500, 300, 180)
+
+
+def test_widths_of_times_are_those_of_people() -> None:
+    """The first two trips are one person's, and count together as much as the third."""
+    seconds = np.array([[0.0, 60.0, 90.0], [0.0, 60.0, 90.0], [600.0, 720.0, 900.0]])
+    labels = np.zeros(3, dtype=np.int64)
+    departures, elapsed = widths_of_times(seconds, labels, np.array([0.25, 0.25, 0.5]))
+    assert departures.tolist() == [300.0]
+    # From the departure on, each of the two is 0, 30 and 105 seconds from their mean.
+    assert elapsed[0] == pytest.approx(np.sqrt((30.0**2 + 105.0**2) / 3.0))
+
+
+def test_departures_stay_within_the_day_and_the_way_takes_as_long() -> None:
+    edges = np.repeat([BEGINS, BEGINS + DAY], 20)
+    seconds = edges[:, None] + np.array([0.0, 300.0, 600.0])
+    points = town(9, groups=40, size=1, m=3)
+    labels = np.arange(40)
+    widths = PublicWidths(WIDTH, 1_800.0, 30.0)
+    times = perturbed_times(points, seconds, labels, CLOCK, KEY, widths)
+
+    departs = times[:, 0]
+    assert {departs.min(), departs.max()} == {BEGINS, BEGINS + DAY}
+    assert 5 < np.isin(departs, edges).sum() < 35  # about half would leave the day
+    right = np.array(
+        [
+            naive.times(points[[row]], seconds[[row]], [row], KEY, widths[1:])
+            for row in range(len(seconds))
+        ]
+    )
+    assert np.abs(np.diff(times, axis=1) - np.diff(right, axis=1)).max() <= CLOCK.step

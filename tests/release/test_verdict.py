@@ -21,7 +21,6 @@ import trajanon
 from trajanon import write_trajectories
 from trajanon.common.command_lines import Options, command_line
 from trajanon.release.findings import Remedy
-from trajanon.release.left_out import source_of
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import InLedger, checked, json_ready
 from trajanon.release.verdict import (
@@ -36,6 +35,7 @@ from trajanon.release.verdict import (
     WIDE,
     verdict,
 )
+from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.trajectories import HOPS, Trajectories
 
 
@@ -190,14 +190,14 @@ def test_the_columns_that_may_name_people_are_in_the_remedy() -> None:
     assert "At least 2 different recordings stand behind each." in sheet
     odd: Any
     for odd in (None, 7, [7, {"column": "a"}, {"column": "a", "values": "b"}], {"column": "a"}):
-        assert source_of({"possible_persons": odd}).possible_persons == []
+        assert Provenance.read({"possible_persons": odd}).source.possible_persons == []
 
 
 def test_the_source_says_what_is_not_in_the_release() -> None:
     became = {"read": 40, "with a trajectory": 37, "left out": {"too short": 3, "outside": 0}}
     counts = {"trips found": 1_041, "trips too short": 3, "trips with a gap": 0}
     counts |= {"points read": 9_000, "points used": 8_800, "stray points": 200}
-    source = source_of({"recordings": became, "counts": counts})
+    source = Provenance.read({"recordings": became, "counts": counts}).source
     in_ledger = InLedger(already_released=2, rows=[])
     report = structs.replace(reported(n=1_036), source=source, ledger=in_ledger)
     assert left_out(report) == (
@@ -205,7 +205,7 @@ def test_the_source_says_what_is_not_in_the_release() -> None:
         "too short 3, trips released before 2, stray points 200."
     )
     for odd in (7, None, {"read": "many", "left out": {"too short": -1}}, {"left out": 7}):
-        found = source_of({"counts": odd, "recordings": odd, "run": odd})
+        found = Provenance.read({"counts": odd, "recordings": odd, "run": odd}).source
         assert found.recordings is None
         assert found.left_out == found.trips == found.points == {}
 

@@ -1,10 +1,16 @@
 """Clusters: the same result as without one, whatever becomes of the workers."""
 
 import os
+import re
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import dask.config
@@ -14,7 +20,16 @@ from distributed import Client, LocalCluster
 from distributed.utils import get_mp_context
 from naive_sliding import town
 from object_store import ObjectStore, contents, download, upload
-from shards import hours, released, released_with_times, shards_of, walks, write_folder, write_parts
+from shards import (
+    hours,
+    labels_of,
+    released,
+    released_with_times,
+    shards_of,
+    walks,
+    write_folder,
+    write_parts,
+)
 
 from trajanon.common import workers
 from trajanon.common.errors import BadInput, FileProblem, ServerProblem
@@ -76,6 +91,59 @@ def test_a_cluster_gives_what_one_process_does(tmp_path: Path, client: Client) -
         del report["stages"]
     assert alone == together
     assert ("Grouping shards", 5, 5) in told
+
+
+@pytest.mark.parametrize("step", ["Writing shards", "Grouping shards", "Writing lines"])
+def test_what_a_killed_worker_did_another_does(tmp_path: Path, client: Client, step: str) -> None:
+    source = write_parts(tmp_path / "trips", hours(walks(150)), 40)
+    killed: list[int] = []
+
+    def kill(task: str, done: float, total: float | None, note: str = "") -> None:
+        if task == step and done == 1 and not killed:
+            killed.extend(client.run(os.getpid).values())
+            os.kill(killed[0], signal.SIGKILL)
+
+    releases = []
+    for name, team, progress in (("alone", None, silent), ("killed", client, kill)):
+        how: dict[str, Any] = {"client": team, "progress": progress, "key": bytes(range(32))}
+        with shards_of(50):
+            anonymize_parts(str(source), str(tmp_path / name), 3, effort="fast", **how)
+        releases.append((released(tmp_path / name), labels_of(tmp_path / name).tolist()))
+    assert killed
+    assert releases[0] == releases[1]
+
+
+def test_tasks_have_names_on_the_dashboard(client: Client) -> None:
+    seen = set[str]()
+
+    def look(task: str, done: float, total: float | None, note: str = "") -> None:
+        keys = client.run_on_scheduler(lambda dask_scheduler: [*dask_scheduler.task_prefixes])
+        seen.update(keys)
+
+    each_done(client, look, "Trying", partial(pow, 2), [1, 2, 3])
+    assert "pow" in seen
+
+
+def test_without_workers_a_run_waits_and_ends(caplog: pytest.LogCaptureFixture) -> None:
+    """After the time that Dask's setting says."""
+    impatient = {"distributed.scheduler.no-workers-timeout": "1s"}
+    with (
+        # A worker of another process reaches no scheduler whose address is inproc://.
+        LocalCluster(
+            n_workers=0, dashboard_address="127.0.0.1:0", processes=False, protocol="tcp://"
+        ) as cluster,
+        Client(cluster.scheduler_address) as client,
+        dask.config.set(impatient),
+    ):
+        address = cluster.scheduler_address
+        given = ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
+        dask_worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, *given]
+        with subprocess.Popen(dask_worker, stderr=subprocess.DEVNULL) as worker:
+            client.wait_for_workers(1, timeout=60)
+            Timer(0.5, worker.kill).start()
+            with pytest.raises(ServerProblem, match="there were no workers for 1 s: start some"):
+                each_done(client, silent, "Waiting", time.sleep, [60])
+    assert any("no workers: waiting" in message for message in caplog.messages)
 
 
 def lack(_: int) -> None:
@@ -215,7 +283,7 @@ def test_the_command_line_takes_a_cluster(run: Run, client: Client) -> None:
     given = ("anonymize", "trajectories", "-k", "3", "--effort", "fast")
     answer = run(*given, "--cluster", client.scheduler_info()["address"])
     assert answer.code == 0, answer
-    assert answer.err == ""
+    assert re.fullmatch(r"trajanon: Dask shows the work at http://.*/status\n", answer.err)
     assert Path("anonymized.parts.report.json").exists()
 
 
@@ -232,7 +300,7 @@ def test_a_worker_killed_in_each_step_changes_nothing(
         "effort": "fast",
         "key": bytes(range(32)),
     }
-    steps, found, reports = ["Reading parts", "Grouping shards"], [], []
+    steps, found, reports = ["Reading parts", "Writing shards"], [], []
 
     def once_in_each_step(step: str, method: str) -> bool:
         return step in steps and step not in store.killed and method == "GET"
@@ -260,7 +328,7 @@ def test_a_task_that_kills_its_workers_leaves_nothing(
 ) -> None:
     source = upload(write_folder(tmp_path / "trips", walks(60)), f"{bucket}/trips")
     before = contents(bucket)
-    store.watch(lambda step, method: step == "Grouping shards" and method == "GET")
+    store.watch(lambda step, method: step == "Writing shards" and method == "GET")
     with shards_of(30), pytest.raises(ServerProblem, match=r"the cluster failed: .*memory"):
         anonymize_parts(
             source, f"{bucket}/out", 3, client=client, effort="fast", progress=store.progress

@@ -15,22 +15,25 @@ from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.remote_folder import Folder
 from trajanon.files.parquet_parts import parquet_of
-from trajanon.files.trajectory_files import look_at_schema, read_owners, write_trajectories
+from trajanon.files.trajectory_files import look_at_schema, write_trajectories
 from trajanon.release.plan import Plan
-from trajanon.shards.parts import NOT_READ, PartsTable
+from trajanon.shards.parts_table import PartsTable
+from trajanon.shards.people_of_parts import PeopleOfRows
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 
 def surveyed(folder: Path) -> PartsTable:
     with parquet_of(Folder(str(folder)), look_at_schema) as file:
         plan = Plan.of(2, {"align": False})
-    subject, _, provenance = read_owners(folder)
-    return PartsTable(Folder(str(folder)), file, 2, plan, NOT_READ, subject, provenance)
+    return PartsTable(Folder(str(folder)), file, plan)
 
 
 def all_of(table: PartsTable) -> Floats:
-    read = (table.read(f"{table.folder}/{name}", rows, tracks=False) for name, rows in table.parts)
-    return np.concatenate([some.points for some in read])
+    return np.concatenate([table.read(part).points for part in table.parts])
+
+
+def whose(table: PartsTable) -> PeopleOfRows:
+    return table.people(table.parts[0])
 
 
 GEO = {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": {}}}
@@ -52,9 +55,9 @@ def write_tables(folder: Path, *tables: pa.Table) -> Path:
 def test_parts_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
     points = walks(100)
     parts = surveyed(write_folder(tmp_path / "trips", points, rows=30))
-    assert [rows[0] for _, rows in parts.parts] == [0, 30, 60, 90]
+    assert [part.first for part in parts.parts] == [0, 30, 60, 90]
     assert (all_of(parts) == points).all()
-    assert parts.subject is None
+    assert not parts.knows_people
 
 
 def test_a_part_without_rows_is_passed_over(tmp_path: Path) -> None:
@@ -91,6 +94,32 @@ def test_a_part_damaged_within_is_named_when_it_is_read(tmp_path: Path) -> None:
         all_of(surveyed(folder))
 
 
+def test_a_part_with_another_type_is_named_with_its_column(tmp_path: Path) -> None:
+    names = pa.table(as_columns(walks(2)) | {"subject": ["ann", "bob"]})
+    numbers = pa.table(as_columns(walks(2)) | {"subject": [1, 2]})
+    nobody = pa.table(as_columns(walks(2)) | {"subject": pa.array([None, None], pa.null())})
+    says = r"b\.parquet is not like a\.parquet: its column subject holds int64, and theirs string"
+    with pytest.raises(BadInput, match=says):
+        surveyed(write_tables(tmp_path / "trips", names, numbers))
+    assert surveyed(write_tables(tmp_path / "alike", names, nobody)).knows_people
+
+
+def test_flipped_bytes_are_found(tmp_path: Path) -> None:
+    """Also where they leave numbers that could be places: pages have checksums."""
+    folder = write_folder(tmp_path / "trips", walks(90), rows=30)
+    path = folder / "part-00001.parquet"
+    with pq.ParquetFile(path) as file:
+        names = file.schema_arrow.names
+        column = file.metadata.row_group(0).column(names.index("geometry"))
+        begin = column.dictionary_page_offset or column.data_page_offset
+        place = begin + column.total_compressed_size - 20
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(FileProblem, match=r"cannot read .*part-00001\.parquet as Parquet.*CRC"):
+        all_of(surveyed(folder))
+
+
 def other_parts() -> dict[str, tuple[Trajectories, str]]:
     points = walks(20)
     some = np.arange(20)
@@ -123,9 +152,9 @@ def test_what_is_no_table_of_trajectories_is_refused(tmp_path: Path) -> None:
         surveyed(folder)
     table = pa.table(as_columns(walks(1)) | {"subject": [[1]]})
     folder = write_tables(tmp_path / "trips", table)
-    says = r"'subject' of .*trips holds list.*, and not one value a row; leave it out"
+    says = r"'subject' of .*a\.parquet holds list.*, and not one value a row; leave it out"
     with pytest.raises(BadInput, match=says):
-        all_of(surveyed(folder))
+        whose(surveyed(folder))
 
 
 @pytest.mark.parametrize(
@@ -183,7 +212,7 @@ def test_names_that_are_no_text_are_refused(tmp_path: Path) -> None:
     table = pa.table(as_columns(walks(2)) | {"subject": subject})
     folder = write_tables(tmp_path / "trips", table)
     with pytest.raises(FileProblem, match=r"cannot read .*a\.parquet .* not UTF-8: write it anew"):
-        surveyed(folder)
+        whose(surveyed(folder))
 
 
 def write_lines_of(folder: Path, line: object, **about: object) -> None:

@@ -1,5 +1,6 @@
 """A run out of memory that is stopped: one sentence, and nothing stays of it."""
 
+import logging
 import os
 import signal
 from functools import partial
@@ -13,7 +14,7 @@ from shards import released, walks, write_folder
 from trajanon.common.errors import ServerProblem
 from trajanon.common.progress import silent
 from trajanon.common.workers import connected, each_done
-from trajanon.shards import parts
+from trajanon.shards import parts, sharded_run
 
 
 def interrupt_oneself(_: int) -> int:
@@ -35,8 +36,9 @@ def refuse(_: int) -> None:
 
 
 def test_workers_leave_ctrl_c_and_words_to_the_one_who_started_them(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO)  # how long the new worker takes to start is another matter
     with connected("local:1") as client:
         each = partial(each_done, client, silent)
         (first,) = each("Asking", interrupt_oneself, [1])
@@ -59,7 +61,7 @@ def test_workers_that_cannot_be_started_are_one_sentence(monkeypatch: pytest.Mon
         connected("local:2").__enter__()
 
 
-@pytest.mark.parametrize("step", ["_look", "_search", "write_released"])
+@pytest.mark.parametrize("step", ["read_part", "search_shard", "write_release"])
 def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
@@ -70,7 +72,7 @@ def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, s
     before = released(Path("anonymized"))
     there = sorted(path.name for path in Path().iterdir())
     monkeypatch.setattr(parts, "shards_for", lambda *_: 3)
-    monkeypatch.setattr(parts, step, interrupted)
+    monkeypatch.setattr(sharded_run, step, interrupted)
     answer = run(*given)
     assert answer.code == 130
     assert answer.out == ""

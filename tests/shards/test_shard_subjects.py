@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shards import groups_told, shards_of, walks
+from shards import labels_of, shards_of, walks
 
 from trajanon.common.arrays import dense
 from trajanon.common.errors import TooFewSubjects
-from trajanon.files.trajectory_files import read_owners, read_trajectories, write_trajectories
+from trajanon.files.trajectory_files import read_subjects, read_trajectories, write_trajectories
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.shards.parts import anonymize_parts
 from trajanon.trajectories.trajectories import Trajectories
@@ -46,7 +46,7 @@ def write_rows(
 
 def whose(folder: Path) -> list[int]:
     """The subject of each row, numbered in the order of their first rows."""
-    subject = read_owners(folder)[0]
+    subject = read_subjects(folder)[0]
     assert subject is not None
     return [int(number) for number in dense(subject)]
 
@@ -109,10 +109,10 @@ def test_k_people_stand_behind_a_line_however_rows_were_parted(tmp_path: Path) -
     ]
     kinds = {"subject": pa.int64(), "trace": pa.int64()}
     folder = write_rows(tmp_path / "trips", rows, [n // 2, n // 2], **kinds)
-    with shards_of(60), groups_told() as groups:
+    with shards_of(60):
         report = anonymize_parts(str(folder), str(tmp_path / "out"), 5, effort="fast")
     assert report["counted"] == "subjects"
-    assert subjects_per_group(groups.labels, person).min() >= 5
+    assert subjects_per_group(labels_of(tmp_path / "out"), person).min() >= 5
 
 
 @pytest.mark.parametrize("kind", ["names", "categories"])

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from naive_sliding import room, town, tracks_of
-from shards import groups_told, out_of, released, shards_of, write_parts
+from shards import labels_of, out_of, released, shards_of, write_parts
 
 import trajanon
 from trajanon.common import workers
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.grouping.k_promise import subjects_per_group
-from trajanon.release.report import line_keys
+from trajanon.release.report import line_keys, read_report
 from trajanon.shards.parts import anonymize_parts
 
 pytestmark = pytest.mark.usefixtures("few_moves")
@@ -43,12 +43,13 @@ def test_lines_are_means_of_windows_that_slid_on_their_runs(
     source, out = folder / "trips", folder / "out"
     write_parts(source, town(seed, n, people=people), 11)
     how: dict[str, Any] = {"refine": refine, "seed": seed}
-    with shards_of(shard), groups_told() as groups:
-        report = anonymize_parts(str(source), str(out), k, **how)
-    whole, labels = read_trajectories(source), groups.labels
+    with shards_of(shard):
+        anonymize_parts(str(source), str(out), k, **how)
+    report = read_report(out)
+    whole, labels = read_trajectories(source), labels_of(out)
     tracks, m = tracks_of(whole), whole.points.shape[1]
-    starts = np.array((report["alignment"] or {"starts": tracks.start})["starts"])
-    line, moved = np.array(report["line_keys"])[report["labels"]], starts - tracks.start
+    starts = tracks.start if report.alignment is None else np.array(report.alignment.starts)
+    line, moved = np.array(report.line_keys)[report.labels], starts - tracks.start
     assert room(tracks, m, starts)
     slid = whole.slid(starts)  # which refuses windows that share ground
     whose = np.arange(n) if whole.subject is None else whole.subject
@@ -62,8 +63,9 @@ def test_lines_are_means_of_windows_that_slid_on_their_runs(
         assert len(set(line[members].tolist())) == 1
         mean = slid.points[members].mean(axis=0)
         assert np.abs(place[int(line[members[0]])] - mean).max() < 0.51e-7
-    assert (report["alignment"] or {"slid": 0.0})["slid"] == pytest.approx((moved != 0).mean())
-    assert report["n"] == n
+    share = 0.0 if report.alignment is None else report.alignment.slid
+    assert share == pytest.approx((moved != 0).mean())
+    assert report.n == n
     assert trajanon.check(out, k).holds
 
 
@@ -76,12 +78,15 @@ def test_windows_slide_and_lose_less_however_they_are_worked_on(
     for cores in (1, 3):
         monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
         with shards_of(40):
-            report = anonymize_parts(str(source), str(out_of(tmp_path)), 3, key=bytes(range(32)))
-        found.append((released(out_of(tmp_path)), report["labels"], report["alignment"]))
+            anonymize_parts(str(source), str(out_of(tmp_path)), 3, key=bytes(range(32)))
+        report = read_report(out_of(tmp_path))
+        found.append((released(out_of(tmp_path)), report.labels, report.alignment))
     assert found[0] == found[1]
-    assert report["alignment"]["slid"] > 0.3
+    assert report.alignment is not None
+    assert report.alignment.slid is not None
+    assert report.alignment.slid > 0.3
     with shards_of(40):
         stays = anonymize_parts(str(source), str(out_of(tmp_path)), 3, align=False)
     assert stays["alignment"] is None
-    assert report["information_loss"] < stays["information_loss"]
-    assert report["displacement"]["mean"] < 0.9 * stays["displacement"]["mean"]
+    assert report.information_loss < stays["information_loss"]
+    assert report.displacement.mean < 0.9 * stays["displacement"]["mean"]

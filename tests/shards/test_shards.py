@@ -16,8 +16,8 @@ from large import search_as_if_large
 from naive_sliding import town
 from shards import (
     POINTS,
-    groups_told,
     hours,
+    labels_of,
     out_of,
     released,
     shards_of,
@@ -32,7 +32,9 @@ from trajanon.common.settings import ROWS, RowsName
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.loss import group_means, information_loss, sse, standardise
 from trajanon.release import release
-from trajanon.shards.parts import anonymize_parts, split
+from trajanon.release.report import read_report
+from trajanon.shards.halving import Rows, halved, shard_count, shards_of_rows
+from trajanon.shards.parts import anonymize_parts
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
@@ -69,9 +71,9 @@ def test_every_group_holds_k_and_every_row_is_released_once(
     subject = np.random.default_rng(seed).integers(0, people, n)
     subject[:k] = range(k)
     source = write_folder(folder / "trips", points, subject if counted else None)
-    with shards_of(rows), groups_told() as groups:
+    with shards_of(rows):
         report = anonymize_parts(str(source), str(folder / "out"), k, rows=way, effort="fast")
-    labels = groups.labels
+    labels = labels_of(folder / "out")
     assert len(labels) == n
     held = subjects_per_group(labels, subject if counted else np.arange(n))
     assert held.min() >= k
@@ -82,8 +84,7 @@ def test_every_group_holds_k_and_every_row_is_released_once(
     assert trajanon.check(folder / "out", k).holds
     sizes = np.bincount(labels)
     assert report["groups"] == len(sizes)
-    assert report["sizes"] == sizes.tolist()
-    assert report["labels"] == labels.tolist()
+    assert read_report(folder / "out").sizes == sizes.tolist()
     assert ("nothing is known of their subjects" in report["notice"]) is not counted
     # What is reported is what can be computed from all rows at once.
     records = standardise(records_of(points))
@@ -194,41 +195,52 @@ def test_a_shard_of_too_few_subjects_is_joined_with_its_neighbour(tmp_path: Path
     subject = np.arange(200)
     subject[:60] = 0
     source = write_folder(tmp_path / "trips", points, subject)
-    with shards_of(25), groups_told() as groups:
+    with shards_of(25):
         report = anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
     assert report["shards"] < 8
-    assert subjects_per_group(groups.labels, subject).min() >= 3
+    assert subjects_per_group(labels_of(out_of(tmp_path)), subject).min() >= 3
 
 
 def test_shards_may_be_large_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     search_as_if_large(monkeypatch)
     points, subject = walks(500), np.arange(500) // 3
     source = write_folder(tmp_path / "trips", points, subject)
-    with shards_of(100), groups_told() as groups:
+    with shards_of(100):
         report = anonymize_parts(str(source), str(out_of(tmp_path)), 3)
     assert report["shards"] == 5
-    assert subjects_per_group(groups.labels, subject).min() >= 3
+    assert subjects_per_group(labels_of(out_of(tmp_path)), subject).min() >= 3
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(4, 200), shards=st.integers(2, 9))
-def test_each_row_is_in_one_shard_with_its_run_and_k_subjects(
+def test_each_run_is_in_one_shard_with_k_subjects_also_those_that_are_not_sampled(
     seed: int, n: int, shards: int
 ) -> None:
     random = np.random.default_rng(seed)
-    places = random.normal(size=(n, 6)).astype(np.float32)
-    run, subject = random.integers(0, n, n), random.integers(0, 12, n)
-    k = min(3, len(np.unique(subject)))
-    rows = split(places, run, subject, k, shards)
-    assert np.sort(np.concatenate(rows)).tolist() == [*range(n)]
-    assert 1 <= len(rows) <= shards
-    assert all(len(np.unique(subject[some])) >= k for some in rows)
-    runs = [set(run[some].tolist()) for some in rows]
-    assert sum(map(len, runs)) == len(set(run.tolist()))
+    places = random.integers(0, 9, (n, 6)).astype(np.float32)
+    unit = random.integers(0, n, n)
+    rows = Rows(places[unit], unit, random.integers(0, 12, n).astype(np.uint64))
+    k = min(3, len(np.unique(rows.person)))
+    half = halved(rows.take(np.arange(n) % 2 == 0), k, shards)
+    shard = shards_of_rows(half, rows.places, rows.unit)
+    assert 1 <= shard_count(half) <= shards
+    assert shard.max() < shard_count(half)
+    if half is not None:
+        assert subjects_per_group(shard, dense(rows.person.astype(np.int64))).min() >= k
+        assert len(np.unique(shard)) == shard_count(half)
+    assert len(np.unique(np.column_stack([shard, unit]), axis=0)) == len(np.unique(unit))
 
 
 def test_shards_are_as_large_as_each_other() -> None:
     places = np.random.default_rng(0).normal(size=(5000, 6)).astype(np.float32)
+    numbers = np.arange(5000)
     for shards in (2, 3, 7, 10):
-        found = split(places, np.arange(5000), np.arange(5000), 5, shards)
-        assert len(found) == shards
-        assert np.ptp([len(some) for some in found]) < 10
+        for rows in (Rows(places, numbers, numbers.astype(np.uint64)), at_one_place(5000)):
+            half = halved(rows, 5, shards)
+            sizes = np.bincount(shards_of_rows(half, rows.places, rows.unit))
+            assert len(sizes) == shards
+            assert np.ptp(sizes) < 10
+
+
+def at_one_place(n: int) -> Rows:
+    numbers = np.arange(n)
+    return Rows(np.zeros((n, 6), dtype=np.float32), numbers, numbers.astype(np.uint64))

@@ -36,5 +36,6 @@ def test_a_full_disk_leaves_what_was_there(run: Run) -> None:
     before = released(Path("anonymized"))
     with shards_of(100), files_of_at_most(2000):
         answer = run(*given)
-    assert "trajanon: cannot use " in answer.sentence
+    assert "trajanon: cannot write " in answer.sentence
+    assert "File too large; make room" in answer.sentence
     assert released(Path("anonymized")) == before

@@ -17,7 +17,7 @@ from efforts import few_moves
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_sliding import town
-from shards import groups_told, hours, out_of, released_with_times, shards_of, walks, write_parts
+from shards import hours, labels_of, out_of, released_with_times, shards_of, walks, write_parts
 
 import trajanon
 from trajanon.common.arrays import Floats, dense
@@ -64,9 +64,9 @@ def test_every_group_bears_its_mean_times(
     source = write_parts(folder / "trips", trajectories, 70)
     asked: dict[str, Any] = {"times": times, "time_step": step, "minute_worth": worth}
     how: dict[str, Any] = {"rows": way, "effort": "fast", **asked}
-    with shards_of(rows), groups_told() as groups:
+    with shards_of(rows):
         report = anonymize_parts(str(source), str(folder / "out"), k, **how)
-    labels = dense(groups.labels)
+    labels = dense(labels_of(folder / "out"))
     assert len(labels) == n
     assert subjects_per_group(labels, subject).min() >= k
 

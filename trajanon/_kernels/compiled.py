@@ -7,9 +7,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from numba import njit
-from numba.core import event
-
 from trajanon._kernels import at_compilation
 
 _OPTIONS: dict[str, Any] = {
@@ -44,6 +41,9 @@ class Kernel:
     @cached_property
     def _called(self) -> Any:
         """The kernel as Python calls it."""
+        from numba import njit
+
+        _announce_compilations()
         _load_functions()
         try:
             compiled = njit(cache=True, **self._options)(self._function)
@@ -56,6 +56,8 @@ class Kernel:
     @cached_property
     def _inner(self) -> Any:
         """The kernel as kernels call it: without what Python needs, which takes a fifth longer."""
+        from numba import njit
+
         return njit(no_cpython_wrapper=True, **self._options)(self._function)
 
     @property
@@ -119,25 +121,27 @@ def forget_older(folder: str) -> None:
         return  # what cannot be written was not written by anybody here
 
 
-class Announcer(event.Listener):
-    """Tells what is compiled: a kernel, and within it those that it calls."""
+@cache
+def _announce_compilations() -> None:
+    """Tell listeners what is compiled: a kernel, and within it those that it calls."""
+    from numba.core import event
 
     depth = 0
 
-    def on_start(self, started: event.Event) -> None:
-        """Name a kernel."""
-        self.depth += 1
-        self._say(started.data["dispatcher"].__name__)
-
-    def on_end(self, _: event.Event) -> None:
-        """Say that all of them are done."""
-        self.depth -= 1
-        if self.depth == 0:
-            self._say("")
-
-    def _say(self, name: str) -> None:
+    def announce(name: str) -> None:
         for listener in at_compilation:
             listener(name, _Cache.kept)
 
+    class Announcer(event.Listener):
+        def on_start(self, started: event.Event) -> None:
+            nonlocal depth
+            depth += 1
+            announce(started.data["dispatcher"].__name__)
 
-event.register("numba:compile", Announcer())
+        def on_end(self, _: event.Event) -> None:
+            nonlocal depth
+            depth -= 1
+            if depth == 0:
+                announce("")
+
+    event.register("numba:compile", Announcer())

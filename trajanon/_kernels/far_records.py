@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from trajanon._kernels.common import insert_rising, squared_distance
+from trajanon._kernels.common import squared_distance
 from trajanon._kernels.compiled import bare
 
 
@@ -54,35 +54,6 @@ def farthest_pair(records, outer_first, radius, opposite, reach, labels):
             second = opposite[record]
             best = reach[record]
     return first, second
-
-
-@bare
-def nearest_of_other_subjects(records, remaining, subjects, centre, near, distance):
-    """Fill in the nearest of other subjects, one of each, the first of equals; return how many."""
-    count = near.shape[0]
-    filled = 0
-    for record in remaining:
-        if subjects[record] == subjects[centre]:
-            continue
-
-        away = squared_distance(records[record], records[centre])
-
-        if filled == count and away >= distance[count - 1]:
-            continue
-
-        # Where its subject stands already, else a new or the last place.
-        place = min(filled, count - 1)
-        for i in range(filled):
-            if subjects[near[i]] == subjects[record]:
-                place = i
-                break
-
-        if place == filled:
-            filled += 1
-        elif away >= distance[place]:
-            continue
-        insert_rising(distance, near, place, away, record)
-    return filled
 
 
 @bare

@@ -29,7 +29,7 @@ from trajanon.common.settings import (
 if TYPE_CHECKING:
     from distributed import Client
 
-    from trajanon.release.mending import Surroundings
+    from trajanon.release.plan import Surroundings
     from trajanon.release.snapping import RoadsToFollow
 
 
@@ -103,7 +103,7 @@ def anonymize(
     as_json: bool = False,
     **settings: Unpack[AnonymizeKeywords],
 ) -> None:
-    """Replace each trajectory by the centroid of a group of at least k."""
+    """Average trajectories in groups of at least k."""
     run = typed_options(anonymize, {**locals(), **settings})
 
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
@@ -159,7 +159,7 @@ def anonymize(
         return
     report = checked(account)
     show_release(report)
-    tell(f"{beside} is for you alone, not for publication.")
+    tell(f"Keep {beside} private: it says who is in which group.")
     if as_published:
         show_path(report)
         tell(f"Wrote {rows_of(report)} to {out}. trajanon microaggregate gives the same means.")

@@ -46,11 +46,11 @@ def check(
     certificate: Path | None = None,
     as_json: bool = False,
 ) -> None:
-    """Check a released file by itself: exit code 0 it holds, 1 not, 2 unreadable.
+    """Check that a released file keeps its promise.
 
-    By itself, a file shows that each trajectory occurs k times. The report beside it, if it is
-    there, counts, too. Whether k different people stand behind each is counted with
-    --trajectories.
+    Exit code 0: it does; 1: it does not; 2: it cannot be read. The file itself shows that each
+    trajectory occurs k times, and the report beside it is read, if there is one. Add
+    --trajectories to count the different people behind each.
     """
     others = {"trajectories": trajectories, "against": against, "certificate": certificate}
     if columns is not None:
@@ -145,7 +145,6 @@ def _of_release(
     from trajanon.release.release_check import report_of
     from trajanon.release.report import report_beside
     from trajanon.release.verdict import verdict
-    from trajanon.trajectories.subjects import Nameless
 
     if originals is None:
         found, counted = trajanon.check(released, k, against=against), ""
@@ -153,7 +152,7 @@ def _of_release(
         read = trajanon.read_trajectories(originals, subjects_exact=exact)
         found = trajanon.check(released, k, trajectories=read, against=against)
         counted = f"; {k} different subjects in each group"
-        nameless = Nameless.counted_in(read.provenance)
+        nameless = read.origin.source.unnamed
         if nameless.recordings:
             without = number_of(nameless.recordings, "recording")
             counted += f", where {without} without a name count as {nameless.subjects:,}"

@@ -49,9 +49,9 @@ def evaluate(
     subjects_exact: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Measure what a release protects and what it costs, and write a page for the holder.
+    """Measure what a release protects, and what it costs.
 
-    Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
+    Exit code 0: the promise holds; 1: it does not; 2: nothing could be evaluated.
     """
     from trajanon.cli.progress_bars import bars
     from trajanon.common.atomic_output import replacing
@@ -131,7 +131,7 @@ def _show(evaluation: "Evaluation", private: Sequence[Path], public: Sequence[Pa
     if evaluation.holdout is not None:
         tell(evaluation.holdout.beside)
     mine = _listed(private)
-    tell(f"Wrote {mine}, for you alone, and {_listed(public)}, to stand beside the release.")
+    tell(f"Wrote {mine}: keep these private. Publish {_listed(public)} beside the release.")
 
 
 def _roads_around(trajectories: "Trajectories", roads: Path, mode: str) -> "RoadsToFollow":

@@ -30,7 +30,7 @@ _RADIUS = 150.0  # metres that are cut out around sensitive places
         "Protection": "trim_ends hide_near",
         "Running": "jobs cluster partition out as_json",
     },
-    paths="Files and folders to read; without, the OSM server is asked. Of these kinds: GPX and "
+    paths="Files and folders to read; without any, OpenStreetMap's server is asked. It reads GPX, "
     "archives of it, the planet dump, tables, KML, TCX, FIT, NMEA, Google's location history, "
     "OwnTracks and other JSON, GeoLife, Porto, cabspotting, T-Drive, SimRa, OpenBikeSensor, "
     "MDS trips, MF-JSON, GeoPackage and others.",
@@ -65,7 +65,7 @@ def extract(
     as_json: bool = False,
     **settings: Unpack[ExtractKeywords],
 ) -> None:
-    """Turn GPS traces into whole trips, or windows, of 30 points each."""
+    """Turn GPS traces into trips, or windows, of 30 points."""
     run = typed_options(extract, {**locals(), **settings})
 
     from trajanon.cli.progress_bars import bars

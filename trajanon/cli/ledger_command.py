@@ -21,7 +21,7 @@ _SENSITIVE = "sensitive="  # before a column in --columns
     release="Number of the release to forget.",
 )
 def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bool = False) -> None:
-    """Look into the ledger of your releases, or mend it: show, verify or forget."""
+    """Show, verify or mend the ledger of your releases."""
     from trajanon.release.ledger import opened
 
     if action not in ("show", "verify", "forget"):
@@ -57,10 +57,14 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
 
 @options(folder="Folder with your outputs; folders inside it are not searched.")
 def clean(folder: Path = Path()) -> None:
-    """Remove drafts that killed runs left; they hold originals."""
-    from trajanon.common.atomic_output import remove_drafts
+    """Remove what killed runs left.
 
-    left = remove_drafts(folder)
+    Their drafts and scratch hold originals.
+    """
+    from trajanon.common.atomic_output import remove_drafts
+    from trajanon.shards.scratch import remove_scratch, scratch_root
+
+    left = remove_drafts(folder) | remove_scratch(scratch_root())
     for path, why in left.items():
         tell(f"Kept {path}: {why}" if why else f"Removed {path}")
     if not left:

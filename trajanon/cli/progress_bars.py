@@ -9,24 +9,30 @@ from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, Time
 from rich.progress import Progress as RichProgress
 
 from trajanon._kernels import at_compilation
-from trajanon.cli.messages import say_compiling, speaks_json, write_line
+from trajanon.cli.messages import say, say_compiling, speaks_json, write_line
 from trajanon.common.errors import printable
 from trajanon.common.progress import Progress
 
 _COMPILING = "Compiling kernels, once"
 _LONGEST_NAME = 80  # characters
 _SECONDS_BETWEEN_LINES = 0.2
+_SECONDS_BETWEEN_LOG_LINES = 60.0
 
 
 @contextmanager
 def bars() -> Iterator[Progress]:
-    """Show progress bars on standard error; nothing where that is no terminal."""
+    """Show progress bars on standard error; where that is no terminal, a line now and then."""
     if speaks_json():
         with _listening(lambda kernel, _: write_line({"compiling": kernel})):
             yield _json_lines()
         return
 
     console = Console(stderr=True)
+    if not console.is_terminal:
+        with _listening(lambda kernel, kept: say_compiling(kept) if kernel else None):
+            yield _log_lines()
+        return
+
     tasks: dict[str, TaskID] = {}
 
     with RichProgress(
@@ -39,7 +45,6 @@ def bars() -> Iterator[Progress]:
         TimeRemainingColumn(),
         console=console,
         transient=True,
-        disable=not console.is_terminal,
     ) as display:
 
         def move(task: str, done: float, total: float | None, note: str = "") -> None:
@@ -66,6 +71,22 @@ def _listening(listener: Callable[[str, bool], None]) -> Iterator[None]:
         yield
     finally:
         at_compilation.remove(listener)
+
+
+def _log_lines() -> Progress:
+    """Return a progress for a log: a line a minute at most, of work that takes longer."""
+    last_written = monotonic()
+
+    def write(task: str, done: float, total: float | None, note: str = "") -> None:
+        nonlocal last_written
+
+        now = monotonic()
+        if now - last_written >= _SECONDS_BETWEEN_LOG_LINES:
+            last_written = now
+            of_all = "" if total is None else f": {done:,.0f} of {total:,.0f}"
+            say(f"{printable(task, _LONGEST_NAME)}{of_all}{f', {note}' * bool(note)}")
+
+    return write
 
 
 def _json_lines() -> Progress:

@@ -33,9 +33,9 @@ def run(
         ),
     ],
 ) -> None:
-    """Run the commands of a file of settings, one after the other, until one fails.
+    """Run the commands of a file of settings, until one fails.
 
-    Such a file repeats a piece of work: extract, anonymize, check, evaluate, map.
+    The file repeats a piece of work: extract, anonymize, check, evaluate, map.
     """
     commands: Mapping[str, Any] = getattr(context.find_root().command, "commands", {})
     tables = _read(settings)
@@ -126,7 +126,7 @@ def _read(path: Path) -> dict[str, Table]:
 
 @options(folder="Where the results go.")
 def demo(folder: Path = Path("trajanon-demo")) -> None:
-    """Run the whole chain on the bundled synthetic sample, without network."""
+    """Run the whole chain on a bundled sample, without network."""
     from trajanon.common.atomic_output import make_folder
     from trajanon.data import sample
 

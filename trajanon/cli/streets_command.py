@@ -49,7 +49,10 @@ def streets(
     out: Path | None = None,
     as_json: bool = False,
 ) -> None:
-    """Count trips on streets, in cells or from zone to zone: from the release alone."""
+    """Count trips on streets, in cells, or between zones.
+
+    It reads the release and public data alone.
+    """
     from trajanon.street_counts.day_parts import ALL_DAY, day_parts
 
     _check_kind(roads, mode, od, cells, for_router)

@@ -58,7 +58,7 @@ def microaggregate(
     as_json: bool = False,
     **search: Any,
 ) -> None:
-    """Replace the rows of a table of numbers by the means of groups of at least k.
+    """Average the rows of a table in groups of at least k.
 
     Rows keep their order, and k counts for the microaggregated columns alone.
     """
@@ -155,7 +155,7 @@ def bound(
     seed: int = 0,
     as_json: bool = False,
 ) -> None:
-    """Prove how far the groups found can be from the best: a lower bound.
+    """Prove how little any groups of a table could lose.
 
     Minutes for a thousand rows up to k = 5, or k = 10 where they lie along a few axes; weaker for
     larger groups and tables.

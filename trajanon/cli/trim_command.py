@@ -30,7 +30,10 @@ def trim(
     out: Path = _TRIMMED,
     as_json: bool = False,
 ) -> None:
-    """Cut home, work and other ends from one person's tracks, before they are shared."""
+    """Cut home and work out of one person's tracks.
+
+    For a person who wants to share tracks. Other places where they begin, end or stay go, too.
+    """
     from dataclasses import asdict
 
     from trajanon.cli.progress_bars import bars

@@ -45,8 +45,8 @@ def drafting(place: Path) -> Iterator[Draft]:
     folder = place.with_name(f".{place.name}.{token}.draft")
     try:
         folder.mkdir(mode=0o700)
-        with _hold(folder) as lock:
-            mode = os.fstat(lock.fileno()).st_mode & 0o666
+        with _hold(folder) as file:
+            mode = os.fstat(file.fileno()).st_mode & 0o666
             yield Draft(folder / place.name, folder / BEFORE, mode)
     finally:
         if not (folder / BEFORE).exists():  # else this is the only copy of what was there
@@ -55,15 +55,16 @@ def drafting(place: Path) -> Iterator[Draft]:
 
 def _hold(folder: Path) -> IO[str]:
     """Lock a folder until the file given is closed, where its disk has locks."""
-    lock = (folder / "lock").open("w", encoding="utf-8")
+    file = (folder / "lock").open("w", encoding="utf-8")
     with suppress(OSError):
-        _lock(lock)
+        lock(file)
         # Renamed once it is locked, so that no other run takes us for dead.
         (folder / "lock").rename(folder / LOCK)
-    return lock
+    return file
 
 
-def _lock(file: IO[str]) -> None:
+def lock(file: IO[str]) -> None:
+    """Lock a file until it is closed; refused while another program holds it."""
     if fcntl is None:
         raise OSError
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -73,8 +74,8 @@ def remove_abandoned(folder: Path, place: Path) -> str:
     """Put back or remove what a killed run left of an output; return why it stays, or ""."""
     before = folder / BEFORE
     try:
-        with (folder / LOCK).open("r+", encoding="utf-8") as lock:
-            _lock(lock)
+        with (folder / LOCK).open("r+", encoding="utf-8") as file:
+            lock(file)
             if before.exists() and not place.exists():
                 before.replace(place)
                 message = f"{place} is put back: a run was killed meanwhile"
@@ -126,7 +127,9 @@ def _put_aside(place: Path, before: Path) -> Iterator[None]:
         elif not existed:
             place.unlink(missing_ok=True)
         raise
-    before.unlink(missing_ok=True)
+
+    with suppress(OSError):  # all outputs are in place: `trajanon clean` names what is left
+        before.unlink(missing_ok=True)
 
 
 def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:

@@ -1,7 +1,7 @@
 """A folder on any file system: local, on a network, or an object store."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from posixpath import basename
@@ -81,6 +81,11 @@ class Folder:
     def names(self) -> list[str]:
         """List the names of the files and folders in it, sorted."""
         return sorted(self.states())
+
+    def size(self, names: Iterable[str]) -> int:
+        """Sum up the bytes of files in it."""
+        with self.named():
+            return sum(self.system.sizes([f"{self.path}/{name}" for name in names]))
 
     def open(self, name: str) -> IO[bytes]:
         """Open a file in it for reading."""

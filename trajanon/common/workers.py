@@ -2,6 +2,7 @@
 
 import logging
 import os
+import secrets
 import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -11,7 +12,8 @@ from functools import partial
 from importlib import import_module
 from itertools import islice
 from threading import Event
-from typing import TYPE_CHECKING, TypeVar
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +22,12 @@ from trajanon.common.errors import BadInput, ServerProblem, TrajanonError
 from trajanon.common.progress import Progress
 
 if TYPE_CHECKING:
-    from distributed import Client, LocalCluster
+    from distributed import Client, Future, LocalCluster
 
 _SECONDS_BETWEEN_LOOKS = 0.1  # at how far the work is
+_SECONDS_BETWEEN_COUNTS = 1.0  # of the workers that are left
+_PATIENCE = "distributed.scheduler.no-workers-timeout"
+_PATIENT = "10m"  # if Dask's setting names no time
 _LOCAL = "local:"
 _ENVIRONMENT = "distributed.nanny.pre-spawn-environ"  # Dask's setting for that of workers
 _SECONDS_TO_WAIT = 10  # for a scheduler, or for workers to come back
@@ -34,6 +39,8 @@ _LOGGERS_OF_DASK = (
     "asyncio",
 )
 """Loggers that write to the screen by themselves, or for Dask."""
+
+_LOG = logging.getLogger(__name__)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -119,16 +126,21 @@ def each_done(
 def on_cluster(
     client: "Client", task: Callable[[Item], Result], items: Iterable[Item]
 ) -> Generator[Result, None, None]:
-    """Do tasks on workers, two ahead for each of their threads; yield results in order."""
+    """Do tasks on workers, two ahead for each of their threads; yield results in order.
+
+    Dask shows them by the name of the function.
+    """
     from distributed.scheduler import KilledWorker
 
     # Not pure: a file may have changed since it was read. The task goes to each worker once.
     held = client.submit(lambda: task, pure=False)
+    function = task.func if isinstance(task, partial) else task
+    name = getattr(function, "__name__", "task").replace("_", " ")
 
     def begin(item: Item) -> Callable[[], Result]:
-        done = client.submit(lambda task, item: task(item), held, item, pure=False)
-        result: Callable[[], Result] = done.result
-        return result
+        key = f"{name}-{secrets.token_hex(16)}"
+        done = client.submit(lambda task, item: task(item), held, item, key=key, pure=False)
+        return partial(_result, client, done)
 
     try:
         yield from results_in_order(begin, items, 2 * _threads(client))
@@ -140,6 +152,36 @@ def on_cluster(
             "runs, and that its workers have trajanon and the memory that was asked for, or lower "
             "`memory`, then begin again"
         ) from error
+
+
+def _result(client: "Client", done: "Future") -> Any:
+    """Wait for a result, as long as there are workers, or some may come back."""
+    import dask.config
+    from dask.utils import parse_timedelta
+    from distributed import wait as wait_for
+
+    patience = parse_timedelta(dask.config.get(_PATIENCE) or _PATIENT)
+    alone_since = None
+    while not done.done():
+        with suppress(TimeoutError):
+            wait_for(done, _SECONDS_BETWEEN_COUNTS)
+            break
+        if client.nthreads():
+            alone_since = None
+            continue
+
+        now = monotonic()
+        if alone_since is None:
+            alone_since = now
+            _LOG.warning(
+                "no workers: waiting %.0f s for some, as Dask's %s says", patience, _PATIENCE
+            )
+        if now - alone_since > patience:
+            raise ServerProblem(
+                f"there were no workers for {patience:.0f} s: start some with dask worker "
+                f"{client.scheduler_info()['address']}, and begin again"
+            )
+    return done.result()
 
 
 def _threads(client: "Client") -> int:
@@ -202,6 +244,7 @@ def connected(cluster: str) -> Iterator["Client"]:
                 "dask scheduler and dask worker run"
             ) from error
         _threads(client)  # there must be some
+        _LOG.info("Dask shows the work at %s", client.dashboard_link)
         yield client
 
 

@@ -34,7 +34,6 @@ from trajanon.release.report import Report, TimeWidths
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.street_counts.street_usefulness import compared_streets
-from trajanon.trajectories.subjects import Nameless
 from trajanon.trajectories.times import Clock, departure_days
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
@@ -150,7 +149,7 @@ def _measured(
     seen: Published, averaged: Trajectories, report: Report, known: "Known"
 ) -> Evaluation:
     """Measure what a release shows, and what it is good for, beside what was averaged."""
-    nameless = Nameless.counted_in(averaged.provenance)
+    nameless = averaged.origin.source.unnamed
     return Evaluation(
         file=None,
         date=date.today(),

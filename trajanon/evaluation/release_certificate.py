@@ -224,7 +224,7 @@ def _promise(evaluation: Evaluation) -> Entry:
         {
             "k": evaluation.k,
             "counts": evaluation.counted,
-            "to be said beside it": [*evaluation.verdict.sentences],
+            "conditions": [*evaluation.verdict.sentences],
         },
     )
 

@@ -56,7 +56,8 @@ def parquet(path: Path) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     with reading(path), opened_parquet(path) as stream:
-        file = pq.ParquetFile(stream, pre_buffer=False)  # or it keeps all that it has read
+        # With a buffer it would keep all that it has read.
+        file = pq.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
         refuse_doubles(file.schema_arrow, path)
         yield file
 

@@ -43,7 +43,9 @@ def column_of_points(points: Floats) -> Any:
     )
 
 
-def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, str]) -> None:
+def write_tables(
+    file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, str], *, checksums: bool = True
+) -> None:
     """Write tables with lines in binary columns, a row group for each, with metadata."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -54,7 +56,13 @@ def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, 
             if writer is None:
                 geo = json.dumps(_geo_of(table.schema))
                 schema = table.schema.with_metadata({"geo": geo, **metadata})
-                writer = pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False)
+                writer = pq.ParquetWriter(
+                    file,
+                    schema,
+                    compression="zstd",
+                    write_statistics=False,
+                    write_page_checksum=checksums,
+                )
                 closing.callback(writer.close)
 
             writer.write_table(table)
@@ -177,7 +185,8 @@ def write_released(file: IO[bytes], release: TrajectoryRows, first: int = 1) -> 
     if lines.times is not None:
         n, m = lines.times.shape
         columns["times"] = arrow.column_of_lists(lines.times.astype(int).ravel(), np.full(n, m))
-    write_tables(file, [pa.table(columns)], words)
+    # A release is compared byte by byte with one that is written anew, and older ones have none.
+    write_tables(file, [pa.table(columns)], words, checksums=False)
 
 
 def _read(path: Path) -> Lines:

@@ -1,15 +1,12 @@
 """Parquet read as one table: a file, or the parts of a folder."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from trajanon.common.arrays import Bools
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.remote_folder import Folder
 from trajanon.files import arrow
@@ -25,50 +22,28 @@ class ParquetParts:
     schema_arrow: Any  # of the first
     n: int  # rows of all
     rows: Mapping[str, int] = field(default_factory=dict)  # of each part of a folder
-    chosen_rows: Sequence[Bools] = ()  # of each, a mask of those that are read; empty: all
 
     def iter_batches(self, rows: int, columns: Sequence[str]) -> Iterator[Any]:
         """Read columns, at most a given number of rows at a time."""
-        for number, opened in enumerate(self.opened):
-            begin = 0
+        for opened in self.opened:
             with opened() as file:
-                for batch in file.iter_batches(rows, columns=columns, use_threads=False):
-                    end = begin + len(batch)
-                    if not self.chosen_rows:
-                        yield batch
-                    elif (mask := self.chosen_rows[number][begin:end]).any():
-                        yield batch.filter(mask)
-                    begin = end
+                yield from file.iter_batches(rows, columns=columns, use_threads=False)
 
     def read(self, columns: Sequence[str]) -> Any:
         """Read whole columns, of types that `arrow.sound` gives."""
         import pyarrow as pa
 
         tables = []
-        for number, opened in enumerate(self.opened):
+        for opened in self.opened:
             with opened() as file:
                 table = file.read(columns, use_threads=False)
-                table = pa.table({name: arrow.sound(table[name]) for name in columns})
-            tables.append(table.filter(self.chosen_rows[number]) if self.chosen_rows else table)
+                tables.append(pa.table({name: arrow.sound(table[name]) for name in columns}))
+        return pa.concat_tables(tables, promote_options="permissive")
 
-        try:
-            return pa.concat_tables(tables, promote_options="permissive")
-        except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
-            raise BadInput(
-                f"parts write {', '.join(columns)} in several ways, {error}: {ONE_EXTRACTION}"
-            ) from error
-
-    def chosen(self, mask: Bools) -> "ParquetParts":
-        """Choose rows by a mask of all; a part without any is not opened."""
-        sizes = [*self.rows.values()] or [self.n]
-        masks = np.split(mask, np.cumsum(sizes)[:-1])
-        parts = [part for part in zip(self.opened, masks, strict=True) if part[1].any()]
-        return ParquetParts(
-            opened=[open_part for open_part, _ in parts],
-            schema_arrow=self.schema_arrow,
-            n=int(np.count_nonzero(mask)),
-            chosen_rows=[part_rows for _, part_rows in parts],
-        )
+    def part(self, name: str) -> "ParquetParts":
+        """Return one part of a folder."""
+        opened = dict(zip(self.rows, self.opened, strict=True))[name]
+        return ParquetParts([opened], self.schema_arrow, self.rows[name])
 
 
 def part_states(folder: Folder) -> dict[str, str]:
@@ -103,7 +78,8 @@ def part_opened(folder: Folder, name: str) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     with folder.named(name), arrow.reading(f"{folder}/{name}"), folder.open(name) as stream:
-        file = pq.ParquetFile(stream, pre_buffer=False)  # or it keeps all that it has read
+        # With a buffer it would keep all that it has read.
+        file = pq.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
         arrow.refuse_doubles(file.schema_arrow, f"{folder}/{name}")
         yield file
 
@@ -121,6 +97,7 @@ def parquet_of(
         return
 
     schema = None
+    types = dict[str, Any]()
     rows = dict[str, int]()
     for name in sorted(part_states(place)):
         with part_opened(place, name) as file:
@@ -132,7 +109,8 @@ def parquet_of(
         look(part_schema, f"{place}/{name}")
         if schema is None:
             schema = part_schema
-        if difference := _difference(schema, part_schema):
+            types = _value_types(schema)
+        if difference := _difference(schema, part_schema) or _other_type(types, part_schema):
             first = next(iter(rows))
             raise BadInput(f"{place}/{name} is not like {first}: {difference}; {ONE_EXTRACTION}")
         rows[name] = n
@@ -160,3 +138,28 @@ def _difference(schema: Any, part_schema: Any) -> str:
         if footer.get(name.encode()) != part_footer.get(name.encode())
     ]
     return f"it has other words on all rows in its footer ({', '.join(words)})" if words else ""
+
+
+def _value_types(schema: Any) -> dict[str, Any]:
+    """Return the types in which columns of single values are read."""
+    import pyarrow as pa
+
+    types = {}
+    for column in schema:
+        if not pa.types.is_nested(column.type):
+            with suppress(pa.ArrowException):  # who reads it will say what is wrong
+                types[column.name] = arrow.sound(pa.array([], column.type)).type
+    return types
+
+
+def _other_type(types: dict[str, Any], schema: Any) -> str:
+    """Find a column whose values cannot stand beside those of earlier parts; widen their types."""
+    import pyarrow as pa
+
+    for name, part_type in _value_types(schema).items():
+        both = [pa.schema([(name, kind)]) for kind in (types.get(name, part_type), part_type)]
+        try:
+            types[name] = pa.unify_schemas(both, promote_options="permissive").field(name).type
+        except (pa.ArrowTypeError, pa.ArrowInvalid):
+            return f"its column {name} holds {part_type}, and theirs {types[name]}"
+    return ""

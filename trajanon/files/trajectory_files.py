@@ -19,6 +19,7 @@ from trajanon.common.number_text import number_of
 from trajanon.common.remote_folder import Folder, folder_or_file
 from trajanon.files import arrow, geoparquet, track_rows
 from trajanon.files.parquet_parts import ParquetParts, parquet_of
+from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.subjects import Identities, identities, merged_sentences
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.tracks import Tracks
@@ -50,7 +51,7 @@ def write_trajectories(path: str | os.PathLike[str], trajectories: Trajectories)
 
 
 def write_parts(
-    path: str | os.PathLike[str], parts: Iterable[Trajectories], provenance: Mapping[str, Any]
+    path: str | os.PathLike[str], parts: Iterable[Trajectories], provenance: Mapping[str, object]
 ) -> None:
     """Write trajectories that come in parts, each a row group, as if they were one."""
     text = json.dumps(dict(provenance), ensure_ascii=False)
@@ -108,7 +109,7 @@ def is_part(name: str) -> bool:
 
 
 def write_partition(
-    folder: Path, parts: Iterable[Trajectories], provenance: Mapping[str, Any], rows: int
+    folder: Path, parts: Iterable[Trajectories], provenance: Mapping[str, object], rows: int
 ) -> None:
     """Write trajectories that come in parts of any size as files of this number of rows."""
     text = json.dumps(dict(provenance), ensure_ascii=False)
@@ -179,7 +180,7 @@ def read_trajectories(
             points=points,
             subject=owners.subject,
             trace=owners.trace,
-            provenance=owners.counted_in(provenance_of(file.schema_arrow)),
+            provenance=with_counts(provenance_of(file.schema_arrow), owners.counts),
             tracks=tracks,
             times=times,
             marks=_marks(path, file),
@@ -187,17 +188,13 @@ def read_trajectories(
         )
 
 
-def read_owners(
+def read_subjects(
     path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False
-) -> tuple[Ints | None, Ints | None, Mapping[str, Any]]:
-    """Read the subjects of trajectories, (n,), their runs, (n,), and their provenance."""
+) -> tuple[Ints | None, Mapping[str, object]]:
+    """Read the subjects of trajectories, (n,), and their provenance."""
     with _opened(path) as file:
         owners = _owners(path, file, exact=subjects_exact)
-        run = None
-        if "track" in file.schema_arrow.names:
-            column = geoparquet.written_column(path, file, "run")
-            run = track_rows.whole_numbers("run", column)
-        return owners.subject, run, owners.counted_in(provenance_of(file.schema_arrow))
+        return owners.subject, with_counts(provenance_of(file.schema_arrow), owners.counts)
 
 
 @contextmanager
@@ -222,7 +219,7 @@ def _owners(path: object, file: ParquetParts, *, exact: bool) -> Identities:
     return owners
 
 
-def provenance_of(schema: Any) -> dict[str, Any]:
+def provenance_of(schema: Any) -> dict[str, object]:
     """Read what a file, by its schema of Arrow, says of how its trajectories came about."""
     try:
         provenance = parsed(geoparquet.text_of(schema, "trajanon") or "{}", dict[str, Any])
@@ -239,15 +236,28 @@ def read_rows(
     where: object, file: ParquetParts, *, tracks: bool = True, times: bool = True
 ) -> tuple[Floats, Tracks | None, Floats | None]:
     """Read points, (n, m, 2); if wanted and known, what windows slide on; and times, (n, m)."""
+    points = _points(where, file)
+    tracks = tracks and holds_tracks(where, file.schema_arrow)
+    return points, *read_along(where, file, points, tracks=tracks, times=times)
+
+
+def holds_tracks(where: object, schema: Any) -> bool:
+    """Check whether windows may slide on tracks that stand in a file."""
+    return "track" in schema.names and "track" in geoparquet.described(schema, where)["columns"]
+
+
+def read_along(
+    where: object, file: ParquetParts, points: Floats, *, tracks: bool, times: bool
+) -> tuple[Tracks | None, Floats | None]:
+    """Read what windows slide on, if it is wanted; and the times of points, (n, m)."""
     schema = file.schema_arrow
     batches = partial(geoparquet.batches_of, file)
     names = {*schema.names} - (set() if times else {"track_times", "times"})
 
-    points = _points(where, file)
     runs = None
     when = None
     try:
-        if tracks and "track" in names & {*geoparquet.described(schema, where)["columns"]}:
+        if tracks:
             column = partial(geoparquet.written_column, where, file)
             runs = track_rows.read_tracks(column, batches, names, points)
 
@@ -258,7 +268,7 @@ def read_rows(
         raise BadInput(
             f"{where}: {error}; extract again, or leave out columns run, start and track"
         ) from None
-    return points, runs, when
+    return runs, when
 
 
 def read_marks(path: str | os.PathLike[str] | Folder) -> Hashes:

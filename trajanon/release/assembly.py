@@ -7,30 +7,25 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
-from msgspec import UNSET, UnsetType
+from msgspec import structs
 
 from trajanon.common.arrays import Bools, Floats, Ints, Metres, dense
 from trajanon.common.errors import BadInput, TrajanonError
-from trajanon.common.number_text import number_of
-from trajanon.common.settings import RowsName
+from trajanon.common.number_text import UnitName, number_of
 from trajanon.files.release_lines import in_order
 from trajanon.grouping.k_promise import broken_promises, subjects_per_group
 from trajanon.grouping.partition import Stage
 from trajanon.release.holder_key import fingerprint
-from trajanon.release.left_out import source_of
 from trajanon.release.perturbation import PublicWidths
 from trajanon.release.plan import Plan
 from trajanon.release.release import DistinctLines, own_rows
 from trajanon.release.released_lines import TrajectoryGroups
 from trajanon.release.report import (
     Alignment,
-    Chains,
-    Choice,
     CurveDistance,
     HoursAlone,
     Length,
     Mended,
-    Persons,
     Report,
     Roads,
     Rows,
@@ -40,15 +35,8 @@ from trajanon.release.report import (
     line_keys,
 )
 from trajanon.trajectories.distances import Summary, displacement, lengths, to_line, to_way
-from trajanon.trajectories.subjects import Merged, Nameless
-from trajanon.trajectories.times import Timing
-from trajanon.trajectories.trajectories import (
-    FOR_COMPARISON,
-    OSM_ATTRIBUTION,
-    Trajectories,
-    marked,
-    unit_of,
-)
+from trajanon.trajectories.provenance import Provenance
+from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION, Trajectories, marked
 
 
 class GroupLines(NamedTuple):
@@ -62,43 +50,22 @@ class GroupLines(NamedTuple):
     slid: int  # how many windows are not where they were
 
     @classmethod
-    def of(cls, trajectories: Trajectories, groups: TrajectoryGroups, out: Bools) -> "GroupLines":
-        """Write the lines of groups; ``out`` are the trajectories that are in none, (n,)."""
+    def of(cls, trajectories: Trajectories, groups: TrajectoryGroups) -> "GroupLines":
+        """Write the lines of groups of these trajectories."""
+        left_in = ~groups.left_out
         labels = np.full(len(trajectories), -1)
-        labels[~out] = groups.partition.labels
+        labels[left_in] = groups.partition.labels
 
-        starts, slid = None, 0
+        starts = None
+        slid = 0
         tracks = groups.trajectories.tracks
         if trajectories.tracks is not None and tracks is not None:
             starts = np.zeros(len(trajectories), dtype=np.int64)
-            starts[~out] = tracks.along
-            slid = int((starts != trajectories.tracks.along)[~out].sum())
+            starts[left_in] = tracks.along
+            slid = int((starts != trajectories.tracks.along)[left_in].sum())
 
         on_roads = None if groups.laid is None else groups.laid.on_roads
         return cls(labels, groups.released, groups.released_times, on_roads, starts, slid)
-
-    def among(self, rows: Ints, n: int) -> "GroupLines":
-        """Number them by the n trajectories of a table, of which these are some rows."""
-        labels = np.full(n, -1)
-        labels[rows] = self.labels
-        if self.starts is None:
-            return self._replace(labels=labels)
-        starts = np.zeros(n, dtype=np.int64)
-        starts[rows] = self.starts
-        return self._replace(labels=labels, starts=starts)
-
-
-class TableDetails(NamedTuple):
-    """What is known of a table that is grouped at once, and not of shards."""
-
-    chains: Chains | UnsetType | None = UNSET  # drives that can be followed from line to line
-    persons: Persons | None = None  # people on several lines
-    averaged: str | None = None  # a digest of what was averaged
-    choice: Choice | None = None  # of trips, or days
-    alignment_skipped: bool = False
-
-
-OF_SHARDS = TableDetails()
 
 
 class Figures(NamedTuple):
@@ -109,9 +76,7 @@ class Figures(NamedTuple):
     mended: Mended | None
     widths: PublicWidths | None  # by which lines and times are moved; None of plain means
     stages: tuple[Stage, ...]
-    stopped: bool  # whether Ctrl-C ended the search early
-    timing: Timing | None  # of times that are released
-    details: TableDetails = OF_SHARDS
+    stopped: bool = False  # whether Ctrl-C ended the search early
 
 
 def errors_of(groups: TrajectoryGroups) -> Iterator[tuple[str, Floats | Metres]]:
@@ -122,108 +87,99 @@ def errors_of(groups: TrajectoryGroups) -> Iterator[tuple[str, Floats | Metres]]
     yield from groups.late.items()
 
 
-class _LineRows(NamedTuple):
-    """How often each different line is in a release."""
-
-    keys: Ints  # of each group's line, (g,)
-    first: Ints  # the first group on each line, (l,)
-    copies: Ints  # rows of each line, (l,)
-    account: Rows
-
-    @classmethod
-    def of(cls, groups: GroupLines, way: RowsName, subject: Ints | None) -> "_LineRows":
-        """Count the rows of lines; groups with equal lines are on one."""
-        keys = line_keys(groups.lines, groups.times)
-        line = dense(keys)
-        first = np.unique(line, return_index=True)[1]
-
-        line_of = line[groups.labels[groups.labels >= 0]]
-        has_row, account = own_rows(way, line_of, subject)
-        return cls(keys, first, np.bincount(line_of[has_row]), account)
-
-
-class _Members(NamedTuple):
-    """Who is in the groups of a release."""
-
-    sizes: list[int]
-    people: int | None  # None if nothing is known of subjects
-    subjects_per_group: list[int] | None
-    largest_share: float | None  # of a person in the mean that is a line
-
-    @classmethod
-    def of(cls, labels: Ints, people: Ints | None, plan: Plan) -> "_Members":
-        """Count the members of groups, and the people among them."""
-        sizes = np.bincount(labels).tolist()
-        held = None if people is None else subjects_per_group(labels, people).tolist()
-        return cls(
-            sizes=sizes,
-            people=None if people is None else len(np.unique(people)),
-            subjects_per_group=held,
-            largest_share=None if plan.release.as_published else 1.0 / min(held or sizes),
-        )
-
-
 def finished(
-    k: int,
-    plan: Plan,
-    groups: GroupLines,
-    figures: Figures,
-    provenance: Mapping[str, object],
-    subject: Ints | None,
+    plan: Plan, groups: GroupLines, figures: Figures, origin: Provenance, subject: Ints | None
 ) -> DistinctLines:
     """Put the lines of all groups into their order, and report them."""
     released = groups.labels >= 0
     labels = groups.labels[released]
     people = None if subject is None else subject[released]
-    counted = None if plan.release.as_published else people
-    if counted is not None and broken_promises(labels, counted, k):
-        raise TrajanonError(f"a group has fewer than {k} subjects; please report it")
+    counted = plan.counted(people)
+    if counted is not None and broken_promises(labels, counted, plan.k):
+        raise TrajanonError(f"a group has fewer than {plan.k} subjects; please report it")
     if not plan.release.as_published:
-        refuse_far(figures, k, unit_of(provenance))
+        refuse_far(figures, plan.k, origin.unit)
 
-    rows = _LineRows.of(groups, plan.release.rows, counted)
-    members = _Members.of(labels, people, plan)
-    report = _reported(k, plan, groups, figures, provenance, rows, members)
+    # Groups with equal lines are on one.
+    keys = line_keys(groups.lines, groups.times)
+    line = dense(keys)
+    first = np.unique(line, return_index=True)[1]
+    lines = groups.lines[first]
+    times = None if groups.times is None else groups.times[first]
+    has_row, rows = own_rows(plan.release.rows, line[labels], counted)
+    copies = np.bincount(line[labels[has_row]])
 
-    lines = groups.lines[rows.first]
-    times = None if groups.times is None else groups.times[rows.first]
+    sizes = np.bincount(labels).tolist()
+    held = None if people is None else subjects_per_group(labels, people).tolist()
+    totals = Totals(
+        n=len(labels),
+        groups=len(keys),
+        lines=len(lines),
+        points=lines.shape[1],
+        rows=rows,
+        people=None if people is None else len(np.unique(people)),
+        least=min(held or sizes),
+        slid=groups.slid,
+        on_roads=None if groups.on_roads is None else int(groups.on_roads[first].sum()),
+        departures=None if times is None else times[:, :1],
+    )
+    report = report_of(plan, origin, totals, figures)
+    alignment = report.alignment
+    if alignment is not None and groups.starts is not None:
+        alignment = structs.replace(alignment, starts=groups.starts[released].tolist())
+
+    report = structs.replace(
+        report,
+        alignment=alignment,
+        suppressed=None if released.all() else Suppressed(np.flatnonzero(~released).tolist()),
+        sizes=sizes,
+        subjects_per_group=held,
+        labels=labels.tolist(),
+        line_keys=keys.tolist(),
+    )
     order = in_order(lines, times)
     return DistinctLines(
         lines[order],
         None if times is None else times[order],
-        rows.copies[order],
-        _released_words(plan, figures.timing, report),
+        copies[order],
+        released_words(plan, report),
         report,
     )
 
 
-def _reported(
-    k: int,
-    plan: Plan,
-    groups: GroupLines,
-    figures: Figures,
-    provenance: Mapping[str, object],
-    rows: _LineRows,
-    members: _Members,
-) -> Report:
-    """Fill the report of a release."""
-    released = groups.labels >= 0
-    known = members.people is not None and not plan.release.as_published
+class Totals(NamedTuple):
+    """What is counted of all lines of a release."""
+
+    n: int  # trajectories that are released
+    groups: int
+    lines: int  # different ones
+    points: int  # of a line
+    rows: Rows
+    people: int | None  # None if nothing is known of them
+    least: int  # people, or trajectories where people are not known, in a group
+    slid: int  # windows that are not where they were
+    on_roads: int | None  # lines; None where no roads are followed
+    departures: Floats | None  # of each line, or of one or two in each hour, (l, 1)
+
+
+def report_of(plan: Plan, origin: Provenance, totals: Totals, figures: Figures) -> Report:
+    """Report all but what is known of each trajectory, or each group, by itself."""
+    known = totals.people is not None and not plan.release.as_published
     length = figures.errors["length"]
     return Report(
-        notice=_notice(plan, provenance, known=known),
-        unit=unit_of(provenance),
-        n=int(released.sum()),
-        k=k,
+        notice=_notice(plan, origin, known=known),
+        unit=origin.unit,
+        n=totals.n,
+        k=plan.k,
         counted="subjects" if known else "records",
         as_published=plan.release.as_published,
-        groups=len(groups.lines),
-        lines=len(rows.first),
-        points=groups.lines.shape[1],
-        rows=rows.account,
-        source=source_of(provenance),
-        subjects_merged=Merged.counted_in(provenance),
-        attribution=_attribution(provenance, groups),
+        groups=totals.groups,
+        lines=totals.lines,
+        points=totals.points,
+        rows=totals.rows,
+        source=origin.source,
+        subjects_merged=origin.merged,
+        attribution=OSM_ATTRIBUTION if totals.on_roads else origin.attribution,
         versions=versions(),
         key_fingerprint=None if plan.key is None else fingerprint(plan.key),
         width=None if figures.widths is None else figures.widths.places,
@@ -233,41 +189,30 @@ def _reported(
         displacement=figures.errors["displacement"],
         curve_distance=CurveDistance(figures.errors["to_line"], figures.errors["to_way"]),
         length=Length(length.mean, length.median),
-        times=_times(groups, figures, rows),
-        alignment=_alignment(groups, released),
+        times=_times(plan, totals, figures),
+        alignment=Alignment(totals.slid / totals.n) if totals.slid else None,
         mended=figures.mended,
         distinct_ends=plan.release.distinct_ends,
-        suppressed=None if released.all() else Suppressed(np.flatnonzero(~released).tolist()),
         search=asdict(plan.search),
-        labels=groups.labels[released].tolist(),
-        line_keys=rows.keys.tolist(),
-        roads=_roads(plan, groups, rows),
-        **members._asdict(),
-        **figures.details._asdict(),
+        people=totals.people,
+        largest_share=None if plan.release.as_published else 1.0 / totals.least,
+        labels=[],
+        roads=_roads(plan, totals),
     )
 
 
-def _attribution(provenance: Mapping[str, object], groups: GroupLines) -> str | None:
-    """Return the line that must be shown with a release: of its data, or of the roads below it."""
-    if groups.on_roads is not None and groups.on_roads.any():
-        return OSM_ATTRIBUTION
-    source = provenance.get("attribution")
-    return None if source is None else str(source)
-
-
-def _roads(plan: Plan, groups: GroupLines, rows: _LineRows) -> Roads | None:
+def _roads(plan: Plan, totals: Totals) -> Roads | None:
     """Report how many lines were laid on roads, where that was asked for."""
-    if plan.roads is None or groups.on_roads is None:
+    if plan.roads is None or totals.on_roads is None:
         return None
-    on_roads = int(groups.on_roads[rows.first].sum())
-    as_they_were = len(rows.first) - on_roads
-    return Roads(keep_off=plan.roads.keep_off, on_roads=on_roads, as_they_were=as_they_were)
+    as_they_were = totals.lines - totals.on_roads
+    return Roads(keep_off=plan.roads.keep_off, on_roads=totals.on_roads, as_they_were=as_they_were)
 
 
-def _times(groups: GroupLines, figures: Figures, rows: _LineRows) -> Times | None:
+def _times(plan: Plan, totals: Totals, figures: Figures) -> Times | None:
     """Report how times are released, and how far off they are."""
-    timing = figures.timing
-    if timing is None or groups.times is None:
+    timing = plan.timing
+    if timing is None or totals.departures is None:
         return None
     clock = timing.clock
     widths = figures.widths
@@ -278,20 +223,12 @@ def _times(groups: GroupLines, figures: Figures, rows: _LineRows) -> Times | Non
         minute_worth=timing.minute_worth,
         departure_error=figures.errors["departure_error"],
         duration_error=figures.errors["duration_error"],
-        alone=HoursAlone(*timing.hours_alone(groups.times[rows.first])),
+        alone=HoursAlone(*timing.hours_alone(totals.departures)),
         widths=None if widths is None else TimeWidths(widths.departures, widths.elapsed),
     )
 
 
-def _alignment(groups: GroupLines, released: Bools) -> Alignment | None:
-    """Report where windows are that slid on their tracks; None if none did."""
-    if groups.starts is None or not groups.slid:
-        return None
-    starts = groups.starts[released].tolist()
-    return Alignment(groups.slid / int(released.sum()), starts)
-
-
-def _released_words(plan: Plan, timing: Timing | None, report: Report) -> dict[str, str | None]:
+def released_words(plan: Plan, report: Report) -> dict[str, str | None]:
     """Return what a released file says of itself, and nothing else."""
     source = report.attribution
     words = {"attribution": marked(source) if plan.release.as_published else source}
@@ -299,12 +236,12 @@ def _released_words(plan: Plan, timing: Timing | None, report: Report) -> dict[s
         words["counted"] = "subjects"
     if plan.release.rows == "lines":
         words["rows"] = "lines"
-    if timing is not None:
-        words["times"] = timing.clock.sentence
+    if plan.timing is not None:
+        words["times"] = plan.timing.clock.sentence
     return words
 
 
-def _notice(plan: Plan, provenance: Mapping[str, object], *, known: bool) -> str:
+def _notice(plan: Plan, origin: Provenance, *, known: bool) -> str:
     """Write the first line of a report: what k counts, where subjects are known or not."""
     notice = "For the holder of the data, not for publication."
     if plan.release.as_published:
@@ -312,7 +249,7 @@ def _notice(plan: Plan, provenance: Mapping[str, object], *, known: bool) -> str
     if not known:
         return f"{notice} k counts trajectories: nothing is known of their subjects."
 
-    nameless = Nameless.counted_in(provenance)
+    nameless = origin.source.unnamed
     if nameless.recordings:
         have = number_of(nameless.recordings, "recording has", "recordings have")
         as_many = number_of(nameless.subjects, "subject")
@@ -326,7 +263,7 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in names} | {"python": platform.python_version()}
 
 
-def refuse_far(figures: Figures, k: int, unit: str) -> None:
+def refuse_far(figures: Figures, k: int, unit: UnitName) -> None:
     """Refuse a release with points farther off than its trajectories are long."""
     moved = figures.errors["displacement"].mean
     length = figures.errors["length"].mean

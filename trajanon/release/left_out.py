@@ -1,13 +1,10 @@
 """What a report counts of its source: what was read, what is in the release, and what is not."""
 
-import sys
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from trajanon.common.command_lines import options_in
 from trajanon.common.number_text import UNITS
-from trajanon.release.report import Choice, InLedger, Mended, PossiblePersons, Report, Source
-from trajanon.trajectories.subjects import Nameless
+from trajanon.release.report import Choice, InLedger, Mended, Report
 
 # Counters of extraction that are no reason why points are missing.
 _POINTS_KEPT = {"points read", "points used", "points spread over their minute"}
@@ -20,29 +17,6 @@ class LeftOut(NamedTuple):
     missing: int
     of: int
     why: Mapping[str, int]
-
-
-def source_of(provenance: Mapping[str, Any]) -> Source:
-    """Read from a provenance what a report says of its source."""
-    became = provenance.get("recordings")
-    recordings = _counts_in(became)
-    nameless = Nameless.counted_in(provenance)
-    counts = _counts_in(provenance.get("counts"))
-    points = {name: n for name, n in counts.items() if name.startswith(("points ", "stray points"))}
-    trips = {name: n for name, n in counts.items() if name.startswith("trips ")}
-    per_recording = provenance.get("per_recording")
-    return Source(
-        recordings=recordings.get("read"),
-        used=recordings.get("with a trajectory", 0),
-        nameless=nameless.recordings,
-        nameless_count_as=nameless.subjects,
-        per_recording=per_recording if _is_count(per_recording) else None,
-        possible_persons=_columns_in(provenance.get("possible_persons")),
-        left_out=_counts_in(became.get("left out")) if isinstance(became, Mapping) else {},
-        trips=trips,
-        points=points,
-        run=options_in(provenance.get("run")),
-    )
 
 
 def left_out_of(report: Report) -> list[LeftOut]:
@@ -103,23 +77,3 @@ def _trips_left_out(report: Report) -> LeftOut:
 def _by_count(why: Mapping[str, int]) -> dict[str, int]:
     """Sort reasons, the most frequent first, without those that left out nothing."""
     return dict(sorted(((name, n) for name, n in why.items() if n), key=lambda item: -item[1]))
-
-
-def _counts_in(found: object) -> dict[str, int]:
-    """Read the counts in what a file says, which may be anything."""
-    counts = found if isinstance(found, Mapping) else {}
-    return {str(name): n for name, n in counts.items() if _is_count(n)}
-
-
-def _is_count(value: object) -> bool:
-    return type(value) is int and 0 <= value <= sys.maxsize
-
-
-def _columns_in(found: object) -> list[PossiblePersons]:
-    """Read the columns, with how many values they have, in what a file says."""
-    rows = [row for row in found if isinstance(row, Mapping)] if isinstance(found, list) else []
-    return [
-        PossiblePersons(str(row["column"]), row["values"])
-        for row in rows
-        if "column" in row and _is_count(row.get("values"))
-    ]

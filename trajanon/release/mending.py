@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -15,6 +15,7 @@ from trajanon.grouping.axes import principal_axes, turn
 from trajanon.grouping.k_promise import broken_promises
 from trajanon.grouping.loss import group_means, standardise
 from trajanon.grouping.partition import measured
+from trajanon.release.plan import Surroundings
 from trajanon.release.released_lines import TrajectoryGroups
 from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups
 from trajanon.trajectories.distances import displacement, lengths
@@ -34,13 +35,6 @@ _AXES = 8  # in which near groups are looked for
 
 FarMembers = list[frozenset[int]]
 """Of each member of a group, the numbers of the members whose trips end elsewhere."""
-
-
-class Surroundings(Protocol):
-    """Public places and what lies near them, such as `trajanon.extract.hidden` reads."""
-
-    def contains(self, lat: Floats, lon: Floats) -> Bools:
-        """Find the points that lie near one, (n,)."""
 
 
 class Ends(NamedTuple):
@@ -132,19 +126,25 @@ def ends_of(
     return Ends(points, free, distinct)
 
 
-def mend(
-    groups: TrajectoryGroups, k: int, ends: Ends | None
-) -> tuple[TrajectoryGroups, Bools, Mended]:
-    """Mend groups as `mended` does; also return which trajectories are left out, and an account."""
+def mend(groups: TrajectoryGroups) -> TrajectoryGroups:
+    """Mend groups as `mended` does, and note what was mended, and who is left out."""
     since = perf_counter()
+    plan = groups.plan
     trajectories = groups.trajectories
     before = groups.partition
-    records = standardise(*search_columns(trajectories, groups.timing))
+
+    records = standardise(*search_columns(trajectories, plan.timing))
     labels, account = mended(
-        trajectories.points, records, before.labels, k, subjects=trajectories.subject, ends=ends
+        trajectories.points,
+        records,
+        before.labels,
+        plan.k,
+        subjects=trajectories.subject,
+        ends=ends_of(trajectories, plan.release.distinct_ends, plan.public_places),
     )
+    groups = replace(groups, mended=account)
     if np.array_equal(labels, before.labels):
-        return groups, labels < 0, account
+        return groups
 
     left_in = labels >= 0
     rest = trajectories
@@ -162,7 +162,7 @@ def mend(
         stages=(*before.stages, *after.stages),
         stopped=before.stopped,
     )
-    return TrajectoryGroups(rest, after, groups.key, groups.timing), ~left_in, account
+    return replace(groups, trajectories=rest, partition=after, left_out=~left_in)
 
 
 def mended(

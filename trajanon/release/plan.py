@@ -1,22 +1,30 @@
-"""What was asked of a release: its settings and secret, checked at the door."""
+"""What was asked of a release: k, its settings and secret, checked at the door."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Protocol, SupportsIndex
 
-from trajanon.common.arrays import Floats
+from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.settings import AnonymizeKeywords, ReleaseSettings, Settings, settings_of
+from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import check_key, holders_key, search_seed
-from trajanon.release.mending import Surroundings
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.trajectories.times import Timing
 
 
+class Surroundings(Protocol):
+    """Public places and what lies near them, such as `trajanon.extract.hidden` reads."""
+
+    def contains(self, lat: Floats, lon: Floats) -> Bools:
+        """Find the points that lie near one, (n,)."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """What was asked of a release, whatever the data are."""
+    """What was asked of a release, and by what its trajectories are compared."""
 
+    k: int
     release: ReleaseSettings
     search: Settings
     key: bytes | None = None  # the holder's secret: search and lines follow from it
@@ -24,16 +32,21 @@ class Plan:
     roads: RoadsToFollow | None = None  # on which released lines lie
     public_places: Surroundings | None = None
 
+    # What is found in the trajectories, or in all shards of them.
+    timing: Timing | None = None  # of times that are released
+    spread: Floats | None = None  # of each coordinate in all shards; None where there are none
+
     @classmethod
     def of(
         cls,
-        k: int,
+        k: SupportsIndex,
         options: AnonymizeKeywords,
         key: bytes | Path | None = None,
         roads: RoadsToFollow | None = None,
         public_places: Surroundings | None = None,
     ) -> "Plan":
         """Check what was asked for; the key may follow later."""
+        k = check_k(k)
         release, search = settings_of(options)
 
         if release.as_published and roads is not None:
@@ -43,11 +56,13 @@ class Plan:
             raise BadInput(f"{most} (got {release.distinct_ends})")
         if key is not None and release.as_published:
             raise BadInput("`as_published` has no secret: leave out `key`")
+
+        plan = cls(k, release, search, roads=roads, public_places=public_places)
         if isinstance(key, Path):
-            return cls(release, search, None, key, roads, public_places)
+            return replace(plan, key_file=key)
         if key is not None:
             check_key(key)
-        return cls(release, search, key, None, roads, public_places)
+        return replace(plan, key=key)
 
     def with_key(self, key: bytes | None = None) -> "Plan":
         """Use this key, or the holder's, which is made if there is none; as published has none."""
@@ -62,9 +77,6 @@ class Plan:
             return self.search
         return replace(self.search, seed=search_seed(self.key, self.search.seed))
 
-
-class Scales(NamedTuple):
-    """What was found in a table, by which its places and times are compared."""
-
-    timing: Timing | None = None  # of times that are released
-    spread: Floats | None = None  # of each coordinate in all shards; None where there are none
+    def counted(self, subjects: Ints | None) -> Ints | None:
+        """Return the subjects that k counts; None where it counts records."""
+        return None if self.release.as_published else subjects

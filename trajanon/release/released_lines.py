@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints, Metres
+from trajanon.common.arrays import Bools, Floats, Ints, Metres
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.files.release_lines import rounded
@@ -21,10 +21,12 @@ from trajanon.release.perturbation import (
     perturbed_times,
     widths_of_times,
 )
-from trajanon.release.snapping import RoadsToFollow, Snapped
+from trajanon.release.plan import Plan
+from trajanon.release.report import Mended
+from trajanon.release.snapping import Snapped
 from trajanon.trajectories.days import staying, trips_of_days
 from trajanon.trajectories.distances import moved_to, until_rest
-from trajanon.trajectories.times import Timing, time_errors
+from trajanon.trajectories.times import time_errors
 from trajanon.trajectories.trajectories import Trajectories
 
 
@@ -34,9 +36,9 @@ class TrajectoryGroups:
 
     trajectories: Trajectories
     partition: Partition  # its loss and its lines are of places alone
-    key: bytes | None  # the holder's secret, by which lines are moved; None: plain means
-    timing: Timing | None = None  # of times that are released
-    roads: RoadsToFollow | None = None  # on which released lines lie
+    plan: Plan  # by its key lines are moved; without one they are plain means
+    left_out: Bools  # of all that were to be grouped, those that are not in a group
+    mended: Mended | None = None
     release_widths: PublicWidths | None = None  # of a shard: those of all shards
 
     @cached_property
@@ -44,29 +46,34 @@ class TrajectoryGroups:
         """Return what each trajectory counts in the mean of people of its group, (n,)."""
         return member_weights(self.partition.labels, self.trajectories.subject)
 
+    @property
+    def seconds(self) -> Floats | None:
+        """Count the times of trajectories as they are released, (n, m); None if they are not."""
+        timing = self.plan.timing
+        return None if timing is None else timing.seconds(self.trajectories)
+
     @cached_property
     def means(self) -> Floats:
         """Average each group, (g, m, 2): each person counts once; without a key each trip."""
         trips = self.trajectories
-        weights = None if self.key is None else self.weights
+        weights = None if self.plan.key is None else self.weights
         means = group_means(trips.records, self.partition.labels, weights)
         return means.reshape(-1, *trips.points.shape[1:])
 
     @cached_property
     def group_widths(self) -> GroupWidths:
         """Measure how far the members of each group are from their means."""
-        trips = self.trajectories
         labels = self.partition.labels
-        places = group_widths(trips.points, self.means, labels, self.weights)
-        if self.timing is None:
+        places = group_widths(self.trajectories.points, self.means, labels, self.weights)
+        seconds = self.seconds
+        if seconds is None:
             return GroupWidths(places)
-        seconds = self.timing.seconds(trips)
         return GroupWidths(places, *widths_of_times(seconds, labels, self.weights))
 
     @cached_property
     def widths(self) -> PublicWidths | None:
         """Return the public widths by which lines are moved; None of plain means."""
-        if self.key is None:
+        if self.plan.key is None:
             return None
         return self.release_widths or PublicWidths.of(self.group_widths)
 
@@ -75,23 +82,25 @@ class TrajectoryGroups:
         """Compute the line of each group as it is written without roads to follow, (g, m, 2)."""
         trips = self.trajectories
         labels = self.partition.labels
+        key = self.plan.key
         _refuse_antimeridian(trips.points[..., 1], labels)
 
-        if self.key is None or self.widths is None:
+        if key is None or self.widths is None:
             lines = rounded(self.means)
         else:
             width = self.widths.places
-            lines = perturbed(trips.points, self.means, labels, self.key, width, trips.subject)
+            lines = perturbed(trips.points, self.means, labels, key, width, trips.subject)
 
         if trips.unit != "day":
             return lines
         first = np.unique(labels, return_index=True)[1]
-        return staying(lines, trips_of_days(trips.take(first)), trips.provenance["days"])
+        return staying(lines, trips_of_days(trips.take(first)), trips.origin.trips_of_day)
 
     @cached_property
     def laid(self) -> Snapped | None:
         """Lay the written lines on roads; None if none are followed."""
-        return None if self.roads is None else self.roads.lay(self.written)
+        roads = self.plan.roads
+        return None if roads is None else roads.lay(self.written)
 
     @property
     def released(self) -> Floats:
@@ -101,36 +110,36 @@ class TrajectoryGroups:
     @property
     def information_loss(self) -> float:
         """Compute IL of places in percent: of the released lines; without a key, of plain means."""
-        if self.key is None:
+        if self.plan.key is None:
             return self.partition.information_loss
         return loss_to(self.trajectories.points, self.released, self.partition.labels)
 
     @cached_property
     def released_times(self) -> Floats | None:
         """Compute the times of each group as they are written, (g, m); None if not released."""
-        if self.timing is None:
+        timing = self.plan.timing
+        seconds = self.seconds
+        if timing is None or seconds is None:
             return None
 
         trips = self.trajectories
         labels = self.partition.labels
-        clock = self.timing.clock
-        seconds = self.timing.seconds(trips)
-        if self.key is None or self.widths is None:
-            return clock.rounded(group_means(seconds, labels))
+        key = self.plan.key
+        if key is None or self.widths is None:
+            return timing.clock.rounded(group_means(seconds, labels))
         return perturbed_times(
-            trips.points, seconds, labels, clock, self.key, self.widths, trips.subject
+            trips.points, seconds, labels, timing.clock, key, self.widths, trips.subject
         )
 
     @property
     def late(self) -> dict[str, Floats]:
         """Compute the seconds by which released departures and durations are off, (n,)."""
         times = self.released_times
-        if self.timing is None or times is None:
+        seconds = self.seconds
+        if seconds is None or times is None:
             return {}
-
         ends = [0, -1]
-        seconds = self.timing.seconds(self.trajectories)[:, ends]
-        departed, took = time_errors(seconds, times[:, ends][self.partition.labels])
+        departed, took = time_errors(seconds[:, ends], times[:, ends][self.partition.labels])
         return {"departure_error": departed, "duration_error": took}
 
     def moved(self, measure: Callable[[Floats, Floats], Floats | Metres]) -> Metres:
@@ -147,7 +156,9 @@ def _refuse_antimeridian(longitude: Floats, labels: Ints) -> None:
     west = np.full(groups, np.inf)
     np.maximum.at(east, labels, longitude.max(axis=1))
     np.minimum.at(west, labels, longitude.min(axis=1))
-    if across := int((east - west > 180.0).sum()):
+
+    across = int((east - west > 180.0).sum())
+    if across:
         counted = number_of(across, "group spans", "groups span")
         raise BadInput(
             f"{counted} more than 180 degrees of longitude, as on both sides of the antimeridian, "

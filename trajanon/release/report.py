@@ -20,6 +20,7 @@ from trajanon.common.settings import PAIR, ReleaseSettings, TimesName
 from trajanon.grouping.partition import Stage
 from trajanon.trajectories.days import days_of
 from trajanon.trajectories.distances import Summary
+from trajanon.trajectories.provenance import Source
 from trajanon.trajectories.subjects import Merged, Nameless
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import Trajectories
@@ -37,28 +38,6 @@ class Rows(Struct, frozen=True, kw_only=True):
     subjects: Whole | None = None  # None if not known
     lines: Whole | None = None
     without: list[Whole] = []  # released trajectories that have no row of their own
-
-
-class PossiblePersons(Struct, frozen=True):
-    """A column that may name subjects, where none does."""
-
-    column: str
-    values: Whole  # different ones
-
-
-class Source(Struct, frozen=True, kw_only=True):
-    """What was read, and what was left out before a release was made."""
-
-    recordings: Whole | None = None  # that were read; None if not known
-    used: Whole = 0  # of these, with a trajectory
-    nameless: Whole = 0  # recordings
-    nameless_count_as: Whole | None = None  # subjects
-    per_recording: Whole | None = None  # windows of a recording, at most; None if not known
-    possible_persons: list[PossiblePersons] = []
-    left_out: dict[str, Whole] = {}  # recordings, and why
-    trips: dict[str, Whole] = {}  # found, and left out, by reason
-    points: dict[str, Whole] = {}  # read, used, and left out, by reason
-    run: dict[str, Option] = {}  # options of extract, as they were typed
 
 
 class Length(Struct, frozen=True):
@@ -254,6 +233,7 @@ class Report(Struct, frozen=True, kw_only=True):
     extraction: dict[str, Whole] | None = None  # what was read and left out
     ledger: InLedger | None = None
     shards: Whole | None = None
+    members: str | None = None  # a digest of the table beside it, which has lists in their place
     run: dict[str, Option] | None = None  # options of anonymize, as they were typed
 
     @property
@@ -263,10 +243,8 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def nameless(self) -> Nameless:
-        """Count recordings without a name; earlier versions counted each as another person's."""
-        recordings = self.source.nameless
-        count_as = self.source.nameless_count_as
-        return Nameless(recordings, recordings if count_as is None else count_as)
+        """Count the recordings without a name, and as how many subjects they count."""
+        return self.source.unnamed
 
     @property
     def share_nameless(self) -> float:
@@ -350,7 +328,8 @@ class Report(Struct, frozen=True, kw_only=True):
         return days_of(trajectories, choice.most, choice.timezone)[:2]
 
 
-_ADDED = {"roads", "extraction", "ledger", "shards", "run"}
+_ADDED = {"roads", "extraction", "ledger", "shards", "members", "run"}
+_IN_TABLE = {"labels", "sizes", "subjects_per_group", "line_keys", "suppressed"}
 _NOT_OF_SHARDS = {"persons", "averaged", "choice", "alignment_skipped"}
 
 
@@ -359,8 +338,16 @@ def json_ready(report: Report) -> dict[str, Any]:
     absent = {name for name in _ADDED if getattr(report, name) is None}
     if report.chains is UNSET:
         absent |= _NOT_OF_SHARDS
+    if report.members is not None:
+        absent |= _IN_TABLE
     entries = msgspec.to_builtins(report)
     return {name: value for name, value in entries.items() if name not in absent}
+
+
+MEMBERS = "rows.parquet"
+"""The end of the name of the table beside a report without labels: a row for each trajectory, in
+the order of the parts, with its ``group`` (-1 where it was left out), the ``key`` of its line,
+whether it has an ``own_row`` in the release, and of windows their ``start``."""
 
 
 def report_path(release: Path, kind: str = "report.json") -> Path:
@@ -391,7 +378,10 @@ def report_beside(release: Path) -> Report | None:
     """Read the report that stands beside a release, if there is one."""
     path = regular(report_path(release))
     try:
-        return parsed(path.read_bytes(), Report)
+        account = parsed(path.read_bytes(), dict[str, Any])
+        if "members" in account:
+            account |= _lists_of(account, report_path(release, MEMBERS))
+        return typed(account, Report)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -404,10 +394,46 @@ def checked(report: Report | Mapping[str, Any]) -> Report:
     """Read a report that anybody may have made."""
     if isinstance(report, Report):
         return report
+    if "members" in report:  # its labels are in a table, which only a path leads to
+        report = {"labels": [], **report}
     try:
         return typed(report, Report)
     except BadInput as error:
         raise BadInput(f"this is no report of trajanon, {error}: {_AGAIN}") from error
+
+
+def _lists_of(account: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """Read what a report of shards says of each trajectory and group, which stands beside it."""
+    import pyarrow.parquet as pq
+
+    if not path.is_file():
+        raise FileProblem(f"there is no {path}, which belongs to the report beside it: {_AGAIN}")
+    if digest_of_file(path) != account["members"]:
+        raise FileProblem(f"{path} is of another release than its report: {_AGAIN}")
+    table = pq.read_table(path)
+    label, key, own_row = (table[name].to_numpy() for name in ("group", "key", "own_row"))
+    released = label >= 0
+    labels = label[released]
+    first = np.unique(labels, return_index=True)[1]
+
+    suppressed = np.flatnonzero(~released).tolist()
+    alignment = account.get("alignment")
+    if alignment is not None:
+        alignment = alignment | {"starts": table["start"].to_numpy()[released].tolist()}
+    return {
+        "labels": labels.tolist(),
+        "sizes": np.bincount(labels).tolist(),
+        "line_keys": key[released][first].tolist(),
+        "rows": account["rows"] | {"without": np.flatnonzero(~own_row[released]).tolist()},
+        "suppressed": {"rows": suppressed} if suppressed else None,
+        "alignment": alignment,
+    }
+
+
+def digest_of_file(path: Path) -> str:
+    """Compute 128 bits of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
 def _all_but(n: int, rows: list[int]) -> Bools:

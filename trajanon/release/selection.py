@@ -1,6 +1,5 @@
 """Who is on how many lines: all trips of a person, one of them, or whole days."""
 
-from dataclasses import asdict
 from time import perf_counter
 from typing import NamedTuple
 
@@ -9,12 +8,13 @@ import numpy as np
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress
-from trajanon.common.settings import ReleaseSettings, Settings
+from trajanon.common.settings import ReleaseSettings
 from trajanon.grouping.loss import group_means, standardise
 from trajanon.grouping.microaggregation import microaggregate
+from trajanon.release.plan import Plan
 from trajanon.release.report import Choice
 from trajanon.trajectories.days import days_of
-from trajanon.trajectories.times import Timing, search_columns, zone_of
+from trajanon.trajectories.times import search_columns, zone_of
 from trajanon.trajectories.trajectories import Trajectories
 
 _ROUNDS = 20  # in which people choose at most
@@ -64,14 +64,12 @@ def whole_days(
     return days, choice
 
 
-def one_each(
-    trajectories: Trajectories, k: int, search: Settings, timing: Timing | None, progress: Progress
-) -> OneEach:
+def one_each(trajectories: Trajectories, plan: Plan, progress: Progress) -> OneEach:
     """Choose of each person the trajectory that costs its group least; and group these."""
     assert trajectories.subject is not None
     since = perf_counter()
     stopped = False
-    columns, weights = search_columns(trajectories, timing)
+    columns, weights = search_columns(trajectories, plan.timing)
     records = standardise(columns, weights)
     person = dense(trajectories.subject)
 
@@ -79,11 +77,11 @@ def one_each(
         nonlocal stopped
         partition = microaggregate(
             columns[rows],
-            k,
+            plan.k,
             subjects=person[rows],
             weights=weights,
             progress=progress,
-            **asdict(search),
+            **plan.secret_search.keywords,
         )
         stopped |= partition.stopped
         return partition.labels

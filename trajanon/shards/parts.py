@@ -1,18 +1,14 @@
 """Folders of parts, in memory or beyond: parts -> shards -> a release in parts, on one page."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
-from numpy.typing import NDArray
+from msgspec import structs
 
-from trajanon.anonymization import grouped, refuse_attribution
-from trajanon.common.arrays import Bools, Floats, Hashes, Ints
+from trajanon.common.arrays import Hashes
 from trajanon.common.atomic_output import replacing, replacing_folder
 from trajanon.common.command_lines import Options
 from trajanon.common.errors import BadInput, FileProblem
@@ -26,34 +22,20 @@ from trajanon.common.settings import (
     bytes_of,
     takes_settings,
 )
-from trajanon.common.workers import each_done
 from trajanon.files.geoparquet import write_released
-from trajanon.files.parquet_parts import ParquetParts, parquet_of, part_states, unchanged
-from trajanon.files.trajectory_files import (
-    is_part,
-    look_at_schema,
-    part_name,
-    read_owners,
-    read_rows,
-    true_ends_of,
-)
-from trajanon.grouping.k_promise import check_enough, check_k
-from trajanon.grouping.loss import information_loss
+from trajanon.files.parquet_parts import parquet_of, part_states, unchanged
+from trajanon.files.trajectory_files import is_part, look_at_schema, part_name, provenance_of
+from trajanon.grouping.k_promise import check_enough
 from trajanon.grouping.neighbours import neighbour_count
-from trajanon.grouping.partition import Stage, measured
-from trajanon.release.assembly import Figures, GroupLines, errors_of, finished
 from trajanon.release.ledger import Ledger, opened
-from trajanon.release.perturbation import GroupWidths, PublicWidths
-from trajanon.release.plan import Plan, Scales
+from trajanon.release.plan import Plan
 from trajanon.release.release import DistinctLines, json_report
-from trajanon.release.released_lines import TrajectoryGroups
-from trajanon.release.report import Mended, json_ready
+from trajanon.release.report import MEMBERS, json_ready
 from trajanon.release.snapping import RoadsToFollow
+from trajanon.shards.parts_table import PartsTable
+from trajanon.shards.scratch import scratch_for, scratch_root
+from trajanon.shards.sharded_run import ShardedRun
 from trajanon.shards.single_file import LedgerLike, anonymized, check_ledger
-from trajanon.trajectories.distances import Histogram, Summary, joined_histograms
-from trajanon.trajectories.subjects import Nameless
-from trajanon.trajectories.times import timing_for
-from trajanon.trajectories.trajectories import Trajectories
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -61,11 +43,9 @@ if TYPE_CHECKING:
 PROGRAM = 600e6
 """Bytes that the program and its libraries take before they read anything."""
 
-NOT_READ = Scales()
-ROWS_MEASURED = 100_000
-"""Rows whose loss is measured at one time."""
+SCRATCH = 1.2
+"""How much larger scratch may be than the parts: rows by shard, and what is found of them."""
 
-_ROUNDING = 1e-9  # degrees: what differs by less is constant
 _ALONE = ("as_published", "one_line_each", "days")
 
 
@@ -145,7 +125,6 @@ def anonymize_parts(
     >>> report["n"], report["groups"], trajanon.check("anonymized", k=2).holds
     (4, 2, True)
     """
-    k = check_k(k)
     plan = Plan.of(k, options, key, roads)
     check_ledger(ledger, plan)
 
@@ -156,43 +135,44 @@ def anonymize_parts(
         raise BadInput("`ledger` takes releases on a local disk: write there, or leave it out")
 
     with ExitStack() as stack, unchanged(folder, states := part_states(folder)):
-        inputs = [] if folder.local is None else [folder.local / name for name in states]
-        write_report = stack.enter_context(_report_beside(place, out))
-        release = stack.enter_context(_replaced(place, inputs))
         with parquet_of(folder, look_at_schema) as file:
-            table = PartsTable(folder, file, k, plan)
-        check_enough(file.n, k, unit="trajectory")
+            provenance = provenance_of(file.schema_arrow)
+        table = PartsTable(folder, file, plan, subjects_exact, provenance=provenance)
+        check_enough(file.n, plan.k, unit="trajectory")
 
         capacity = capacity_of(table, bytes_given)
         shards = shards_for(file.n, capacity)
+        scratch = entry = book = None
         if shards > 1:
             _refuse_what_needs_all(table, capacity, with_ledger=ledger is not None)
-
-        book = entry = entered = None
-        if ledger is not None:
+            size = SCRATCH * folder.size(states)
+            scratch = stack.enter_context(scratch_for(place.path, scratch_root(client), size))
+        elif ledger is not None:
             book = stack.enter_context(opened(ledger, new=True))
             entry = stack.enter_context(book.recording(out))
-        if shards > 1:
-            lines = in_shards(
-                table, client, shards, capacity, subjects_exact=subjects_exact, progress=progress
-            )
+
+        inputs = [] if folder.local is None else [folder.local / name for name in states]
+        report_draft, members_draft = stack.enter_context(_beside(place, sharded=shards > 1))
+        draft = stack.enter_context(_replaced(place, inputs))
+        if scratch is None:
+            lines, entered = _at_once(table, book, progress)
+            report = lines.report
+            _write(lines, draft, progress)
+            if entry is not None and entered is not None:
+                link = entry.announce(draft, source, report, entered)
+                report = structs.replace(report, ledger=link)
         else:
-            lines, entered = _at_once(table, book, subjects_exact, progress)
+            sharded = ShardedRun(table, states, client, shards, capacity, scratch, progress)
+            report = sharded.release(draft, members_draft)
 
         if run is not None:
-            lines = lines.reporting(run=run)
-        for number, (rows, first) in enumerate(lines.parts()):
-            progress("Writing the release", number, None)
-            with release.writing(part_name(number)) as written:
-                write_released(written, rows, first)
-        if entry is not None and entered is not None:
-            lines = lines.reporting(ledger=entry.announce(release, source, lines.report, entered))
-        report = json_ready(lines.report)
-        write_report(json_report(report).encode())
-    return report
+            report = structs.replace(report, run=run)
+        entries = json_ready(report)
+        report_draft.write_text(json_report(entries), encoding="utf-8")
+    return entries
 
 
-def _refuse_what_needs_all(table: "PartsTable", capacity: int, *, with_ledger: bool) -> None:
+def _refuse_what_needs_all(table: PartsTable, capacity: int, *, with_ledger: bool) -> None:
     """Refuse what shards cannot do, each by itself."""
     needs = [name for name in _ALONE if getattr(table.plan.release, name)]
     needs += ["ledger"] * with_ledger
@@ -204,24 +184,27 @@ def _refuse_what_needs_all(table: "PartsTable", capacity: int, *, with_ledger: b
 
 
 def _at_once(
-    table: "PartsTable", book: Ledger | None, subjects_exact: bool, progress: Progress
+    table: PartsTable, book: Ledger | None, progress: Progress
 ) -> tuple[DistinctLines, Hashes | None]:
     """Anonymise a folder that fits into memory as one file."""
     progress("Anonymising", 0, None)
     try:
         lines, entered = anonymized(
-            table.folder,
-            table.k,
-            table.plan,
-            book,
-            subjects_exact=subjects_exact,
-            progress=progress,
+            table.folder, table.plan, book, subjects_exact=table.subjects_exact, progress=progress
         )
     except BadInput:
         for part in table.parts:  # to name the part that is wrong, and the row in it
-            _look(table, part)
+            table.read(part)
         raise
     return lines.reporting(shards=1), entered
+
+
+def _write(lines: DistinctLines, out: Folder, progress: Progress) -> None:
+    """Write the parts of a release that is in memory."""
+    for number, (rows, first) in enumerate(lines.parts()):
+        progress("Writing the release", number, None)
+        with out.writing(part_name(number)) as file:
+            write_released(file, rows, first)
 
 
 def parts_report_path(out: str) -> str:
@@ -230,16 +213,25 @@ def parts_report_path(out: str) -> str:
 
 
 @contextmanager
-def _report_beside(place: Folder, out: str) -> Iterator[Callable[[bytes], object]]:
-    """Give what writes the report."""
+def _beside(place: Folder, *, sharded: bool) -> Iterator[tuple[Path, Path]]:
+    """Give where the report is written, and what is known of each row if it is not in it."""
+    report = parts_report_path(place.path)
+    members = report.removesuffix("report.json") + MEMBERS
     if place.local is None:
-        held: list[bytes] = []
-        yield held.append
-        with place.named():
-            place.system.pipe_file(parts_report_path(place.path), b"".join(held))
+        with TemporaryDirectory(prefix="trajanon-") as folder:
+            drafts = Path(folder, "report.json"), Path(folder, MEMBERS)
+            yield drafts
+            with place.named():
+                for draft, path in zip(drafts, (report, members), strict=True):
+                    if draft.is_file():
+                        place.system.put_file(str(draft), path)
+    elif sharded:
+        with replacing(Path(report), Path(members)) as (report_draft, members_draft):
+            yield report_draft, members_draft
     else:
-        with replacing(Path(parts_report_path(out))) as (draft,):
-            yield draft.write_bytes
+        with replacing(Path(report)) as (draft,):
+            yield draft, draft.with_name(MEMBERS)
+        Path(members).unlink(missing_ok=True)  # of an earlier release
 
 
 @contextmanager
@@ -258,282 +250,6 @@ def _replaced(place: Folder, inputs: Iterable[Path]) -> Iterator[Folder]:
         raise
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PartsTable:
-    """A folder of parts, as the tasks of a run know it."""
-
-    folder: Folder
-    file: ParquetParts
-    k: int
-    plan: Plan
-    scales: Scales = NOT_READ  # found in all parts, once they were read
-    subject: Ints | None = None  # of all rows, (n,); None if nothing is known of subjects
-    provenance: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def parts(self) -> list[tuple[str, Ints]]:
-        """The name of each part, and the numbers of its rows."""
-        sizes = np.cumsum([*self.file.rows.values()])
-        return [*zip(self.file.rows, np.split(np.arange(self.file.n), sizes[:-1]), strict=True)]
-
-    def read(self, where: object, rows: Ints, *, tracks: bool) -> Trajectories:
-        """Read some rows, by their numbers, rising; with times if they are wanted."""
-        which = np.zeros(self.file.n, dtype=np.bool_)
-        which[rows] = True
-        chosen = self.file.chosen(which)
-        timed = self.plan.release.times is not None
-        points, runs, times = read_rows(where, chosen, tracks=tracks, times=timed)
-        ends = true_ends_of(where, chosen)
-        subject = None if self.subject is None else self.subject[rows]
-        try:
-            return Trajectories(points, subject, None, self.provenance, runs, times, None, ends)
-        except BadInput as error:
-            raise BadInput(f"{where}: {error}") from None
-
-
-class Look(NamedTuple):
-    """What the rows of a part say of where a table is split, and of its times."""
-
-    places: NDArray[np.float32]  # first, middle and last point of each row, (n, 6)
-    times: Floats | None  # departures and arrivals, (n, 2)
-    mean: Floats  # of each coordinate, (2 m,)
-    squares: Floats  # of the differences from the mean, (2 m,)
-
-
-def _look(table: PartsTable, part: tuple[str, Ints]) -> Look:
-    name, rows = part
-    some = table.read(f"{table.folder}/{name}", rows, tracks=False)
-    m, records = some.points.shape[1], some.records
-    places = some.points[:, [0, m // 2, m - 1]].reshape(-1, 6).astype(np.float32)
-    mean = records.mean(axis=0)
-    ends = None if some.times is None else some.times[:, [0, -1]]
-    return Look(places, ends, mean, ((records - mean) ** 2).sum(axis=0))
-
-
-def in_shards(
-    table: PartsTable,
-    client: "Client | None",
-    shards: int,
-    capacity: int,
-    *,
-    subjects_exact: bool,
-    progress: Progress,
-) -> DistinctLines:
-    """Anonymise a table in shards."""
-    since = perf_counter()
-    each = partial(each_done, client, progress)
-    _check_parts(table, capacity)
-    n = table.file.n
-    subject, run, provenance = read_owners(table.folder, subjects_exact=subjects_exact)
-    refuse_attribution(provenance.get("attribution"))
-    counted = np.arange(n) if subject is None else subject
-    people = len(np.unique(counted))
-    check_enough(n, table.k, people, "trajectory", Nameless.counted_in(provenance))
-
-    table = replace(table, subject=subject, provenance=provenance)
-    looks = each("Reading parts", partial(_look, table), table.parts)
-    scales, places = _surveyed(table, looks)
-    table = replace(table, scales=scales)
-    rows = split(places, np.arange(n) if run is None else run, counted, table.k, shards)
-    if (largest := max(map(len, rows))) > capacity:
-        raise BadInput(
-            f"{largest:,} trajectories lie in one place, or are of few subjects, and only "
-            f"{capacity:,} fit into the memory at once: raise `memory`"
-        )
-    table = replace(table, plan=table.plan.with_key())  # after all checks
-    read = Stage("reading", None, perf_counter() - since)
-
-    shown = progress if client is None else silent  # workers cannot show bars
-    groups = each("Grouping shards", partial(_search, table, shown), rows)
-    # All lines are moved by one public width, which is known once all groups are.
-    widths = _widths_of(groups)
-    shard_rows = [*zip(rows, groups, strict=True)]
-    written = each("Writing lines", partial(_write_lines, table, widths), shard_rows)
-
-    lines = _joined_lines(n, rows, [shard.lines for shard in written])
-    loss = _loss_of(lines, written)
-    searched = Stage("shards", loss, perf_counter() - since - read.seconds)
-    figures = Figures(
-        loss=loss,
-        errors=_errors_of(written),
-        mended=sum((shard.mended or Mended() for shard in groups), Mended()),
-        widths=widths,
-        stages=(read, searched),
-        stopped=False,
-        timing=scales.timing,
-    )
-    release = finished(table.k, table.plan, lines, figures, provenance, subject)
-    return release.reporting(shards=len(rows))
-
-
-def _check_parts(table: PartsTable, capacity: int) -> None:
-    """Refuse a part that does not fit into memory."""
-    largest = max(len(rows) for _, rows in table.parts)
-    if largest > capacity:
-        raise BadInput(
-            f"a part in {table.folder} has {largest:,} trajectories, and only {capacity:,} fit "
-            "into the memory at once: write smaller parts, or raise `memory`"
-        )
-
-
-def _surveyed(table: PartsTable, looks: Sequence[Look]) -> tuple[Scales, NDArray[np.float32]]:
-    """Find in the parts how coordinates are spread and times released; and where rows lie."""
-    if len({len(look.mean) for look in looks}) > 1:
-        raise BadInput(f"the parts in {table.folder} have trajectories of different lengths")
-
-    n = table.file.n
-    share = np.array([len(look.places) for look in looks]) / n
-    means = np.stack([look.mean for look in looks])
-    squares = np.sum([look.squares for look in looks], axis=0)
-    spread = np.sqrt(squares / n + share @ (means - share @ means) ** 2)
-    spread[spread < _ROUNDING] = 1.0
-
-    # Windows that may slide need times along their tracks, too.
-    names = {*table.file.schema_arrow.names}
-    bare = table.plan.release.align and "track" in names and "track_times" not in names
-    ends = None
-    if not bare and all(look.times is not None for look in looks):
-        ends = np.concatenate([look.times for look in looks if look.times is not None])
-
-    places = np.concatenate([look.places for look in looks])
-    middle = places.mean(axis=0, dtype=np.float64).reshape(3, 2).mean(axis=0)
-    timing = timing_for(table.plan.release, table.provenance, n, ends, middle)
-    return Scales(timing, spread), places
-
-
-def split(places: NDArray[np.float32], run: Ints, counted: Ints, k: int, shards: int) -> list[Ints]:
-    """Split rows by halving them where they are spread most; runs and k subjects stay together."""
-    _, first, unit = np.unique(run, return_index=True, return_inverse=True)
-    found: list[Ints] = []
-
-    def rows_of(units: Ints) -> Ints:
-        inside = np.zeros(len(first), dtype=np.bool_)
-        inside[units] = True
-        return np.flatnonzero(inside[unit])
-
-    def halve(units: Ints, count: int) -> None:
-        here = places[first[units]]
-        axis = int(here.var(axis=0).argmax())
-        units = units[np.argsort(here[:, axis], kind="stable")]
-        before = count // 2
-        halves = np.split(units, [len(units) * before // count])
-        if count > 1 and all(len(np.unique(counted[rows_of(half)])) >= k for half in halves):
-            halve(halves[0], before)
-            halve(halves[1], count - before)
-        else:
-            found.append(rows_of(units))
-
-    halve(np.arange(len(first)), shards)
-    return found
-
-
-class ShardGroups(NamedTuple):
-    """The groups of a shard, before their lines are written."""
-
-    labels: Ints  # of those that are released
-    left_out: Bools  # of all rows of the shard
-    starts: Ints | None  # of released windows on their tracks
-    mended: Mended | None
-    widths: GroupWidths
-
-
-class ShardLines(NamedTuple):
-    """The lines of a shard, and what is to be added up over all shards."""
-
-    lines: GroupLines
-    squares: float  # that are lost, of columns with a spread of 1 in the whole table
-    errors: Mapping[str, Histogram]  # in metres or seconds
-
-
-def _search(table: PartsTable, progress: Progress, rows: Ints) -> ShardGroups:
-    """Group a shard as a table of its own."""
-    given = table.read(table.folder, rows, tracks=table.plan.release.align)
-    groups, left_out, mended = grouped(given, table.k, table.plan, table.scales, progress)
-    if groups.partition.stopped:
-        raise KeyboardInterrupt
-    tracks = groups.trajectories.tracks
-    starts = None if tracks is None else tracks.along
-    return ShardGroups(groups.partition.labels, left_out, starts, mended, groups.group_widths)
-
-
-def _widths_of(shards: Sequence[ShardGroups]) -> PublicWidths:
-    """Join the widths of the groups of all shards."""
-    places, departures, elapsed = zip(*(shard.widths for shard in shards), strict=True)
-    if departures[0] is None:
-        return PublicWidths.of(GroupWidths(np.concatenate(places)))
-    joined = (np.concatenate(widths) for widths in (places, departures, elapsed))
-    return PublicWidths.of(GroupWidths(*joined))
-
-
-def _write_lines(
-    table: PartsTable, widths: PublicWidths, shard: tuple[Ints, ShardGroups]
-) -> ShardLines:
-    """Write the lines of a shard's groups, and measure what is lost."""
-    since = perf_counter()
-    timing, spread = table.scales
-    assert spread is not None
-
-    rows, shard_groups = shard
-    trajectories = table.read(table.folder, rows, tracks=table.plan.release.align)
-    released = trajectories
-    if shard_groups.left_out.any():
-        released = trajectories.take(~shard_groups.left_out)
-    if shard_groups.starts is not None:
-        released = released.slid(shard_groups.starts)
-    partition = measured(released.records, shard_groups.labels, "shard", since)
-    plan = table.plan
-    groups = TrajectoryGroups(released, partition, plan.key, timing, plan.roads, widths)
-
-    records = groups.trajectories.records
-    labels = groups.partition.labels
-    lines = groups.released.reshape(-1, records.shape[1])
-    squares = 0.0
-    for start in range(0, len(records), ROWS_MEASURED):
-        batch = slice(start, start + ROWS_MEASURED)
-        squares += float((((records[batch] - lines[labels[batch]]) / spread) ** 2).sum())
-
-    return ShardLines(
-        GroupLines.of(trajectories, groups, shard_groups.left_out),
-        squares,
-        {name: Histogram.of(errors) for name, errors in errors_of(groups)},
-    )
-
-
-def _joined_lines(n: int, rows: Sequence[Ints], shards: Sequence[GroupLines]) -> GroupLines:
-    """Put the lines of shards together to those of the whole table."""
-    labels = np.full(n, -1)
-    starts = np.zeros(n, dtype=np.int64)
-    groups = 0
-    for shard_rows, shard in zip(rows, shards, strict=True):
-        labels[shard_rows] = np.where(shard.labels < 0, -1, shard.labels + groups)
-        starts[shard_rows] = 0 if shard.starts is None else shard.starts
-        groups += len(shard.lines)
-
-    times = [shard.times for shard in shards if shard.times is not None]
-    on_roads = [shard.on_roads for shard in shards if shard.on_roads is not None]
-    return GroupLines(
-        labels=labels,
-        lines=np.concatenate([shard.lines for shard in shards]),
-        times=np.concatenate(times) if times else None,
-        on_roads=np.concatenate(on_roads) if on_roads else None,
-        starts=None if any(shard.starts is None for shard in shards) else starts,
-        slid=sum(shard.slid for shard in shards),
-    )
-
-
-def _loss_of(lines: GroupLines, shards: Sequence[ShardLines]) -> float:
-    """Compute the information loss in percent; the total is that of columns with a spread of 1."""
-    total = float(np.count_nonzero(lines.labels >= 0) * lines.lines[0].size)
-    return information_loss(sum(shard.squares for shard in shards), total)
-
-
-def _errors_of(shards: Sequence[ShardLines]) -> dict[str, Summary]:
-    return {
-        name: joined_histograms([shard.errors[name] for shard in shards]).summary
-        for name in shards[0].errors
-    }
-
-
 def shards_for(n: int, capacity: int) -> int:
     """How many shards are needed, with room to spare where there are several: they differ."""
     return 1 if n <= capacity else -(-n * 11 // (capacity * 10))
@@ -548,7 +264,7 @@ def capacity_of(table: PartsTable, memory: float) -> int:
     # The table as read, standardised, and in the order of a path; neighbours and their distances;
     # what else there is for each record. Measured, and rounded up.
     numbers = stored / about.num_rows
-    each = 3.25 * numbers + 16 * neighbour_count(table.k) + 300
+    each = 3.25 * numbers + 16 * neighbour_count(table.plan.k) + 300
     capacity = int((memory - PROGRAM) / each)
     if capacity < 10_000:
         raise BadInput(

@@ -20,14 +20,11 @@ from trajanon.common.remote_folder import Folder
 from trajanon.common.settings import AnonymizeKeywords, ReleaseSettings, Settings, takes_settings
 from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.files.trajectory_files import read_marks, read_trajectories
-from trajanon.grouping.k_promise import check_k
 from trajanon.release.ledger import Ledger, opened
-from trajanon.release.mending import Surroundings
-from trajanon.release.plan import Plan
+from trajanon.release.plan import Plan, Surroundings
 from trajanon.release.release import DistinctLines, json_report, new_report_path
 from trajanon.release.report import json_ready
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.trajectories.subjects import Nameless
 from trajanon.trajectories.trajectories import Trajectories
 
 LedgerLike = str | os.PathLike[str] | None
@@ -94,7 +91,6 @@ def anonymize_file(
     True
     """
     source, out = Path(source), Path(out)
-    k = check_k(k)
     plan = Plan.of(k, options, key, roads, public_places)
     check_release_format(out, timed=plan.release.times is not None)
     check_ledger(ledger, plan)
@@ -105,7 +101,7 @@ def anonymize_file(
         recording = nullcontext() if book is None else book.recording(out)
         with recording as entry, replaced as (release_draft, report_draft):
             lines, entered = anonymized(
-                source, k, plan, book, subjects_exact=subjects_exact, progress=progress
+                source, plan, book, subjects_exact=subjects_exact, progress=progress
             )
             if run is not None:
                 lines = lines.reporting(run=run)
@@ -120,7 +116,6 @@ def anonymize_file(
 
 def anonymized(
     source: Path | Folder,
-    k: int,
     plan: Plan,
     book: Ledger | None,
     *,
@@ -130,7 +125,7 @@ def anonymized(
     """Read and anonymise what is new to a ledger, if there is one; also return its new entry."""
     read = partial(read_trajectories, source, subjects_exact=subjects_exact)
     if book is None:  # nothing keeps the originals while the release is written
-        return anonymized_table(read(), k, plan, progress), None
+        return anonymized_table(read(), plan, progress), None
 
     marks = read_marks(source)
     trajectories = read()
@@ -147,7 +142,7 @@ def anonymized(
 
     try:
         lines = anonymized_table(
-            trajectories.take(new_ones.new), k, plan.with_key(book.release_key), progress
+            trajectories.take(new_ones.new), plan.with_key(book.release_key), progress
         )
     except (TooFewRecords, TooFewSubjects) as error:
         wait = number_of(new, "new one waits", "new ones wait")
@@ -166,7 +161,7 @@ def _check_names(trajectories: Trajectories) -> None:
     """Refuse recordings without a name, whose persons a ledger cannot keep to one line."""
     unknown = len(trajectories)
     if trajectories.subject is not None:
-        unknown = Nameless.counted_in(trajectories.provenance).recordings
+        unknown = trajectories.origin.source.nameless
     if unknown:
         raise BadInput(
             f"`one_line_each` with `ledger` needs to know who made each trip, and {unknown:,} "

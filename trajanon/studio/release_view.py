@@ -37,7 +37,7 @@ def show_answers(evaluation: Mapping[str, Any]) -> None:
         with ui.column().classes("answer"):
             ui.label(answer["question"]).classes("font-bold")
             ui.label(answer["answer"])
-    _link("The whole evaluation, for you alone", PAGE)
+    _link("The whole evaluation (private)", PAGE)
 
 
 def show_map() -> None:

@@ -9,7 +9,7 @@ from trajanon.cli.run_commands import Table
 from trajanon.common.columns_read import columns_read
 from trajanon.common.number_text import number_of, span
 from trajanon.studio.fields import BY_NAME, FILE, FOLDER, NOBODY, WITHOUT_COLUMN, Choice
-from trajanon.trajectories.subjects import Nameless
+from trajanon.trajectories.provenance import Provenance
 
 Account = Mapping[str, Any]
 """The JSON of a command."""
@@ -75,7 +75,7 @@ def sentences_of_extraction(extraction: Account) -> list[str]:
     lasts = f" in {span(seconds)}" if (seconds := counts["seconds of track"]) else ""
     became = number_of(counts["trajectories"], unit)
 
-    nameless = Nameless.counted_in(extraction)
+    nameless = Provenance.read(extraction).source.unnamed
     people = counts["subjects read"] - nameless.subjects
     counted = "k counts recordings: no person is named."
     if people > 0:

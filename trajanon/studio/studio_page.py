@@ -22,7 +22,7 @@ from trajanon.studio.release_view import (
 )
 from trajanon.studio.results import Remedy, sentences_of_extraction
 from trajanon.studio.work import LOOK, RELEASE, Problem, Work
-from trajanon.trajectories.subjects import Nameless
+from trajanon.trajectories.provenance import Provenance
 
 _FOLDER = Path(__file__).parent
 _STYLE = (_FOLDER / "page.css").read_text(encoding="utf-8")
@@ -213,7 +213,7 @@ class Page:
         if columns.names:
             self._columns(USUAL_ROLES, columns.names)
             ui.label(f"Columns that are not used: {', '.join(columns.unused) or 'none'}.")
-        if Nameless.counted_in(found).recordings:
+        if Provenance.read(found).source.nameless:
             _show_field(BY_NAME["nameless"], self.work.chosen)
 
     def _columns(self, roles: Sequence[str], names: Sequence[str]) -> None:

@@ -251,11 +251,11 @@ class Work:
             PUBLIC: "the map of the release alone, to be published if you like",
         }
         private = {
-            RECORD: "the record of processing, to be signed, for you alone",
-            SETTINGS: "repeats the work, for you alone",
-            PUBLISHER: "the publisher's words, for you alone",
-            PAGE: "the evaluation, for you alone",
-            str(MAP): "the map with the originals, for you alone",
+            RECORD: "the record of processing, to sign (private)",
+            SETTINGS: "repeats the work (private)",
+            PUBLISHER: "the publisher's words (private)",
+            PAGE: "the evaluation (private)",
+            str(MAP): "the map with the originals (private)",
         }
         every = (public if self.publishable else {}) | private
         there = {path.name for path in self.folder.iterdir()} | {SETTINGS}

@@ -58,7 +58,7 @@ def days_of(trips: Trajectories, most: int, timezone: str) -> tuple[Trajectories
 
 def trips_of_days(days: Trajectories) -> Ints:
     """Count the trips of each day, (d,): behind the last one it stays where it is."""
-    parts = days.points.reshape(len(days), days.provenance["days"], -1, 2)
+    parts = days.points.reshape(len(days), days.origin.trips_of_day, -1, 2)
     moves = (parts != parts[:, :, :1]).any(axis=(2, 3))
     moves[:, 0] = True
     return np.asarray(moves.shape[1] - moves[:, ::-1].argmax(axis=1))
@@ -67,7 +67,7 @@ def trips_of_days(days: Trajectories) -> Ints:
 def of_equally_many(days: Trajectories) -> Iterator[tuple[Ints, Trajectories]]:
     """Yield the days of one trip, of two, and so on: which they are, and these trips alone."""
     trips = trips_of_days(days)
-    m = days.points.shape[1] // days.provenance["days"]
+    m = days.points.shape[1] // days.origin.trips_of_day
     for count in np.unique(trips).tolist():
         rows = np.flatnonzero(trips == count)
         yield (

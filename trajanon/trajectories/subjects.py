@@ -2,9 +2,8 @@
 
 import re
 import string
-import sys
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -147,13 +146,6 @@ class Merged:
     names: int = 0
     copies: int = 0
 
-    @classmethod
-    def counted_in(cls, provenance: Mapping[str, Any]) -> "Merged":
-        """Read what a provenance counts."""
-        return cls(
-            count_of(provenance, NAMES_MERGED) or 0, count_of(provenance, COPIES_MERGED) or 0
-        )
-
     @property
     def counts(self) -> dict[str, int]:
         """Return the counts as a provenance has them."""
@@ -249,13 +241,6 @@ class Nameless(NamedTuple):
     recordings: int = 0
     subjects: int = 0
 
-    @classmethod
-    def counted_in(cls, provenance: Mapping[str, Any]) -> "Nameless":
-        """Read what a provenance counts; earlier versions counted each as a subject of its own."""
-        recordings = count_of(provenance, NAMELESS) or 0
-        subjects = count_of(provenance, NAMELESS_COUNT_AS)
-        return cls(recordings, recordings if subjects is None else subjects)
-
     @property
     def counts(self) -> dict[str, int]:
         """Return the counts as a provenance has them."""
@@ -270,18 +255,10 @@ class Identities(NamedTuple):
     nameless: Nameless = Nameless()
     merged: Merged = Merged()
 
-    def counted_in(self, provenance: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Add what was found here to what a provenance counts."""
-        added = {
-            name: number + (count_of(provenance, name) or 0)
-            for name, number in {**self.nameless.counts, **self.merged.counts}.items()
-            if number
-        }
-        if not added:
-            return provenance
-        counts = provenance.get("counts")
-        before = counts if isinstance(counts, Mapping) else {}
-        return {**provenance, "counts": {**before, **added}}
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return what was found here as a provenance counts it."""
+        return {**self.nameless.counts, **self.merged.counts}
 
 
 def identities(
@@ -311,10 +288,3 @@ def identities(
     recordings = len(np.unique(recording[nameless]))
     subjects = 1 if len(named) and recordings else recordings
     return Identities(dense(number), which, Nameless(recordings, subjects), merged)
-
-
-def count_of(provenance: Mapping[str, Any], name: str) -> int | None:
-    """Read what a provenance counts; None if it does not."""
-    counts = provenance.get("counts")
-    count = counts.get(name) if isinstance(counts, Mapping) else None
-    return count if type(count) is int and 0 <= count <= sys.maxsize else None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import available_timezones
 
 import numpy as np
@@ -16,6 +16,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.settings import HEAVIEST, ReleaseSettings, TimesName
 from trajanon.trajectories.geodesy import radii
+from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -205,25 +206,36 @@ def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> flo
     return min(float(0.5 * squares.sum() * (spread[-1] / MINUTE) ** 2), HEAVIEST)
 
 
+class EndsSeen(NamedTuple):
+    """What is known of the departures and arrivals of trajectories."""
+
+    unknown: int  # trajectories without times
+    still: int  # those that end when they begin
+    departures: Floats  # of some of the others
+
+    @classmethod
+    def of(cls, ends: Floats) -> "EndsSeen":
+        """Look at departures and arrivals, (n, 2)."""
+        departure, arrival = ends.T
+        unknown = np.isnan(departure)
+        return cls(int(unknown.sum()), int((arrival <= departure).sum()), departure[~unknown])
+
+
 def timing_of(trajectories: Trajectories, settings: ReleaseSettings) -> Timing | None:
     """Make the timing that was asked for, or refuse it; None if times are not released."""
     tracks = trajectories.tracks
     times = trajectories.times
     if settings.align and tracks is not None and tracks.times is None:
         times = None
-    ends = None if times is None else times[:, [0, -1]]
+    ends = None if times is None else EndsSeen.of(times[:, [0, -1]])
     middle = trajectories.points.mean(axis=(0, 1))
-    return timing_for(settings, trajectories.provenance, len(trajectories), ends, middle)
+    return timing_for(settings, trajectories.origin, len(trajectories), ends, middle)
 
 
 def timing_for(
-    settings: ReleaseSettings,
-    provenance: Mapping[str, Any],
-    n: int,
-    ends: Floats | None,
-    middle: Floats,
+    settings: ReleaseSettings, origin: Provenance, n: int, ends: EndsSeen | None, middle: Floats
 ) -> Timing | None:
-    """Make the timing of n trajectories from their departures and arrivals alone, (n, 2)."""
+    """Make the timing of n trajectories from what is known of their ends, and their middle."""
     if settings.times is None:
         for name in ("minute_worth", "time_step", "timezone"):
             value = getattr(settings, name)
@@ -235,21 +247,20 @@ def timing_for(
         return None
 
     option = f"`times='{settings.times}'`"
-    if "times" in provenance:
+    if origin.times is not None:
         raise BadInput(
             f"{option} needs the times of originals, and these are the times of a release: name "
             "what trajanon extract wrote"
         )
-    unknown = n if ends is None else int(np.isnan(ends[:, 0]).sum())
+    unknown = n if ends is None else ends.unknown
     if ends is None or unknown:
         have = number_of(unknown, f"of {n:,} has", f"of {n:,} have")
         raise BadInput(
             f"{option} needs times, and {have} none: leave traces without times "
             "out with trajanon extract --untimed reject, or release without times"
         )
-    still = int((ends[:, 1] <= ends[:, 0]).sum())
-    if still:
-        bear = number_of(still, f"of {n:,} bears", f"of {n:,} bear")
+    if ends.still:
+        bear = number_of(ends.still, f"of {n:,} bears", f"of {n:,} bear")
         raise BadInput(
             f"{option} needs times that go on, and {bear} one time from start "
             "to end: leave them out, or release without times"
@@ -257,7 +268,7 @@ def timing_for(
 
     zone = zone_of(*middle) if settings.timezone is None else settings.timezone
     clock = Clock(settings.times, zone, settings.time_step)
-    departures = clock.rounded(clock.of(ends)[:, 0])
+    departures = clock.rounded(clock.of(ends.departures[:, None])[:, 0])
     if departures.min() == departures.max():
         raise BadInput(
             f"{option} would tell nothing: all depart at {clock.text(departures[0])}, within "

@@ -9,6 +9,7 @@ import numpy as np
 from trajanon.common.arrays import Bools, Floats, Hashes, Ints
 from trajanon.common.errors import BadInput, MergedWarning, warn
 from trajanon.common.number_text import UNITS, Displayed, UnitName, number_of
+from trajanon.trajectories.provenance import Provenance, with_counts
 from trajanon.trajectories.subjects import column_of, identities, merged_sentences, numbered
 from trajanon.trajectories.tracks import (
     STEPS,
@@ -107,7 +108,7 @@ class TrajectoryRows(Displayed):
             for sentence in merged_sentences(known.merged, way_out):
                 warn(MergedWarning(sentence, "names"))
             object.__setattr__(self, "subject", known.subject)
-            object.__setattr__(self, "provenance", known.counted_in(self.provenance))
+            object.__setattr__(self, "provenance", with_counts(self.provenance, known.counts))
         if self.trace is not None and not _is_whole(self.trace):
             number = numbered(self.trace, exact=True, missing_differ=True).number
             object.__setattr__(self, "trace", number)
@@ -161,15 +162,19 @@ class TrajectoryRows(Displayed):
         return self.true_ends
 
     @property
+    def origin(self) -> Provenance:
+        """Return what is known of how they came about."""
+        return Provenance.read(self.provenance)
+
+    @property
     def attribution(self) -> str | None:
         """Return the line that must be shown with these data, if there is one."""
-        attribution = self.provenance.get("attribution")
-        return None if attribution is None else str(attribution)
+        return self.origin.attribution
 
     @property
     def unit(self) -> UnitName:
         """Name one of them: a ``trip`` from start to end, a ``day``, or a ``trajectory``."""
-        return unit_of(self.provenance)
+        return self.origin.unit
 
     @property
     def units(self) -> str:
@@ -414,13 +419,6 @@ def _is_whole(values: object) -> bool:
 def marked(attribution: str | None) -> str:
     """Write an attribution with what a release is that is made as published before it."""
     return f"Made as published, {FOR_COMPARISON}.{f' {attribution}' if attribution else ''}"
-
-
-def unit_of(provenance: Mapping[str, Any]) -> UnitName:
-    """Name what one trajectory is: a ``trip``, a ``day`` of trips, or else a ``trajectory``."""
-    if "days" in provenance:
-        return "day"
-    return "trip" if provenance.get("trips") is True else "trajectory"
 
 
 def joined_trajectories(parts: Sequence[Rows]) -> Rows:

@@ -1,8 +1,11 @@
 """Rows in any order, in parts of any size: the same traces."""
 
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from errno import ENOSPC
+from typing import IO, Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -10,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trajanon.common.errors import FileProblem
 from trajanon.extract.sources import point_groups
 from trajanon.extract.sources.point_groups import traces_of_points
 from trajanon.extract.sources.streams import Reading
@@ -84,23 +88,36 @@ every_table = pytest.mark.parametrize(
 
 
 @every_table
-@given(rows=rows_of_tables, size=st.sampled_from([1, 7, 10**6]))
+@given(rows_of_tables, st.sampled_from([1, 7, 10**6]), st.sampled_from([0, 5, 10**6]))
 @settings(max_examples=25)
 def test_each_row_is_in_the_trace_where_it_belongs(
-    roles: Sequence[str], rows: list[Row], size: int
+    roles: Sequence[str], rows: list[Row], size: int, held: int
 ) -> None:
-    found, counts = gather(table(rows, roles), size)
+    """Also those that wait in a file; then the traces of an id come one after another."""
+    with patch.object(point_groups, "HELD", max(held, 1)):
+        found, counts = gather(table(rows, roles), size)
     expected = by_hand(rows, roles)
     prefix = "" if "subject" in roles else "t#"
     assert {(t.subject, t.name): t.lat.tolist() for t in found} == {
         (subject, prefix + owner): seconds for (subject, owner), seconds in expected.items()
     }
-    assert [(t.subject, t.name.removeprefix("t#")) for t in found] == list(expected)
+    in_order = [(t.subject, t.name.removeprefix("t#")) for t in found]
+    assert in_order == list(expected) or (held < len(rows) and len(set(in_order)) == len(expected))
     assert counts["points without an id"] == len(rows) - sum(map(len, found))
     for trace in found:
         assert trace.lon.tolist() == [-degrees for degrees in trace.lat]
         seconds = [1212908400 + degrees % 60 for degrees in trace.lat]
         assert trace.time.tolist() == seconds
+
+
+def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full() -> IO[bytes]:
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(point_groups, "HELD", 2)
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    with pytest.raises(FileProblem, match=r"cannot put rows aside in .*No space .*set TMPDIR"):
+        gather(table(ROWS))
 
 
 def test_the_first_rows_tell_how_times_are_written(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,53 +1,108 @@
 """Groups round far records and their nearest: MDAV, MD, V-MDAV and CBFS."""
 
+from math import sqrt
+
 import numpy as np
 
-from trajanon._kernels.far_records import (
-    farthest,
-    farthest_pair,
-    nearest_of_other_subjects,
-    nearest_to_group,
-)
+from trajanon._kernels.far_records import farthest_pair, nearest_to_group
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.method_parameters import VMdavParameters
 from trajanon.grouping.loss import group_means, sse
 from trajanon.grouping.problem import Problem
+
+_PACKED = 0.75
+"""Share of the places with a record that remains, below which the others are left out."""
 
 
 class Remaining:
     """Records still without a group; the progress shows ``task``."""
 
     def __init__(self, problem: Problem, task: str = "") -> None:
+        records = problem.records
         self.problem = problem
         self.task = task
-        self.labels = np.full(len(problem.records), -1, dtype=np.int64)
-        self.rows = np.arange(len(problem.records))
+        self.labels = np.full(len(records), -1, dtype=np.int64)
+        self.count = len(records)
         self.groups = 0
         self._records_of_subject = np.bincount(problem.subjects)
         self._subjects = int(np.count_nonzero(self._records_of_subject))
-        self._sum = problem.records.sum(axis=0)
+        self._sum = records.sum(axis=0)
+
+        self._radius = sqrt((records**2).sum(axis=1).max())
+        self._epsilon = float(np.finfo(records.dtype).eps)
+        self._pack()
+
+    def _pack(self) -> None:
+        """Copy the remaining records to where they stand together."""
+        self._rows = self.rows
+        self._subject_of = self.problem.subjects[self._rows]
+        records = self.problem.records[self._rows]
+        self._minus_twice = np.ascontiguousarray(-2.0 * records.T)
+
+        # Those that leave are infinitely far for who looks near, and the other way round.
+        self._squares = (records**2).sum(axis=1)
+        self._squares_if_far = self._squares.copy()
+
+    @property
+    def rows(self) -> Ints:
+        """Return the remaining records, in their order."""
+        return np.flatnonzero(self.labels < 0)
 
     def enough_for(self, groups: int) -> bool:
         """Return whether k records for each of some groups, and k subjects, are left."""
-        return len(self.rows) >= groups * self.problem.k and self._subjects >= self.problem.k
+        return self.count >= groups * self.problem.k and self._subjects >= self.problem.k
 
     def centroid(self) -> Floats:
         """Return the mean of the remaining records."""
-        return np.asarray(self._sum / len(self.rows))
+        return np.asarray(self._sum / self.count)
 
     def farthest(self, point: Floats) -> int:
         """Find the remaining record farthest from a point, the first of equals."""
-        return int(farthest(self.problem.records, self.rows, point))
+        away = point @ self._minus_twice
+        away += self._squares_if_far
+        candidates = (away >= away.max() - self._rounding(point)).nonzero()[0]
+        return int(self._rows[candidates[self._distances(candidates, point).argmax()]])
+
+    def nearest_of_other_subjects(self, centre: int, count: int) -> Ints:
+        """Find the nearest records of other subjects, one of each, the first of equals."""
+        point = self.problem.records[centre]
+        away = point @ self._minus_twice
+        away += self._squares
+
+        # A subject may have several of the nearest: then look at more of them.
+        looked_at = count
+        while True:
+            looked_at = min(2 * looked_at, self.count)
+            limit = np.partition(away, looked_at - 1)[looked_at - 1] + self._rounding(point)
+            candidates = (away <= limit).nonzero()[0]
+            by_distance = np.argsort(self._distances(candidates, point), kind="stable")
+            nearest = candidates[by_distance[:looked_at]]
+
+            record_of: dict[int, int] = {}
+            subjects = self._subject_of[nearest].tolist()
+            for subject, record in zip(subjects, self._rows[nearest].tolist(), strict=True):
+                record_of.setdefault(subject, record)
+            record_of.pop(int(self.problem.subjects[centre]), None)
+
+            if len(record_of) >= count or looked_at == self.count:
+                return np.array(list(record_of.values())[:count], dtype=np.int64)
+
+    def _rounding(self, point: Floats) -> float:
+        """Bound by how much two distances by a product of matrices may be in the wrong order."""
+        reach = self._radius + sqrt(point @ point)
+        return 4.0 * (len(point) + 4) * self._epsilon * reach**2
+
+    def _distances(self, places: Ints, point: Floats) -> Floats:
+        """Square the distances of remaining records to a point, to the last digit."""
+        away = self.problem.records[self._rows[places]]
+        away -= point
+        away *= away
+        return np.asarray(away.sum(axis=1))
 
     def group_round(self, seed: int) -> Ints:
         """Group a record with its k - 1 nearest, each of another subject."""
-        near = np.empty(self.problem.k - 1, dtype=np.int64)
-        away = np.empty(self.problem.k - 1)
-        count = nearest_of_other_subjects(
-            self.problem.records, self.rows, self.problem.subjects, seed, near, away
-        )
-
-        members = np.append(near[:count], seed)
+        near = self.nearest_of_other_subjects(seed, self.problem.k - 1)
+        members = np.append(near, seed)
         self.join(members, self.groups)
         self.groups += 1
         return members
@@ -55,12 +110,18 @@ class Remaining:
     def join(self, members: Ints, group: int) -> None:
         """Put records of different subjects into a group."""
         self.labels[members] = group
-        self.rows = self.rows[self.labels[self.rows] < 0]
+        self.count -= len(members)
         self._sum = self._sum - self.problem.records[members].sum(axis=0)
 
         subjects = self.problem.subjects[members]
         self._records_of_subject[subjects] -= 1
         self._subjects -= int(np.count_nonzero(self._records_of_subject[subjects] == 0))
+
+        places = np.searchsorted(self._rows, members)
+        self._squares[places] = np.inf
+        self._squares_if_far[places] = -np.inf
+        if self.count < _PACKED * len(self._rows):
+            self._pack()
 
     def join_nearest(self) -> Ints:
         """Put every remaining record into the group with the nearest centroid; all labels."""
@@ -71,14 +132,14 @@ class Remaining:
             away = ((centroids - records[record]) ** 2).sum(axis=1)
             self.labels[record] = int(away.argmin())
 
-        self.rows = self.rows[:0]
+        self.count = 0
         return self.labels
 
     def finished(self) -> Ints:
         """Make the rest a group of its own, if it holds k subjects; the group of each record."""
         if self.enough_for(1):
             self.labels[self.rows] = self.groups
-            self.rows = self.rows[:0]
+            self.count = 0
         else:
             self.join_nearest()
         self.report()
@@ -87,7 +148,7 @@ class Remaining:
     def report(self) -> None:
         """Report how many records have a group."""
         n = len(self.labels)
-        self.problem.progress(self.task, n - len(self.rows), n)
+        self.problem.progress(self.task, n - self.count, n)
 
 
 def mdav(problem: Problem) -> Ints:
@@ -237,9 +298,10 @@ def grown(problem: Problem, gamma: float) -> Ints:
     centroid = records.mean(axis=0)
     while left.enough_for(1):
         members = left.group_round(left.farthest(centroid))
-        while gamma > 0.0 and len(left.rows) and len(members) < 2 * problem.k - 1:
-            near, inside = nearest_to_group(records, left.rows, members)
-            others = left.rows[left.rows != near]
+        while gamma > 0.0 and left.count and len(members) < 2 * problem.k - 1:
+            rows = left.rows
+            near, inside = nearest_to_group(records, rows, members)
+            others = rows[rows != near]
             _, outside = nearest_to_group(records, others, np.array([near]))
             # Both distances are squared.
             if inside >= gamma * gamma * outside:

@@ -1,0 +1,89 @@
+"""Compare figures of the pages with what their commands print now: make figures-check.
+
+It takes some minutes, and prints each figure that differs by more than its spread, or by more than
+it is rounded. Chains that need data which are not there are left out, and named.
+"""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+_ROOT = Path(__file__).parent.parent
+_SHARED = _ROOT.parent / "shared"
+_PLACES = {"SAMPLE": str(_ROOT / "data" / "sample"), "SHARED": str(_SHARED)}
+_NUMBER = r"(\d[\d,]*\.?\d*)"
+
+
+def chains() -> list[dict[str, Any]]:
+    """Read which commands print which figures."""
+    listed: list[dict[str, Any]] = tomllib.loads((_ROOT / "benchmarks/figures.toml").read_text())[
+        "chain"
+    ]
+    return listed
+
+
+def quoted(figure: dict[str, Any]) -> list[str]:
+    """Return the numbers of a figure as they stand on its page."""
+    parts = map(re.escape, figure["quote"].split("{}"))
+    found = re.search(_NUMBER.join(parts), (_ROOT / figure["page"]).read_text(encoding="utf-8"))
+    if found is None:
+        raise ValueError(f"{figure['page']} has no {figure['quote']!r}")
+    return list(found.groups())
+
+
+def value_at(account: Any, address: str) -> float:
+    """Return a number of a record of JSON: names and places in lists between points."""
+    path, percent = address.removesuffix(" %"), address.endswith(" %")
+    for name in path.split("."):
+        account = account[int(name)] if isinstance(account, list) else account[name]
+    return float(account) * (100.0 if percent else 1.0)
+
+
+def differs(text: str, now: float, spread: float) -> bool:
+    """Check whether a printed number is off by more than its spread and its rounding."""
+    printed = float(text.replace(",", ""))
+    last_digit = 10.0 ** -len(text.partition(".")[2])
+    return abs(printed - now) > spread * abs(now) + last_digit / 2
+
+
+def account_of(chain: dict[str, Any]) -> Any:
+    """Run the commands of a chain; return the JSON that they wrote."""
+    with TemporaryDirectory() as folder:
+        for command in chain["commands"]:
+            for word, place in _PLACES.items():
+                command = command.replace(word, place)
+            trajanon = [sys.executable, "-m", "trajanon", *shlex.split(command)]
+            subprocess.run(trajanon, cwd=folder, check=True, capture_output=True)
+
+        return json.loads((Path(folder) / chain["json"]).read_text())
+
+
+def main() -> int:
+    """Print the figures that differ; return how many these are."""
+    number = 0
+    for chain in chains():
+        if any("SHARED" in command for command in chain["commands"]) and not _SHARED.exists():
+            print(f"not checked, without its data: {chain['name']}")
+            continue
+
+        account = account_of(chain)
+        print(f"checked: {chain['name']}")
+        for figure in chain["figure"]:
+            for text, address in zip(quoted(figure), figure["values"], strict=True):
+                now = value_at(account, address)
+                if differs(text, now, figure["spread"]):
+                    print(
+                        f"{figure['page']}: {figure['quote']!r}, {address}: {text}, now {now:.4g}"
+                    )
+                    number += 1
+    return number
+
+
+if __name__ == "__main__":
+    sys.exit(main() > 0)

@@ -1,0 +1,206 @@
+"""What is left of runs in shards that were stopped, killed or had no room; and how they go on."""
+
+import errno
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from commands import Run
+from shards import labels_of, out_of, released, shards_of, walks, write_folder
+
+from trajanon import anonymization
+from trajanon.common.errors import FileProblem
+from trajanon.shards import shard_search
+from trajanon.shards.parts import anonymize_parts
+from trajanon.shards.scratch import scratch_for
+
+KEY = bytes(range(32))
+
+
+@pytest.fixture(autouse=True)
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for scratch."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def run_of(tmp_path: Path, **options: Any) -> dict[str, Any]:
+    source, out = tmp_path / "trips", out_of(tmp_path)
+    if not source.exists():
+        write_folder(source, walks(240))
+    with shards_of(60):
+        return anonymize_parts(str(source), str(out), 3, effort="fast", key=KEY, **options)
+
+
+def after(calls: int, error: BaseException) -> Any:
+    """Search some shards, and then fail."""
+    grouped = anonymization.grouped
+    left = [None] * calls
+
+    def search(*given: Any) -> Any:
+        if not left:
+            raise error
+        left.pop()
+        return grouped(*given)
+
+    return patch.object(shard_search, "grouped", search)
+
+
+def originals_in(root: Path) -> list[Path]:
+    return [*root.rglob("rows/*")]
+
+
+def test_a_stopped_run_goes_on_where_it_stopped(
+    tmp_path: Path, root: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    run_of(tmp_path)
+    expected = released(out_of(tmp_path)), labels_of(out_of(tmp_path)).tolist()
+    assert not list(root.iterdir())
+
+    with after(2, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
+        run_of(tmp_path)
+    assert not originals_in(root)
+    with after(2, AssertionError("a third shard was searched")):
+        run_of(tmp_path)
+    assert "going on: 2 shards were searched before" in caplog.messages
+    assert (released(out_of(tmp_path)), labels_of(out_of(tmp_path)).tolist()) == expected
+    assert not list(root.iterdir())
+
+
+def test_with_other_options_a_run_begins_from_the_start(
+    tmp_path: Path, root: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    with after(2, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
+        run_of(tmp_path)
+    run_of(tmp_path, seed=3)
+    assert caplog.messages[-1].endswith("this one begins from the start")
+    assert not list(root.iterdir())
+
+
+@pytest.mark.parametrize("writes", [1, 6, 9, 13])
+def test_a_full_disk_is_one_sentence_and_leaves_no_original(
+    tmp_path: Path, root: Path, writes: int
+) -> None:
+    """Wherever it comes."""
+    left = [writes]
+    replaced = Path.replace
+
+    def full(self: Path, target: Path) -> Path:
+        left[0] -= "scratch" in str(target)
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+        return replaced(self, target)
+
+    with (
+        patch.object(Path, "replace", full),
+        pytest.raises(FileProblem, match=r"cannot write .*scratch.*No space left.*make room"),
+    ):
+        run_of(tmp_path)
+    assert not originals_in(root)
+    assert not out_of(tmp_path).exists()
+    run_of(tmp_path)
+    assert len(released(out_of(tmp_path))) == 240
+
+
+def test_too_little_room_is_found_before_the_work(tmp_path: Path) -> None:
+    with (
+        patch.object(shutil, "disk_usage", lambda _: Free()),
+        pytest.raises(FileProblem, match=r"has 0\.0 GB free, and the run needs some .*TMPDIR"),
+    ):
+        run_of(tmp_path)
+
+
+class Free:
+    free = 1000
+
+
+KILLED = """
+import os, signal, sys, tempfile
+from trajanon.shards import parts, shard_search
+parts.shards_for = lambda *_: 4
+found = []
+def search(*given, grouped=shard_search.grouped):
+    if len(found) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    found.append(grouped(*given))
+    return found[-1]
+shard_search.grouped = search
+parts.anonymize_parts("trips", "anonymized", 3, effort="fast", key=bytes(range(32)))
+"""
+
+
+def test_scratch_of_a_killed_run_is_its_owners_and_is_cleaned(
+    tmp_path: Path, root: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_of(tmp_path)
+    expected = released(out_of(tmp_path))
+    process = subprocess.run(
+        [sys.executable, "-c", KILLED],
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(root)},
+        check=False,
+    )
+    assert process.returncode == -signal.SIGKILL
+    (folder,) = root.iterdir()
+    assert folder.stat().st_mode & 0o077 == 0
+    assert originals_in(root)
+    assert released(out_of(tmp_path)) == expected
+
+    with after(2, AssertionError("a third shard was searched")):
+        run_of(tmp_path)
+    assert released(out_of(tmp_path)) == expected
+    assert not list(root.iterdir())
+
+
+def test_clean_removes_scratch_that_no_run_holds(root: Path, run: Run) -> None:
+    for name in ("held", "left"):
+        with suppress(KeyError), scratch_for(name, root, 0) as made:
+            made.groups(0).touch()
+            raise KeyError
+    assert len(list(root.iterdir())) == 2
+    with scratch_for("held", root, 0):
+        answer = run("clean")
+        assert answer.out.count("Removed ") == 1
+        assert "a run is at work in it" in answer.out
+        with (
+            pytest.raises(FileProblem, match="another run writes held"),
+            scratch_for("held", root, 0),
+        ):
+            pass
+    assert not list(root.iterdir())
+
+
+def test_scratch_that_others_could_read_is_refused(root: Path) -> None:
+    with scratch_for("out", root, 0) as made:
+        name = made.folder.name
+    (root / name).mkdir(mode=0o755)
+    with pytest.raises(FileProblem, match="is not yours alone"), scratch_for("out", root, 0):
+        pass
+
+
+def test_a_second_ctrl_c_waits_until_no_originals_are_left(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def remove(folder: Path, **_: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        rmtree(folder)
+
+    rmtree = shutil.rmtree
+    with suppress(KeyboardInterrupt), scratch_for("out", root, 0) as made:
+        (made.rows / "part").touch()
+        monkeypatch.setattr(shutil, "rmtree", remove)
+        raise KeyboardInterrupt
+    assert not list(root.iterdir())

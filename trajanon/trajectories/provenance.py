@@ -1,0 +1,133 @@
+"""Provenance: how trajectories came about, as far as a release needs it, read from any file."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeGuard
+
+from msgspec import Struct
+
+from trajanon.common.command_lines import Option, options_in
+from trajanon.common.inputs import Whole
+from trajanon.common.number_text import UnitName
+from trajanon.trajectories.subjects import (
+    COPIES_MERGED,
+    NAMELESS,
+    NAMELESS_COUNT_AS,
+    NAMES_MERGED,
+    Merged,
+    Nameless,
+)
+
+
+class PossiblePersons(Struct, frozen=True):
+    """A column that may name subjects, where none does."""
+
+    column: str
+    values: Whole  # different ones
+
+
+class Source(Struct, frozen=True, kw_only=True):
+    """What was read, and what was left out before a release was made."""
+
+    recordings: Whole | None = None  # that were read; None if not known
+    used: Whole = 0  # of these, with a trajectory
+    nameless: Whole = 0  # recordings
+    nameless_count_as: Whole | None = None  # subjects
+    per_recording: Whole | None = None  # windows of a recording, at most; None if not known
+    possible_persons: list[PossiblePersons] = []
+    left_out: dict[str, Whole] = {}  # recordings, and why
+    trips: dict[str, Whole] = {}  # found, and left out, by reason
+    points: dict[str, Whole] = {}  # read, used, and left out, by reason
+    run: dict[str, Option] = {}  # options of extract, as they were typed
+
+    @property
+    def unnamed(self) -> Nameless:
+        """Count recordings without a name; earlier versions counted each as another person's."""
+        count_as = self.nameless_count_as
+        return Nameless(self.nameless, self.nameless if count_as is None else count_as)
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What a provenance says that a release, or its check, needs."""
+
+    unit: UnitName
+    trips_of_day: int  # at most; 0 of what is no day
+    attribution: str | None  # the line that must be shown with the data
+    times: str | None  # of a release: what its times count from
+    merged: Merged
+    source: Source
+
+    @classmethod
+    def read(cls, account: Mapping[str, object]) -> "Provenance":
+        """Read what a file says, which may be anything: what is not known keeps its default."""
+        days = account.get("days")
+        trips_of_day = days if _is_count(days) else 0
+        unit: UnitName = "trip" if account.get("trips") is True else "trajectory"
+        counts = counts_in(account.get("counts"))
+        merged = Merged(counts.get(NAMES_MERGED, 0), counts.get(COPIES_MERGED, 0))
+        return cls(
+            unit="day" if trips_of_day else unit,
+            trips_of_day=trips_of_day,
+            attribution=_text_in(account.get("attribution")),
+            times=_text_in(account.get("times")),
+            merged=merged,
+            source=_source_in(account, counts),
+        )
+
+
+def _source_in(account: Mapping[str, object], counts: Mapping[str, int]) -> Source:
+    became = account.get("recordings")
+    recordings = counts_in(became)
+    nameless = counts.get(NAMELESS, 0)
+    per_recording = account.get("per_recording")
+    return Source(
+        recordings=recordings.get("read"),
+        used=recordings.get("with a trajectory", 0),
+        nameless=nameless,
+        nameless_count_as=counts.get(NAMELESS_COUNT_AS, nameless),
+        per_recording=per_recording if _is_count(per_recording) else None,
+        possible_persons=_columns_in(account.get("possible_persons")),
+        left_out=counts_in(became.get("left out")) if isinstance(became, Mapping) else {},
+        trips=_beginning(counts, "trips "),
+        points=_beginning(counts, "points ", "stray points"),
+        run=options_in(account.get("run")),
+    )
+
+
+def _beginning(counts: Mapping[str, int], *words: str) -> dict[str, int]:
+    return {name: n for name, n in counts.items() if name.startswith(words)}
+
+
+def counts_in(account: object) -> dict[str, int]:
+    """Read the counts in what a file says, which may be anything."""
+    counts = account if isinstance(account, Mapping) else {}
+    return {str(name): n for name, n in counts.items() if _is_count(n)}
+
+
+def with_counts(account: Mapping[str, object], found: Mapping[str, int]) -> Mapping[str, object]:
+    """Add counts that are not zero to those of a provenance."""
+    written = account.get("counts")
+    before = written if isinstance(written, Mapping) else {}
+    known = counts_in(written)
+    added = {name: n + known.get(name, 0) for name, n in found.items() if n}
+    return {**account, "counts": {**before, **added}} if added else account
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return type(value) is int and 0 <= value <= sys.maxsize
+
+
+def _text_in(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _columns_in(account: object) -> list[PossiblePersons]:
+    """Read the columns, with how many values they have, in what a file says."""
+    rows = account if isinstance(account, list) else []
+    return [
+        PossiblePersons(str(row["column"]), row["values"])
+        for row in rows
+        if isinstance(row, Mapping) and "column" in row and _is_count(row.get("values"))
+    ]
