@@ -10,7 +10,8 @@ from trajanon.common.arrays import Bools, Hashes, Ints
 from trajanon.extract.duplicate_recordings import Places, Repeats
 from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
-from trajanon.trajectories.subjects import Merged, Nameless, key_of
+from trajanon.trajectories.person_names import key_of
+from trajanon.trajectories.subjects import Merged, Nameless
 
 Name = TypeVar("Name", bound=tuple[str | None, ...])
 

@@ -75,7 +75,11 @@ def test_a_public_name_is_what_it_says() -> None:
 def test_results_show_what_their_users_need() -> None:
     """The reference lists every public member; the drafts of a command are none."""
     shown = {
-        result.__name__: sorted(name for name in dir(result) if not name.startswith("_"))
+        result.__name__: sorted(
+            name
+            for name in {*dir(result), *getattr(result, "__dataclass_fields__", ())}
+            if not name.startswith("_")
+        )
         for result in (trajanon.Release, trajanon.MicroaggregatedTable)
     }
     assert shown == {

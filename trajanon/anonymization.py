@@ -32,10 +32,10 @@ from trajanon.release.mending import mend
 from trajanon.release.people_left import counts_of, drives_left, people_left
 from trajanon.release.plan import Plan, Surroundings
 from trajanon.release.release import DistinctLines, Release
-from trajanon.release.released_lines import TrajectoryGroups
 from trajanon.release.report import Chains, Choice, Mended, Persons, digest_of, line_keys
 from trajanon.release.selection import OneEach, one_each, whole_days
 from trajanon.release.snapping import RoadsToFollow
+from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.trajectories.days import of_equally_many
 from trajanon.trajectories.distances import summary
 from trajanon.trajectories.times import departure_days, search_columns, timing_of

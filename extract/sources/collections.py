@@ -21,7 +21,7 @@ from trajanon.extract.sources.timestamps import UNREAD_TIMES, TimeColumn
 from trajanon.extract.sources.trace_pieces import EMPTY
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import reading as read_errors
-from trajanon.trajectories.subjects import spelled
+from trajanon.trajectories.person_names import spelled
 
 PRIVATE = "rows inside a privacy area"
 WITHOUT_FIX = "rows without a position"

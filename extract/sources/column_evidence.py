@@ -12,7 +12,7 @@ from pandas.api.types import is_list_like, is_object_dtype
 from trajanon.common.arrays import Floats, Ints
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.timestamps import TimesHeld, times_held
-from trajanon.trajectories.subjects import spelled
+from trajanon.trajectories.person_names import spelled
 
 _FEW = 10  # rows, too few to say that a column counts them, or to be a recording on average
 _BEGIN = 1_000  # rows, by which most columns are dismissed

@@ -12,7 +12,7 @@ from trajanon.extract.sources import column_roles
 from trajanon.extract.sources.column_evidence import TableHead
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.timestamps import may_be_gps_seconds
-from trajanon.trajectories.subjects import key_of
+from trajanon.trajectories.person_names import key_of
 
 _SAYS_UTC = re.compile(r"utc|gmt|zulu|epoch|unix", re.IGNORECASE)
 _SAYS_LOCAL = re.compile(r"local|lokal", re.IGNORECASE)

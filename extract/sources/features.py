@@ -26,7 +26,7 @@ from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.streams import OTHER_TIMES, Reading
 from trajanon.extract.sources.timestamps import TimeColumn, within
 from trajanon.extract.trace import Trace
-from trajanon.trajectories.subjects import spelled
+from trajanon.trajectories.person_names import spelled
 
 NO_GEOMETRY = "features without geometry"
 POINTS_BESIDE = "points beside lines"

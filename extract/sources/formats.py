@@ -21,7 +21,7 @@ from trajanon.extract.sources.column_roles import FOLDER, TRACK, is_word
 from trajanon.extract.sources.gpx_document import ApiPage
 from trajanon.extract.sources.streams import DAMAGED, ZIP, Reading
 from trajanon.extract.trace import Trace
-from trajanon.trajectories.subjects import spelled
+from trajanon.trajectories.person_names import spelled
 
 _HEAD, _HEAD_OF_JSON = 4096, 1 << 20  # bytes
 _owner = attrgetter("name", "subject")  # what the pieces of a recording share

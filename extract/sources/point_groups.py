@@ -21,7 +21,7 @@ from trajanon.extract.sources.points_apart import leaps_in, of_several, without_
 from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
-from trajanon.trajectories.subjects import key_of, spelled
+from trajanon.trajectories.person_names import key_of, spelled
 
 FIRST = 100_000  # rows at the beginning of a table by which it is judged
 HELD = 1_000_000  # rows that are held in memory; more are put into a file

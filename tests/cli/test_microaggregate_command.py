@@ -12,7 +12,9 @@ import pandas as pd
 import pytest
 from commands import FAST, Run, names
 
-from trajanon.tables import table_files, tables
+from trajanon.common.arrays import Floats
+from trajanon.tables import tables
+from trajanon.tables.cell_numbers import Numbers, number_texts
 from trajanon.tables.papers.datasets import COLUMN_SETS
 
 TABLE = "name,income,age,town\n" + "".join(
@@ -226,10 +228,11 @@ def test_bound_looks_at_the_same_columns_and_rows(run: Run, table: Path) -> None
     rows = ["w,income"] + [f"1,{i * i}" for i in range(6)] + ["1,"]
     (table / "survey.csv").write_text("\n".join(rows))
     asked = run("bound", "survey.csv", "-k", 3).sentence
-    assert asked.endswith("name the columns to average: --columns income\n")
+    assert asked.endswith("name the columns to average: --columns income --survey-weight w\n")
     named = ("bound", "survey.csv", "-k", 3, "--columns", "income", "--missing")
     assert "values are missing" in run(*named, "refuse").sentence
-    assert "a bound needs all values" in run(*named, "keep").sentence
+    kept = json.loads(run(*named, "keep", "--json").out)
+    assert (kept["n"], kept["certified"]) == (7, False)
     answer = run(*named, "drop")
     assert answer.code == 0
     assert "dropped: values are missing in 1 of the 7 rows" in answer.err
@@ -264,13 +267,12 @@ def test_a_row_that_is_too_rare_is_not_written(
     run: Run, table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever the cause: the file is looked at as it was written."""
-    write = table_files.write_csv
 
-    def rounds(path: Path, columns: dict[str, list[str]], separator: str) -> None:
-        columns["age"][0] += "0"
-        write(path, columns, separator)
+    def rounds(values: Floats, numbers: Numbers) -> list[str]:
+        first, *texts = number_texts(values, numbers)
+        return [f"{first}0", *texts]
 
-    monkeypatch.setattr(tables, "write_csv", rounds)
+    monkeypatch.setattr(tables, "number_texts", rounds)
     said = run("microaggregate", "people.csv", "-k", 2).sentence
     assert "occurs 1 times as written, and k is 2" in said
     assert names(table) == {"people.csv"}

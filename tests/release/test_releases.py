@@ -9,7 +9,7 @@ import pytest
 from plain import PUBLISHED
 
 import trajanon
-from trajanon.common.errors import BadInput
+from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.remote_folder import Folder
 from trajanon.maps import compare, html, public
 from trajanon.release.report import checked
@@ -84,6 +84,10 @@ def test_a_release_goes_to_a_url_without_its_report(release: trajanon.Release) -
     read = trajanon.read_release("memory://published/r.csv")
     np.testing.assert_array_equal(read.points, release.trajectories.points)
     assert Folder("memory://published").names() == ["r.csv"]
+    assert trajanon.check("memory://published/r.csv", K).holds
+    assert not trajanon.check("memory://published/r.csv", K + 99).holds
+    with pytest.raises(FileProblem, match="memory://published"):
+        trajanon.check("memory://published/none.csv", K)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from trajanon.evaluation.attacks.attack import Published
 from trajanon.evaluation.attacks.linkage import attacks
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.evaluation.evidence import Evaluation
+from trajanon.files.release_contents import MOST_ROWS
 from trajanon.files.release_formats import (
     NOTHING_ELSE,
     RELEASE_FORMATS,
@@ -31,7 +32,6 @@ from trajanon.files.release_formats import (
     read_release,
     write_release,
 )
-from trajanon.files.release_lines import MOST_ROWS
 from trajanon.release.originals import matched
 from trajanon.release.release import own_rows
 from trajanon.release.report import Rows, checked, report_path

@@ -84,7 +84,7 @@ def test_sets_are_as_large_as_the_table_allows(monkeypatch: pytest.MonkeyPatch) 
 )
 def test_diversity_is_that_of_the_slow_twin(values: list[tuple[int, str]]) -> None:
     groups, letters = zip(*values, strict=True)
-    found = diversity(np.array(groups), pd.Series(letters))
+    found = diversity(np.array(groups), np.array(letters))
     members = [[v for g, v in values if g == group] for group in sorted(set(groups))]
     shares = [[m.count(v) / len(m) for v in set(m)] for m in members]
     assert found.distinct == min(len(set(m)) for m in members)

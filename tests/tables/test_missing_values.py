@@ -95,17 +95,17 @@ def test_the_share_of_gower_is_over_the_columns_that_both_have() -> None:
             assert found[i, j] == pytest.approx(right, abs=1e-12)
 
 
-def test_rows_with_gaps_are_near_to_those_with_the_same() -> None:
-    """Else most groups with a gap could not write its column: 2 of 3 values are too few."""
+def test_groups_with_gaps_are_merged_where_values_could_not_be_written() -> None:
+    """Of most groups with a gap, 2 of 3 values in its column would be too few."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4)).round(3)
     X[rng.random(300) < 0.1, 0] = np.nan
     table = pd.DataFrame(X, columns=list("abcd"))
     kept = trajanon.microaggregate_table(table, 3, missing="keep", effort="fast").report
     assert kept["n"] == 300
-    assert kept["suppressed"] <= 6
+    assert kept["suppressed"] < 30
     dropped = trajanon.microaggregate_table(table, 3, missing="drop", effort="fast").report
-    assert kept["information_loss"] < 1.2 * dropped["information_loss"]
+    assert kept["information_loss"] < 1.05 * dropped["information_loss"]
 
 
 def test_gaps_stay_in_the_file_and_the_check_knows_them(run: Run, tmp_path: Path) -> None:

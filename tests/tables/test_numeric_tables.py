@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import naive
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from real_data import CLASSIC, DATASETS, LEFT_OUT
 
 from trajanon.common.arrays import Floats
-from trajanon.common.errors import BadInput
+from trajanon.common.errors import BadInput, FileProblem
 from trajanon.tables.table_check import check_table
 from trajanon.tables.tables import MicroaggregatedTable, microaggregate_table, write_draft
 
@@ -154,6 +155,19 @@ def test_separator_and_decimal_comma_are_found(tmp_path: Path, text: str) -> Non
     path.write_text(text, encoding="utf-8")
     result = microaggregate_table(path, 2, keep=["c"])
     assert result.table.to_dict("list") == {"a b": [2.0, 2.0], "b": [2.62, 2.62], "c": ["x,y", "z"]}
+
+
+def test_a_table_is_read_from_a_url(tmp_path: Path) -> None:
+    path = frame(tmp_path / "in.csv", age=[30, 32, 50, 54], town=list("abab"))
+    with fsspec.open("memory://tables/in.csv", "wb") as file:
+        file.write(path.read_bytes())
+    result = microaggregate_table("memory://tables/in.csv", 2, keep=["town"])
+    assert result.table["age"].tolist() == [31, 31, 52, 52]
+    assert check_table("memory://tables/in.csv", 2, columns=["town"]).holds
+    with pytest.raises(FileProblem, match="memory://tables/none"):
+        check_table("memory://tables/none.csv", 2, columns=["town"])
+    with pytest.raises(BadInput, match="does not end like a table"):
+        check_table("memory://tables/in.txt", 2, columns=["town"])
 
 
 @pytest.mark.parametrize("how", [MDAV, {"effort": "fast"}])

@@ -18,14 +18,8 @@ import trajanon
 from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.extract import Rules, cut, extract, from_frame
 from trajanon.files.trajectory_files import read_trajectories
-from trajanon.trajectories.subjects import (
-    NAMES_MERGED,
-    Merged,
-    identities,
-    key_of,
-    numbered,
-    spelled,
-)
+from trajanon.trajectories.person_names import key_of, spelled
+from trajanon.trajectories.subjects import NAMES_MERGED, Merged, identities, numbered
 from trajanon.trajectories.trajectories import Trajectories
 
 ANN = ["ann", "ann ", " ann", "ann\u00a0", "\ufeffann\u200b", "Ann", "ANN"]

@@ -140,7 +140,7 @@ def _importance_of(text: str) -> dict[str, float]:
     k="Least number of rows in a group.",
     columns=("Columns to measure the loss of: a,b,c, or all that hold numbers.", NUMBERS),
     strata="Only groups within each combination of values of these columns: a,b.",
-    missing="If values are missing: refuse the table, or drop these rows.",
+    survey_weight="Column with survey weights, by which the loss counts.",
     effort="Of the search for groups and of the bound: fast (seconds; distances alone, weak), "
     "balanced (a linear programme), or best (lifted by cuts; minutes).",
 )
@@ -150,6 +150,7 @@ def bound(
     k: int,
     columns: str | None = None,
     strata: str = "",
+    survey_weight: str | None = None,
     missing: MissingName = "refuse",
     effort: str = "best",
     seed: int = 0,
@@ -164,12 +165,13 @@ def bound(
     from trajanon.cli.progress_bars import bars
     from trajanon.tables.table_bound import bound_table
 
-    with bars() as progress, _columns_asked("columns"):
+    with bars() as progress, _columns_asked("columns", "survey_weight"):
         certificate = bound_table(
             file,
             k,
             columns=None if columns is None else columns_of(columns),
             strata=names_of(strata),
+            survey_weight=survey_weight,
             missing=missing,
             progress=progress,
             effort=effort,

@@ -11,9 +11,13 @@ Metres = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Hashes = NDArray[np.uint64]
+Geometries = NDArray[np.object_]
+"""Geometries of shapely, of which any may be None."""
+Column = NDArray[Any]
+"""A column as a file has it, of any values."""
 
 
-def dense(labels: NDArray[Any]) -> Ints:
+def dense(labels: Column) -> Ints:
     """Renumber groups 0..g-1 in the order in which they first appear.
 
     >>> dense(np.array([7, 7, 3, 9, 3])).tolist()

@@ -62,6 +62,12 @@ class Folder:
             self.system.invalidate_cache()
             return bool(self.system.exists(self.path))
 
+    @property
+    def is_file(self) -> bool:
+        """Whether it is no folder, but a file."""
+        with self.named():
+            return bool(self.system.isfile(self.path))
+
     def states(self) -> dict[str, str]:
         """Return the state of each file by name: it differs if the file was written again."""
         with self.named():

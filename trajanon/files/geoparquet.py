@@ -2,29 +2,49 @@
 
 import base64
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, NotRequired, TypedDict
+from typing import IO, TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trajanon.common.arrays import Floats
+from trajanon.common.arrays import Column, Floats, Geometries
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import parsed
 from trajanon.common.number_text import number_of
 from trajanon.files import arrow
-from trajanon.files.release_lines import COUNTED, Layout, Lines, ReleaseFormat
+from trajanon.files.release_contents import COUNTED, Layout, Lines, ReleaseFormat
 from trajanon.trajectories.trajectories import TrajectoryRows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from trajanon.files.parquet_parts import ParquetParts
+
 
 _MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
 _BINARY = b"\x18"  # begins a text in a footer; its length follows
 _ROWS_PER_BATCH = 10_000  # with their tracks, some tens of megabytes
 
 
-def column_of_lines(lines: Iterable[NDArray[Any]]) -> Any:
+class _Column(TypedDict):
+    encoding: NotRequired[str]
+    geometry_types: NotRequired[list[str]]
+    crs: NotRequired[dict[str, Any] | str | None]
+
+
+class Geo(TypedDict):
+    """What GeoParquet says of its columns of geometries."""
+
+    version: NotRequired[str]
+    primary_column: str
+    columns: dict[str, _Column]
+
+
+def column_of_lines(lines: Iterable[Geometries]) -> "pa.ChunkedArray":
     """Write shapely lines, some rows at a time, as a column."""
     import pyarrow as pa
     import shapely
@@ -33,7 +53,7 @@ def column_of_lines(lines: Iterable[NDArray[Any]]) -> Any:
     return pa.chunked_array(chunks, type=pa.binary())
 
 
-def column_of_points(points: Floats) -> Any:
+def column_of_points(points: Floats) -> "pa.ChunkedArray":
     """Write lines of as many points (lat, lon), (n, m, 2), as a column."""
     import shapely
 
@@ -44,7 +64,11 @@ def column_of_points(points: Floats) -> Any:
 
 
 def write_tables(
-    file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, str], *, checksums: bool = True
+    file: IO[bytes],
+    tables: Iterable["pa.Table"],
+    metadata: Mapping[str, str],
+    *,
+    checksums: bool = True,
 ) -> None:
     """Write tables with lines in binary columns, a row group for each, with metadata."""
     import pyarrow as pa
@@ -71,7 +95,7 @@ def write_tables(
             pa.default_memory_pool().release_unused()
 
 
-def _geo_of(schema: Any) -> dict[str, Any]:
+def _geo_of(schema: "pa.Schema") -> Geo:
     """Describe the columns of geometries, as GeoParquet wants it.
 
     No "crs" means longitude and latitude on WGS 84 (OGC:CRS84).
@@ -88,20 +112,7 @@ def _geo_of(schema: Any) -> dict[str, Any]:
     return {"version": "1.1.0", "primary_column": "geometry", "columns": columns}
 
 
-class _Column(TypedDict):
-    encoding: NotRequired[str]
-    geometry_types: NotRequired[list[str]]
-    crs: NotRequired[dict[str, Any] | str | None]
-
-
-class Geo(TypedDict):
-    """What GeoParquet says of its columns of geometries."""
-
-    primary_column: str
-    columns: dict[str, _Column]
-
-
-def described(schema: Any, source: object) -> Geo:
+def described(schema: "pa.Schema", source: object) -> Geo:
     """Read what a file says of its geometries, of which the primary ones are there."""
     try:
         geo = parsed((schema.metadata or {}).get(b"geo", b"{}"), Geo)
@@ -142,7 +153,7 @@ def refuse_other_system(where: object, geo: Geo) -> None:
     raise BadInput(f"{where} is not in WGS 84; convert it to EPSG:4326 first")
 
 
-def written_column(path: object, file: Any, name: str) -> NDArray[Any] | None:
+def written_column(path: object, file: "pq.ParquetFile | ParquetParts", name: str) -> Column | None:
     """Read a column that holds single values; None if there is none."""
     import pyarrow as pa
 
@@ -157,13 +168,13 @@ def written_column(path: object, file: Any, name: str) -> NDArray[Any] | None:
     return np.asarray(arrow.sound(file.read([name])[name]).to_numpy())
 
 
-def batches_of(file: Any, name: str) -> Iterator[Any]:
+def batches_of(file: "pq.ParquetFile | ParquetParts", name: str) -> Iterator["pa.Array"]:
     """Read a column some rows at a time."""
     for batch in file.iter_batches(_ROWS_PER_BATCH, columns=[name]):
         yield batch[name]
 
 
-def text_of(schema: Any, name: str) -> str | None:
+def text_of(schema: "pa.Schema", name: str) -> str | None:
     """Read a text that belongs to the whole file with this schema of Arrow."""
     text = (schema.metadata or {}).get(name.encode())
     return None if text is None else text.decode("utf-8", "replace")
@@ -205,7 +216,7 @@ def _read(path: Path) -> Lines:
         return Lines.of(geometries, written).with_words(words[0], times, words[1], counted)
 
 
-def _times(file: Any, n: int) -> Iterable[Any]:
+def _times(file: "pq.ParquetFile | ParquetParts", n: int) -> Sequence[Column | None]:
     """Read the list of each of n rows; None where a column holds no lists of numbers."""
     column = file.read(["times"])["times"].combine_chunks()
     if not arrow.holds_lists(column.type):
@@ -214,7 +225,7 @@ def _times(file: Any, n: int) -> Iterable[Any]:
     return np.split(values, np.cumsum(size)[:-1])
 
 
-def _contents(path: Path) -> tuple[str, dict[str, Any]]:
+def _contents(path: Path) -> tuple[str, dict[str, object]]:
     """Read who wrote a file, in which encodings, and all that Arrow shows of it."""
     with arrow.parquet(path) as file:
         metadata = file.metadata
@@ -222,7 +233,7 @@ def _contents(path: Path) -> tuple[str, dict[str, Any]]:
 
         # Of keys that occur several times Arrow shows the last, so their number counts.
         footer = path.read_bytes()[-metadata.serialized_size - 2 * _MAGIC :]
-        content: dict[str, Any] = {
+        content: dict[str, object] = {
             f"file metadata {key.decode('utf-8', 'replace')!r}": (
                 _schema_in(value) if key == b"ARROW:schema" else value,
                 footer.count(_BINARY + bytes([len(key) % 256]) + key),
@@ -246,7 +257,7 @@ def _contents(path: Path) -> tuple[str, dict[str, Any]]:
     return f"{metadata.created_by}, {groups}, {', '.join(sorted(encodings))}", content
 
 
-def _schema_in(encoded: bytes) -> Any:
+def _schema_in(encoded: bytes) -> object:
     """Read the schema that Arrow keeps; who reads and writes a file renames elements of lists."""
     import pyarrow as pa
 
@@ -265,7 +276,7 @@ def _schema_in(encoded: bytes) -> Any:
     return fields, schema.metadata
 
 
-def _is_of(table: Any, column: Any) -> bool:
+def _is_of(table: "pa.Table", column: "pq.ColumnChunkMetaData") -> bool:
     """Check that the statistics of a column hold values that are in it, and nothing else."""
     import pyarrow as pa
     import pyarrow.compute as pc

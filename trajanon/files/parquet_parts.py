@@ -5,11 +5,15 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.remote_folder import Folder
 from trajanon.files import arrow
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 ONE_EXTRACTION = "keep parts of one extraction in a folder"
 
@@ -18,18 +22,20 @@ ONE_EXTRACTION = "keep parts of one extraction in a folder"
 class ParquetParts:
     """Parquet files, read as if all rows were in one; one is open at a time."""
 
-    opened: Sequence[Callable[[], AbstractContextManager[Any]]]  # open each that has rows
-    schema_arrow: Any  # of the first
+    opened: Sequence[
+        Callable[[], AbstractContextManager["pq.ParquetFile"]]
+    ]  # open each that has rows
+    schema_arrow: "pa.Schema"  # of the first
     n: int  # rows of all
     rows: Mapping[str, int] = field(default_factory=dict)  # of each part of a folder
 
-    def iter_batches(self, rows: int, columns: Sequence[str]) -> Iterator[Any]:
+    def iter_batches(self, rows: int, columns: Sequence[str]) -> Iterator["pa.RecordBatch"]:
         """Read columns, at most a given number of rows at a time."""
         for opened in self.opened:
             with opened() as file:
                 yield from file.iter_batches(rows, columns=columns, use_threads=False)
 
-    def read(self, columns: Sequence[str]) -> Any:
+    def read(self, columns: Sequence[str]) -> "pa.Table":
         """Read whole columns, of types that `arrow.sound` gives."""
         import pyarrow as pa
 
@@ -73,7 +79,7 @@ def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def part_opened(folder: Folder, name: str) -> Iterator[Any]:
+def part_opened(folder: Folder, name: str) -> Iterator["pq.ParquetFile"]:
     """Open a part, for Arrow without threads of its own: see `arrow.opened_parquet`."""
     import pyarrow.parquet as pq
 
@@ -86,7 +92,7 @@ def part_opened(folder: Folder, name: str) -> Iterator[Any]:
 
 @contextmanager
 def parquet_of(
-    place: Path | Folder, look: Callable[[Any, object], object]
+    place: Path | Folder, look: Callable[["pa.Schema", object], object]
 ) -> Iterator[ParquetParts]:
     """Open a file, or all parts of a folder, which must be alike; ``look`` at each schema."""
     if isinstance(place, Path):
@@ -97,7 +103,7 @@ def parquet_of(
         return
 
     schema = None
-    types = dict[str, Any]()
+    types: dict[str, pa.DataType] = {}
     rows = dict[str, int]()
     for name in sorted(part_states(place)):
         with part_opened(place, name) as file:
@@ -125,7 +131,7 @@ def parquet_of(
         yield ParquetParts(opened, schema, sum(rows.values()), rows)
 
 
-def _difference(schema: Any, part_schema: Any) -> str:
+def _difference(schema: "pa.Schema", part_schema: "pa.Schema") -> str:
     """Find in what a part differs from the first; empty if they are alike."""
     if columns := sorted({*schema.names} ^ {*part_schema.names}):
         return f"it has other columns ({', '.join(columns)})"
@@ -140,7 +146,7 @@ def _difference(schema: Any, part_schema: Any) -> str:
     return f"it has other words on all rows in its footer ({', '.join(words)})" if words else ""
 
 
-def _value_types(schema: Any) -> dict[str, Any]:
+def _value_types(schema: "pa.Schema") -> dict[str, "pa.DataType"]:
     """Return the types in which columns of single values are read."""
     import pyarrow as pa
 
@@ -152,7 +158,7 @@ def _value_types(schema: Any) -> dict[str, Any]:
     return types
 
 
-def _other_type(types: dict[str, Any], schema: Any) -> str:
+def _other_type(types: dict[str, "pa.DataType"], schema: "pa.Schema") -> str:
     """Find a column whose values cannot stand beside those of earlier parts; widen their types."""
     import pyarrow as pa
 

@@ -15,7 +15,7 @@ from trajanon.common.errors import BadInput, FileProblem, TrajanonError
 from trajanon.common.inputs import regular
 from trajanon.common.remote_folder import fetched, is_url
 from trajanon.files.geoparquet import GEOPARQUET
-from trajanon.files.release_lines import Lines, ReleaseFormat, Writer, amiss_in_counts, clock_of
+from trajanon.files.release_contents import Lines, ReleaseFormat, Writer, amiss_in_counts, clock_of
 from trajanon.files.trajectory_files import is_part
 from trajanon.files.vector_formats import CSV, GEOJSON, GEOPACKAGE, GPX, MF_JSON
 from trajanon.trajectories.times import Clock

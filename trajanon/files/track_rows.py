@@ -11,20 +11,23 @@ list of how many points each run has.
 """
 
 from collections.abc import Callable, Collection, Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.arrays import Bools, Column, Floats, Geometries, Ints
 from trajanon.common.errors import BadInput
 from trajanon.files.arrow import Lists, geometries_of, lists_of
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks, spans, ticks_of
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 _POINTS_PER_BLOCK = 1_000_000  # they take several times their memory when they are worked on
 
 
-def lines_of_tracks(tracks: Tracks) -> Iterator[NDArray[Any]]:
+def lines_of_tracks(tracks: Tracks) -> Iterator[Geometries]:
     """Yield each row's piece as shapely lines (lon, lat), some rows at a time."""
     import shapely
 
@@ -96,8 +99,8 @@ def places_of_rows(tracks: Tracks) -> Iterator[tuple[Ints, Ints]]:
 
 
 def read_tracks(
-    column: Callable[[str], NDArray[Any] | None],
-    batches: Callable[[str], Iterator[Any]],
+    column: Callable[[str], Column | None],
+    batches: Callable[[str], Iterator["pa.Array"]],
     names: Collection[str],
     windows: Floats,
 ) -> Tracks:
@@ -117,7 +120,7 @@ def read_tracks(
     return _of_pieces(whole_numbers("run", column("run")), start, ticks, size, times, windows)
 
 
-def _pieces(batches: Iterator[Any]) -> tuple[NDArray[np.int32], Ints]:
+def _pieces(batches: Iterator["pa.Array"]) -> tuple[NDArray[np.int32], Ints]:
     """Read the points of each row's piece, in ticks, one after another; and how many it has."""
     import shapely
 
@@ -216,7 +219,7 @@ def _hold(ticks: NDArray[np.int32], first: Ints, size: Ints, windows: Floats, pl
     return held
 
 
-def whole_numbers(name: str, column: NDArray[Any] | None) -> Ints:
+def whole_numbers(name: str, column: Column | None) -> Ints:
     """Return a column that has a whole number in each row, or refuse it."""
     if column is not None and column.dtype.kind in "iuf":
         with np.errstate(invalid="ignore"):  # NaN is no number either

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput, FileProblem, MergedWarning, warn
 from trajanon.common.inputs import parsed
 from trajanon.common.number_text import number_of
-from trajanon.common.remote_folder import Folder, folder_or_file
+from trajanon.common.remote_folder import Folder, fetched, folder_or_file
 from trajanon.files import arrow, geoparquet, track_rows
 from trajanon.files.parquet_parts import ParquetParts, parquet_of
 from trajanon.trajectories.provenance import with_counts
@@ -24,6 +24,9 @@ from trajanon.trajectories.subjects import Identities, identities, merged_senten
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import HOPS, Trajectories
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _TRACES = (".csv", ".gpx", ".geojson", ".gpkg")  # what people give in place of trajectories
 
@@ -59,7 +62,7 @@ def write_parts(
         geoparquet.write_tables(file, _tables(parts), {"trajanon": text})
 
 
-def _tables(parts: Iterable[Trajectories]) -> Iterator[Any]:
+def _tables(parts: Iterable[Trajectories]) -> Iterator["pa.Table"]:
     import pyarrow as pa
 
     n = runs = 0
@@ -118,10 +121,10 @@ def write_partition(
             geoparquet.write_tables(file, [table], {"trajanon": text})
 
 
-def _of_size(tables: Iterable[Any], rows: int) -> Iterator[Any]:
+def _of_size(tables: Iterable["pa.Table"], rows: int) -> Iterator["pa.Table"]:
     import pyarrow as pa
 
-    waiting: list[Any] = []
+    waiting: list[pa.Table] = []
     for table in tables:
         waiting.append(table)
         if sum(map(len, waiting)) < rows:
@@ -149,7 +152,7 @@ def read_trajectories(
     ----------
     path
         GeoParquet with LineStrings of equally many points, in WGS 84; or a folder
-        of such parts, by its path or a URL that fsspec knows. A column ``subject`` of any values
+        of such parts; by its path or a URL that fsspec knows. A column ``subject`` of any values
         names their subjects; ``times``, lists of seconds since 1970 UTC, when; columns ``run``,
         ``start``, ``track`` and ``track_times`` on what they may slide.
     subjects_exact
@@ -202,6 +205,10 @@ def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
     import pyarrow as pa
 
     place = folder_or_file(path)
+    if isinstance(place, Folder) and place.is_file:
+        with fetched(place.url) as copy, _opened(copy) as file:
+            yield file
+        return
     if isinstance(place, Path) and not place.exists():
         raise FileProblem(f"there is no {path}; make it with: trajanon extract --bbox madrid")
     if isinstance(place, Path) and place.suffix.lower() in _TRACES:
@@ -219,7 +226,7 @@ def _owners(path: object, file: ParquetParts, *, exact: bool) -> Identities:
     return owners
 
 
-def provenance_of(schema: Any) -> dict[str, object]:
+def provenance_of(schema: "pa.Schema") -> dict[str, object]:
     """Read what a file, by its schema of Arrow, says of how its trajectories came about."""
     try:
         provenance = parsed(geoparquet.text_of(schema, "trajanon") or "{}", dict[str, Any])
@@ -241,7 +248,7 @@ def read_rows(
     return points, *read_along(where, file, points, tracks=tracks, times=times)
 
 
-def holds_tracks(where: object, schema: Any) -> bool:
+def holds_tracks(where: object, schema: "pa.Schema") -> bool:
     """Check whether windows may slide on tracks that stand in a file."""
     return "track" in schema.names and "track" in geoparquet.described(schema, where)["columns"]
 
@@ -301,7 +308,7 @@ def _marks(where: object, file: ParquetParts) -> Hashes | None:
     raise BadInput(f"the column marks of {where} is not as extract writes it: extract again")
 
 
-def look_at_schema(schema: Any, where: object) -> None:
+def look_at_schema(schema: "pa.Schema", where: object) -> None:
     """Refuse what does not hold lines in WGS 84."""
     if b"geo" not in (schema.metadata or {}):
         raise FileProblem(

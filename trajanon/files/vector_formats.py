@@ -7,10 +7,10 @@ import os
 import re
 import sqlite3
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
@@ -18,9 +18,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from trajanon.common.arrays import Column
 from trajanon.common.errors import FileProblem
+from trajanon.common.inputs import Json
 from trajanon.files import arrow
-from trajanon.files.release_lines import COUNTED, Layout, Lines, ReleaseFormat, words_in
+from trajanon.files.release_contents import COUNTED, Layout, Lines, ReleaseFormat, words_in
 from trajanon.trajectories.times import instants, seconds_in
 from trajanon.trajectories.trajectories import TrajectoryRows
 
@@ -112,16 +114,16 @@ def _read_geopackage(path: Path) -> Lines:
         raise FileProblem(f"cannot read {path} as a GeoPackage") from error
 
 
-def _list(text: Any) -> Any:
+def _list(text: str) -> object:
     """Read a list of times; None if it is no JSON."""
     with suppress(ValueError, TypeError, RecursionError):
         return json.loads(text)
     return None
 
 
-def _contents_of_geopackage(path: Path) -> tuple[str, dict[str, Any]]:
+def _contents_of_geopackage(path: Path) -> tuple[str, dict[str, object]]:
     """Return the version of SQLite that wrote a file, and all that SQLite reads in it."""
-    contents: dict[str, tuple[list[Any], bytes]] = {}
+    contents: dict[str, object] = {}
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as file:
         file.text_factory = bytes
         query = "SELECT type, name, tbl_name, sql FROM sqlite_master"
@@ -140,7 +142,11 @@ def _contents_of_geopackage(path: Path) -> tuple[str, dict[str, Any]]:
 
 
 def _write_collection(
-    path: Path, words: dict[str, str], columns: dict[str, Any], name: str, geometries: Iterable[Any]
+    path: Path,
+    words: Mapping[str, str],
+    columns: Mapping[str, Column],
+    name: str,
+    geometries: Iterable[Json],
 ) -> None:
     """Write features with columns as properties, and a geometry; words are members of the whole."""
     head = json.dumps({"type": "FeatureCollection", **words}, ensure_ascii=False)
@@ -218,7 +224,7 @@ def _write_mf_json(path: Path, release: TrajectoryRows) -> None:
     _write_collection(path, words, columns, "temporalGeometry", geometries)
 
 
-def _dates(times: NDArray[np.datetime64], unit: Any = "ms") -> NDArray[np.str_]:
+def _dates(times: NDArray[np.datetime64], unit: Literal["s", "ms"] = "ms") -> NDArray[np.str_]:
     """Write instants as dates in UTC."""
     return np.char.add(np.datetime_as_string(times, unit=unit), "Z")
 
@@ -287,7 +293,7 @@ def _read_gpx(path: Path) -> Lines:
 def _write_csv(path: Path, release: TrajectoryRows) -> None:
     """Write id, lat1, lon1, and with times time1, ...; words are columns, so none can get lost."""
     lines, counts, _, words = Layout.of(release)
-    columns: dict[str, NDArray[Any]] = {"id": np.arange(1, len(lines) + 1), **counts}
+    columns: dict[str, Column] = {"id": np.arange(1, len(lines) + 1), **counts}
     for i in range(lines.points.shape[1]):
         columns[f"lat{i + 1}"] = lines.points[:, i, 0]
         columns[f"lon{i + 1}"] = lines.points[:, i, 1]

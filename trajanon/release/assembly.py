@@ -12,14 +12,13 @@ from msgspec import structs
 from trajanon.common.arrays import Bools, Floats, Ints, Metres, dense
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.common.number_text import UnitName, number_of
-from trajanon.files.release_lines import in_order
+from trajanon.files.release_contents import in_order
 from trajanon.grouping.k_promise import broken_promises, subjects_per_group
 from trajanon.grouping.partition import Stage
 from trajanon.release.holder_key import fingerprint
 from trajanon.release.perturbation import PublicWidths
 from trajanon.release.plan import Plan
 from trajanon.release.release import DistinctLines, own_rows
-from trajanon.release.released_lines import TrajectoryGroups
 from trajanon.release.report import (
     Alignment,
     CurveDistance,
@@ -34,6 +33,7 @@ from trajanon.release.report import (
     TimeWidths,
     line_keys,
 )
+from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.trajectories.distances import Summary, displacement, lengths, to_line, to_way
 from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION, Trajectories, marked

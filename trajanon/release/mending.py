@@ -16,8 +16,8 @@ from trajanon.grouping.k_promise import broken_promises
 from trajanon.grouping.loss import group_means, standardise
 from trajanon.grouping.partition import measured
 from trajanon.release.plan import Surroundings
-from trajanon.release.released_lines import TrajectoryGroups
 from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups
+from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.trajectories.distances import displacement, lengths
 from trajanon.trajectories.geodesy import EARTH, in_space
 from trajanon.trajectories.times import search_columns

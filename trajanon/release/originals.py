@@ -11,8 +11,8 @@ from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.settings import ReleaseSettings
+from trajanon.files.release_contents import clock_of, line_numbers
 from trajanon.files.release_formats import read_release
-from trajanon.files.release_lines import clock_of, line_numbers
 from trajanon.grouping.k_promise import broken_promises, subjects_per_group
 from trajanon.release.report import (
     NOT_TOGETHER,
@@ -45,31 +45,39 @@ class Matched(NamedTuple):
 
 def matched(trajectories: Trajectories, release: ReleasedTrajectories, report: Report) -> Matched:
     """Find each group's line in the release; its rows must be those of the report."""
-    labels, slid, clock = report.groups_of_released, trajectories, clock_of(release)
+    labels = report.groups_of_released
+    clock = clock_of(release)
     alike = trajectories.points.shape[1:] == release.points.shape[1:]
-    if len(labels) != len(trajectories) or not alike:
-        raise BadInput(NOT_TOGETHER)
-    if clock != report.clock:
-        raise BadInput(NOT_TOGETHER)
+    _require(alike and len(labels) == len(trajectories) and clock == report.clock)
+
+    # Windows were averaged where they had slid to.
+    slid = trajectories
     if report.alignment is not None:
         slid = _as_slid(trajectories, report.alignment)
-    if clock is not None and slid.times is None:
-        raise BadInput(NOT_TOGETHER)
+    times = None if clock is None else slid.times
+    _require(clock is None or times is not None)
+    _require(len(report.line_keys) > labels.max())
+    _require(report.averaged in (None, digest_of(slid.points, labels, times)))
+
     number = line_numbers(release.points, release.times)
     _, first, copies = np.unique(number, return_index=True, return_counts=True)
     different = release.take(first)
-    keys = report.line_keys
+    keys = np.array(report.line_keys, dtype=np.int64)[labels]
+    line = by_key(different, keys)
     own_row = report.own_rows
-    digest = digest_of(slid.points, labels, None if clock is None else slid.times)
-    if len(keys) <= labels.max() or report.averaged not in (None, digest):
+    _require(np.array_equal(np.bincount(line[own_row], minlength=len(first)), copies))
+
+    # Groups are numbered as they appear, and each has its line.
+    labels = dense(line)
+    line_of_group = np.empty_like(copies)
+    line_of_group[labels] = line
+    lines = different.take(line_of_group)
+    return Matched(labels, lines.points, slid, own_row, lines.times)
+
+
+def _require(holds: object) -> None:
+    if not holds:
         raise BadInput(NOT_TOGETHER)
-    line = by_key(different, np.array(keys, dtype=np.int64)[labels])
-    if not np.array_equal(np.bincount(line[own_row], minlength=len(first)), copies):
-        raise BadInput(NOT_TOGETHER)
-    labels, found = dense(line), np.empty_like(copies)
-    found[labels] = line
-    once = different.take(found)
-    return Matched(labels, once.points, slid, own_row, once.times)
 
 
 def timing_in(report: Report) -> Timing | None:
@@ -92,8 +100,7 @@ def _as_slid(trajectories: Trajectories, alignment: Alignment) -> Trajectories:
 def by_key(lines: ReleasedTrajectories, keys: Ints) -> Ints:
     """Find the line of each trajectory among different ones by its key."""
     line = pd.Index(line_keys(lines.points, lines.times)).get_indexer(keys)
-    if (line < 0).any():
-        raise BadInput(NOT_TOGETHER)
+    _require((line >= 0).all())
     return np.asarray(line.astype(np.int64))
 
 
@@ -108,18 +115,22 @@ def with_originals(
     if trajectories.subject is None:
         raise BadInput(NO_SUBJECTS)
     subjects = dense(trajectories.subject)
-    held, problems = _held(path, release, trajectories), []
-    lines = held.labels
-    kept = lines >= 0
-    if people := broken_promises(lines[kept], subjects[kept], k):
-        sizes = np.bincount(lines[kept])
+    held = _held(path, release, trajectories)
+    problems = []
+
+    released = held.labels >= 0
+    lines = held.labels[released]
+    people = broken_promises(lines, subjects[released], k)
+    if people:
+        sizes = np.bincount(lines)
         small = int((sizes < k).sum())
         lack = groups_below_k(k, "trajectory", len(sizes), trajectories=small, people=people)
         problems += [clause_of(lack)] if lack else []
-    earlier = [_held(one, read_release(one), trajectories) for one in against]
-    for place, other in zip(against, earlier, strict=True):
-        problems += _moved_twice(held, other, place)
-    return problems + _together([lines, *(one.labels for one in earlier)], k, subjects)
+
+    earlier = [_held(place, read_release(place), trajectories) for place in against]
+    for place, earlier_held in zip(against, earlier, strict=True):
+        problems += _moved_twice(held, earlier_held, place)
+    return problems + _together([release.labels for release in (held, *earlier)], k, subjects)
 
 
 class _Held(NamedTuple):
@@ -137,9 +148,9 @@ def _held(path: Path, release: ReleasedTrajectories, trajectories: Trajectories)
         found = matched(report.released_of(trajectories), release, report)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from error
-    labels = report.groups_of_all
-    lines = np.full_like(labels, -1)
-    lines[labels >= 0] = found.labels
+
+    lines = report.groups_of_all
+    lines[lines >= 0] = found.labels
     day = report.days_of(trajectories)[1]  # or each trajectory itself
     moved_by = report.key_fingerprint, report.width
     return _Held(np.where(day < 0, -1, lines[day]), found.lines, moved_by)
@@ -147,15 +158,21 @@ def _held(path: Path, release: ReleasedTrajectories, trajectories: Trajectories)
 
 def _moved_twice(release: _Held, earlier: _Held, place: Path) -> list[str]:
     """Count the groups that both releases hold, moved by two keys: their mean is nearer."""
-    both = (release.labels >= 0) & (earlier.labels >= 0)
     if release.moved_by == earlier.moved_by or release.lines.shape[1:] != earlier.lines.shape[1:]:
         return []
+
+    both = (release.labels >= 0) & (earlier.labels >= 0)
     pairs = np.column_stack([release.labels, earlier.labels])[both]
-    (ours, theirs), shared = (each.T for each in np.unique(pairs, axis=0, return_counts=True))
-    sizes, their_sizes = (np.bincount(one.labels[one.labels >= 0]) for one in (release, earlier))
-    alike = (shared == sizes[ours]) & (shared == their_sizes[theirs])
-    moved = (release.lines[ours] != earlier.lines[theirs]).any(axis=(1, 2))
-    if not (count := int((alike & moved).sum())):
+    pairs, shared = np.unique(pairs, axis=0, return_counts=True)
+    line, earlier_line = pairs.T
+
+    # A group is in both if the members that it shares are all that it has.
+    sizes = np.bincount(release.labels[release.labels >= 0])
+    earlier_sizes = np.bincount(earlier.labels[earlier.labels >= 0])
+    alike = (shared == sizes[line]) & (shared == earlier_sizes[earlier_line])
+    moved = (release.lines[line] != earlier.lines[earlier_line]).any(axis=(1, 2))
+    count = int((alike & moved).sum())
+    if not count:
         return []
     are = number_of(count, "group is", "groups are")
     return [
@@ -175,13 +192,17 @@ def _together(releases: Sequence[Ints], k: int, subjects: Ints) -> list[str]:
         return []
     labels = np.column_stack(releases)
     rows = np.flatnonzero((labels >= 0).any(axis=1))
-    labels, owners = labels[rows], subjects[rows]
+    labels = labels[rows]
+    owners = subjects[rows]
+
     cell = np.unique(labels, axis=0, return_inverse=True)[1].reshape(-1)
     common = subjects_per_group(cell, owners)[cell]
     several = (labels >= 0).sum(axis=1) > 1
+
     two = len(releases) == 2
     problems = []
-    if few := int((common[several] < k).sum()):
+    few = int((common[several] < k).sum())
+    if few:
         alone = several & (common == 1)
         people = number_of(len(np.unique(owners[alone])), "subject")
         problems.append(
@@ -190,7 +211,9 @@ def _together(releases: Sequence[Ints], k: int, subjects: Ints) -> list[str]:
             f"subjects in common; {alone.sum()} of them have no other subject's beside them "
             f"({people})"
         )
-    if few := int((common[~several] < k).sum()):
+
+    few = int((common[~several] < k).sum())
+    if few:
         problems.append(
             f"{number_of(few, 'trajectory is', 'trajectories are')} in a group of one release and "
             f"left out of the other{'s' * (not two)} together with fewer than {k} different "

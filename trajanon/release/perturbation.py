@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.files.release_lines import rounded
+from trajanon.files.release_contents import rounded
 from trajanon.grouping.k_promise import member_weights, subjects_per_group
 from trajanon.grouping.loss import group_means
 from trajanon.trajectories.geodesy import metres_of_degrees

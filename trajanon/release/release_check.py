@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
+from trajanon.common.remote_folder import fetched, is_url
 from trajanon.files.geoparquet import write_geoparquet
+from trajanon.files.release_contents import (
+    DIGITS,
+    LINE,
+    Lines,
+    Writer,
+    amiss_in_counts,
+    out_of_order,
+    rounded,
+)
 from trajanon.files.release_formats import (
     NOTHING_ELSE,
     RELEASE_FORMATS,
@@ -26,15 +36,6 @@ from trajanon.files.release_formats import (
     read_release,
     release_of,
     release_parts,
-)
-from trajanon.files.release_lines import (
-    DIGITS,
-    LINE,
-    Lines,
-    Writer,
-    amiss_in_counts,
-    out_of_order,
-    rounded,
 )
 from trajanon.files.trajectory_files import part_name
 from trajanon.grouping.k_promise import check_k
@@ -134,9 +135,9 @@ def check(
     Parameters
     ----------
     release
-        A release in any of the formats that `trajanon.anonymize` writes, or a folder of parts as
-        `trajanon.anonymize_parts` does; or what `trajanon.anonymize` gave, which is checked as it
-        would be written.
+        A release in any of the formats that `trajanon.anonymize` writes, by its path or a URL that
+        fsspec opens, or a folder of parts as `trajanon.anonymize_parts` does; or what
+        `trajanon.anonymize` gave, which is checked as it would be written.
     k
         The group size promised, at least 2.
     trajectories
@@ -172,6 +173,9 @@ def check(
     """
     if isinstance(release, Release):
         with on_disk(release) as path:
+            return check(path, k, trajectories=trajectories, against=against)
+    if isinstance(release, str) and is_url(release):
+        with fetched(release) as path:
             return check(path, k, trajectories=trajectories, against=against)
     with ExitStack() as stack:
         releases = against or ()

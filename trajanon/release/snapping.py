@@ -25,7 +25,7 @@ from trajanon._kernels.road_matching import (
 )
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.workers import in_threads
-from trajanon.files.release_lines import in_order, rounded
+from trajanon.files.release_contents import in_order, rounded
 from trajanon.trajectories.geodesy import metres_of_degrees
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import UNSET
 
 from trajanon.common.command_lines import Option, Options
+from trajanon.common.inputs import Json
 from trajanon.common.number_text import UNITS, Displayed, UnitName
 from trajanon.common.settings import PAIR
 from trajanon.release.findings import Entered, Finding, Number, Remedy, RemedyKind, Share
@@ -102,7 +103,7 @@ class Verdict(Displayed):
         return [("Verdict", self.headline), *(("", sentence) for sentence in self.sentences)]
 
     @property
-    def account(self) -> dict[str, Any]:
+    def account(self) -> dict[str, Json]:
         """Ready for JSON."""
         return {
             "kind": self.kind,

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from string import Formatter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from trajanon.common.inputs import Json
 from trajanon.common.number_text import enumerated, number_of, two_digits
 from trajanon.release.findings import Finding, FindingKind, RemedyKind, Share
 from trajanon.release.public_figures import Crowd
@@ -167,7 +168,7 @@ def label_of(finding: Finding) -> str:
     return f"{label}, but only if nobody has release {remedy.entered.number} yet"
 
 
-def account_of(finding: Finding) -> dict[str, Any]:
+def account_of(finding: Finding) -> dict[str, Json]:
     """Return a finding and what helps, ready for JSON."""
     remedy = finding.remedy
     return {

@@ -7,7 +7,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Bools
-from trajanon.trajectories.subjects import column_of, key_of, text_of_subject
+from trajanon.trajectories.person_names import key_of, text_of_subject
+from trajanon.trajectories.subjects import column_of
 
 Numbers = NDArray[np.uint64]
 

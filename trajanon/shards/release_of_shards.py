@@ -11,7 +11,7 @@ from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.progress import Progress
 from trajanon.common.remote_folder import Folder
 from trajanon.files.geoparquet import write_released
-from trajanon.files.release_lines import in_order
+from trajanon.files.release_contents import in_order
 from trajanon.files.trajectory_files import part_name
 from trajanon.release import release
 from trajanon.shards.scratch import Scratch

@@ -12,14 +12,14 @@ from msgspec import convert, to_builtins
 from trajanon.anonymization import grouped
 from trajanon.common.arrays import Floats, dense
 from trajanon.common.progress import Progress
-from trajanon.files.release_lines import in_order
+from trajanon.files.release_contents import in_order
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
 from trajanon.release.assembly import GroupLines, errors_of
 from trajanon.release.perturbation import PublicWidths
 from trajanon.release.release import own_rows
-from trajanon.release.released_lines import TrajectoryGroups
 from trajanon.release.report import Mended, line_keys
+from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.scratch import Scratch
 from trajanon.shards.shard_rows import Pieces, ShardRows, read_shard

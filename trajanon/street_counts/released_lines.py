@@ -8,8 +8,8 @@ import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
+from trajanon.files.release_contents import clock_of, line_numbers
 from trajanon.files.release_formats import read_release
-from trajanon.files.release_lines import clock_of, line_numbers
 from trajanon.release.release import Release
 from trajanon.release.release_check import check, report_of
 from trajanon.release.report import Report, checked, report_beside

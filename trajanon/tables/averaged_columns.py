@@ -5,11 +5,11 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Floats
+from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, printable
 from trajanon.common.number_text import number_of
 from trajanon.tables.cell_numbers import Numbers
@@ -20,28 +20,27 @@ ALL = ["all"]
 Kind = Literal["id", "code", "date", "weight", "missing"]
 """What numbers may be that no average should be taken of."""
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
-
-_IDS = (
-    r"(^|[^a-z])((ids?|zip|zipcode|postcode|plz|uid|uuid|nr|phone|key)([^a-z]|$)"
-    r"|(ssn|acct|account|owner|iban|passport)$)|[a-z]{5}(id|key)$"
-    r"|^(household|hh|person|pers|family|member|respondent)$"
-)
-_CODES = (
-    r"(^|[^a-z])(codes?|sex|gender|region|isco|isced|nace|nuts|naics|sic|icd|fips|soc)([^a-z]|$)"
-    r"|[a-z]{5}code$|(isco|isced|nace|nuts)\d*$"
-)
-_WEIGHTS = (
-    r"(^|[^a-z])[pfs]?(weights?|wgts?|wt|w)([^a-z]|$)|(wgt|weight|gewicht|gewichte|gewichtung)$"
-)
-_NAMES: Mapping[Kind, str] = {"weight": _WEIGHTS, "id": _IDS, "code": _CODES}
+_NAMES: Mapping[Kind, str] = {
+    "weight": (
+        r"(^|[^a-z])[pfs]?(weights?|wgts?|wt|w)([^a-z]|$)"
+        r"|(wgt|weight|gewicht|gewichte|gewichtung)$"
+    ),
+    "id": (
+        r"(^|[^a-z])((ids?|zip|zipcode|postcode|plz|uid|uuid|nr|phone|key)([^a-z]|$)"
+        r"|(ssn|acct|account|owner|iban|passport)$)|[a-z]{5}(id|key)$"
+        r"|^(household|hh|person|pers|family|member|respondent)$"
+    ),
+    "code": (
+        r"(^|[^a-z])(codes?|sex|gender|region|isco|isced|nace|nuts|naics|sic|icd|fips|soc)"
+        r"([^a-z]|$)|[a-z]{5}code$|(isco|isced|nace|nuts)\d*$"
+    ),
+}
 """Forms of the names of such columns, in lower case."""
 
-_MISSING_CODES = {
-    *(sign * float("9" * digits) for sign in (1, -1) for digits in range(1, 8)),
-    *(-float(digit * digits) for digit in "78" for digits in range(1, 5)),
-    -1.0,
-}
+_DATE = re.compile(r"(19|20|21(?=00))\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
+"""Days written as YYYYMMDD, of the years 1900 to 2100."""
+
+_MISSING_CODE = re.compile(r"-?9{1,7}|-7{1,4}|-8{1,4}|-1")
 """Numbers that statistical programs write for a missing value."""
 
 _SEVERAL = 3  # other values, beside which one can be far
@@ -49,7 +48,7 @@ _MOST = 0.9  # share of dates
 _FEW_VALUES = 12  # that a code may have
 _ROWS_OF_A_VALUE = 10  # on average, for it to be a code
 _ROWS_TO_JUDGE = 20  # whether numbers count rows
-_DIGITS_OF_AN_ID = 8
+_LONG_ID = 1e7  # the least number of eight digits
 
 
 class Doubt(NamedTuple):
@@ -64,15 +63,15 @@ class Doubt(NamedTuple):
     @property
     def reason(self) -> str:
         """Describe what the column looks like."""
-        if self.kind == "missing":
-            rows = number_of(self.rows, "row")
-            return f"{self.value} in {rows}, like a code for a missing value"
-        if self.kind == "date":
-            return f"dates such as {self.value}"
-        if self.kind == "code":
-            numbers = number_of(self.rows, "whole number")
-            return f"{numbers}, as a code has" if self.rows else "like a code"
-        return {"id": "like an identifier", "weight": "like a survey weight"}[self.kind]
+        numbers = f"{number_of(self.rows, 'whole number')}, as a code has"
+        return {
+            "id": "like an identifier",
+            "weight": "like a survey weight",
+            "code": numbers if self.rows else "like a code",
+            "date": f"dates such as {self.value}",
+            "missing": f"{self.value} in {number_of(self.rows, 'row')}, like a code for a missing "
+            "value",
+        }[self.kind]
 
     def sentence(self) -> str:
         """Report that it is averaged all the same, and the way out."""
@@ -134,91 +133,73 @@ class Roles:
     survey_weight: str | None = None
 
     @property
-    def by_part(self) -> dict[str, Sequence[str]]:
-        """Return the names alone, without the word for all columns."""
+    def beside(self) -> dict[str, Sequence[str]]:
+        """Return the columns named for another part than to be averaged, by their part."""
         return {
-            "columns": [] if self.columns is None or self.columns == ALL else self.columns,
-            "keep": [] if self.keep == ALL else self.keep,
-            "subject": [] if self.subject is None else [self.subject],
+            "keep": () if self.keep == ALL else self.keep,
+            "subject": () if self.subject is None else [self.subject],
             "strata": self.strata,
-            "survey_weight": [] if self.survey_weight is None else [self.survey_weight],
+            "survey_weight": () if self.survey_weight is None else [self.survey_weight],
         }
-
-    @property
-    def beside(self) -> list[str]:
-        """Return the columns named for another part than to be averaged."""
-        return [name for part, names in self.by_part.items() if part != "columns" for name in names]
 
     def check(self, table: Table) -> None:
         """Refuse columns that are not there, or are named for two parts."""
-        parts = self.by_part
-        table.refuse_unknown([name for names in parts.values() for name in names])
+        columns = () if self.columns is None or self.columns == ALL else self.columns
+        parts = {"columns": columns, **self.beside}
         for part, second_part in combinations(parts, 2):
+            table.refuse_unknown([*parts[part], *parts[second_part]])
             twice = [name for name in parts[part] if name in parts[second_part]]
-            if twice and {part, second_part} not in _NAMED_TWICE:
+            if twice and (part != "keep" or second_part == "subject"):
                 raise BadInput(
                     f"column {twice[0]!r} is named in both `{part}` and `{second_part}`; name it "
                     "once"
                 )
 
-    def kept(self, table: Table, averaged: Sequence[str]) -> list[str]:
-        """List the columns to keep, in the order of the table."""
-        if self.keep != ALL:
-            return [name for name in table.columns if name in self.keep]
-        return [name for name in table.columns if name not in {*averaged, self.subject}]
 
-
-_NAMED_TWICE = ({"keep", "strata"}, {"keep", "survey_weight"})
-
-
-def averaged_columns(table: Table, numbers: Mapping[str, Numbers], roles: Roles) -> list[str]:
+def averaged_columns(table: Table, roles: Roles) -> list[str]:
     """Choose the columns to average; ask for their names if averages would spoil some of them."""
     if roles.columns is not None and roles.columns != ALL:
         return [name for name in table.columns if name in roles.columns]
 
+    beside = [name for names in roles.beside.values() for name in names]
     candidates = [
         name
-        for name, column in numbers.items()
-        if (column.doubt or column.hold) and name not in roles.beside
+        for name in table.columns
+        if name not in beside and (table.numbers(name).doubt or table.numbers(name).hold)
     ]
     if roles.columns == ALL:
         return candidates
-    doubts = [doubt for name in candidates if (doubt := doubt_of(name, numbers[name]))]
-    doubtful = [doubt.column for doubt in doubts]
+
+    doubts = [doubt for name in candidates if (doubt := doubt_of(name, table.numbers(name)))]
+    doubtful = {doubt.column: doubt for doubt in doubts}
     measures = [name for name in candidates if name not in doubtful]
-    if doubts and roles.keep != ALL:
-        raise _unclear(table, roles, measures, doubts)
-    return measures
+    if not doubts or roles.keep == ALL:
+        return measures
 
-
-def _unclear(
-    table: Table, roles: Roles, measures: Sequence[str], doubts: Sequence[Doubt]
-) -> AveragesUnclear:
-    """Ask for the columns to average, with a proposal."""
-    of_kind = {kind: [doubt.column for doubt in doubts if doubt.kind == kind] for kind in KINDS}
-    proposal: dict[str, list[str]] = {"columns": list(measures)}
-    kept = [*(name for name in table.columns if name in {*of_kind["code"], *roles.keep})]
-    if kept:
+    kinds = {name: doubtful[name].kind if name in doubtful else "" for name in table.columns}
+    proposal = {"columns": measures}
+    if kept := [name for name in kinds if kinds[name] == "code" or name in roles.keep]:
         proposal["keep"] = kept
-    if len(of_kind["weight"]) == 1 and roles.survey_weight is None:
-        proposal["survey_weight"] = of_kind["weight"]
+    weights = [name for name in kinds if kinds[name] == "weight"]
+    if len(weights) == 1 and roles.survey_weight is None:
+        proposal["survey_weight"] = weights
 
-    reasons = textwrap.shorten(
-        ", ".join(f"{doubt.column} ({doubt.reason})" for doubt in doubts), 350, placeholder=" ..."
-    )
-    return AveragesUnclear(
-        f"{table.name} has columns whose averages may mean nothing: {reasons}", proposal
+    reasons = ", ".join(f"{doubt.column} ({doubt.reason})" for doubt in doubts)
+    raise AveragesUnclear(
+        f"{table.name} has columns whose averages may mean nothing: "
+        f"{textwrap.shorten(reasons, 350, placeholder=' ...')}",
+        proposal,
     )
 
 
 def doubt_of(name: str, numbers: Numbers) -> Doubt | None:
     """Find out whether averages of a column may mean nothing, by its name and its values."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()  # customerId is customer_id
-    kind = next((kind for kind, form in _NAMES.items() if re.search(form, words)), None)
-    if kind is not None:
-        return Doubt(name, kind)
+    for kind, form in _NAMES.items():
+        if re.search(form, words):
+            return Doubt(name, kind)
 
-    values = numbers.present
+    values = numbers.values[~np.isnan(numbers.values)]
     if doubts := code_doubts(name, values):
         return doubts[0]
     if numbers.decimals != 0 or len(values) < _ROWS_TO_JUDGE:
@@ -227,53 +208,30 @@ def doubt_of(name: str, numbers: Numbers) -> Doubt | None:
     different = np.unique(values)
     if 1 < len(different) <= min(_FEW_VALUES, len(values) // _ROWS_OF_A_VALUE):
         return Doubt(name, "code", rows=len(different))
-    return Doubt(name, "id") if _number_rows(values, different) else None
 
-
-def _number_rows(values: Floats, different: Floats) -> bool:
-    """Return whether whole numbers count rows, or blocks of rows, or are all of many digits."""
-    steps = np.diff(values)
-    if len(different) > len(values) / 10 and np.isin(steps, (0.0, 1.0)).all():
-        return True
-    if len(different) < len(values):
-        return False
+    # Identifiers count rows, or blocks of rows, or have no gap, or have many digits, all as many.
+    counts_rows = np.isin(np.diff(values), (0.0, 1.0)).all() and 10 * len(different) > len(values)
     has_no_gap = different[-1] - different[0] == len(different) - 1
-    digits = 10.0 ** (_DIGITS_OF_AN_ID - 1)
-    return bool(has_no_gap or (different[0] >= digits and different[-1] < 10.0 * different[0]))
+    is_long = different[0] >= _LONG_ID and different[-1] < 10.0 * different[0]
+    differ = len(different) == len(values)
+    return Doubt(name, "id") if counts_rows or (differ and (has_no_gap or is_long)) else None
 
 
 def code_doubts(name: str, values: Floats) -> list[Doubt]:
     """Find values that stand apart as codes for a missing value do, and numbers like dates."""
     different, counts = np.unique(values, return_counts=True)
-    are_dates = _are_dates(different)
-    dates = int(counts[are_dates].sum())
-    if len(different) > 1 and dates > _MOST * len(values):
-        example = f"{different[are_dates][0]:.0f}"
-        return [Doubt(name, "date", example, dates, len(values))]
+    if len(different) < 2 or not np.isfinite(different).all():
+        return []
+
+    whole = [f"{value:.0f}" if value % 1.0 == 0.0 else "" for value in different.tolist()]
+    are_dates = np.array([_DATE.fullmatch(text) is not None for text in whole])
+    if (dates := int(counts[are_dates].sum())) > _MOST * len(values):
+        return [Doubt(name, "date", whole[int(are_dates.argmax())], dates, len(values))]
 
     codes: list[Doubt] = []
-    for place, values_between in ((0, different[1:]), (-1, different[:-1])):
-        if len(values_between) >= _SEVERAL and _is_code(float(different[place]), values_between):
-            value = f"{different[place]:.0f}"
-            codes.append(Doubt(name, "missing", value, int(counts[place]), len(values)))
+    for place, rest in ((0, different[1:]), (-1, different[:-1])):
+        value = different[place]
+        is_far = rest[0] >= 0.0 if value < 0.0 else value - rest[-1] >= rest[-1] - rest[0]
+        if len(rest) >= _SEVERAL and is_far and _MISSING_CODE.fullmatch(whole[place]):
+            codes.append(Doubt(name, "missing", whole[place], int(counts[place]), len(values)))
     return codes
-
-
-def _is_code(value: float, rest: Floats) -> bool:
-    """Return whether programs write a value for none, and it is far from the others, in order."""
-    low = float(rest[0])
-    high = float(rest[-1])
-    if value < 0.0:
-        return value in _MISSING_CODES and low >= 0.0
-    return value in _MISSING_CODES and value - high >= high - low
-
-
-def _are_dates(values: Floats) -> Bools:
-    """Mark days written as YYYYMMDD, of the years 1900 to 2100."""
-    values = np.where(np.isfinite(values), values, 0.0)
-    year = values // 10_000
-    month = values // 100 % 100
-    day = values % 100
-    has_no_fraction = values % 1.0 == 0.0
-    valid = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
-    return np.asarray(has_no_fraction & valid & (year >= 1900) & (year <= 2100))

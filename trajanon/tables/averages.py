@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.arrays import Floats, Ints
 from trajanon.grouping import loss
 from trajanon.grouping.k_promise import subjects_per_group
-from trajanon.tables.cell_numbers import Numbers, rounded
+from trajanon.tables.cell_numbers import rounded
 from trajanon.tables.moments import columns_of
 
 
@@ -40,41 +40,46 @@ def units_of(records: Floats, subjects: Ints, weights: Floats | None, per_subjec
     return Units(units, np.arange(len(units)), subjects, weight)
 
 
-def present_means(records: Floats, labels: Ints, weights: Floats | None = None) -> Floats:
-    """Average the values there are in each group, (g, p); NaN where there is none."""
-    means = np.full((int(labels.max(initial=-1)) + 1, records.shape[1]), np.nan)
-    complete = ~np.isnan(records).any(axis=0)
-    if complete.any():
-        shares = None if weights is None else shares_of(labels, weights)
-        means[:, complete] = loss.group_means(
-            np.ascontiguousarray(records[:, complete]), labels, shares
-        )
+def present_means(
+    records: Floats,
+    labels: Ints,
+    weights: Floats | None = None,
+    subjects: Ints | None = None,
+    k: int = 0,
+) -> Floats:
+    """Average the values there are in each group, (g, p); NaN where there are none.
 
-    for column in np.flatnonzero(~complete):
-        present = ~np.isnan(records[:, column])
+    With subjects also where fewer than k of them have a value.
+    """
+    means = np.full((int(labels.max(initial=-1)) + 1, records.shape[1]), np.nan)
+    gaps, gaps_of = np.unique(np.isnan(records), axis=1, return_inverse=True)
+    for number, missing in enumerate(gaps.T):
+        columns = np.flatnonzero(gaps_of.reshape(-1) == number)
+        present = np.flatnonzero(~missing)
         groups, group = np.unique(labels[present], return_inverse=True)
+
         shares = None if weights is None else shares_of(group, weights[present])
-        values = np.ascontiguousarray(records[present, column : column + 1])
-        means[groups, column] = loss.group_means(values, group, shares)[:, 0]
+        values = np.ascontiguousarray(records[np.ix_(present, columns)])
+        averages = loss.group_means(values, group, shares)
+        if subjects is not None:
+            averages[subjects_per_group(group, subjects[present]) < k] = np.nan
+        means[np.ix_(groups, columns)] = averages
     return means
 
 
 def shares_of(labels: Ints, weights: Floats) -> Floats:
     """Return weights that add up to 1 in each group, (n,)."""
-    scaled = weights / weights.max()
+    scaled = weights / weights.max(initial=0.0)
     return np.asarray(scaled / np.bincount(labels, scaled)[labels])
 
 
-def averages_of(units: Units, labels: Ints, k: int, numbers: Sequence[Numbers]) -> Averages:
+def averages_of(units: Units, labels: Ints, k: int, decimals: Sequence[int | None]) -> Averages:
     """Average groups of units, as it is written for each row of the table.
 
     A column with values of fewer than k different subjects in a group stays empty there.
     """
-    means = present_means(units.records, labels, units.weights)
-    means[too_few_values(units, labels, k)] = np.nan
-    roundings = [
-        rounded(column, number.decimals) for column, number in zip(means.T, numbers, strict=True)
-    ]
+    means = present_means(units.records, labels, units.weights, units.subjects, k)
+    roundings = [rounded(mean, places) for mean, places in zip(means.T, decimals, strict=True)]
 
     # What is missing stays so, and each row of a subject is written as its unit.
     group = labels[units.of_row]
@@ -85,22 +90,13 @@ def averages_of(units: Units, labels: Ints, k: int, numbers: Sequence[Numbers]) 
     return Averages(written, exact, group, suppressed)
 
 
-def too_few_values(units: Units, labels: Ints, k: int) -> Bools:
-    """Mark the columns of groups, (g, p), in which fewer than k subjects have a value."""
-    too_few = np.zeros((int(labels.max(initial=-1)) + 1, units.records.shape[1]), np.bool_)
-    for column in np.flatnonzero(np.isnan(units.records).any(axis=0)):
-        present = ~np.isnan(units.records[:, column])
-        groups, group = np.unique(labels[present], return_inverse=True)
-        too_few[groups, column] = subjects_per_group(group, units.subjects[present]) < k
-    return too_few
-
-
 class Losses(NamedTuple):
     """What the columns of a table lose, in squares of their standard deviations."""
 
     sse: Floats  # of each column, (p,)
     sst: Floats
     away: Floats  # how far each value moved, (n, p); NaN where there is none
+    weight: Floats  # of each row, (n,): 1 on average
 
     def information_loss(self, importance: Floats | None = None) -> float:
         """Compute IL = 100 SSE / SST, percent, of columns that count as much as these say."""
@@ -116,12 +112,9 @@ class Losses(NamedTuple):
 def losses(values: Floats, written: Floats, weights: Floats | None = None) -> Losses:
     """Measure the loss of a table, (n, p), by survey weights; what is suppressed is all lost."""
     columns = columns_of(values, weights)
-    present = ~np.isnan(values)
     filled = np.where(np.isnan(written), columns.mean, written)
-    scale = np.where(columns.sd > 0.0, columns.sd, np.inf)
-    away = np.where(present, (filled - values) / scale, 0.0)
+    away = (filled - values) / np.where(columns.sd > 0.0, columns.sd, np.inf)
 
     weight = np.ones(len(values)) if weights is None else weights / weights.mean()
-    sse = weight @ away**2
-    sst = weight @ columns.standardised**2
-    return Losses(sse, sst, np.where(present, away, np.nan))
+    sse = weight @ np.nan_to_num(away) ** 2
+    return Losses(sse, weight @ columns.standardised**2, away, weight)

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb, exp, prod
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from trajanon.common.arrays import Bools, Ints, dense
 
@@ -85,13 +87,13 @@ class SpecialUniques:
     riskiest: list[RiskyRow] = field(default_factory=list)
 
 
-def diversity(combination: Ints, sensitive: pd.Series) -> Diversity:
+def diversity(combination: Ints, sensitive: NDArray[Any]) -> Diversity:
     """Measure the l-diversity of a column within combinations of others, numbered (n,).
 
-    >>> diversity(np.array([0, 0, 0, 0, 1, 1]), pd.Series(list("abcdee")))
+    >>> diversity(np.array([0, 0, 0, 0, 1, 1]), np.array(list("abcdee")))
     Diversity(distinct=1, entropy=1.0, disclosed=1)
     """
-    counts = pd.DataFrame({"group": combination, "value": sensitive.to_numpy()}).value_counts()
+    counts = pd.DataFrame({"group": combination, "value": sensitive}).value_counts()
     by_group = counts.groupby(level="group")
     shares = counts / by_group.transform("sum")
     entropy = -(shares * np.log(shares)).groupby(level="group").sum()

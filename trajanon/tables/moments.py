@@ -24,23 +24,22 @@ def columns_of(X: Floats, weights: Floats | None = None) -> Columns:
     """Compute weighted means and standard deviations of columns, (n, p); NaN is a missing value."""
     present = ~np.isnan(X)
     weight = present if weights is None else present * weights[:, None]
-    total = np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
+    share = weight / np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
 
     # Subtract one value first: numbers far from zero lose digits.
     origin = X[present.argmax(axis=0), np.arange(X.shape[1])]
     centred = np.where(present, X - origin, 0.0)
-    shift = (weight / total * centred).sum(axis=0)
-    centred = np.where(present, centred - shift, 0.0)
+    constant = (centred == 0.0).all(axis=0)
+    shift = (share * centred).sum(axis=0)
+    centred = np.where(present & ~constant, centred - shift, 0.0)
 
     # Divide by the largest deviation, so that squares neither over- nor underflow.
     unit = np.abs(centred).max(axis=0, initial=0.0)
-    constant = (np.where(present, X, origin) == origin).all(axis=0)
     centred /= np.where(unit > 0.0, unit, 1.0)
-    centred[:, constant] = 0.0
 
     count = present.sum(axis=0)
     bessel = count / np.maximum(count - 1, 1)
-    spread = np.sqrt((weight / total * centred**2).sum(axis=0) * bessel)
+    spread = np.sqrt((share * centred**2).sum(axis=0) * bessel)
     centred /= np.where(spread > 0.0, spread, 1.0)
     return Columns(origin + shift, unit * spread, centred)
 
@@ -49,46 +48,44 @@ def moments(
     before: Floats, after: Floats, names: Sequence[str], weights: Floats | None = None
 ) -> dict[str, Any]:
     """Compute moments of columns before and after; of correlations those that changed most."""
-    originals = columns_of(before, weights)
-    means = columns_of(after, weights)
-    varies = (originals.sd > 0.0) & (means.sd > 0.0)
+    tables = (before, after)
+    columns = [columns_of(X, weights) for X in tables]
+    vary = np.flatnonzero(np.all([c.sd > 0.0 for c in columns], axis=0))
+    left, right = vary[np.array(np.triu_indices(len(vary), 1))]
 
-    left, right = np.triu_indices(len(names), 1)
-    both_vary = varies[left] & varies[right]
-    left = left[both_vary]
-    right = right[both_vary]
-    of_originals, of_means = (
-        _correlations(X, columns, weights)[left, right]
-        for X, columns in ((before, originals), (after, means))
+    correlations = np.array(
+        [
+            _correlations(X, c.standardised, weights)[left, right]
+            for X, c in zip(tables, columns, strict=True)
+        ]
     )
-    changed = np.argsort(-np.abs(of_means - of_originals), kind="stable")[:_MOST]
+    changed = np.argsort(-np.abs(correlations[1] - correlations[0]), kind="stable")[:_MOST]
     return {
-        "mean": _pairs(names, originals.mean, means.mean),
-        "sd": _pairs(names, originals.sd, means.sd),
+        "mean": _pairs(names, [c.mean for c in columns]),
+        "sd": _pairs(names, [c.sd for c in columns]),
         "correlations": [
             {
                 "columns": [names[left[pair]], names[right[pair]]],
-                "correlation": [float(of_originals[pair]), float(of_means[pair])],
+                "correlation": correlations[:, pair].tolist(),
             }
-            for pair in changed.tolist()
+            for pair in changed
         ],
     }
 
 
-def _correlations(X: Floats, columns: Columns, weights: Floats | None) -> Floats:
+def _correlations(X: Floats, standardised: Floats, weights: Floats | None) -> Floats:
     """Correlate columns with each other, (p, p), over the rows in which both have a value."""
-    z = columns.standardised
+    z = standardised
     if weights is not None:
         z = z * np.sqrt(weights / weights.max())[:, None]
-    products = loss.sums_of_products(z)
     present = (~np.isnan(X)).astype(np.float64)
     squares = np.einsum("ij,ik->jk", z**2, present)  # of each column where the other one has values
     norm = np.sqrt(squares * squares.T)
-    return np.asarray(products / np.where(norm > 0.0, norm, 1.0))
+    return np.asarray(loss.sums_of_products(z) / np.where(norm > 0.0, norm, 1.0))
 
 
-def _pairs(names: Sequence[str], before: Floats, after: Floats) -> dict[str, list[float | None]]:
-    """Pair numbers before and after by the names of their columns; None of no values."""
-    pairs = np.column_stack([before, after]).tolist()
+def _pairs(names: Sequence[str], moments: list[Floats]) -> dict[str, list[float | None]]:
+    """Pair a moment before and after by the names of their columns; None of no values."""
+    pairs = np.column_stack(moments).tolist()
     known = [[None if isnan(number) else number for number in pair] for pair in pairs]
     return dict(zip(names, known, strict=True))

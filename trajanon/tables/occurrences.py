@@ -16,39 +16,40 @@ class Combinations(NamedTuple):
     """The different rows of some columns."""
 
     of_row: Ints  # the number of each row's combination, (n,)
-    codes: Ints  # the number of each value, by combination and column, (c, p)
-    present: Bools  # whether it is there, (c, p)
+    codes: Ints  # the number of each value, by combination and column, (c, p); -1: it is missing
+
+    @property
+    def incomplete(self) -> Bools:
+        """Mark the combinations in which a value is missing, (c,)."""
+        return np.asarray((self.codes < 0).any(axis=1))
 
 
 def combinations_of(columns: Sequence[Cells], separator: str | None = None) -> Combinations:
     """Number the rows of columns by their values, as these are written."""
-    codes = np.column_stack([_codes(cells, separator) for cells in columns])
-    missing = codes < 0
+    number: dict[tuple[str | None, ...], int] = {}
+    rows = zip(*(_texts(cells, separator) for cells in columns), strict=True)
+    of_row = np.array([number.setdefault(row, len(number)) for row in rows])
 
-    of_row = np.zeros(len(codes), dtype=np.int64)
-    for column in codes.T:
-        finer = of_row * (int(column.max()) + 2) + column + 1
-        _, first, of_row = np.unique(finer, return_index=True, return_inverse=True)
-    return Combinations(of_row, codes[first], ~missing[first])
+    codes = np.empty((len(number), len(columns)), dtype=np.int64)
+    for column, texts in enumerate(zip(*number, strict=True)):
+        code: dict[str | None, int] = {None: -1}
+        codes[:, column] = [code.setdefault(text, len(code)) for text in texts]
+    return Combinations(of_row, codes)
 
 
-def _codes(cells: Cells, separator: str | None) -> Ints:
-    """Number the cells of a column by their texts, (n,); -1 where one is missing."""
-    number: dict[str, int] = {}
-    codes = np.array([number.setdefault(text, len(number)) for text in map(str, cells.tolist())])
-    gaps = [text for text in number if is_missing(text)]
-    if not gaps:
-        return codes
+def _texts(cells: Cells, separator: str | None) -> list[str | None]:
+    """Return the cells of a column as they are written; None where one is missing."""
+    values = cells.tolist()
+    texts: list[str | None] = list(map(str, values))
+    if not any(map(is_missing, set(texts))):
+        return texts
 
     # Of texts only blank ones are missing, as NA may be a country.
     numbers = read_numbers(cells, separator)
-    if numbers.hold:
-        codes[numbers.missing] = -1
-        return codes
-    not_texts = np.array([not isinstance(cell, str) for cell in cells.tolist()])
-    blank = [number[text] for text in gaps if not text.strip()]
-    codes[np.isin(codes, blank) | (numbers.missing & not_texts)] = -1
-    return codes
+    for row in np.flatnonzero(numbers.missing).tolist():
+        if numbers.hold or not isinstance(values[row], str) or not values[row].strip():
+            texts[row] = None
+    return texts
 
 
 def occurrences(combinations: Combinations, people: Ints | None = None) -> Ints:
@@ -62,33 +63,31 @@ def occurrences(combinations: Combinations, people: Ints | None = None) -> Ints:
     >>> occurrences(combinations_of(cells)).tolist()  # three rows hold 5, two hold 1, one holds 7
     [3, 2, 1]
     """
-    of_row, codes, present = combinations
-    if present.all():
+    of_row, codes = combinations
+    if not combinations.incomplete.any():
         return np.bincount(of_row) if people is None else subjects_per_group(of_row, people)
 
-    owner = np.arange(len(of_row)) if people is None else dense(people)
-    pairs = np.unique(of_row * len(of_row) + owner)  # of a combination and a person
+    # The people of each combination, one behind the other.
+    person = np.arange(len(of_row)) if people is None else dense(people)
+    pairs = np.unique(of_row * len(of_row) + person)
     person = pairs % len(of_row)
-    sizes = np.bincount(pairs // len(of_row))
-    begins = np.cumsum(sizes) - sizes
+    borders = np.searchsorted(pairs // len(of_row), np.arange(len(codes) + 1))
 
     least = np.full(len(codes), len(of_row))
     block = max(_PAIRS_PER_BLOCK // len(codes), 1)
     for begin in range(0, len(codes), block):
-        rows = slice(begin, begin + block)
-        fitting, other = np.nonzero(_fit(codes[rows], codes))
-        for column in np.flatnonzero(present.any(axis=0)):
-            both = present[rows][fitting, column] & present[other, column]
-            mine = np.repeat(fitting[both], sizes[other[both]])
-            within = np.arange(len(mine)) - np.repeat(
-                np.cumsum(sizes[other[both]]) - sizes[other[both]], sizes[other[both]]
-            )
-            theirs = person[np.repeat(begins[other[both]], sizes[other[both]]) + within]
-            different = np.unique(mine * len(of_row) + theirs) // len(of_row)
-            count = np.bincount(different, minlength=len(least[rows]))
-            least[rows] = np.where(
-                present[rows, column], np.minimum(least[rows], count), least[rows]
-            )
+        fitting, other = np.nonzero(_fit(codes[begin : begin + block], codes))
+        fitting += begin
+        for column in codes.T:
+            both = (column[fitting] >= 0) & (column[other] >= 0)
+            holders = other[both]
+            sizes = np.diff(borders)[holders]
+            first = borders[holders] - np.cumsum(sizes) + sizes
+            theirs = person[np.arange(sizes.sum()) + np.repeat(first, sizes)]
+
+            pairs = np.unique(np.repeat(fitting[both], sizes) * len(of_row) + theirs)
+            holds, counts = np.unique(pairs // len(of_row), return_counts=True)
+            least[holds] = np.minimum(least[holds], counts)
     return least
 
 

@@ -3,32 +3,30 @@
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import to_builtins
 
-from trajanon.common.arrays import Floats
-from trajanon.common.errors import BadInput, TooFewRecords, TrajanonWarning, warn
+from trajanon.common.arrays import Bools, Floats
+from trajanon.common.errors import TrajanonWarning, warn
 from trajanon.common.number_text import span
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import EffortName, MissingName, Settings
-from trajanon.grouping.bound.lower_bound import PAIRWISE, lower_bound, nearest_bound
+from trajanon.grouping.bound.lower_bound import PAIRWISE, lower_bound
 from trajanon.grouping.k_promise import check_enough, check_k
-from trajanon.grouping.loss import information_loss, standardise, sum_of_squares
-from trajanon.grouping.microaggregation import microaggregate
+from trajanon.grouping.loss import information_loss
 from trajanon.tables.averaged_columns import Roles
-from trajanon.tables.averages import units_of
+from trajanon.tables.averages import Losses, averages_of, losses, units_of
+from trajanon.tables.missing_values import shared_squares
+from trajanon.tables.moments import columns_of
 from trajanon.tables.table_columns import read_table_columns
-from trajanon.tables.table_files import source_of
-from trajanon.tables.table_groups import Stratum, importance_within, strata_of
+from trajanon.tables.table_groups import Search, Stratum, grouped, importance_within, strata_of
 
 if TYPE_CHECKING:
     from trajanon.files.data_frames import DataFrame
 
 _LOG = logging.getLogger(__name__)
-
 
 _LESS: Mapping[EffortName, tuple[EffortName, ...]] = {
     "best": ("balanced", "fast"),
@@ -37,15 +35,8 @@ _LESS: Mapping[EffortName, tuple[EffortName, ...]] = {
 }
 """Efforts that take less time, and give a weaker bound."""
 
-
-class _Bounded(NamedTuple):
-    """The loss reached in a table or a stratum, beside its bound, in squares of its units."""
-
-    reached: float
-    least: float
-    certified: bool
-    stopped: bool
-    stages: list[dict[str, Any]]
+_DISTANCES_PER_BLOCK = 2_000_000
+_ROUNDS = 6  # in which a mean by weights comes down to its least
 
 
 def bound_table(
@@ -54,44 +45,53 @@ def bound_table(
     *,
     columns: Sequence[str] | None = None,
     strata: Sequence[str] = (),
+    survey_weight: str | None = None,
     missing: MissingName = "refuse",
     progress: Progress = silent,
     **options: Any,
 ) -> dict[str, Any]:
-    """Microaggregate a table of numbers, and bound what any groups would lose; ready for JSON."""
+    """Microaggregate a table of numbers, and bound what any groups would lose; ready for JSON.
+
+    With survey weights, or values that stay missing, the bound is made of distances alone.
+    """
     k = check_k(k)
     settings = Settings(**options)  # and nothing else: the bound counts all columns alike
-    if missing == "keep":
-        raise BadInput("a bound needs all values: choose `missing` refuse or drop")
-    read = read_table_columns(source_of(path), Roles(columns=columns, strata=strata), missing)
+    roles = Roles(columns=columns, strata=strata, survey_weight=survey_weight)
+    read = read_table_columns(path, roles, missing)
     records = read.records
     check_enough(len(records), k)
     for notice in read.notices:
         warn(TrajanonWarning(notice.sentence(), type(notice).__name__))
 
-    units = units_of(records, np.arange(len(records)), None, per_subject=False)
-    parts = strata_of(read, strata, units) or [Stratum("", np.arange(len(records)))]
+    units = units_of(records, np.arange(len(records)), read.survey_weights, per_subject=False)
+    parts = strata_of(read, units)
     _LOG.info(
         "searching %s rows for groups and for a bound: %s",
         f"{len(records):,}",
         _time_to_expect([len(part.units) for part in parts], k, settings.effort),
     )
 
-    bounded = _bound_parts(records, k, parts, settings, progress)
-    reached = sum(part.reached for part in bounded)
-    least = sum(part.least for part in bounded)
-    sst = sum_of_squares(standardise(records))
+    partition = grouped(units, parts, Search(k, None, settings.keywords, progress))
+    means = averages_of(units, partition.labels, k, [None] * records.shape[1])
+    lost = losses(records, means.exact, read.survey_weights)
+    least, certified, stopped = _bound(
+        records, lost, parts, k, "fast" if partition.stopped else settings.effort, progress
+    )
+
+    reached = float(lost.sse.sum())
+    sst = float(lost.sst.sum())
     return {
         "n": len(records),
         "k": k,
         "columns": read.averaged,
         "strata": list(strata),
+        "survey_weight": survey_weight,
         "information_loss": information_loss(reached, sst),
-        "bound": information_loss(least, sst),
-        "gap": 100.0 * (reached - least) / reached if reached > 0.0 else 0.0,
-        "certified": all(part.certified for part in bounded),
-        "stages": bounded[0].stages if len(bounded) == 1 else [],
-        "stopped": any(part.stopped for part in bounded),
+        "bound": information_loss(min(least, reached), sst),
+        "gap": 100.0 * max(reached - least, 0.0) / reached if reached > 0.0 else 0.0,
+        "certified": certified,
+        "stages": [to_builtins(stage.rounded) for stage in partition.stages],
+        "stopped": stopped or partition.stopped,
     }
 
 
@@ -112,47 +112,74 @@ def _seconds(n: int, k: int, effort: EffortName) -> float:
     return n / 500 * slower if effort == "balanced" else 3.0 * (n / 100) ** 1.5 * slower
 
 
-def _bound_parts(
-    records: Floats, k: int, parts: Sequence[Stratum], settings: Settings, progress: Progress
-) -> list[_Bounded]:
-    """Bound each stratum, in units of the whole table."""
-    standard = standardise(records)
-    bounded: list[_Bounded] = []
-    for number, part in enumerate(parts):
-        importance: Floats | None = None
-        unit = 1.0
-        if part.name:
-            importance, unit = importance_within(standard[part.units])
-            progress("Strata", number, len(parts))
-        try:
-            found = _bound(records[part.units], k, importance, settings, progress)
-        except TooFewRecords as error:
-            raise TooFewRecords(f"where {part.name}, {error}") from error
-
-        bounded.append(found._replace(reached=unit * found.reached, least=unit * found.least))
-        if found.stopped:  # what is left shall not take long
-            settings = Settings(**{**asdict(settings), "effort": "fast"})
-    return bounded
-
-
 def _bound(
-    records: Floats, k: int, importance: Floats | None, settings: Settings, progress: Progress
-) -> _Bounded:
-    """Search groups of records, and bound what any others lose."""
-    partition = microaggregate(
-        records, k, weights=importance, progress=progress, **settings.keywords
-    )
-    reached = partition.sse
-    stopped = partition.stopped
-    try:
-        bound = lower_bound(
-            records, k, weights=importance, upper=reached, effort=settings.effort, progress=progress
-        )
-        least = bound.sse
-        certified = bound.certified
-    except KeyboardInterrupt:  # what the search has found shall not be lost
-        stopped = True
-        least = nearest_bound(standardise(records, importance), k)
-        certified = False
-    stages = [to_builtins(stage.rounded) for stage in partition.stages]
-    return _Bounded(reached, least, certified, stopped, stages)
+    records: Floats,
+    lost: Losses,
+    parts: Sequence[Stratum],
+    k: int,
+    effort: EffortName,
+    progress: Progress,
+) -> tuple[float, bool, bool]:
+    """Bound the SSE of any groups within the strata; whether certified; whether stopped."""
+    standard = columns_of(records, lost.weight).standardised
+    present = ~np.isnan(records)
+    by_distances = not present.all() or len(np.unique(lost.weight)) > 1
+    least = 0.0
+    certified = not by_distances
+    stopped = False
+    for number, (name, members) in enumerate(parts):
+        progress("Strata", number, len(parts))
+        if not (by_distances or stopped):
+            importance, unit = importance_within(standard[members]) if name else (None, 1.0)
+            reached = float(np.sum(lost.away[members] ** 2)) / unit if unit > 0.0 else 0.0
+            try:
+                bound = lower_bound(
+                    records[members],
+                    k,
+                    weights=importance,
+                    upper=reached,
+                    effort=effort,
+                    progress=progress,
+                )
+                least += unit * bound.sse
+                certified &= bound.certified
+                continue
+            except KeyboardInterrupt:  # what the search has found shall not be lost
+                stopped = True
+                certified = False
+        least += distance_bound(standard[members], present[members], lost.weight[members], k)
+    return least, certified, stopped
+
+
+def distance_bound(standard: Floats, present: Bools, weights: Floats, k: int) -> float:
+    """Bound the weighted SSE of any groups of at least k by distances, where values may be missing.
+
+    A group loses half of the sum of ``w m`` over its records: w is a record's weight, and m the
+    mean by weights of the squared distances to all of the group, itself among them, over the
+    columns that both have. With whatever k - 1 or more others, m is at least that of the best.
+    """
+    n, p = standard.shape
+    rows = np.arange(n)
+    slip = 16.0 * p * np.finfo(float).eps * float((standard**2).sum(axis=1).max())
+    lightest = float(np.sort(weights)[: k - 1].sum())
+    block = max(_DISTANCES_PER_BLOCK // n, 1)
+    total = 0.0
+    for begin in range(0, n, block):
+        own = rows[begin : begin + block]
+        squares = np.maximum(shared_squares(standard, present, own, rows) - slip, 0.0)
+        squares[np.arange(len(own)), own] = np.inf
+
+        # Dinkelbach: for a mean, the best others are those that add least to what lies above it.
+        mean = np.zeros(len(own))
+        for _ in range(_ROUNDS):
+            above = weights * (squares - mean[:, None])
+            chosen = above < 0.0
+            nearest = np.argpartition(above, k - 2, axis=1)[:, : k - 1]
+            np.put_along_axis(chosen, nearest, True, axis=1)
+            rest = np.where(chosen, above, 0.0).sum(axis=1) - mean * weights[own]
+
+            # No mean lies further below this one than what is left, of the lightest others.
+            bound = mean + np.minimum(rest, 0.0) / (weights[own] + lightest)
+            mean += rest / (chosen @ weights + weights[own])
+        total += 0.5 * float(weights[own] @ bound)
+    return total * (1.0 - 2.0**-40)

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
+import pandas as pd
 
 from trajanon.common.errors import BadInput
 from trajanon.grouping.k_promise import check_k
 from trajanon.tables.averaged_columns import ALL
 from trajanon.tables.disclosure_risk import Diversity, SpecialUniques, diversity, special_uniques
 from trajanon.tables.occurrences import combinations_of, occurrences
-from trajanon.tables.table_files import Table, read_table, source_of
+from trajanon.tables.table_files import Table, read_table
 from trajanon.trajectories.subjects import numbered
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def check_table(
     k = check_k(k)
     if isinstance(sensitive, str):
         raise BadInput(f"sensitive must be a list of names (got {sensitive!r})")
-    table = read_table(source_of(path))
+    table = read_table(path)
     chosen = _chosen(table, columns, [*sensitive, *([] if subject is None else [subject])])
 
     people = None
@@ -141,7 +141,6 @@ def check_table(
 
     combinations = combinations_of([table.columns[name] for name in chosen], table.separator)
     occurs = occurrences(combinations, people)
-    has_gaps = np.any(~combinations.present, axis=1)
     return TableFindings(
         k=k,
         columns=chosen,
@@ -149,12 +148,13 @@ def check_table(
         others=[name for name in table.columns if name not in {*chosen, *sensitive, subject}],
         rows=table.rows,
         groups=len(occurs),
-        incomplete=int(np.count_nonzero(has_gaps[combinations.of_row])),
+        incomplete=int(combinations.incomplete[combinations.of_row].sum()),
         smallest=int(occurs.min()),
         rare=int((occurs < k)[combinations.of_row].sum()),
-        uniques=special_uniques(table.texts(chosen)),
+        uniques=special_uniques(pd.DataFrame({n: table.columns[n] for n in chosen}).astype(str)),
         diversity={
-            name: diversity(combinations.of_row, table.texts([name])[name]) for name in sensitive
+            name: diversity(combinations.of_row, table.columns[name].astype(str))
+            for name in sensitive
         },
     )
 

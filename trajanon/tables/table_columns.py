@@ -1,8 +1,8 @@
 """The columns of a table by their parts, and its complete rows."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
@@ -11,13 +11,13 @@ from trajanon.common.arrays import Bools, Floats
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of, percent
 from trajanon.common.settings import MissingName
-from trajanon.tables.averaged_columns import Doubt, Roles, averaged_columns, code_doubts
-from trajanon.tables.cell_numbers import Cells, Numbers, read_numbers
+from trajanon.tables.averaged_columns import ALL, Doubt, Roles, averaged_columns, code_doubts
+from trajanon.tables.cell_numbers import Cells
 from trajanon.tables.table_files import Table, listed, read_table
 from trajanon.trajectories.subjects import numbered
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from trajanon.files.data_frames import DataFrame
 
 
 class LeftOut(NamedTuple):
@@ -30,39 +30,37 @@ class LeftOut(NamedTuple):
         return f"Left out, as they hold no numbers: {listed(self.columns)}. `keep` keeps columns."
 
 
-class Incomplete(NamedTuple):
-    """Rows in which a value is missing where it is needed."""
+class Missing(NamedTuple):
+    """Values that are missing where they are needed, and what becomes of them."""
 
-    table_name: str
+    table: str
     rows: int  # of the table
-    missing: int  # how many are incomplete
-    lacking: Mapping[str, int]  # of each column, in how many
-    weight_share: float | None = None  # of the survey weights that they have, if these are known
+    incomplete: int  # how many of them lack a value
+    cells: Mapping[str, int]  # of each column that lacks values
+    weight_share: float | None = None  # of the survey weights that these rows have, if it is known
+    are_kept: bool = False
 
     def __str__(self) -> str:
-        columns = [f"{name} {rows:,}" for name, rows in self.lacking.items()]
-        of = f"of the {number_of(self.rows, 'row')} of {self.table_name} ({listed(columns)})"
-        return f"values are missing in {self.missing:,} {of}"
+        of = f"of the {number_of(self.rows, 'row')} of {self.table} ({self._columns})"
+        return f"values are missing in {self.incomplete:,} {of}"
+
+    @property
+    def _columns(self) -> str:
+        return listed([f"{name} {number:,}" for name, number in self.cells.items()])
 
     def sentence(self) -> str:
-        """Report that they are dropped."""
+        """Report that rows are dropped, or what is averaged."""
+        if self.are_kept:
+            return (
+                f"Missing values stay missing: {self._columns}. Means are those of the values "
+                "there are."
+            )
         share = self.weight_share
-        weight = f"; they have {percent(share)} of the survey weights" if share is not None else ""
+        weight = "" if share is None else f"; they have {percent(share)} of the survey weights"
         return f"Rows are dropped: {self}{weight}."
 
 
-class Gaps(NamedTuple):
-    """Cells without a value, which stay so."""
-
-    cells: Mapping[str, int]  # of each column that has some
-
-    def sentence(self) -> str:
-        """Report what is averaged."""
-        columns = listed([f"{name} {number:,}" for name, number in self.cells.items()])
-        return f"Missing values stay missing: {columns}. Means are those of the values there are."
-
-
-Notice = LeftOut | Incomplete | Gaps | Doubt
+Notice = LeftOut | Missing | Doubt
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,139 +69,128 @@ class TableColumns:
 
     table: Table
     rows: Bools  # those that are used, in which no value that is needed is missing
-    numbers: Mapping[str, Numbers]  # of the columns to average
+    averaged: list[str]
     kept: list[str]  # those to keep as they are
+    roles: Roles
     notices: list[Notice]  # what else the reader should know
-
-    @property
-    def averaged(self) -> list[str]:
-        """Return the names of the columns to average."""
-        return list(self.numbers)
 
     @property
     def records(self) -> Floats:
         """Return the numbers to average, of the rows that are used, (n, p); NaN where missing."""
-        return np.column_stack([column.values[self.rows] for column in self.numbers.values()])
+        columns = [self.table.numbers(name).values for name in self.averaged]
+        return np.column_stack(columns)[self.rows]
 
     def cells(self, name: str) -> Cells:
         """Return the cells of a column, of the rows that are used, (n,)."""
         return self.table.columns[name][self.rows]
 
-    def survey_weights(self, name: str | None) -> Floats | None:
+    @property
+    def survey_weights(self) -> Floats | None:
         """Return the survey weights of the rows that are used, (n,), all above 0."""
-        if name is None:
-            return None
-        return _weights(self.table, name)[self.rows]
+        name = self.roles.survey_weight
+        return None if name is None else self.table.numbers(name).values[self.rows]
 
 
 def read_table_columns(
-    source: "Path | pd.DataFrame", roles: Roles | None = None, missing: MissingName = "refuse"
+    source: "str | os.PathLike[str] | DataFrame",
+    roles: Roles | None = None,
+    missing: MissingName = "refuse",
 ) -> TableColumns:
     """Read a table, find the part of each column, and which rows are complete."""
     roles = Roles() if roles is None else roles
-    known = get_args(MissingName)
-    if missing not in known:
+    if missing not in (known := get_args(MissingName)):
         raise BadInput(f"`missing` {missing!r} is not known; choose from {', '.join(known)}")
 
     table = read_table(source)
     roles.check(table)
-    named = roles.by_part["columns"] or table.columns
-    numbers = {name: read_numbers(table.columns[name], table.separator) for name in named}
-    averaged = averaged_columns(table, numbers, roles)
-    numbers = {name: numbers[name] for name in averaged}
-    _refuse_doubtful(table, numbers)
-
-    kept = roles.kept(table, averaged)
-    notices: list[Notice] = []
-    if not roles.by_part["columns"]:
-        left_out = [name for name in table.columns if name not in (*averaged, *kept, *roles.beside)]
-        if left_out:
-            notices.append(LeftOut(left_out))
-
-    rows, gaps = _complete_rows(table, numbers, roles, missing)
-    notices += gaps
-    _refuse_other_cells(table, numbers, rows)
-    for name, column in numbers.items():
-        values = column.values[rows]
-        notices += code_doubts(name, values[~np.isnan(values)])
-    return TableColumns(table, rows, numbers, kept, notices)
-
-
-def _refuse_doubtful(table: Table, numbers: Mapping[str, Numbers]) -> None:
-    """Refuse a table with no column to average, or one that cannot be read for certain."""
-    if not numbers:
+    averaged = averaged_columns(table, roles)
+    if not averaged:
         raise BadInput(
             f"{table.name} has no column to microaggregate; name some that hold numbers in "
             f"`columns`, out of {listed(list(table.columns))}"
         )
-    for name, column in numbers.items():
-        if column.doubt:
-            raise BadInput(
-                f"column {name!r} of {table.name} holds {column.doubt!r}, which may be several "
-                "numbers: write it as 1250 or as 1.25, or choose other `columns`"
-            )
+
+    kept = [name for name in table.columns if name in roles.keep]
+    if roles.keep == ALL:
+        kept = [name for name in table.columns if name not in {*averaged, roles.subject}]
+
+    notices: list[Notice] = []
+    beside = {*averaged, *kept, *(name for names in roles.beside.values() for name in names)}
+    left_out = [name for name in table.columns if name not in beside]
+    if left_out and (roles.columns is None or roles.columns == ALL):
+        notices.append(LeftOut(left_out))
+
+    rows, lacking = _complete_rows(table, averaged, roles, missing)
+    notices += lacking
+    _refuse_other_cells(table, averaged, rows, roles.survey_weight)
+    for name in averaged:
+        values = table.numbers(name).values[rows]
+        notices += code_doubts(name, values[~np.isnan(values)])
+    return TableColumns(table, rows, averaged, kept, roles, notices)
 
 
 def _complete_rows(
-    table: Table, numbers: Mapping[str, Numbers], roles: Roles, missing: MissingName
-) -> tuple[Bools, list[Notice]]:
+    table: Table, averaged: list[str], roles: Roles, missing: MissingName
+) -> tuple[Bools, list[Missing]]:
     """Find the rows to use, (n,), and what to report of the others, or of cells that are kept."""
-    in_numbers = {name: column.missing for name, column in numbers.items()}
-    parts = roles.by_part
-    beside = {
+    named = roles.beside
+    needed = {
         name: numbered(table.columns[name]).missing
-        for name in (*parts["subject"], *parts["strata"])
+        for name in (*named["subject"], *named["strata"])
     }
-    for name in parts["survey_weight"]:
-        beside[name] = np.isnan(_weights(table, name))
-    lacking = {
-        name: int(gaps.sum()) for name, gaps in {**in_numbers, **beside}.items() if gaps.any()
-    }
-    if not lacking:
+    needed |= {name: table.numbers(name).missing for name in named["survey_weight"]}
+    gaps = {name: table.numbers(name).missing for name in averaged}
+    cells = {name: int(lacks.sum()) for name, lacks in {**gaps, **needed}.items() if lacks.any()}
+    if not cells:
         return np.ones(table.rows, np.bool_), []
 
-    averaged_too = missing != "keep"
-    needed = [*beside.values(), *(in_numbers.values() if averaged_too else ())]
-    incomplete = np.any(needed, axis=0) if needed else np.zeros(table.rows, np.bool_)
-    found = Incomplete(table.name, table.rows, int(incomplete.sum()), lacking)
-    if incomplete.all() or (missing != "drop" and incomplete.any()):
-        raise BadInput(
-            f"{found}; fill them in, leave these rows out with `missing='drop'`, "
-            f"{'average what there is with `missing=keep`, ' * averaged_too}or choose other "
-            "`columns`"
-        )
-    if missing == "keep":
-        return ~incomplete, [Gaps(lacking)]
+    keeps = missing == "keep"
+    incomplete = np.zeros(table.rows, np.bool_)
+    for lacks in (*needed.values(), *(() if keeps else gaps.values())):
+        incomplete |= lacks
 
+    found = Missing(table.name, table.rows, int(incomplete.sum()), cells, are_kept=keeps)
+    if incomplete.all() or (missing != "drop" and incomplete.any()):
+        average = "" if keeps else "average what there is with `missing=keep`, "
+        raise BadInput(
+            f"{found}; fill them in, leave these rows out with `missing='drop'`, {average}or "
+            "choose other `columns`"
+        )
     if roles.survey_weight is not None:
-        weights = _weights(table, roles.survey_weight)
-        lost = np.nansum(weights[incomplete]) / np.nansum(weights)
-        found = found._replace(weight_share=float(lost))
+        weights = table.numbers(roles.survey_weight).values
+        share = float(np.nansum(weights[incomplete]) / np.nansum(weights))
+        found = found._replace(weight_share=share)
     return ~incomplete, [found]
 
 
-def _refuse_other_cells(table: Table, numbers: Mapping[str, Numbers], rows: Bools) -> None:
-    """Refuse cells that hold something else than finite numbers."""
-    for name, column in numbers.items():
-        wrong = rows & ~column.missing & ~np.isfinite(column.values)
-        if wrong.any():
-            row = int(np.argmax(wrong))
+def _refuse_other_cells(
+    table: Table, averaged: list[str], rows: Bools, survey_weight: str | None
+) -> None:
+    """Refuse cells that are no finite numbers, or may be several; and weights that are none."""
+    for name in averaged:
+        numbers = table.numbers(name)
+        if numbers.doubt:
             raise BadInput(
-                f"column {name!r} of {table.name} holds {str(table.columns[name][row])[:40]!r} in "
-                f"data row {row + 1}, which is no finite number; mend it, drop the row, or choose "
-                "other `columns`"
+                f"column {name!r} of {table.name} holds {numbers.doubt!r}, which may be several "
+                "numbers: write it as 1250 or as 1.25, or choose other `columns`"
+            )
+        if (wrong := rows & numbers.wrong).any():
+            raise BadInput(
+                f"column {name!r} of {table.name} holds {_first(table, name, wrong)}, which is no "
+                "finite number; mend it, drop the row, or choose other `columns`"
+            )
+
+    if survey_weight is not None:
+        numbers = table.numbers(survey_weight)
+        wrong = numbers.wrong | (numbers.values <= 0.0)
+        if numbers.doubt or wrong.any():
+            raise BadInput(
+                f"column {survey_weight!r} of `survey_weight` holds "
+                f"{_first(table, survey_weight, wrong)}; a survey weight is a number above 0"
             )
 
 
-def _weights(table: Table, name: str) -> Floats:
-    """Read survey weights, (n,); NaN where one is missing."""
-    column = read_numbers(table.columns[name], table.separator)
-    with np.errstate(invalid="ignore"):
-        wrong = ~column.missing & ~((column.values > 0.0) & (column.values < np.inf))
-    if column.doubt or wrong.any():
-        row = int(np.argmax(wrong))
-        raise BadInput(
-            f"column {name!r} of `survey_weight` holds {str(table.columns[name][row])[:40]!r} in "
-            f"data row {row + 1}; a survey weight is a number above 0"
-        )
-    return column.values
+def _first(table: Table, name: str, marked: Bools) -> str:
+    """Describe the first marked cell of a column, and its row."""
+    row = int(np.argmax(marked))
+    return f"{str(table.columns[name][row])[:40]!r} in data row {row + 1}"

@@ -7,7 +7,7 @@ import os
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,8 @@ from trajanon.common.inputs import (
     separator_of,
 )
 from trajanon.common.number_text import number_of
-from trajanon.tables.cell_numbers import Category, Cells, is_missing
+from trajanon.common.remote_folder import fetched, is_url
+from trajanon.tables.cell_numbers import Cells, Numbers, is_missing, read_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from trajanon.files.data_frames import DataFrame
 
 FORMATS = (".csv", ".parquet")
-_BYTES_TO_JUDGE = 4096  # the encoding by
 _ROWS_TO_JUDGE = 100  # whether the first line is a row
 
 
@@ -42,6 +42,7 @@ class Table:
     columns: Mapping[str, Cells]
     separator: str | None = None  # of CSV, whose cells are texts
     frame: pd.DataFrame | None = None  # the types of the columns, and the index; None for CSV
+    _numbers: dict[str, Numbers] = field(default_factory=dict)  # those that were read
 
     @property
     def rows(self) -> int:
@@ -53,11 +54,14 @@ class Table:
         """Return whether it is a data frame whose index does more than number rows."""
         return self.frame is not None and not hasattr(self.frame.index, "step")
 
-    def texts(self, names: Sequence[str]) -> pd.DataFrame:
-        """Return columns as a data frame of texts."""
-        import pandas as pd
-
-        return pd.DataFrame({name: self.columns[name] for name in names}).astype(str)
+    def numbers(self, name: str) -> Numbers:
+        """Read a column as numbers; categories are none, however they are written."""
+        if name not in self._numbers:
+            cells = self.columns[name]
+            if self.frame is not None and self.frame[name].dtype == "category":
+                cells = np.full(len(cells), "category", dtype=object)
+            self._numbers[name] = read_numbers(cells, self.separator)
+        return self._numbers[name]
 
     def refuse_unknown(self, names: Sequence[str]) -> None:
         """Refuse names that are not those of columns."""
@@ -78,27 +82,27 @@ def check_table_format(path: Path) -> None:
         raise BadInput(f"{path} does not end like a table; choose one of {', '.join(FORMATS)}")
 
 
-def source_of(source: str | os.PathLike[str] | DataFrame) -> Path | pd.DataFrame:
-    """Return a table's path, or the data frame that it is, of any library, as one of pandas."""
-    if isinstance(source, str | os.PathLike):
-        return Path(source)
-    from trajanon.files.data_frames import to_pandas
-
-    return to_pandas(source, "the data frame")
-
-
-def read_table(source: Path | pd.DataFrame) -> Table:
+def read_table(source: str | os.PathLike[str] | DataFrame) -> Table:
     """Read a table; of a data frame, what its index names are columns like the others."""
-    if not isinstance(source, Path):
-        names = [name for name in source.index.names if name is not None]
-        return _of_frame(source.reset_index(level=names, allow_duplicates=True), "the data frame")
+    if isinstance(source, str) and is_url(source):
+        check_table_format(Path(source))
+        with fetched(source) as copy:
+            return replace(read_table(copy), name=source)
 
-    check_table_format(source)
-    if not regular(source).exists():
-        raise FileProblem(f"there is no {source}; name a table that ends in {' or '.join(FORMATS)}")
-    if source.is_dir():
-        raise FileProblem(f"{source} is a folder; name a file")
-    return _read_parquet(source) if source.suffix.lower() == ".parquet" else _read_csv(source)
+    if not isinstance(source, str | os.PathLike):
+        from trajanon.files.data_frames import to_pandas
+
+        frame = to_pandas(source, "the data frame")
+        named = [name for name in frame.index.names if name is not None]
+        return _of_frame(frame.reset_index(level=named, allow_duplicates=True), "the data frame")
+
+    path = Path(source)
+    check_table_format(path)
+    if not regular(path).exists():
+        raise FileProblem(f"there is no {path}; name a table that ends in {' or '.join(FORMATS)}")
+    if path.is_dir():
+        raise FileProblem(f"{path} is a folder; name a file")
+    return _read_parquet(path) if path.suffix.lower() == ".parquet" else _read_csv(path)
 
 
 def _read_parquet(path: Path) -> Table:
@@ -112,29 +116,20 @@ def _read_parquet(path: Path) -> Table:
 
 
 def _of_frame(frame: pd.DataFrame, name: str) -> Table:
-    """Read a table whose columns have types."""
+    """Read a table whose columns have types: numbers as they are, and all else as objects."""
     frame = frame.set_axis(frame.columns.map(str), axis=1)
     _check_names(list(frame), len(frame), name)
-    return Table(name, {column: _cells(frame[column]) for column in frame}, frame=frame)
-
-
-def _cells(column: pd.Series) -> Cells:
-    """Return numbers as they are, and all else as objects; categories are never numbers."""
-    import pandas as pd
-
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return np.array([None if pd.isna(cell) else Category(cell) for cell in column], object)
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufb":
-        return np.asarray(column)
-    return np.asarray(column, dtype=object)
+    columns = {}
+    for column in frame:
+        kind = frame[column].dtype
+        is_number = isinstance(kind, np.dtype) and kind.kind in "iuf"
+        columns[column] = np.asarray(frame[column], dtype=None if is_number else object)
+    return Table(name, columns, frame=frame)
 
 
 def _read_csv(path: Path) -> Table:
     """Read the cells of CSV as texts."""
     try:
-        with path.open("rb") as raw:
-            if seems_utf16(head := raw.read(_BYTES_TO_JUDGE)):
-                raise FileProblem(f"{path} {other_encoding(head)}")
         rows, separator = _rows_of_csv(path)
     except csv.Error as error:
         raise FileProblem(f"cannot read {path} as a table: {error}") from error
@@ -156,6 +151,10 @@ def _read_csv(path: Path) -> Table:
 
 def _rows_of_csv(path: Path) -> tuple[list[list[str]], str]:
     """Read the rows of CSV, the header as the first of them; and what separates cells."""
+    with path.open("rb") as raw:
+        if seems_utf16(head := raw.read(4096)):
+            raise FileProblem(f"{path} {other_encoding(head)}")
+
     rows: list[list[str]] = []
     with path.open(encoding="utf-8-sig", newline="") as file:
         first = next(filter(str.strip, file), "").rstrip("\r\n")
@@ -167,14 +166,12 @@ def _rows_of_csv(path: Path) -> tuple[list[list[str]], str]:
 
         reader = csv.reader(file, delimiter=separator, strict=True)
         for row in reader:
-            width = len(rows[0]) if rows else 0
+            width = len(rows[0]) if rows else len(row)
             if not row or (len(row) == 1 != width and not row[0].strip()):
                 continue  # a blank line
-            if rows and len(row) != width:
-                raise csv.Error(
-                    f"line {reader.line_num} has {number_of(len(row), 'cell')}, and the header "
-                    f"{width}"
-                )
+            if len(row) != width:
+                cells = number_of(len(row), "cell")
+                raise csv.Error(f"line {reader.line_num} has {cells}, and the header {width}")
             rows.append(row)
 
     if not rows:
@@ -210,11 +207,3 @@ def _check_names(names: Sequence[str], rows: int, table_name: str) -> None:
             raise BadInput(f"{table_name} has two columns {name!r}; rename one of them")
     if rows == 0:
         raise BadInput(f"{table_name} has a header but no rows; add a row for each record")
-
-
-def write_csv(path: Path, columns: Mapping[str, Sequence[str]], separator: str) -> None:
-    """Write texts as the columns of a CSV."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter=separator, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))

@@ -1,6 +1,6 @@
 """Groups of the rows of a table: within strata, and where values are missing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from trajanon.grouping import loss
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition, measured
 from trajanon.tables.averages import Units
-from trajanon.tables.missing_values import without_gaps
+from trajanon.tables.missing_values import filled, regrouped
 from trajanon.tables.table_columns import TableColumns
 from trajanon.trajectories.subjects import numbered
 
@@ -27,16 +27,23 @@ class Search(NamedTuple):
     options: Mapping[str, Any]  # of `microaggregate`
     progress: Progress = silent
 
-    def run(self, records: Floats, subjects: Ints, importance: Floats | None) -> Partition:
-        """Search groups of records."""
-        return microaggregate(
-            records,
+    def run(self, units: Units, complete: Floats, importance: Floats | None) -> Partition:
+        """Search groups of units, whose gaps are filled in the complete records."""
+        partition = microaggregate(
+            complete,
             self.k,
-            subjects=subjects,
+            subjects=units.subjects,
             weights=importance,
             progress=self.progress,
             **self.options,
         )
+        if not np.isnan(units.records).any():
+            return partition
+        counts = np.ones(complete.shape[1]) if importance is None else importance
+        labels = regrouped(
+            units.records, complete, partition.labels, self.k, units.subjects, counts
+        )
+        return replace(partition, labels=labels)
 
 
 class Stratum(NamedTuple):
@@ -46,10 +53,11 @@ class Stratum(NamedTuple):
     units: Ints
 
 
-def strata_of(read: TableColumns, columns: Sequence[str], units: Units) -> list[Stratum]:
-    """Find the combinations of values of the columns, and their units; none without columns."""
+def strata_of(read: TableColumns, units: Units) -> list[Stratum]:
+    """Find the combinations of values of the strata, and their units; without strata all units."""
+    columns = read.roles.strata
     if not columns:
-        return []
+        return [Stratum("", np.arange(len(units.records)))]
 
     row_strata = np.zeros(len(units.of_row), dtype=np.int64)
     for name in columns:
@@ -76,32 +84,32 @@ def strata_of(read: TableColumns, columns: Sequence[str], units: Units) -> list[
     return strata
 
 
-def grouped(units: Units, strata: Sequence[Stratum], search: Search) -> Partition:
-    """Group units, within each stratum if there are some."""
+def grouped(units: Units, strata: list[Stratum], search: Search) -> Partition:
+    """Group units, within each stratum."""
     since = perf_counter()
-    records, importance = without_gaps(units.records, search.importance, search.k)
-    if not strata:
-        return search.run(records, units.subjects, importance)
+    complete = filled(units.records, search.k)
+    if len(strata) == 1:
+        return search.run(units, complete, search.importance)
 
     groups = 0
     stopped = False
-    labels = np.empty(len(records), dtype=np.int64)
-    standard = loss.standardise(records, importance)
-    for stratum in strata:
-        members = stratum.units
+    labels = np.empty(len(complete), dtype=np.int64)
+    standard = loss.standardise(complete, search.importance)
+    for name, members in strata:
         within, _ = importance_within(standard[members])
+        part_units = Units(units.records[members], units.subjects[members], members, None)
         try:
-            part = search.run(records[members], units.subjects[members], within)
+            part = search.run(part_units, complete[members], within)
         except (TooFewRecords, TooFewSubjects) as error:
-            raise type(error)(f"where {stratum.name}, {error}") from error
+            raise type(error)(f"where {name}, {error}") from error
 
         labels[members] = groups + part.labels
-        groups += len(part.sizes)
+        groups += int(part.labels.max()) + 1
         if part.stopped:  # the strata that are left shall not take long
             stopped = True
             search = search._replace(options={**search.options, "effort": "fast"})
 
-    partition = measured(records, dense(labels), "all strata", since, importance)
+    partition = measured(complete, dense(labels), "all strata", since, search.importance)
     return replace(partition, stopped=stopped)
 
 

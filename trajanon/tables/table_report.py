@@ -8,7 +8,6 @@ import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.number_text import number_of, percent
-from trajanon.tables.averaged_columns import Roles
 from trajanon.tables.averages import Averages, Units, losses, shares_of
 from trajanon.tables.moments import moments
 from trajanon.tables.table_columns import TableColumns
@@ -21,7 +20,6 @@ class Parts(NamedTuple):
     """What a report is made of."""
 
     read: TableColumns
-    roles: Roles
     person: Ints  # whose each row is, (n,)
     units: Units
     averages: Averages
@@ -29,39 +27,42 @@ class Parts(NamedTuple):
 
     def account(self, k: int, importance: Floats | None) -> dict[str, Any]:
         """Measure the groups, the loss and the risk of a result, ready for JSON."""
-        names = self.read.averaged
-        values = self.read.records
+        read = self.read
+        values = read.records
         written = self.averages.written
-        survey = self.read.survey_weights(self.roles.survey_weight)
+        survey = read.survey_weights
 
         lost = losses(values, written)
-        before_rounding = losses(values, self.averages.exact).information_loss(importance)
         information_loss = lost.information_loss(importance)
+        before_rounding = losses(values, self.averages.exact).information_loss(importance)
         weighted = None
         if survey is not None:
             weighted = losses(values, written, survey).information_loss(importance)
 
+        def by_name(values: Floats) -> dict[str, float]:
+            return dict(zip(read.averaged, values.tolist(), strict=True))
+
         sizes = np.bincount(self.averages.labels)
-        unwritten = {*names, *self.read.kept}
+        unwritten = {*read.averaged, *read.kept}
         return {
             "n": len(values),
             "k": k,
-            "counted": "rows" if self.roles.subject is None else "subjects",
-            "columns": names,
-            "kept": self.read.kept,
-            "dropped": [name for name in self.read.table.columns if name not in unwritten],
-            "strata": list(self.roles.strata),
-            "importance": None if importance is None else _by_name(names, importance),
-            "survey_weight": self.roles.survey_weight,
+            "counted": "rows" if read.roles.subject is None else "subjects",
+            "columns": read.averaged,
+            "kept": read.kept,
+            "dropped": [name for name in read.table.columns if name not in unwritten],
+            "strata": list(read.roles.strata),
+            "importance": None if importance is None else by_name(importance),
+            "survey_weight": read.roles.survey_weight,
             "per_subject": self.per_subject,
             "groups": len(sizes),
             "sizes": {"min": int(sizes.min()), "max": int(sizes.max())},
             "information_loss": information_loss,
             "rounding_loss": information_loss - before_rounding,
             "weighted_information_loss": weighted,
-            "loss_by_column": _by_name(names, lost.by_column),
+            "loss_by_column": by_name(lost.by_column),
             "suppressed": self.averages.suppressed,
-            "moments": moments(values, written, names, survey),
+            "moments": moments(values, written, read.averaged, survey),
             "risk": self._risk(lost.away),
         }
 
@@ -82,65 +83,66 @@ class Parts(NamedTuple):
 
     def notices(self) -> Iterator[str]:
         """Write what is not promised, a sentence each."""
+        table = self.read.table
         yield from (notice.sentence() for notice in self.read.notices)
         if self.averages.suppressed:
             values = number_of(self.averages.suppressed, "value")
             yield f"Left out: {values} of columns with too few values in their group."
-        yield from self._of_weights()
+        if dominated := self._dominated():
+            yield (
+                f"Warning: in {number_of(dominated, 'group')} one row has more than "
+                f"{percent(_DOMINANT)} of the survey weight: the mean is nearly its value."
+            )
         if self.read.kept:
             yield (
                 f"Warning: kept as they are: {', '.join(self.read.kept)}. Such columns can "
                 "identify; only the microaggregated ones are k-anonymous."
             )
-
-        if self.read.table.has_own_index:
+        if table.has_own_index:
             yield "Warning: the index of the data frame is kept. It can identify people."
         yield (
-            f"The rows keep the order of {Path(self.read.table.name).name}: anyone who knows that "
-            "order can find a person's row, and with it the means of its group."
+            f"The rows keep the order of {Path(table.name).name}: anyone who knows that order can "
+            "find a person's row, and with it the means of its group."
         )
-        yield from self._of_subjects()
-
-    def _of_weights(self) -> Iterator[str]:
-        """Write in how many groups one member has most of the survey weight."""
-        if self.units.weights is None:
-            return
-        labels = np.empty(len(self.units.records), dtype=np.int64)
-        labels[self.units.of_row] = self.averages.labels
-        shares = shares_of(labels, self.units.weights)
-        dominated = len(np.unique(labels[shares > _DOMINANT]))
-        if dominated:
-            yield (
-                f"Warning: in {number_of(dominated, 'group')} one row has more than "
-                f"{percent(_DOMINANT)} of the survey weight: the mean is nearly its value."
-            )
-
-    def _of_subjects(self) -> Iterator[str]:
-        """Write what k counts, and what becomes of the rows of a subject."""
-        if self.roles.subject is None:
+        if self.read.roles.subject is None:
             yield (
                 "k counts rows: if one person or company can have several, name the column that "
                 "says which in `subject`."
             )
+        else:
+            yield from self._of_subjects()
+
+    def _dominated(self) -> int:
+        """Count the groups in which one member has most of the survey weight."""
+        weights = self.units.weights
+        if weights is None:
+            return 0
+        _, row = np.unique(self.units.of_row, return_index=True)
+        labels = self.averages.labels[row]
+        return len(np.unique(labels[shares_of(labels, weights) > _DOMINANT]))
+
+    def _of_subjects(self) -> Iterator[str]:
+        """Write what becomes of the rows of a subject that has several."""
+        several = np.bincount(self.person) > 1
+        subjects = f"{number_of(int(several.sum()), 'subject')} with several rows"
+        if not self.per_subject:
+            apart = int((_differs(self.person, self.averages.labels) & several).sum())
+            if apart:
+                yield (
+                    f"{apart:,} of {subjects} get different means in them: `per_subject` writes "
+                    "one to all."
+                )
             return
 
-        several = np.bincount(self.person) > 1
-        if self.per_subject:
-            differing = {
-                name: int((_differs(self.person, values) & several).sum())
-                for name, values in zip(self.read.averaged, self.read.records.T, strict=True)
-            }
-            columns = [f"{name} in {number:,}" for name, number in differing.items() if number]
-            if columns:
-                yield (
-                    "Means over the rows of a subject are written where these differ: "
-                    f"{', '.join(columns)} of {number_of(int(several.sum()), 'subject')} with "
-                    "several rows."
-                )
-        elif apart := int((_differs(self.person, self.averages.labels) & several).sum()):
+        differing = [
+            f"{name} in {number:,}"
+            for name, values in zip(self.read.averaged, self.read.records.T, strict=True)
+            if (number := int((_differs(self.person, values) & several).sum()))
+        ]
+        if differing:
             yield (
-                f"{apart:,} of {number_of(int(several.sum()), 'subject')} with several rows get "
-                "different means in them: `per_subject` writes one to all."
+                "Means over the rows of a subject are written where these differ: "
+                f"{', '.join(differing)} of {subjects}."
             )
 
 
@@ -149,10 +151,4 @@ def _differs(person: Ints, values: Floats | Ints) -> Bools:
     _, first = np.unique(person, return_index=True)
     own = values[first][person]
     differs = (own != values) & ~(np.isnan(own) & np.isnan(values))
-    marked = np.zeros(len(first), np.bool_)
-    marked[person[differs]] = True
-    return marked
-
-
-def _by_name(names: list[str], values: Floats) -> dict[str, float]:
-    return dict(zip(names, values.tolist(), strict=True))
+    return np.bincount(person, differs) > 0

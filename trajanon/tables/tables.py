@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -25,10 +27,10 @@ from trajanon.common.settings import HEAVIEST, MissingName, Settings, takes_sett
 from trajanon.grouping.k_promise import check_k
 from trajanon.tables.averaged_columns import Roles
 from trajanon.tables.averages import averages_of, units_of
-from trajanon.tables.cell_numbers import Cells, number_texts, plain_numbers
+from trajanon.tables.cell_numbers import number_texts, plain_numbers, whole_or_float
 from trajanon.tables.occurrences import combinations_of, occurrences
 from trajanon.tables.table_columns import TableColumns, read_table_columns
-from trajanon.tables.table_files import listed, read_table, source_of, write_csv
+from trajanon.tables.table_files import listed, read_table
 from trajanon.tables.table_groups import Search, grouped, strata_of
 from trajanon.tables.table_report import Parts
 from trajanon.trajectories.subjects import merged_sentences, numbered
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from trajanon.files.data_frames import DataFrame
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class MicroaggregatedTable:
     """A table with averages of groups in the chosen columns, and how it came about.
 
@@ -68,66 +70,71 @@ class MicroaggregatedTable:
     _means: Mapping[str, Floats]  # what is written, by column; NaN where a cell stays empty
     _given: object  # the path, or the frame whose kind the result has
     _group_column: Mapping[str, Ints]  # a new number for each subject, if it was asked for
-    _made: list[pd.DataFrame] = field(default_factory=list)  # once it was asked for
 
-    @property
+    @cached_property
     def table(self) -> pd.DataFrame:
         """Return what is written as a data frame."""
-        if not self._made:
-            frame = self._frame()
-            is_frame = self._source.table.frame is not None
-            if is_frame and not isinstance(self._given, str | os.PathLike):
-                from trajanon.files.data_frames import like
+        import pandas as pd
 
-                frame = like(self._given, frame)
-            self._made.append(frame)
-        return self._made[0]
+        source = self._source.table
+        columns: dict[str, Any] = {}
+        for name in self._written:
+            if name in self._means:
+                columns[name] = self._means_as_in_source(name)
+            elif source.frame is not None:
+                columns[name] = source.frame.loc[self._source.rows, name].array
+            else:
+                numbers = source.numbers(name)
+                values = numbers.values[self._source.rows]
+                columns[name] = plain_numbers(self._source.cells(name), values, numbers)
 
-    def _frame(self) -> pd.DataFrame:
+        index = None if source.frame is None else source.frame.index[self._source.rows]
+        frame = pd.DataFrame({**columns, **self._group_column}, index)
+        if source.frame is None or isinstance(self._given, str | os.PathLike):
+            return frame
+        from trajanon.files.data_frames import like
+
+        return like(self._given, frame)
+
+    @property
+    def _written(self) -> list[str]:
+        """Return the names of the columns of the source that are written, in their order."""
+        kept = self._source.kept
+        return [name for name in self._source.table.columns if name in self._means or name in kept]
+
+    def _means_as_in_source(self, name: str) -> Any:
+        """Return means in the type of their column, (n,)."""
         import pandas as pd
 
         frame = self._source.table.frame
-        columns: dict[str, Any] = {}
-        for name, cells in self._kept_cells().items():
-            if name in self._means:
-                columns[name] = _as_in_source(self._means[name], cells, self._source, name)
-            elif frame is None:
-                columns[name] = plain_numbers(cells, self._source.table.separator)
-            else:
-                columns[name] = frame.loc[self._source.rows, name].array
-
-        index = None if frame is None else frame.index[self._source.rows]
-        return pd.DataFrame({**columns, **self._group_column}, index)
-
-    def _kept_cells(self) -> dict[str, Cells]:
-        """Return the columns that are written, as they are in the source."""
-        return {
-            name: cells[self._source.rows]
-            for name, cells in self._source.table.columns.items()
-            if name in self._means or name in self._source.kept
-        }
-
-    def _texts(self) -> dict[str, Sequence[str]]:
-        """Return what is written in a CSV like the source."""
-        texts: dict[str, Sequence[str]] = {
-            name: cells.tolist() for name, cells in self._kept_cells().items()
-        }
-        for name, values in self._means.items():
-            texts[name] = number_texts(values, self._source.numbers[name])
-        for name, numbers in self._group_column.items():
-            texts[name] = [str(number) for number in numbers.tolist()]
-        return texts
+        numbers = self._source.table.numbers(name)
+        means = self._means[name]
+        if frame is None:
+            return whole_or_float(means, numbers)
+        if any(isinstance(cell, Decimal) for cell in self._source.cells(name)):
+            texts = number_texts(means, numbers)
+            return np.array([Decimal(text) if text else None for text in texts], dtype=object)
+        kind = frame[name].dtype
+        return pd.Series(means).astype(kind).array if pd.api.types.is_numeric_dtype(kind) else means
 
 
 def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
     """Write the table where somebody else moves it into place."""
-    separator = result._source.table.separator
+    source = result._source
+    separator = source.table.separator
     if draft.suffix.lower() == ".parquet":
         result.table.to_parquet(draft, index=False)
     elif separator is None:
         result.table.to_csv(draft, index=False)
     else:
-        write_csv(draft, result._texts(), separator)
+        texts = {name: source.cells(name).tolist() for name in result._written}
+        for name, means in result._means.items():
+            texts[name] = number_texts(means, source.table.numbers(name))
+        texts |= {name: numbers.tolist() for name, numbers in result._group_column.items()}
+        with draft.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+            writer.writerow(texts)
+            writer.writerows(zip(*texts.values(), strict=True))
 
     # The file is looked at as it was written.
     written = read_table(draft)
@@ -138,22 +145,6 @@ def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
             f"nothing was written: a row of the microaggregated columns occurs {rarest} times "
             f"as written, and k is {result.report['k']}; please report it"
         )
-
-
-def _as_in_source(means: Floats, cells: Cells, source: TableColumns, name: str) -> Any:
-    """Return means in the type of their column, (n,)."""
-    import pandas as pd
-
-    frame = source.table.frame
-    numbers = source.numbers[name]
-    if frame is None:
-        is_whole = numbers.decimals == 0 and not np.isnan(means).any()
-        return np.rint(means).astype(np.int64) if is_whole else means
-    if any(isinstance(cell, Decimal) for cell in cells):
-        texts = number_texts(means, numbers)
-        return np.array([Decimal(text) if text else None for text in texts], dtype=object)
-    kind = frame[name].dtype
-    return pd.Series(means).astype(kind).array if pd.api.types.is_numeric_dtype(kind) else means
 
 
 @takes_settings(Settings, *METHOD_PARAMETERS)
@@ -187,8 +178,8 @@ def microaggregate_table(
     Parameters
     ----------
     path
-        A table with a record a row: .csv or .parquet, or a data frame; its named index is a
-        column like the others.
+        A table with a record a row: .csv or .parquet, by its path or a URL that fsspec opens, or a
+        data frame; its named index is a column like the others.
     k
         Least number of rows in a group, or of different subjects with ``subject``; at least 2.
     columns
@@ -268,31 +259,29 @@ def microaggregate_table(
         strata=[strata] if isinstance(strata, str) else list(strata or []),
         survey_weight=survey_weight,
     )
-    read = read_table_columns(source_of(path), roles, missing)
+    read = read_table_columns(path, roles, missing)
     people = None if subject is None else numbered(read.cells(subject), exact=subjects_exact)
     person = np.arange(int(read.rows.sum())) if people is None else dense(people.number)
-    units = units_of(read.records, person, read.survey_weights(survey_weight), per_subject)
+    units = units_of(read.records, person, read.survey_weights, per_subject)
 
     counts = None if importance is None else _importance_of(importance, read)
     search = Search(k, counts, options, progress)
-    partition = grouped(units, strata_of(read, roles.strata, units), search)
-    averages = averages_of(units, partition.labels, k, list(read.numbers.values()))
+    partition = grouped(units, strata_of(read, units), search)
+    decimals = [read.table.numbers(name).decimals for name in read.averaged]
+    averages = averages_of(units, partition.labels, k, decimals)
 
-    parts = Parts(read, roles, person, units, averages, per_subject=per_subject)
+    parts = Parts(read, person, units, averages, per_subject)
     report = {
         **parts.account(k, counts),
         "group_column": group_column,
         "stages": [to_builtins(stage.rounded) for stage in partition.stages],
         "stopped": partition.stopped,
-        "notices": list(parts.notices()),
+        "notices": [*parts.notices(), *([] if people is None else merged_sentences(people.merged))],
     }
-    if people is not None:
-        report["notices"] += merged_sentences(people.merged)
-
     means = dict(zip(read.averaged, averages.written.T, strict=True))
-    numbers: dict[str, Ints] = {}
-    if group_column is not None:
-        numbers[group_column] = _new_numbers(read, group_column, person)
+    numbers = (
+        {} if group_column is None else {group_column: _new_numbers(read, group_column, person)}
+    )
     return MicroaggregatedTable(report, read, means, path, numbers)
 
 

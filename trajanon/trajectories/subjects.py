@@ -1,142 +1,22 @@
-"""Subjects: names that are one person's made equal, and numbered; and who has no name."""
+"""Subjects: who made which recordings, as numbers; whose names are equal, and who has none."""
 
-import re
-import string
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from trajanon.common.arrays import Bools, Ints, dense
+from trajanon.common.arrays import Bools, Column, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
+from trajanon.trajectories.person_names import key_of, names_merged, text_of_subject
 
 NAMES_MERGED = "subject names merged"
 COPIES_MERGED = "subjects merged (copies of recordings)"
 NAMELESS = "recordings of unknown subjects"
 NAMELESS_COUNT_AS = "subjects without a name"
 """How provenance counts what is one subject's; recordings without any name, and their subjects."""
-
-_WHOLE = re.compile(r"(-?\d+)\.0+")  # what a gap in a column makes of a whole number
-
-_NUMBER = re.compile(
-    r"([+-]?)(\d{1,3}(?:,\d{3})+(?=\.|$)|\d+)(?:[.,](\d*))?(?:e([+-]?\d{1,3}))?", re.ASCII
-)
-"""A number, perhaps with commas between thousands, a decimal comma, or an exponent."""
-
-_NO_WIDTH = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]"
-)
-"""What is not seen, beside controls, formats and separators; tags beyond U+E0000 are formats or
-variation selectors."""
-
-_REMEMBERED = 65_536  # names, which come again and again
-
-_UNSEEN_ASCII = dict.fromkeys([*range(0x21), 0x7F])
-
-
-@lru_cache(_REMEMBERED)
-def spelled(name: str) -> str:
-    """Write a name in its one spelling: trimmed, single blanks, NFC, 7 for 7.0.
-
-    >>> spelled("  ann   lee "), spelled("7.0")
-    ('ann lee', '7')
-    """
-    name = " ".join(name.split())
-    if not name.isprintable() or not name.isascii():
-        unseen = ("Cc", "Cf", "Zl", "Zp", "Zs")  # controls, formats, separators
-        seen = [n for n, c in enumerate(name) if unicodedata.category(c) not in unseen]
-        name = name[seen[0] : seen[-1] + 1] if seen else ""
-        name = unicodedata.normalize("NFC", name)
-    whole_number = _WHOLE.fullmatch(name) if name.endswith("0") else None
-    return name if whole_number is None else whole_number[1]
-
-
-@lru_cache(_REMEMBERED)
-def key_of(name: str, *, exact: bool = False) -> str:
-    """Return a form that is equal for all names of one person; with ``exact``, names as they are.
-
-    >>> key_of("Ann Lee."), key_of("ann-lee"), key_of("007"), key_of("+7.0"), key_of("7e0")
-    ('annlee', 'ann-lee', '7', '7', '7')
-    """
-    if exact:
-        return name if name.strip() else ""
-    if not name.isascii():
-        name = _folded(name)
-    elif name.isalnum():
-        name = name.lower()
-    else:
-        name = name.translate(_UNSEEN_ASCII).lower()
-    if name.isdigit() and name.isascii():
-        return name.lstrip("0") or "0"
-    if not name or (name[0].isalpha() and name[-1].isalnum()):
-        return name
-
-    if (number := _number_key(name)) is not None:
-        return number
-
-    inside = _without_punctuation(name)
-    return _number_key(inside) or inside or name
-
-
-def _folded(name: str) -> str:
-    """Return a name in Unicode's compatibility form, without case and without what is not seen."""
-    before = ""
-    while name != before:  # each step may bring forth what another one changes
-        before = name
-        seen = "".join(_ascii_digit(c) for c in name if not _is_unseen(c))
-        name = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
-    return name
-
-
-def _is_unseen(character: str) -> bool:
-    category = unicodedata.category(character)
-    if category in ("Cc", "Cf", "Zl", "Zp", "Zs"):  # controls, formats, separators
-        return True
-    return bool(_NO_WIDTH.match(character)) or 0xE0000 <= ord(character) <= 0xE0FFF
-
-
-def _ascii_digit(character: str) -> str:
-    digit = unicodedata.decimal(character, None)
-    return character if digit is None else str(digit)
-
-
-def _without_punctuation(name: str) -> str:
-    """Return a name without the punctuation at its ends."""
-    seen = [n for n, c in enumerate(name) if not _is_punctuation(c)]
-    return name[seen[0] : seen[-1] + 1] if seen else ""
-
-
-def _is_punctuation(character: str) -> bool:
-    return character in string.punctuation or unicodedata.category(character).startswith("P")
-
-
-def _number_key(name: str) -> str | None:
-    """Return the one way to write a number, digit by digit, or None of what is no number.
-
-    Only a single digit has an exponent, as programs write it: 12e4 is the name of a device.
-    """
-    number = _NUMBER.fullmatch(name)
-    if number is None:
-        return None
-    sign, whole, fraction, exponent = number.groups(default="")
-    if exponent and (len(whole) > 1 or whole == "0"):
-        return None
-    digits = (whole.replace(",", "") + fraction).lstrip("0")
-    significant = digits.rstrip("0")
-    if not significant:
-        return "0"
-
-    sign = sign.replace("+", "")
-    zeros = len(digits) - len(significant) - len(fraction) + int(exponent or 0)
-    if zeros >= 0:
-        return f"{sign}{significant}{'0' * zeros}"
-    padded = significant.rjust(1 - zeros, "0")
-    return f"{sign}{padded[:zeros]}.{padded[zeros:]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +60,7 @@ class Numbered(NamedTuple):
     merged: Merged
 
 
-def column_of(values: ArrayLike | Sequence[object]) -> NDArray[Any]:
+def column_of(values: ArrayLike | Sequence[object]) -> Column:
     """Return values as an array; of a list, each as it is: 1 and "1" stay two."""
     if hasattr(values, "dtype"):
         return np.asarray(values)
@@ -219,20 +99,6 @@ def numbered(
     each_differs = missing_differ or not named
     number[missing] = named + (np.arange(missing.sum()) if each_differs else 0)
     return Numbered(number, missing, merged)
-
-
-def names_merged(names: Sequence[str], keys: Sequence[str]) -> int:
-    """Count the different names beyond one for each key; an empty key is no name."""
-    named = {name for name, key in zip(names, keys, strict=True) if key}
-    return len(named) - len({*keys} - {""})
-
-
-def text_of_subject(value: Any) -> str:
-    """Write what tells a subject as a name; 7 and 7.0 alike."""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    is_whole = isinstance(value, float) and value.is_integer()
-    return str(int(value) if is_whole else value)
 
 
 class Nameless(NamedTuple):

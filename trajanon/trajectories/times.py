@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zoneinfo import available_timezones
 
 import numpy as np
@@ -315,17 +315,18 @@ def going_on(times: Floats, step: float) -> Floats:
     return np.asarray(times + step * (low + (high - low) * (place - begin) / (end - begin)))
 
 
-def seconds_in(rows: Sequence[Any], sentence: str | None) -> list[Floats | None]:
+def seconds_in(rows: Sequence[object], sentence: str | None) -> list[Floats | None]:
     """Read rows of texts such as 2001-01-01T08:05:00Z; None for a row of anything else."""
     clock = Clock.parsed(sentence)
     return [_since(clock, row) if isinstance(row, list) else None for row in rows]
 
 
-def _since(clock: Clock | None, texts: list[Any]) -> Floats | None:
-    if not all(isinstance(text, str) and _WRITTEN.fullmatch(text) for text in texts):
+def _since(clock: Clock | None, texts: list[object]) -> Floats | None:
+    dated = [text[:-1] for text in texts if isinstance(text, str) and _WRITTEN.fullmatch(text)]
+    if len(dated) < len(texts):
         return None
     try:
-        dates = np.array([text[:-1] for text in texts], dtype="datetime64[us]")
+        dates = np.array(dated, dtype="datetime64[us]")
     except ValueError:  # a month 13
         return None
 

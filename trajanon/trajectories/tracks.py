@@ -22,7 +22,7 @@ _FAR = 2**31 - 1  # ticks, on no Earth
 _POINTS_PER_BATCH = 100_000  # that are rounded
 
 
-def refuse_off_earth(points: NDArray[Any], row: str, unit: float = 1.0) -> None:
+def refuse_off_earth(points: Floats | NDArray[np.int32], row: str, unit: float = 1.0) -> None:
     """Refuse points (lat, lon), (..., 2), that are no places on Earth; ``unit`` is a degree."""
     columns = ((points[..., 0], 90.0 * unit), (points[..., 1], 180.0 * unit))
     if points.size and not all(

@@ -147,14 +147,13 @@ def _of_user(file: Path) -> Dataset:
     return replace(dataset, own=True, published=name is not None)
 
 
-def _without_doubtful(table: TableColumns, file: Path) -> TableColumns:
+def _without_doubtful(read: TableColumns, file: Path) -> TableColumns:
     """Leave out columns that look like ids, codes, dates or weights; where all do, none."""
-    doubts = [
-        doubt for name, numbers in table.numbers.items() if (doubt := doubt_of(name, numbers))
-    ]
-    measures = [name for name in table.averaged if name not in {doubt.column for doubt in doubts}]
+    numbers = read.table.numbers
+    doubts = [doubt for name in read.averaged if (doubt := doubt_of(name, numbers(name)))]
+    measures = [name for name in read.averaged if name not in {doubt.column for doubt in doubts}]
     if not doubts or not measures:
-        return table
+        return read
 
     reasons = ", ".join(f"{doubt.column} ({doubt.reason})" for doubt in doubts)
     warn(LeftOutWarning(f"Left out: {reasons}", "doubtful columns", str(file)))

@@ -4,12 +4,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Column, Floats, Ints, dense
 from trajanon.common.number_text import number_of
 from trajanon.trajectories.times import Clock, instants
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, TrajectoryRows, marked
@@ -82,10 +82,10 @@ class Layout(NamedTuple):
         return cls(lines, counts, clock, words)
 
     @property
-    def columns(self) -> dict[str, NDArray[Any]]:
+    def columns(self) -> dict[str, Column]:
         """Return a value a line for maps: its number and count, departure and duration."""
         numbers = np.arange(1, len(self.lines) + 1)
-        columns: dict[str, NDArray[Any]] = {"id": numbers, **self.counts}
+        columns: dict[str, Column] = {"id": numbers, **self.counts}
         times = self.lines.times
         if times is not None:
             columns["departure"] = instants(times[:, :1], self.clock)[:, 0]
@@ -192,9 +192,9 @@ class Lines:
     def with_words(
         self,
         attribution: str | None,
-        times: Iterable[Any] | None,
+        times: Iterable[object] | None,
         clock: str | None,
-        columns: Mapping[str, Collection[Any]],
+        columns: Mapping[str, Collection[object]],
     ) -> "Lines":
         """Add what a file says of its lines; times and columns of counts are anything."""
         people = "people" in columns
@@ -208,7 +208,7 @@ class Lines:
         )
 
 
-def _times(rows: Iterable[Any] | None, sizes: Ints) -> Floats | None:
+def _times(rows: Iterable[object] | None, sizes: Ints) -> Floats | None:
     """Read a time for each point from rows of anything; NaN in rows that hold something else."""
     if rows is None:
         return None
@@ -226,7 +226,7 @@ def _times(rows: Iterable[Any] | None, sizes: Ints) -> Floats | None:
     return times
 
 
-def _counts(values: Collection[Any] | None, n: int) -> Ints | None:
+def _counts(values: Collection[object] | None, n: int) -> Ints | None:
     """Read the people of each of n lines from any value; 0 if it is no whole number from 1 on."""
     if values is None:
         return None
@@ -235,7 +235,7 @@ def _counts(values: Collection[Any] | None, n: int) -> Ints | None:
     return np.array([value if _is_count(value) else 0 for value in values], np.int64)
 
 
-def _is_count(value: Any) -> bool:
+def _is_count(value: object) -> TypeGuard[int]:
     if not isinstance(value, int | float | np.number):
         return False
     return bool(1 <= value <= MOST_ROWS and value == int(value))
@@ -263,7 +263,7 @@ class ReleaseFormat(NamedTuple):
     write: Writer
     read: Callable[[Path], Lines]
     # The writer of a file, if its bytes depend on versions of libraries, and all that they read.
-    contents: Callable[[Path], tuple[str, Mapping[str, Any]]] | None = None
+    contents: Callable[[Path], tuple[str, Mapping[str, object]]] | None = None
     only_timed: bool = False  # whether it holds no release without times
 
 

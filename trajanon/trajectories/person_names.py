@@ -1,0 +1,128 @@
+"""Names of persons made equal: whoever is written in several ways is one person."""
+
+import re
+import string
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+_WHOLE = re.compile(r"(-?\d+)\.0+")  # what a gap in a column makes of a whole number
+
+_NUMBER = re.compile(
+    r"([+-]?)(\d{1,3}(?:,\d{3})+(?=\.|$)|\d+)(?:[.,](\d*))?(?:e([+-]?\d{1,3}))?", re.ASCII
+)
+"""A number, perhaps with commas between thousands, a decimal comma, or an exponent."""
+
+_NO_WIDTH = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]"
+)
+"""What is not seen, beside controls, formats and separators; tags beyond U+E0000 are formats or
+variation selectors."""
+
+_UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Zs")  # controls, formats, separators
+_UNSEEN_ASCII = dict.fromkeys([*range(0x21), 0x7F])
+
+_REMEMBERED = 65_536  # names, which come again and again
+
+
+@lru_cache(_REMEMBERED)
+def spelled(name: str) -> str:
+    """Write a name in its one spelling: trimmed, single blanks, NFC, 7 for 7.0.
+
+    >>> spelled("  ann   lee "), spelled("7.0")
+    ('ann lee', '7')
+    """
+    name = " ".join(name.split())
+    if not name.isprintable() or not name.isascii():
+        name = _without_ends(name, lambda c: unicodedata.category(c) in _UNSEEN)
+        name = unicodedata.normalize("NFC", name)
+    whole_number = _WHOLE.fullmatch(name)
+    return name if whole_number is None else whole_number[1]
+
+
+@lru_cache(_REMEMBERED)
+def key_of(name: str, *, exact: bool = False) -> str:
+    """Return a form that is equal for all names of one person; with ``exact``, names as they are.
+
+    >>> key_of("Ann Lee."), key_of("ann-lee"), key_of("007"), key_of("+7.0"), key_of("7e0")
+    ('annlee', 'ann-lee', '7', '7', '7')
+    """
+    if exact:
+        return name if name.strip() else ""
+    name = name.translate(_UNSEEN_ASCII).lower() if name.isascii() else _folded(name)
+
+    # What stands between letters is a part of a name, and no number has letters at both ends.
+    if not name or (name[0].isalpha() and name[-1].isalnum()):
+        return name
+    inside = _without_ends(name, _is_punctuation)
+    return _number_key(name) or _number_key(inside) or inside or name
+
+
+def _folded(name: str) -> str:
+    """Return a name in Unicode's compatibility form, without case and without what is not seen."""
+    before = ""
+    while name != before:  # each step may bring forth what another one changes
+        before = name
+        seen = "".join(_ascii_digit(c) for c in name if not _is_unseen(c))
+        name = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
+    return name
+
+
+def _is_unseen(character: str) -> bool:
+    if unicodedata.category(character) in _UNSEEN:
+        return True
+    return bool(_NO_WIDTH.match(character)) or 0xE0000 <= ord(character) <= 0xE0FFF
+
+
+def _ascii_digit(character: str) -> str:
+    digit = unicodedata.decimal(character, None)
+    return character if digit is None else str(digit)
+
+
+def _without_ends(name: str, goes: Callable[[str], bool]) -> str:
+    """Return a name without the characters at its ends that go."""
+    left = [place for place, character in enumerate(name) if not goes(character)]
+    return name[left[0] : left[-1] + 1] if left else ""
+
+
+def _is_punctuation(character: str) -> bool:
+    return character in string.punctuation or unicodedata.category(character).startswith("P")
+
+
+def _number_key(name: str) -> str | None:
+    """Return the one way to write a number, digit by digit, or None of what is no number.
+
+    Only a single digit has an exponent, as programs write it: 12e4 is the name of a device.
+    """
+    number = _NUMBER.fullmatch(name)
+    if number is None:
+        return None
+    sign, whole, fraction, exponent = number.groups(default="")
+    if exponent and (len(whole) > 1 or whole == "0"):
+        return None
+    digits = (whole.replace(",", "") + fraction).lstrip("0")
+    significant = digits.rstrip("0")
+    if not significant:
+        return "0"
+
+    sign = sign.replace("+", "")
+    zeros = len(digits) - len(significant) - len(fraction) + int(exponent or 0)
+    if zeros >= 0:
+        return f"{sign}{significant}{'0' * zeros}"
+    padded = significant.rjust(1 - zeros, "0")
+    return f"{sign}{padded[:zeros]}.{padded[zeros:]}"
+
+
+def names_merged(names: Sequence[str], keys: Sequence[str]) -> int:
+    """Count the different names beyond one for each key; an empty key is no name."""
+    named = {name for name, key in zip(names, keys, strict=True) if key}
+    return len(named) - len({*keys} - {""})
+
+
+def text_of_subject(value: object) -> str:
+    """Write what tells a subject as a name; 7 and 7.0 alike."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
