@@ -1,10 +1,10 @@
 """Arrival times of a router, with speeds of a release: how far off for people who are not in it.
 
-Run ``python benchmarks/eta.py CABS.parquet REGION.osm.pbf``. Half of the cabs are released with
-hours; trips of the other half are routed by OSRM through five of their points, in the direction in
-which they went there, with its own speeds, with the release's and with those of the first half's
-originals. OSRM's package needs Python 3.12 or newer and is installed into an environment of its
-own, in build/osrm.
+Run ``python benchmarks/eta.py CABS.parquet REGION.osm.pbf [PICTURE.png]``. Half of the cabs are
+released with hours; trips of the other half are routed by OSRM through five of their points, in the
+direction in which they went there, with its own speeds, with the release's and with those of the
+first half's originals. OSRM's package needs Python 3.12 or newer and is installed into an
+environment of its own, in build/osrm.
 """
 
 import hashlib
@@ -134,7 +134,28 @@ def show(name: str, predicted: Floats, real: Floats) -> None:
     print(f"{name:28}", *words, sep="   ")
 
 
-def measure(cabs: Path, pbf: Path) -> None:
+def draw(predictions: dict[str, Floats], real: Floats, picture: Path) -> None:
+    """Draw which share of trips arrives within which error."""
+    import matplotlib.pyplot as plt
+    from PIL import Image
+
+    figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
+    for name, predicted in predictions.items():
+        known = np.isfinite(predicted) & (real >= LEAST_SECONDS[-1])
+        off = np.sort(np.abs(predicted[known] / real[known] - 1.0))
+        axes.plot(100.0 * off, np.linspace(0.0, 100.0, len(off)), label=name)
+
+    axes.set_xlim(0.0, 60.0)
+    axes.set_ylim(0.0, 100.0)
+    axes.set_xlabel("arrival time is off by at most (%)")
+    axes.set_ylabel("share of trips (%)")
+    axes.axhline(50.0, color="#999999", linewidth=0.8, linestyle=":")
+    axes.legend(loc="lower right", frameon=False)
+    figure.savefig(picture, dpi=80)
+    Image.open(picture).quantize(32).save(picture, optimize=True)
+
+
+def measure(cabs: Path, pbf: Path, picture: Path | None = None) -> None:
     """Compare arrival times."""
     roads = roads_to_follow(pbf, "car")
     lat, lon = roads.network.lat, roads.network.lon
@@ -152,19 +173,23 @@ def measure(cabs: Path, pbf: Path) -> None:
     real = real[judged]
 
     print("Off by, in the median of trips of at least ... seconds (predicted to real):")
+    speeds: dict[str, str | None] = {"OSRM's own speeds": None}
+    originals = ReleasedLines(known.points, np.ones(len(known), np.int64), known.times)
+    speeds["of the originals"] = osrm_text(router_speeds(originals, roads)[0])
+    for k in (4, 10):
+        release = trajanon.anonymize(known, k, times="of-day", key=KEY)
+        lines = ReleasedLines.of(release.trajectories, k)
+        speeds[f"of the release, k = {k}"] = osrm_text(router_speeds(lines, roads)[0])
+
     with TemporaryDirectory() as folder:
         router = Router(pbf, Path(folder))
-        show("OSRM's own speeds", router.seconds(ways, None), real)
+        predictions = {name: router.seconds(ways, text) for name, text in speeds.items()}
 
-        originals = ReleasedLines(known.points, np.ones(len(known), np.int64), known.times)
-        (speeds,) = router_speeds(originals, roads)
-        show("originals of the first half", router.seconds(ways, osrm_text(speeds)), real)
-        for k in (4, 10):
-            release = trajanon.anonymize(known, k, times="of-day", key=KEY)
-            lines = ReleasedLines.of(release.trajectories, k)
-            (speeds,) = router_speeds(lines, roads)
-            show(f"release, k = {k}", router.seconds(ways, osrm_text(speeds)), real)
+    for name, predicted in predictions.items():
+        show(name, predicted, real)
+    if picture is not None:
+        draw(predictions, real, picture)
 
 
 if __name__ == "__main__":
-    measure(Path(sys.argv[1]), Path(sys.argv[2]))
+    measure(*map(Path, sys.argv[1:]))

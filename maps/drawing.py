@@ -280,7 +280,7 @@ def _metres_outside(groups: Matched, sizes: Ints) -> Floats:
     least = np.minimum.reduceat(points.min(axis=1), first)[:, None]
     most = np.maximum.reduceat(points.max(axis=1), first)[:, None]
     inside = np.clip(groups.lines, least, most)
-    return displacement(groups.lines, inside).max(axis=1)
+    return np.asarray(displacement(groups.lines, inside).max(axis=1))
 
 
 def _add_departures(

@@ -213,13 +213,20 @@ def public(
         release = release.trajectories
     if len(release) == 0:
         raise BadInput("there are no released trajectories to draw: run trajanon anonymize again")
-    is_release = isinstance(release, ReleasedTrajectories)
+    if isinstance(release, ReleasedTrajectories):
+        drawing = released_alone(release)
+        title = "trajanon: release"
+        attribution = release.attribution
+    else:
+        drawing = cells_alone(release)
+        title = "trajanon: trips by cell"
+        attribution = release.attrs.get("attribution")
     return _page_of(
-        released_alone(release) if is_release else cells_alone(release),
+        drawing,
         view="public",
-        title="trajanon: release" if is_release else "trajanon: trips by cell",
+        title=title,
         notice=None,
-        attribution=release.attribution if is_release else release.attrs.get("attribution"),
+        attribution=attribution,
         tiles=tiles,
         around=around,
     )
