@@ -6,7 +6,7 @@ from typing import SupportsIndex, Unpack
 
 import numpy as np
 
-from trajanon.common.arrays import Ints, dense
+from trajanon.common.arrays import dense
 from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
@@ -28,17 +28,17 @@ from trajanon.grouping.sliding.alignment import align as slide_to_groups
 from trajanon.grouping.sliding.alignment import may_slide
 from trajanon.grouping.sliding.choice_of_run import placed
 from trajanon.release.assembly import Figures, GroupLines, errors_of, finished
+from trajanon.release.followed import followed
 from trajanon.release.mending import mend
-from trajanon.release.people_left import counts_of, drives_left, people_left
 from trajanon.release.plan import Plan, Surroundings
 from trajanon.release.release import DistinctLines, Release
-from trajanon.release.report import Chains, Choice, Mended, Persons, digest_of, line_keys
+from trajanon.release.report import Choice, Mended, digest_of
 from trajanon.release.selection import OneEach, one_each, whole_days
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.trajectories.days import of_equally_many
 from trajanon.trajectories.distances import summary
-from trajanon.trajectories.times import departure_days, search_columns, timing_of
+from trajanon.trajectories.times import search_columns, timing_of
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 
@@ -152,30 +152,35 @@ def anonymize(
             raise BadInput(f"`{role}` names a column of a data frame, and Trajectories have none")
         counts = None
 
-    plan = Plan.of(k, options, key, roads, public_places)
-    lines = anonymized_table(trajectories, plan, progress)
+    plan = Plan.of(options, key, roads, public_places)
+    lines = anonymized_table(trajectories, plan.checked_k(k), plan, progress)
     if counts is not None:
         lines = lines.reporting(extraction={what: n for what, n in counts.items() if n})
     return lines.release
 
 
-def anonymized_table(trajectories: Trajectories, plan: Plan, progress: Progress) -> DistinctLines:
+def anonymized_table(
+    trajectories: Trajectories, k: int, plan: Plan, progress: Progress
+) -> DistinctLines:
     """Anonymise trajectories that are in memory, all at once."""
-    _check_table(trajectories, plan)
+    _check_table(trajectories, k, plan)
     trajectories, choice = whole_days(trajectories, plan.release)
     plan = replace(plan, timing=timing_of(trajectories, plan.release))
     plan = plan.with_key()  # after all checks: what is refused leaves no key behind
 
+    chosen = None
+    grouped_ones = trajectories
     if plan.release.one_line_each:
-        chosen = one_each(trajectories, plan, progress)
-        rows = chosen.rows
-        choice = Choice(people=len(rows), left_out=len(trajectories) - len(rows))
-        groups = grouped(trajectories.take(rows), plan, progress, chosen)
-        left_out = np.ones(len(trajectories), dtype=np.bool_)
-        left_out[rows] = groups.left_out
-        groups = replace(groups, left_out=left_out)
-    else:
-        groups = grouped(trajectories, plan, progress)
+        chosen = one_each(trajectories, k, plan, progress)
+        grouped_ones = trajectories.take(chosen.rows)
+        left_out = len(trajectories) - len(grouped_ones)
+        choice = Choice(people=len(grouped_ones), left_out=left_out)
+
+    groups = grouped(grouped_ones, k, plan, progress, chosen)
+    if chosen is not None:
+        not_released = np.ones(len(trajectories), dtype=np.bool_)
+        not_released[chosen.rows] = groups.left_out
+        groups = replace(groups, left_out=not_released)
 
     partition = groups.partition
     lines = GroupLines.of(trajectories, groups)
@@ -187,58 +192,83 @@ def anonymized_table(trajectories: Trajectories, plan: Plan, progress: Progress)
         stages=partition.stages,
         stopped=partition.stopped,
     )
-    release = finished(plan, lines, figures, trajectories.origin, trajectories.subject)
+    release = finished(k, plan, lines, figures, trajectories.origin, trajectories.subject)
 
+    chains, persons = followed(groups, k)
     may_have_slid = plan.release.align and groups.trajectories.tracks is not None
     times = None if plan.timing is None else groups.trajectories.times
     return release.reporting(
-        chains=_chains(groups),
-        persons=_persons(groups),
+        chains=chains,
+        persons=persons,
         averaged=digest_of(groups.trajectories.points, partition.labels, times),
         choice=choice,
         alignment_skipped=may_have_slid and not lines.slid and partition.stopped,
     )
 
 
-def _check_table(trajectories: Trajectories, plan: Plan) -> None:
+def _check_table(trajectories: Trajectories, k: int, plan: Plan) -> None:
     """Refuse trajectories of which no release can be made."""
     origin = trajectories.origin
     refuse_attribution(origin.attribution)
 
     counted = plan.counted(trajectories.subject)
     people = None if counted is None else len(np.unique(counted))
-    check_enough(len(trajectories), plan.k, people, origin.unit, origin.source.unnamed)
+    check_enough(len(trajectories), k, people, origin.unit, origin.source.unnamed)
 
     if (points := trajectories.points.shape[1]) < 2:
         raise BadInput(f"a line has two points or more, and these trajectories have {points}")
 
 
 def grouped(
-    trajectories: Trajectories, plan: Plan, progress: Progress, chosen: OneEach | None = None
+    trajectories: Trajectories,
+    k: int,
+    plan: Plan,
+    progress: Progress,
+    chosen: OneEach | None = None,
 ) -> TrajectoryGroups:
     """Group trajectories, slide and mend them."""
     if trajectories.unit == "day":
-        return _grouped_days(trajectories, plan, progress)
-    groups = _grouped_and_slid(trajectories, plan, progress, chosen)
-    return groups if plan.release.as_published else mend(groups)
+        return _grouped_days(trajectories, k, plan, progress)
+    groups = _grouped_and_slid(trajectories, k, plan, progress, chosen)
+    return groups if plan.release.as_published else mend(groups, k)
 
 
 def _grouped_and_slid(
-    trajectories: Trajectories, plan: Plan, progress: Progress, chosen: OneEach | None = None
+    trajectories: Trajectories,
+    k: int,
+    plan: Plan,
+    progress: Progress,
+    chosen: OneEach | None = None,
 ) -> TrajectoryGroups:
+    """Search groups, or measure those that were chosen; slide windows, and average people."""
     search = plan.secret_search
     subjects = plan.counted(trajectories.subject)
     if plan.release.align:
-        trajectories = placed(trajectories, plan.k, subjects=subjects, timing=plan.timing)
+        trajectories = placed(trajectories, k, subjects=subjects, timing=plan.timing)
     slides = plan.release.align and may_slide(trajectories)
 
-    partition = _searched(trajectories, plan, progress, chosen, slides=slides)
+    # The search sees departures beside places, if times are released.
+    columns, weights = search_columns(trajectories, plan.timing, plan.spread)
+    if chosen is not None:
+        partition = measured(columns, chosen.labels, "one line each", chosen.since, weights)
+        partition = replace(partition, stopped=chosen.stopped)
+    else:
+        shortened = search
+        if slides and search.refine == "anneal" and block_count(len(columns)) > 1:
+            # They are annealed as they slide: what else is done by default is forgotten.
+            shortened = replace(search, effort="best" if search.effort == "best" else "fast")
+        partition = microaggregate(
+            columns, k, subjects=subjects, weights=weights, progress=progress, **shortened.keywords
+        )
+    if weights is not None:  # of lines, places alone are measured
+        partition = regrouped(partition, trajectories.records, partition.labels)
+
     if slides and not partition.stopped:
         moves = EFFORTS[search.effort].moves_per_record if search.refine == "anneal" else 0
         trajectories, partition = slide_to_groups(
             trajectories,
             partition,
-            plan.k,
+            k,
             subjects=subjects,
             moves_per_record=None if search.refine == "none" else moves,
             seed=search.seed,
@@ -249,50 +279,18 @@ def _grouped_and_slid(
     counts_people = subjects is not None and plan.key is not None and chosen is None
     if counts_people and search.refine != "none" and not partition.stopped:
         progress("Averaging people", 0, None)
-        partition = _near_people(trajectories, partition, plan)
+        partition = _near_people(trajectories, partition, k, plan)
     nobody = np.zeros(len(trajectories), dtype=np.bool_)
     return TrajectoryGroups(trajectories, partition, plan, left_out=nobody)
 
 
-def _searched(
-    trajectories: Trajectories,
-    plan: Plan,
-    progress: Progress,
-    chosen: OneEach | None,
-    *,
-    slides: bool,
-) -> Partition:
-    """Search groups of trajectories where they are, if none were chosen; measure places alone."""
-    columns, weights = search_columns(trajectories, plan.timing, plan.spread)
-    if chosen is not None:
-        partition = measured(columns, chosen.labels, "one line each", chosen.since, weights)
-        partition = replace(partition, stopped=chosen.stopped)
-    else:
-        search = plan.secret_search
-        if slides and search.refine == "anneal" and block_count(len(columns)) > 1:
-            # They are annealed as they slide: what else is done by default is forgotten.
-            search = replace(search, effort="best" if search.effort == "best" else "fast")
-        partition = microaggregate(
-            columns,
-            plan.k,
-            subjects=plan.counted(trajectories.subject),
-            weights=weights,
-            progress=progress,
-            **search.keywords,
-        )
-
-    if weights is None:
-        return partition
-    return regrouped(partition, trajectories.records, partition.labels)
-
-
-def _near_people(trajectories: Trajectories, partition: Partition, plan: Plan) -> Partition:
+def _near_people(trajectories: Trajectories, partition: Partition, k: int, plan: Plan) -> Partition:
     """Regroup trajectories for lines that are means of people, each of whom counts once."""
     since = perf_counter()
     subjects = trajectories.subject
     assert subjects is not None
     records = standardise(*search_columns(trajectories, plan.timing, plan.spread))
-    labels = dense(nearer_to_people(records, partition.labels, subjects, plan.k))
+    labels = dense(nearer_to_people(records, partition.labels, subjects, k))
     if np.array_equal(labels, partition.labels):
         return partition
 
@@ -303,7 +301,7 @@ def _near_people(trajectories: Trajectories, partition: Partition, plan: Plan) -
     return replace(partition, stages=(*partition.stages, stage))
 
 
-def _grouped_days(days: Trajectories, plan: Plan, progress: Progress) -> TrajectoryGroups:
+def _grouped_days(days: Trajectories, k: int, plan: Plan, progress: Progress) -> TrajectoryGroups:
     """Group days of equally many trips, each on its own."""
     assert days.subject is not None
     since = perf_counter()
@@ -312,9 +310,10 @@ def _grouped_days(days: Trajectories, plan: Plan, progress: Progress) -> Traject
     mended = Mended()
 
     for rows, alike in of_equally_many(days):
-        if len(np.unique(days.subject[rows])) < plan.k:
+        if len(np.unique(days.subject[rows])) < k:
             continue
-        groups = mend(_grouped_and_slid(alike, plan, progress))
+        groups = _grouped_and_slid(alike, k, plan, progress)
+        groups = mend(groups, k)
         labels[rows[~groups.left_out]] = groups.partition.labels + labels.max() + 1
         stopped |= groups.partition.stopped
         mended += groups.mended or Mended()
@@ -322,34 +321,12 @@ def _grouped_days(days: Trajectories, plan: Plan, progress: Progress) -> Traject
     left_out = labels < 0
     if left_out.all():
         raise TooFewSubjects(
-            f"of {number_of(len(days), 'day')} none has as many trips as days of {plan.k} people: "
+            f"of {number_of(len(days), 'day')} none has as many trips as days of {k} people: "
             "lower k, add people, or leave out `days` and release trips"
         )
     left_in = days.take(~left_out)
     partition = measured(left_in.records, dense(labels[~left_out]), "days", since)
     return TrajectoryGroups(left_in, replace(partition, stopped=stopped), plan, left_out, mended)
-
-
-def _chains(groups: TrajectoryGroups) -> Chains | None:
-    """Count the drives that can be followed from line to line; None if none is on two."""
-    trajectories = groups.trajectories
-    drives = drives_left(_line_of(groups), trajectories.tracks, trajectories.subject, groups.plan.k)
-    return Chains(*drives["drives"]) if drives else None
-
-
-def _persons(groups: TrajectoryGroups) -> Persons | None:
-    """Count who can be followed from line to line; None if nothing is known of people."""
-    trajectories = groups.trajectories
-    if trajectories.subject is None:
-        return None
-    days = departure_days(trajectories)
-    left = people_left(_line_of(groups), trajectories.subject, days, groups.plan.k)
-    return Persons(**counts_of(left))
-
-
-def _line_of(groups: TrajectoryGroups) -> Ints:
-    """Number the line of each trajectory, (n,): groups with equal lines are on one."""
-    return dense(line_keys(groups.released, groups.released_times))[groups.partition.labels]
 
 
 def refuse_attribution(attribution: str | None) -> None:

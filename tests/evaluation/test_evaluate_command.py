@@ -168,10 +168,10 @@ def test_one_release_gets_one_answer(run: Run, here: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["trajectories.parquet"], "takes two files"),
+        (["trajectories.parquet"], "one or more releases"),
         (["--out", "e.pdf"], "must end in .html"),
         (["--out", "no/e.html"], "there is no folder"),
-        (["anonymized.parquet", "trajectories.parquet"], "no trajectories.report.json"),
+        (["anonymized.parquet", "trajectories.parquet"], "anonymized.parquet is a release"),
         (["trajectories.parquet", "a.csv"], "there is no a.csv"),
         (["t.parquet", "anonymized.parquet"], "there is no t.parquet"),
         (["--roads", "no.osm.pbf"], "no.osm.pbf"),

@@ -23,7 +23,7 @@ from trajanon.evaluation.attacks.inference import (
     told_apart,
     variance,
 )
-from trajanon.evaluation.comparisons import NEXT, hold_out, measured_halves, risk
+from trajanon.evaluation.comparisons import NEXT, Halves, hold_out, measured_halves, risk
 from trajanon.release.report import checked
 
 
@@ -48,7 +48,7 @@ def test_it_is_the_slow_twin(seed: int, k: int) -> None:
     members = subjects < 4
     lines = ways(4, 4, seed + 1).points
     shadows = shadows_of(some.points, subjects, seed)
-    found = measured_halves(some.points, members, subjects, lines, k, shadows=shadows)
+    found = measured_halves(some, Halves(members, subjects, lines, shadows), k)
     away = [min(naive.away(one, lines)) for one in some.points]
     gains = np.array(naive.likelier(away, shadows.away.tolist(), shadows.inside.tolist()))
     people = np.asarray(np.bincount(subjects, gains), dtype=np.float64)
@@ -71,7 +71,7 @@ def test_people_are_followed_in_both_halves_as_by_the_slow_twin(seed: int) -> No
     assert steps is not None
     assert (steps.on_a_day, len(steps.here)) == (False, 11)
     shadows = shadows_of(some.points, subjects, seed)
-    found = measured_halves(some.points, members, subjects, lines, 2, shadows=shadows, steps=steps)
+    found = measured_halves(some, Halves(members, subjects, lines, shadows), 2)
     goes_on = np.array(
         [naive.goes_on(some.points[a], some.points[a + 3], lines) for a in range(11)]
     )
@@ -112,7 +112,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
         main, control = ((rng.random(80) < share)[people].astype(float) for share in (0.6, 0.3))
         told = risk(main, control, people, people)
         held += told.low <= (0.6 - 0.3) / 0.7 <= told.high
-    assert 0.9 < held / 300 < 0.99
+    assert 0.85 < held / 300 < 0.96
 
 
 @pytest.mark.parametrize(
@@ -131,14 +131,14 @@ def test_a_release_that_is_no_better_than_the_originals_tells_all() -> None:
     members = subjects < 30
     shadows = shadows_of(some.points, subjects, 0)
     lines = some.points[members]
-    found = measured_halves(some.points, members, subjects, lines, 2, shadows=shadows)
+    found = measured_halves(some, Halves(members, subjects, lines, shadows), 2)
     assert found.surely == 1.0
     assert found.membership.auc == 1.0
     assert found.risks["linkability"].main == found.risks["inference"].main == 1.0
     assert found.risks["linkability"].control < 0.5
     # And one that has nothing to do with them tells nothing.
     shadows, lines = shadows_of(some.points, subjects, 0, weak=False), ways(30, 30, 9).points
-    other = measured_halves(some.points, members, subjects, lines, 2, shadows=shadows)
+    other = measured_halves(some, Halves(members, subjects, lines, shadows), 2)
     assert other.membership.low < 0.5 < other.membership.high
     assert abs(other.risks["linkability"].risk) < 0.5
 

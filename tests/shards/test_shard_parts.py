@@ -24,8 +24,8 @@ from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 def surveyed(folder: Path) -> PartsTable:
     with parquet_of(Folder(str(folder)), look_at_schema) as file:
-        plan = Plan.of(2, {"align": False})
-    return PartsTable(Folder(str(folder)), file, plan)
+        plan = Plan.of({"align": False})
+    return PartsTable(Folder(str(folder)), file, 2, plan)
 
 
 def all_of(table: PartsTable) -> Floats:

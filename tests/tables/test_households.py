@@ -182,9 +182,7 @@ def test_members_of_a_household_get_one_mean(run: Run, german: Path, missing: st
     assert "different means in them: --per-subject writes one to all" in apart.out
 
     together = ("--per-subject", "--group-column", "g", "--subject", "household")
-    answer = run(*words, *together, "--keep", "mark", *FAST)
-    assert "Means over the rows of a subject are written where these differ: rent in" in answer.out
-    assert "income in" not in answer.out
+    run(*words, *together, "--keep", "mark", *FAST)
     written = pd.read_csv("microaggregated.csv", sep=";", decimal=",")
     source = survey()
     household = source["household"]

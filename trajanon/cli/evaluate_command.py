@@ -7,20 +7,27 @@ from typing import TYPE_CHECKING
 import typer
 
 import trajanon
+from trajanon.cli.compared_releases import compare, roads_around
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, check_page, options
 from trajanon.common.errors import BadInput
 
 if TYPE_CHECKING:
     from trajanon.evaluation.evidence import Evaluation
-    from trajanon.release.snapping import RoadsToFollow
-    from trajanon.trajectories.trajectories import Trajectories
 
 _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
 
 
 @options(
-    files=("Trajectories and release: files, or folders of parts.", BOTH),
+    files=(
+        "Trajectories or recordings, and one or more releases: files of any format, or folders "
+        "of parts.",
+        BOTH,
+    ),
+    match="Of releases by other programs, which row belongs to which original: id (rows have the "
+    "originals' ids) or order (rows stand in the same order).",
+    method='The command that makes the release, as "command {in} {out}" (a Parquet file of '
+    "points, and what it writes), to measure whether it shows who is in it. It is run 19 times.",
     curve=(
         "Numbers k, as 2,3,4,5,8,10,20: anonymize again with each, as this release was, and draw "
         "metres moved against the chance of the best attack. With many trajectories it takes "
@@ -45,6 +52,8 @@ def evaluate(
     roads: Path | None = None,
     mode: str = "any",
     publisher: Path | None = None,
+    match: str | None = None,
+    method: str | None = None,
     out: Path = Path("evaluation.html"),
     subjects_exact: bool = False,
     as_json: bool = False,
@@ -63,15 +72,31 @@ def evaluate(
     from trajanon.release.release import json_report
 
     given = files or [TRAJECTORIES, ANONYMIZED]
-    if len(given) != 2:
-        raise BadInput("evaluate takes two files, or folders of parts: trajectories and release")
+    if len(given) < 2:
+        raise BadInput("evaluate takes trajectories, and one or more releases made of them")
     if roads is None and mode != "any":
         raise BadInput(f"--mode {mode} is for --roads: leave it out")
-    ks = None if curve is None else _numbers(curve)
     check_page(out, "an evaluation")
+
+    originals, released = given[:2]
+    if _has_report(originals):
+        raise BadInput(f"{originals} is a release: name the trajectories it was made of first")
+    is_ours = len(given) == 2 and (not released.exists() or _has_report(released))
+    if not is_ours:
+        if curve is not None or holdout or publisher is not None:
+            raise BadInput(
+                "--curve, --holdout and --publisher are for one release with its report beside it"
+            )
+        compare(given, roads, mode, match, method, out, subjects_exact, as_json)
+        return
+    if match is not None or method is not None:
+        raise BadInput(
+            f"--match and --method are for releases of other programs: {released} has its report "
+            "beside it; take --holdout"
+        )
+    ks = None if curve is None else _numbers(curve)
     words = None if publisher is None else Publisher.read(publisher)
 
-    originals, released = given
     records = [] if publisher is None else [out.with_suffix(".record.html")]
     private = (out, out.with_suffix(".json"), *records)
     public = (reports.datasheet_path(released), reports.report_path(released, "certificate.json"))
@@ -91,7 +116,7 @@ def evaluate(
             report,
             file=released.name,
             findings=trajanon.check(released, k),
-            streets=None if roads is None else _roads_around(trajectories, roads, mode),
+            streets=None if roads is None else roads_around(trajectories, roads, mode),
             curve=ks,
             holdout=holdout,
             publisher=words,
@@ -115,6 +140,12 @@ def evaluate(
         raise typer.Exit(1)
 
 
+def _has_report(release: Path) -> bool:
+    from trajanon.release.report import report_path
+
+    return report_path(release).exists()
+
+
 def _show(evaluation: "Evaluation", private: Sequence[Path], public: Sequence[Path]) -> None:
     """Print the verdict, and what was written."""
     from trajanon.cli.report_tables import show_verdict
@@ -132,14 +163,6 @@ def _show(evaluation: "Evaluation", private: Sequence[Path], public: Sequence[Pa
         tell(evaluation.holdout.beside)
     mine = _listed(private)
     tell(f"Wrote {mine}: keep these private. Publish {_listed(public)} beside the release.")
-
-
-def _roads_around(trajectories: "Trajectories", roads: Path, mode: str) -> "RoadsToFollow":
-    """Read the roads on which a release would be counted."""
-    from trajanon import extract
-    from trajanon.cli.map_command import box_around
-
-    return extract.roads_to_follow(roads, mode, bbox=box_around(trajectories.points))
 
 
 def _listed(paths: Sequence[Path]) -> str:

@@ -1,6 +1,6 @@
 """Releases made again: with other k, and of half of the subjects, held beside the other half."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
@@ -165,7 +165,7 @@ class Risk(NamedTuple):
     main: float  # share of successes against members
     control: float  # against those held out
     risk: float  # (main - control) / (1 - control): what a member has to fear beyond the others
-    low: float  # its interval of 95 %
+    low: float  # its interval of 90 %
     high: float
 
     @property
@@ -182,7 +182,7 @@ class Risk(NamedTuple):
 class Holdout:
     """What a release of half of the subjects shows of them, and what of the other half.
 
-    Intervals are of 95 %, with subjects as clusters.
+    Intervals are of 90 %, with subjects as clusters.
     """
 
     k: int
@@ -227,6 +227,10 @@ class Holdout:
         )
 
 
+Publish = Callable[[Trajectories, int], Floats]
+"""Publishes trajectories, in the run of a number from 0 on: the different lines, (g, m, 2)."""
+
+
 def hold_out(
     trajectories: Trajectories, report: Report, *, seed: int = 0, progress: Progress = silent
 ) -> Holdout:
@@ -234,6 +238,7 @@ def hold_out(
 
     Where nothing is known of subjects, each drive counts as one, or each trajectory if drives are
     not known. Distances are of places, also where times are released; the hour is then asked for.
+    Shadow releases are made as by an adversary: quickly, and with another key.
 
     Raises
     ------
@@ -241,63 +246,69 @@ def hold_out(
         If a half has fewer than k.
     """
     k = report.k
-    members, subjects = drawn_half(trajectories, k, seed)
     options = options_in(report)
-    lines = _lines_of(trajectories.take(members), k, options, progress)
-    shadows = shadow_releases(trajectories, subjects, k, options, seed=seed, progress=progress)
+    shadow_options: dict[str, Any] = options | {"effort": "fast"}
+    if not report.as_published:
+        shadow_options["key"] = np.random.default_rng([seed, SHADOWS]).bytes(32)
+    made = list[ReleasedTrajectories]()
 
-    points = trajectories.points
+    def publish(half: Trajectories, run: int) -> Floats:
+        release = anonymize(half, k, **(shadow_options if run else options))
+        if release.report["stopped"]:
+            raise KeyboardInterrupt
+        rows = release.trajectories
+        lines = rows.take(np.unique(rows.records, axis=0, return_index=True)[1])
+        if not run:
+            made.append(lines)
+        return lines.points
+
+    halves = published_halves(trajectories, k, publish, seed=seed, progress=progress)
     timing = timing_in(report)
     hours = None
-    if timing is not None and lines.times is not None:
-        departures = timing.seconds(trajectories)[:, 0], lines.times[:, 0]
-        hours = departures_told(points, lines.points, *departures, timing.clock.round)[0]
-
-    steps = people_steps(trajectories, np.arange(len(trajectories)))
-    return measured_halves(
-        points, members, subjects, lines.points, k, shadows=shadows, hours=hours, steps=steps
-    )
+    if timing is not None and made[0].times is not None:
+        departures = timing.seconds(trajectories)[:, 0], made[0].times[:, 0]
+        hours = departures_told(
+            trajectories.points, made[0].points, *departures, timing.clock.round
+        )[0]
+    return measured_halves(trajectories, halves, k, hours=hours)
 
 
-def _lines_of(
-    trajectories: Trajectories, k: int, options: Mapping[str, Any], progress: Progress = silent
-) -> ReleasedTrajectories:
-    """Anonymize trajectories, and return each line once."""
-    release = anonymize(trajectories, k, progress=progress, **options)
-    if release.report["stopped"]:
-        raise KeyboardInterrupt
-    rows = release.trajectories
-    return rows.take(np.unique(rows.records, axis=0, return_index=True)[1])
+class Halves(NamedTuple):
+    """A release of half of the subjects, and shadow releases of other halves."""
+
+    members: Bools  # whose trajectories are in the release, (n,)
+    subjects: Ints
+    lines: Floats  # different ones, (g, m, 2)
+    shadows: Shadows
 
 
-def shadow_releases(
+def published_halves(
     trajectories: Trajectories,
-    subjects: Ints,
     k: int,
-    options: Mapping[str, Any],
+    publish: Publish,
     *,
     seed: int = 0,
     progress: Progress = silent,
-) -> Shadows:
-    """Release random halves of the subjects as an adversary would, quickly and with other keys.
+) -> Halves:
+    """Publish half of the subjects, and random halves as an adversary would.
 
-    Halves come in pairs, so that each subject is in half of the releases.
+    Halves of shadows come in pairs, so that each subject is in half of them.
     """
+    members, subjects = drawn_half(trajectories, k, seed)
+    lines = publish(trajectories.take(members), 0)
     people = int(subjects.max()) + 1
     random = np.random.default_rng([seed, SHADOWS])
-    if not options["as_published"]:
-        options = {**options, "key": random.bytes(32)}
 
     away = list[Floats]()
     inside = list[Bools]()
     while len(away) < SHADOWS:
         progress("Shadow releases", len(away), SHADOWS)
         half = np.isin(subjects, random.permutation(people)[: people // 2])
-        for members in (half, ~half):
-            lines = _lines_of(trajectories.take(members), k, {**options, "effort": "fast"})
-            away.append(nearest_line(trajectories.points, lines.points)[0])
-            inside.append(members)
-    return Shadows(np.array(away), np.array(inside))
+        for chosen in (half, ~half):
+            shadow = publish(trajectories.take(chosen), len(away) + 1)
+            away.append(nearest_line(trajectories.points, shadow)[0])
+            inside.append(chosen)
+    return Halves(members, subjects, lines, Shadows(np.array(away), np.array(inside)))
 
 
 def drawn_half(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools, Ints]:
@@ -319,22 +330,15 @@ def drawn_half(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools
 
 
 def measured_halves(
-    points: Floats,
-    members: Bools,
-    subjects: Ints,
-    lines: Floats,
-    k: int,
-    *,
-    shadows: Shadows,
-    hours: Bools | None = None,
-    steps: Steps | None = None,
+    trajectories: Trajectories, halves: Halves, k: int, *, hours: Bools | None = None
 ) -> Holdout:
-    """Attack members, by mask, and the others, with the different lines of the members' release.
+    """Attack members and the others with the lines of the members' release.
 
-    ``shadows`` show how near such lines come to members, and to others; ``hours`` says of each
-    trajectory whether its departure is found by the line; ``steps`` lead to the next trajectory of
-    a person.
+    ``hours`` says of each trajectory whether its departure is found by the line.
     """
+    points = trajectories.points
+    members, subjects, lines, shadows = halves
+    steps = people_steps(trajectories, np.arange(len(trajectories)))
     away, nearest = nearest_line(points, lines)
     successes = {"linkability": _linked(points, lines), "inference": ends_told(points, lines)[0]}
     if hours is not None:
@@ -400,8 +404,8 @@ def risk(main: Floats, control: Floats, of_main: Ints, of_control: Ints) -> Risk
     control_rate = float(control.mean())
     excess = (rate - control_rate) / (1.0 - control_rate) if control_rate < 1.0 else 0.0
 
-    a, error = _wilson(main, of_main)
-    b, control_error = _wilson(control, of_control)
+    a, error = wilson(main, of_main)
+    b, control_error = wilson(control, of_control)
     middle = (a - b) / (1.0 - b)
     side = float(np.hypot(error / (1.0 - b), control_error * (1.0 - a) / (1.0 - b) ** 2))
     low = min(middle - side, excess)
@@ -409,7 +413,7 @@ def risk(main: Floats, control: Floats, of_main: Ints, of_control: Ints) -> Risk
     return Risk(rate, control_rate, excess, low, high)
 
 
-def _wilson(succeeded: Floats, clusters: Ints) -> tuple[float, float]:
+def wilson(succeeded: Floats, clusters: Ints) -> tuple[float, float]:
     """Compute the middle of Wilson's interval, and how far it goes to each side."""
     rate = float(succeeded.mean())
     spread = variance(succeeded, clusters)

@@ -65,12 +65,12 @@ def _arrow_of(frame: object) -> "pa.Table":
         if hasattr(frame, "__dataframe__"):
             return from_dataframe(frame)
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
-        why = " ".join(str(error).split())[:200]
-        raise BadInput(f"the frame cannot be read as a table of Arrow: {why}") from error
-
+        why = f" ({' '.join(str(error).split())[:200]})"
+    else:
+        why = ""
     known = "of pandas, geopandas, polars, pyarrow or DuckDB"
     lazy = ": collect it first" if hasattr(frame, "collect") else ""
-    raise BadInput(f"a data frame {known} is taken, not {type(frame).__name__}{lazy}")
+    raise BadInput(f"a data frame {known} is taken, not {type(frame).__name__}{lazy}{why}")
 
 
 def like(given: object, table: pd.DataFrame) -> Any:

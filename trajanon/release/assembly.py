@@ -88,17 +88,22 @@ def errors_of(groups: TrajectoryGroups) -> Iterator[tuple[str, Floats | Metres]]
 
 
 def finished(
-    plan: Plan, groups: GroupLines, figures: Figures, origin: Provenance, subject: Ints | None
+    k: int,
+    plan: Plan,
+    groups: GroupLines,
+    figures: Figures,
+    origin: Provenance,
+    subject: Ints | None,
 ) -> DistinctLines:
     """Put the lines of all groups into their order, and report them."""
     released = groups.labels >= 0
     labels = groups.labels[released]
     people = None if subject is None else subject[released]
     counted = plan.counted(people)
-    if counted is not None and broken_promises(labels, counted, plan.k):
-        raise TrajanonError(f"a group has fewer than {plan.k} subjects; please report it")
+    if counted is not None and broken_promises(labels, counted, k):
+        raise TrajanonError(f"a group has fewer than {k} subjects; please report it")
     if not plan.release.as_published:
-        refuse_far(figures, plan.k, origin.unit)
+        refuse_far(figures, k, origin.unit)
 
     # Groups with equal lines are on one.
     keys = line_keys(groups.lines, groups.times)
@@ -123,7 +128,7 @@ def finished(
         on_roads=None if groups.on_roads is None else int(groups.on_roads[first].sum()),
         departures=None if times is None else times[:, :1],
     )
-    report = report_of(plan, origin, totals, figures)
+    report = report_of(k, plan, origin, totals, figures)
     alignment = report.alignment
     if alignment is not None and groups.starts is not None:
         alignment = structs.replace(alignment, starts=groups.starts[released].tolist())
@@ -162,7 +167,7 @@ class Totals(NamedTuple):
     departures: Floats | None  # of each line, or of one or two in each hour, (l, 1)
 
 
-def report_of(plan: Plan, origin: Provenance, totals: Totals, figures: Figures) -> Report:
+def report_of(k: int, plan: Plan, origin: Provenance, totals: Totals, figures: Figures) -> Report:
     """Report all but what is known of each trajectory, or each group, by itself."""
     known = totals.people is not None and not plan.release.as_published
     length = figures.errors["length"]
@@ -170,7 +175,7 @@ def report_of(plan: Plan, origin: Provenance, totals: Totals, figures: Figures) 
         notice=_notice(plan, origin, known=known),
         unit=origin.unit,
         n=totals.n,
-        k=plan.k,
+        k=k,
         counted="subjects" if known else "records",
         as_published=plan.release.as_published,
         groups=totals.groups,

@@ -64,6 +64,8 @@ class Share(NamedTuple):
 Number = int | str | float | Share
 """A count, a name, or a share: in percent."""
 
+Numbers = dict[str, Number]
+
 
 class Entered(NamedTuple):
     """The entry of a release in a ledger: while it is there, nothing in it is released again."""
@@ -99,7 +101,7 @@ class Remedy:
 
     @property
     def command_line(self) -> str:
-        """The whole command: that of the release, changed; or both, if extraction changes."""
+        """Write the whole command: that of the release, changed; or both, if extraction changes."""
         typed = {**self.runs[self.command]}
         for name, value in self.changes.items():
             before = typed.pop(name, "")

@@ -126,7 +126,7 @@ def ends_of(
     return Ends(points, free, distinct)
 
 
-def mend(groups: TrajectoryGroups) -> TrajectoryGroups:
+def mend(groups: TrajectoryGroups, k: int) -> TrajectoryGroups:
     """Mend groups as `mended` does, and note what was mended, and who is left out."""
     since = perf_counter()
     plan = groups.plan
@@ -138,7 +138,7 @@ def mend(groups: TrajectoryGroups) -> TrajectoryGroups:
         trajectories.points,
         records,
         before.labels,
-        plan.k,
+        k,
         subjects=trajectories.subject,
         ends=ends_of(trajectories, plan.release.distinct_ends, plan.public_places),
     )

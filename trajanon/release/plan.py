@@ -1,4 +1,4 @@
-"""What was asked of a release: k, its settings and secret, checked at the door."""
+"""What was asked of a release beside k: its settings and secret, checked at the door."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +24,6 @@ class Surroundings(Protocol):
 class Plan:
     """What was asked of a release, and by what its trajectories are compared."""
 
-    k: int
     release: ReleaseSettings
     search: Settings
     key: bytes | None = None  # the holder's secret: search and lines follow from it
@@ -39,30 +38,33 @@ class Plan:
     @classmethod
     def of(
         cls,
-        k: SupportsIndex,
         options: AnonymizeKeywords,
         key: bytes | Path | None = None,
         roads: RoadsToFollow | None = None,
         public_places: Surroundings | None = None,
     ) -> "Plan":
         """Check what was asked for; the key may follow later."""
-        k = check_k(k)
         release, search = settings_of(options)
 
         if release.as_published and roads is not None:
             raise BadInput("`as_published` moves nothing: leave out `roads`")
-        if release.distinct_ends > k:
-            most = f"`distinct_ends` must be at most k, {k}"
-            raise BadInput(f"{most} (got {release.distinct_ends})")
         if key is not None and release.as_published:
             raise BadInput("`as_published` has no secret: leave out `key`")
 
-        plan = cls(k, release, search, roads=roads, public_places=public_places)
+        plan = cls(release, search, roads=roads, public_places=public_places)
         if isinstance(key, Path):
             return replace(plan, key_file=key)
         if key is not None:
             check_key(key)
         return replace(plan, key=key)
+
+    def checked_k(self, k: SupportsIndex) -> int:
+        """Return k as a number; refuse one that is no promise, or below the places at each end."""
+        number = check_k(k)
+        if self.release.distinct_ends > number:
+            most = f"`distinct_ends` must be at most k, {number}"
+            raise BadInput(f"{most} (got {self.release.distinct_ends})")
+        return number
 
     def with_key(self, key: bytes | None = None) -> "Plan":
         """Use this key, or the holder's, which is made if there is none; as published has none."""

@@ -139,6 +139,11 @@ class Chains(Struct, frozen=True):
     drives_below: Whole
     drives_alone: Whole = 0
 
+    @property
+    def share_below(self) -> float:
+        """Compute the share of the drives on several lines that leave fewer than k subjects."""
+        return self.drives_below / max(self.drives, 1)
+
 
 class Persons(Struct, frozen=True, omit_defaults=True):
     """People on several lines, and days on several: how many leave fewer than k people, or one."""
@@ -149,6 +154,11 @@ class Persons(Struct, frozen=True, omit_defaults=True):
     days: Whole | None = None
     days_below: Whole | None = None
     days_alone: Whole | None = None
+
+    @property
+    def share_below(self) -> float:
+        """Compute the share of the people on several lines that leave fewer than k people."""
+        return self.people_below / max(self.people, 1)
 
 
 class Choice(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -261,6 +271,16 @@ class Report(Struct, frozen=True, kw_only=True):
     def one_line_each(self) -> bool:
         """Check whether each person is on one line."""
         return self.choice is not None and self.choice.people is not None
+
+    @property
+    def share_wide(self) -> float:
+        """Compute the share of the groups that are still too wide."""
+        return (self.mended or Mended()).wide.left / max(self.groups or 0, 1)
+
+    @property
+    def share_in_one_place(self) -> float:
+        """Compute the share of the groups that still lack a place at an end."""
+        return (self.mended or Mended()).one_place.left / max(self.groups or 0, 1)
 
     @property
     def moved_of_length(self) -> float | None:

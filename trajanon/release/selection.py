@@ -64,7 +64,7 @@ def whole_days(
     return days, choice
 
 
-def one_each(trajectories: Trajectories, plan: Plan, progress: Progress) -> OneEach:
+def one_each(trajectories: Trajectories, k: int, plan: Plan, progress: Progress) -> OneEach:
     """Choose of each person the trajectory that costs its group least; and group these."""
     assert trajectories.subject is not None
     since = perf_counter()
@@ -77,7 +77,7 @@ def one_each(trajectories: Trajectories, plan: Plan, progress: Progress) -> OneE
         nonlocal stopped
         partition = microaggregate(
             columns[rows],
-            plan.k,
+            k,
             subjects=person[rows],
             weights=weights,
             progress=progress,

@@ -6,13 +6,21 @@ from typing import Literal
 
 from msgspec import UNSET
 
-from trajanon.common.command_lines import Option, Options
+from trajanon.common.command_lines import Option
 from trajanon.common.inputs import Json
 from trajanon.common.number_text import UNITS, Displayed, UnitName
 from trajanon.common.settings import PAIR
-from trajanon.release.findings import Entered, Finding, Number, Remedy, RemedyKind, Share
+from trajanon.release.findings import (
+    Entered,
+    Finding,
+    FindingKind,
+    Numbers,
+    Remedy,
+    RemedyKind,
+    Share,
+)
 from trajanon.release.public_figures import rough_count
-from trajanon.release.report import Chains, Mended, Persons, Report
+from trajanon.release.report import Chains, Report
 from trajanon.release.verdict_words import MADE_AS_PUBLISHED, account_of, headline_of, sentence_of
 
 Kind = Literal["ready", "conditional", "stop"]
@@ -78,21 +86,21 @@ class Verdict(Displayed):
 
     @property
     def headline(self) -> str:
-        """Whether it may be published, and for whom it is ready."""
+        """Return whether it may be published, and for whom it is ready."""
         return headline_of(self.kind, self.findings)
 
     @property
     def shown(self) -> Sequence[Finding]:
-        """The findings that have a sentence: the first three to weigh; the headline names all."""
+        """List the findings with a sentence: the first three to weigh; the headline names all."""
         return self.findings if self.kind == "stop" else self.findings[:MOST_SHOWN]
 
     @property
     def sentences(self) -> list[str]:
-        """The findings that are shown, in words."""
+        """Write the findings that are shown."""
         return list(dict.fromkeys(map(sentence_of, self.shown)))
 
     def __bool__(self) -> bool:
-        """Whether it may be published."""
+        """Return whether it may be published."""
         return self.kind != "stop"
 
     def __str__(self) -> str:
@@ -104,7 +112,7 @@ class Verdict(Displayed):
 
     @property
     def account(self) -> dict[str, Json]:
-        """Ready for JSON."""
+        """Return all of it ready for JSON."""
         return {
             "kind": self.kind,
             "colour": self.colour,
@@ -122,7 +130,8 @@ def verdict(report: Report, problems: Sequence[str] = (), found: Sequence[Findin
         *(Finding("file_problem", {"problem": problem}) for problem in problems),
     ]
     if stops:
-        return Verdict("stop", [one for n, one in enumerate(stops) if one not in stops[:n]])
+        different = [stop for place, stop in enumerate(stops) if stop not in stops[:place]]
+        return Verdict("stop", different)
 
     checks = (
         _people_not_protected,
@@ -134,8 +143,7 @@ def verdict(report: Report, problems: Sequence[str] = (), found: Sequence[Findin
         _lines_of_little_use,
         _days_left_out,
     )
-    to_weigh = (finding for check in checks for finding in check(report))
-    findings = list(to_weigh)
+    findings = [finding for check in checks for finding in check(report)]
     return Verdict("conditional" if findings else "ready", findings)
 
 
@@ -153,19 +161,20 @@ def groups_below_k(
     ``trajectories`` and ``people`` are the groups with fewer of them than k; ``people`` is None
     where nothing is known of them.
     """
-    if not people and not trajectories:
-        return None
-
-    numbers: dict[str, Number] = {"k": k, "groups": groups}
     if people:
-        numbers |= {"people": people}
-        return Finding(
-            "groups_below_k_people" if trajectories else "people_below_k_behind_records",
-            numbers,
-            remedy,
+        kind: FindingKind = (
+            "groups_below_k_people" if trajectories else "people_below_k_behind_records"
         )
-    of_trajectories: dict[str, Number] = {"trajectories": trajectories, "units": UNITS[unit]}
-    return Finding("groups_below_k_trajectories", numbers | of_trajectories, remedy)
+        return Finding(kind, {"k": k, "groups": groups, "people": people}, remedy)
+    if trajectories:
+        numbers: Numbers = {
+            "k": k,
+            "groups": groups,
+            "trajectories": trajectories,
+            "units": UNITS[unit],
+        }
+        return Finding("groups_below_k_trajectories", numbers, remedy)
+    return None
 
 
 def again(report: Report) -> Remedy:
@@ -179,45 +188,44 @@ def _stops(report: Report) -> Iterator[Finding]:
         without = _remedy(report, "not_as_published", "anonymize", as_published=None)
         yield Finding("plain_means", {"problem": MADE_AS_PUBLISHED}, without)
 
-    small = sum(size < k for size in report.sizes)
     people = report.subjects_per_group
-    few = None if people is None else sum(number < k for number in people)
-    groups = len(report.sizes)
     finding = groups_below_k(
-        k, report.unit, groups, trajectories=small, people=few, remedy=again(report)
+        k,
+        report.unit,
+        len(report.sizes),
+        trajectories=sum(size < k for size in report.sizes),
+        people=None if people is None else sum(number < k for number in people),
+        remedy=again(report),
     )
     if finding is not None:
         yield finding
 
     share = report.moved_of_length or 0.0
     if share > SHOWS_NOTHING:
-        numbers: dict[str, Number] = {"share": share, "unit": report.unit}
+        numbers: Numbers = {"share": share, "unit": report.unit}
         yield Finding("shows_nothing", numbers, _smaller_k(report))
 
-    if _share_of_drives_below_k(report) > DRIVES_BETRAYED:
-        yield _drives(report, "drives_betrayed")
+    if report.chains and report.chains.share_below > DRIVES_BETRAYED:
+        yield _drives(report, report.chains, "drives_betrayed")
 
 
 def _people_not_protected(report: Report) -> Iterator[Finding]:
-    of_lines: dict[str, Number] = {"k": report.k, "units": UNITS[report.unit]}
+    of_lines: Numbers = {"k": report.k, "units": UNITS[report.unit]}
+    persons = report.persons
     if not report.knows_people:
         yield Finding("people_unknown", of_lines, _name_the_persons(report))
-        return
-
-    persons = report.persons or Persons(0, 0)
-    below = persons.people_below / max(persons.people, 1)
-    if below > PEOPLE:
+    elif persons is not None and persons.share_below > PEOPLE:
         unit = "trip" if report.unit == "day" else report.unit
-        of_lines |= {"share": Share(below, persons.people), "unit": unit}
+        share = Share(persons.share_below, persons.people)
         each_once = _remedy(report, "one_line_each", "anonymize", one_line_each=True, days=None)
-        yield Finding("people_below_k", of_lines, each_once)
-    elif report.persons is None and report.shards is not None:
+        yield Finding("people_below_k", {**of_lines, "share": share, "unit": unit}, each_once)
+    elif persons is None and report.shards is not None:
         yield Finding("people_not_checked", of_lines)
 
 
 def _drives_followed(report: Report) -> Iterator[Finding]:
-    if _share_of_drives_below_k(report) > DRIVES:
-        yield _drives(report, "drives_below_k")
+    if report.chains and report.chains.share_below > DRIVES:
+        yield _drives(report, report.chains, "drives_below_k")
 
     one_each = report.source.per_recording == 1
     if report.unit != "trip" and report.chains is UNSET and not one_each:
@@ -240,26 +248,20 @@ def _hours_alone(report: Report) -> Iterator[Finding]:
 
 
 def _ends_in_few_places(report: Report) -> Iterator[Finding]:
-    share = (report.mended or Mended()).one_place.left / max(report.groups or 0, 1)
-    if share <= IN_ONE_PLACE:
-        return
-
-    numbers: dict[str, Number] = {
-        "share": share,
-        "units": UNITS[report.unit],
-        "places": report.distinct_ends,
-    }
-    trimmed = _remedy(report, "trim_ends", "extract", trim_ends=200)
-    yield Finding(
-        "ends_in_one_place" if report.distinct_ends <= 2 else "ends_in_few_places", numbers, trimmed
-    )
+    share = report.share_in_one_place
+    if share > IN_ONE_PLACE:
+        places = report.distinct_ends
+        numbers: Numbers = {"share": share, "units": UNITS[report.unit], "places": places}
+        trimmed = _remedy(report, "trim_ends", "extract", trim_ends=200)
+        yield Finding(
+            "ends_in_one_place" if places <= 2 else "ends_in_few_places", numbers, trimmed
+        )
 
 
 def _nameless_as_different(report: Report) -> Iterator[Finding]:
     nameless = report.nameless
     if report.knows_people and nameless.subjects > 1:
-        recordings = rough_count(nameless.recordings)
-        yield Finding("nameless_differ", {"recordings": recordings})
+        yield Finding("nameless_differ", {"recordings": rough_count(nameless.recordings)})
 
 
 def _pairs_of_windows(report: Report) -> Iterator[Finding]:
@@ -268,23 +270,22 @@ def _pairs_of_windows(report: Report) -> Iterator[Finding]:
 
 
 def _lines_of_little_use(report: Report) -> Iterator[Finding]:
-    k = report.k
-    unit = report.unit
+    units = UNITS[report.unit]
     share = report.moved_of_length or 0.0
     if share > FEW_DATA:
-        few_people = (report.people or MANY_PEOPLE * k) < MANY_PEOPLE * k
-        numbers: dict[str, Number] = {
+        enough_people = MANY_PEOPLE * report.k
+        few_people = (report.people or enough_people) < enough_people
+        numbers: Numbers = {
             "share": round(share, 1),  # tenths: no sum gives anybody away
-            "unit": unit,
-            "more": "people" if few_people else UNITS[unit],
+            "unit": report.unit,
+            "more": "people" if few_people else units,
             "enough": ENOUGH_DATA,
         }
         yield Finding("far_from_streets", numbers, _move_less(report))
 
-    wide = (report.mended or Mended()).wide.left / max(report.groups or 0, 1)
-    if wide > WIDE:
-        of_lines: dict[str, Number] = {"share": wide, "units": UNITS[unit]}
-        yield Finding("unlike_members", of_lines, _smaller_k(report))
+    if report.share_wide > WIDE:
+        numbers = {"share": report.share_wide, "units": units}
+        yield Finding("unlike_members", numbers, _smaller_k(report))
 
 
 def _days_left_out(report: Report) -> Iterator[Finding]:
@@ -293,29 +294,16 @@ def _days_left_out(report: Report) -> Iterator[Finding]:
         return
     share = 1.0 - report.n / max(choice.days, 1)
     if share > DAYS_LEFT_OUT:
-        numbers: dict[str, Number] = {
-            "share": Share(share, choice.days),
-            "most": choice.most,
-            "k": report.k,
-        }
+        numbers: Numbers = {"share": Share(share, choice.days), "most": choice.most, "k": report.k}
         whole_trips = _remedy(report, "trips_not_days", "anonymize", days=None)
         yield Finding("days_left_out", numbers, whole_trips)
 
 
-def _drives(report: Report, kind: Literal["drives_below_k", "drives_betrayed"]) -> Finding:
-    share = Share(_share_of_drives_below_k(report), _drives_of(report).drives)
+def _drives(
+    report: Report, chains: Chains, kind: Literal["drives_below_k", "drives_betrayed"]
+) -> Finding:
+    share = Share(chains.share_below, chains.drives)
     return Finding(kind, {"k": report.k, "share": share}, _one_window_each(report))
-
-
-def _drives_of(report: Report) -> Chains:
-    """Return the drives on several lines; none where nothing is known of them."""
-    return report.chains or Chains(0, 0)
-
-
-def _share_of_drives_below_k(report: Report) -> float:
-    """Share of the drives on several lines that leave fewer than k subjects."""
-    chains = _drives_of(report)
-    return chains.drives_below / max(chains.drives, 1)
 
 
 # What helps.
@@ -327,20 +315,15 @@ def _remedy(
     command: Literal["extract", "anonymize"],
     **changes: Option | None,
 ) -> Remedy:
-    runs = _runs_of(report)
-    ledger = runs["anonymize"].get("ledger")
+    # Where the options that were typed are not known, the report tells of them.
+    typed = report.run or {"k": report.k}
+    runs = {"extract": report.source.run or {"paths": "FILES"}, "anonymize": typed}
+
+    ledger = typed.get("ledger")
     entered = None
     if ledger and report.ledger is not None and report.ledger.link is not None:
         entered = Entered(str(ledger), report.ledger.link.releases)
     return Remedy(kind, command, changes, runs, entered)
-
-
-def _runs_of(report: Report) -> dict[str, Options]:
-    """Return the options that were typed; where they are not known, what the report tells."""
-    return {
-        "extract": report.source.run or {"paths": "FILES"},
-        "anonymize": report.run or {"k": report.k},
-    }
 
 
 def _smaller_k(report: Report) -> Remedy | None:
@@ -364,7 +347,7 @@ def _name_the_persons(report: Report) -> Remedy | None:
 
 def _move_less(report: Report) -> Remedy | None:
     """Return what moves points less: to count the nameless as different, if they are very many."""
-    nameless = report.nameless
-    if report.knows_people and nameless.subjects == 1 and report.share_nameless > MANY_NAMELESS:
+    one_nameless = report.knows_people and report.nameless.subjects == 1
+    if one_nameless and report.share_nameless > MANY_NAMELESS:
         return _remedy(report, "nameless_differ", "extract", columns="nameless=different")
     return _smaller_k(report) if report.k > PAIR + 1 else None

@@ -125,7 +125,8 @@ def anonymize_parts(
     >>> report["n"], report["groups"], trajanon.check("anonymized", k=2).holds
     (4, 2, True)
     """
-    plan = Plan.of(k, options, key, roads)
+    plan = Plan.of(options, key, roads)
+    k = plan.checked_k(k)
     check_ledger(ledger, plan)
 
     folder = Folder(source)
@@ -137,8 +138,8 @@ def anonymize_parts(
     with ExitStack() as stack, unchanged(folder, states := part_states(folder)):
         with parquet_of(folder, look_at_schema) as file:
             provenance = provenance_of(file.schema_arrow)
-        table = PartsTable(folder, file, plan, subjects_exact, provenance=provenance)
-        check_enough(file.n, plan.k, unit="trajectory")
+        table = PartsTable(folder, file, k, plan, subjects_exact, provenance=provenance)
+        check_enough(file.n, k, unit="trajectory")
 
         capacity = capacity_of(table, bytes_given)
         shards = shards_for(file.n, capacity)
@@ -190,7 +191,12 @@ def _at_once(
     progress("Anonymising", 0, None)
     try:
         lines, entered = anonymized(
-            table.folder, table.plan, book, subjects_exact=table.subjects_exact, progress=progress
+            table.folder,
+            table.k,
+            table.plan,
+            book,
+            subjects_exact=table.subjects_exact,
+            progress=progress,
         )
     except BadInput:
         for part in table.parts:  # to name the part that is wrong, and the row in it
@@ -264,7 +270,7 @@ def capacity_of(table: PartsTable, memory: float) -> int:
     # The table as read, standardised, and in the order of a path; neighbours and their distances;
     # what else there is for each record. Measured, and rounded up.
     numbers = stored / about.num_rows
-    each = 3.25 * numbers + 16 * neighbour_count(table.plan.k) + 300
+    each = 3.25 * numbers + 16 * neighbour_count(table.k) + 300
     capacity = int((memory - PROGRAM) / each)
     if capacity < 10_000:
         raise BadInput(

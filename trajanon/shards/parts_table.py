@@ -35,6 +35,7 @@ class PartsTable:
 
     folder: Folder
     file: ParquetParts
+    k: int
     plan: Plan
     subjects_exact: bool = False
     provenance: Mapping[str, object] = field(default_factory=dict)

@@ -75,7 +75,7 @@ def search_shard(shards: Shards, shard: int) -> GroupsFound:
     table = shards.table
     rows = read_shard(table, shards.scratch, shards.pieces, shard)
     given = rows.trajectories
-    groups = grouped(given, table.plan, shards.progress)
+    groups = grouped(given, table.k, table.plan, shards.progress)
     mended = groups.mended
     left_in = ~groups.left_out
     if groups.partition.stopped:

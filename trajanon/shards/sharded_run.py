@@ -100,7 +100,7 @@ class ShardedRun:
         return {
             "source": self.table.folder.path,
             "states": self.states,
-            "k": plan.k,
+            "k": self.table.k,
             "release": asdict(plan.release),
             "search": asdict(plan.search),
             "key": None if plan.key is None else fingerprint(plan.key),
@@ -128,7 +128,7 @@ class ShardedRun:
 
     def _partitioned(self, survey: Survey) -> Shards:
         """Read all parts again, and write each row once to its shard."""
-        half = halved(survey.sample, self.table.plan.k, self.shards)
+        half = halved(survey.sample, self.table.k, self.shards)
         task = partial(write_part, survey.table, self.scratch, half, survey.shared)
         pieces = Pieces.joined(self._each("Writing shards", task, self.table.parts))
         largest = int(pieces.rows.sum(axis=0).max())
@@ -152,7 +152,7 @@ class ShardedRun:
     ) -> Report:
         """Merge the lines of all shards into the parts of the release, and report them."""
         plan = table.plan
-        k = plan.k
+        k = table.k
         timing = plan.timing
         origin = table.origin
         refuse_far(figures, k, origin.unit)
@@ -174,7 +174,7 @@ class ShardedRun:
             on_roads=sum(on_roads) if on_roads else None,
             departures=None,
         )
-        report = report_of(plan, origin, totals, figures)
+        report = report_of(k, plan, origin, totals, figures)
         lines = ShardLines(self.scratch, len(written), timing)
         write_release(lines, released_words(plan, report), out, self.progress)
         write_members(self.scratch, len(written), lines.rowless, members)
@@ -190,7 +190,7 @@ class ShardedRun:
             on_roads=lines.on_roads if on_roads else None,
             departures=None if timing is None else lines.departures,
         )
-        report = report_of(plan, origin, totals, figures)
+        report = report_of(k, plan, origin, totals, figures)
         return structs.replace(report, shards=len(written), members=digest_of_file(members))
 
     def _people(self, shards: int) -> int:

@@ -91,7 +91,8 @@ def anonymize_file(
     True
     """
     source, out = Path(source), Path(out)
-    plan = Plan.of(k, options, key, roads, public_places)
+    plan = Plan.of(options, key, roads, public_places)
+    k = plan.checked_k(k)
     check_release_format(out, timed=plan.release.times is not None)
     check_ledger(ledger, plan)
 
@@ -101,7 +102,7 @@ def anonymize_file(
         recording = nullcontext() if book is None else book.recording(out)
         with recording as entry, replaced as (release_draft, report_draft):
             lines, entered = anonymized(
-                source, plan, book, subjects_exact=subjects_exact, progress=progress
+                source, k, plan, book, subjects_exact=subjects_exact, progress=progress
             )
             if run is not None:
                 lines = lines.reporting(run=run)
@@ -116,6 +117,7 @@ def anonymize_file(
 
 def anonymized(
     source: Path | Folder,
+    k: int,
     plan: Plan,
     book: Ledger | None,
     *,
@@ -125,7 +127,7 @@ def anonymized(
     """Read and anonymise what is new to a ledger, if there is one; also return its new entry."""
     read = partial(read_trajectories, source, subjects_exact=subjects_exact)
     if book is None:  # nothing keeps the originals while the release is written
-        return anonymized_table(read(), plan, progress), None
+        return anonymized_table(read(), k, plan, progress), None
 
     marks = read_marks(source)
     trajectories = read()
@@ -142,7 +144,7 @@ def anonymized(
 
     try:
         lines = anonymized_table(
-            trajectories.take(new_ones.new), plan.with_key(book.release_key), progress
+            trajectories.take(new_ones.new), k, plan.with_key(book.release_key), progress
         )
     except (TooFewRecords, TooFewSubjects) as error:
         wait = number_of(new, "new one waits", "new ones wait")

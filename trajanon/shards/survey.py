@@ -136,7 +136,7 @@ def surveyed(
 
     n = table.file.n
     table, people = _with_people(table, scratch, surveys)
-    check_enough(n, table.plan.k, people, "trajectory", table.origin.source.unnamed)
+    check_enough(n, table.k, people, "trajectory", table.origin.source.unnamed)
 
     columns = zip(*(part.sample for part in surveys), strict=True)
     sample = Rows(*map(np.concatenate, columns))

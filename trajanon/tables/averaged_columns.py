@@ -230,8 +230,12 @@ def code_doubts(name: str, values: Floats) -> list[Doubt]:
 
     codes: list[Doubt] = []
     for place, rest in ((0, different[1:]), (-1, different[:-1])):
-        value = different[place]
-        is_far = rest[0] >= 0.0 if value < 0.0 else value - rest[-1] >= rest[-1] - rest[0]
-        if len(rest) >= _SEVERAL and is_far and _MISSING_CODE.fullmatch(whole[place]):
+        if len(rest) < _SEVERAL:
+            continue
+        value = float(different[place])
+        low = float(rest[0])
+        high = float(rest[-1])
+        is_far = low >= 0.0 if value < 0.0 else value - high >= high - low
+        if is_far and _MISSING_CODE.fullmatch(whole[place]):
             codes.append(Doubt(name, "missing", whole[place], int(counts[place]), len(values)))
     return codes

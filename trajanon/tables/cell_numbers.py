@@ -63,10 +63,9 @@ def read_numbers(cells: Cells, separator: str | None = None) -> Numbers:
     if cells.dtype != object:
         values = cells.astype(np.float64)
         # As Python writes them; a float that is whole has no decimals.
-        different = np.unique(cells[np.isfinite(values)]).tolist()
-        texts = [repr(number).removesuffix(".0") for number in different]
-        decimals = 0 if cells.dtype.kind in "iu" else _decimals(texts)
-        return Numbers(values, np.isnan(values), decimals)
+        different = np.unique(values[np.isfinite(values)]).tolist()
+        decimals = _decimals(repr(number).removesuffix(".0") for number in different)
+        return Numbers(values, np.isnan(values), 0 if cells.dtype.kind in "iu" else decimals)
 
     with_points, decimal_comma, doubt = _with_points(cells, separator)
     values = _floats(with_points)

@@ -1,8 +1,8 @@
 """Disclosure risk of a table beside k: l-diversity, and special uniques (SUDA)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 from math import comb, exp, prod
 from typing import Any
 
@@ -155,38 +155,18 @@ def _minimal_sets(
     table: pd.DataFrame, candidates: Bools, largest: int
 ) -> Iterator[tuple[ColumnSet, Bools]]:
     """Yield sets of columns, smaller ones first, and which candidates they are minimal for."""
-    codes = [pd.factorize(table[name])[0] for name in table]
-    unique = _unique_in_sets(codes, candidates, largest)
-    for columns in sorted(unique, key=len):
-        subsets = list(combinations(columns, len(columns) - 1)) if len(columns) > 1 else []
-        # In a set that was not searched every row was unique in a smaller one already.
-        if all(subset in unique for subset in subsets):
-            where = unique[columns] & ~np.any([unique[s] for s in subsets], axis=0)
-            if where.any():
-                yield columns, where
-
-
-def _unique_in_sets(
-    codes: Sequence[Ints], candidates: Bools, largest: int
-) -> dict[ColumnSet, Bools]:
-    """Mark, for each set of columns, the candidates that are unique in it."""
-    place = np.cumsum(candidates) - 1
+    codes = [pd.factorize(table[name], use_na_sentinel=False)[0] for name in table]
     unique: dict[ColumnSet, Bools] = {}
+    for columns in chain(*(combinations(range(len(codes)), n + 1) for n in range(largest))):
+        narrower = list(combinations(columns, len(columns) - 1)) if len(columns) > 1 else []
+        # In a set that is not searched every row is unique in a smaller one already.
+        if any(subset not in unique or unique[subset].all() for subset in narrower):
+            continue
 
-    def extend(columns: ColumnSet, rows: Ints, groups: Ints, known: Bools) -> None:
-        for column in range(columns[-1] + 1 if columns else 0, len(codes)):
-            together = groups * (int(codes[column].max()) + 1) + codes[column][rows]
-            finer = dense(together)
-            alone = np.bincount(finer)[finer] == 1
-
-            # Rows that are unique stay so in larger sets, and no other row needs them.
-            found = known.copy()
-            found[place[rows[alone]]] = True
-            wider = (*columns, column)
-            unique[wider] = found
-            if len(wider) < largest and not alone.all():
-                extend(wider, rows[~alone], finer[~alone], found)
-
-    everywhere = np.arange(len(candidates))
-    extend((), everywhere, np.zeros_like(everywhere), np.zeros(candidates.sum(), dtype=np.bool_))
-    return unique
+        together = codes[columns[0]]
+        for column in columns[1:]:
+            together = dense(together * (int(codes[column].max()) + 1) + codes[column])
+        unique[columns] = (np.bincount(together)[together] == 1)[candidates]
+        where = unique[columns] & ~np.any([unique[s] for s in narrower], axis=0)
+        if where.any():
+            yield columns, where

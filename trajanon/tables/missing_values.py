@@ -14,8 +14,10 @@ _LEAST_GAIN = 1e-9  # in squared standard deviations: less is rounding
 
 def filled(records: Floats, k: int) -> Floats:
     """Fill gaps by the mean of the k nearest rows, by the columns that both have (Gower)."""
-    columns = columns_of(records)
     present = ~np.isnan(records)
+    if present.all():
+        return records
+    columns = columns_of(records)
     complete = np.where(present, records, columns.mean)
     for column in np.flatnonzero(~present.all(axis=0)):
         holders = np.flatnonzero(present[:, column])

@@ -9,7 +9,7 @@ from trajanon.common.arrays import Bools, Ints, dense
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.tables.cell_numbers import Cells, is_missing, read_numbers
 
-_PAIRS_PER_BLOCK = 4_000_000  # of combinations that are compared at once
+_PAIRS_PER_BLOCK = 30_000_000  # of values that are compared at once
 
 
 class Combinations(NamedTuple):
@@ -74,9 +74,10 @@ def occurrences(combinations: Combinations, people: Ints | None = None) -> Ints:
     borders = np.searchsorted(pairs // len(of_row), np.arange(len(codes) + 1))
 
     least = np.full(len(codes), len(of_row))
-    block = max(_PAIRS_PER_BLOCK // len(codes), 1)
+    block = max(_PAIRS_PER_BLOCK // codes.size, 1)
     for begin in range(0, len(codes), block):
-        fitting, other = np.nonzero(_fit(codes[begin : begin + block], codes))
+        own = codes[begin : begin + block, None]
+        fitting, other = np.nonzero(((own == codes) | (own < 0) | (codes < 0)).all(axis=2))
         fitting += begin
         for column in codes.T:
             both = (column[fitting] >= 0) & (column[other] >= 0)
@@ -89,14 +90,3 @@ def occurrences(combinations: Combinations, people: Ints | None = None) -> Ints:
             holds, counts = np.unique(pairs // len(of_row), return_counts=True)
             least[holds] = np.minimum(least[holds], counts)
     return least
-
-
-def _fit(some: Ints, others: Ints) -> Bools:
-    """Mark the pairs of combinations whose values are equal wherever both have one."""
-    fit = np.ones((len(some), len(others)), np.bool_)
-    for mine, theirs in zip(some.T, others.T, strict=True):
-        equal = mine[:, None] == theirs
-        equal |= (mine < 0)[:, None]
-        equal |= theirs < 0
-        fit &= equal
-    return fit

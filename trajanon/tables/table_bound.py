@@ -2,14 +2,14 @@
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import to_builtins
 
 from trajanon.common.arrays import Bools, Floats
-from trajanon.common.errors import TrajanonWarning, warn
+from trajanon.common.errors import warn
 from trajanon.common.number_text import span
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import EffortName, MissingName, Settings
@@ -28,12 +28,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-_LESS: Mapping[EffortName, tuple[EffortName, ...]] = {
-    "best": ("balanced", "fast"),
-    "balanced": ("fast",),
-    "fast": (),
-}
-"""Efforts that take less time, and give a weaker bound."""
+_EFFORTS: tuple[EffortName, ...] = ("best", "balanced", "fast")
+"""From the strongest bound to the one that takes least time."""
 
 _DISTANCES_PER_BLOCK = 2_000_000
 _ROUNDS = 6  # in which a mean by weights comes down to its least
@@ -61,7 +57,7 @@ def bound_table(
     records = read.records
     check_enough(len(records), k)
     for notice in read.notices:
-        warn(TrajanonWarning(notice.sentence(), type(notice).__name__))
+        warn(notice)
 
     units = units_of(records, np.arange(len(records)), read.survey_weights, per_subject=False)
     parts = strata_of(read, units)
@@ -98,7 +94,7 @@ def bound_table(
 def _time_to_expect(sizes: Sequence[int], k: int, effort: EffortName) -> str:
     """Write how long tables of these sizes take, and what would take less."""
     words = []
-    for name in (effort, *_LESS[effort]):
+    for name in _EFFORTS[_EFFORTS.index(effort) :]:
         about = span(max(sum(_seconds(size, k, name) for size in sizes), 1.0))
         words.append(f"some {about}" if name == effort else f"`effort={name}`: {about}")
     return "; ".join(words)

@@ -1,66 +1,22 @@
 """The columns of a table by their parts, and its complete rows."""
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats
-from trajanon.common.errors import BadInput
+from trajanon.common.errors import BadInput, LeftOutWarning, TrajanonWarning
 from trajanon.common.number_text import number_of, percent
 from trajanon.common.settings import MissingName
-from trajanon.tables.averaged_columns import ALL, Doubt, Roles, averaged_columns, code_doubts
+from trajanon.tables.averaged_columns import ALL, Roles, averaged_columns, code_doubts
 from trajanon.tables.cell_numbers import Cells
 from trajanon.tables.table_files import Table, listed, read_table
 from trajanon.trajectories.subjects import numbered
 
 if TYPE_CHECKING:
     from trajanon.files.data_frames import DataFrame
-
-
-class LeftOut(NamedTuple):
-    """Columns that hold no numbers, and are not kept."""
-
-    columns: list[str]
-
-    def sentence(self) -> str:
-        """Name them, and the way out."""
-        return f"Left out, as they hold no numbers: {listed(self.columns)}. `keep` keeps columns."
-
-
-class Missing(NamedTuple):
-    """Values that are missing where they are needed, and what becomes of them."""
-
-    table: str
-    rows: int  # of the table
-    incomplete: int  # how many of them lack a value
-    cells: Mapping[str, int]  # of each column that lacks values
-    weight_share: float | None = None  # of the survey weights that these rows have, if it is known
-    are_kept: bool = False
-
-    def __str__(self) -> str:
-        of = f"of the {number_of(self.rows, 'row')} of {self.table} ({self._columns})"
-        return f"values are missing in {self.incomplete:,} {of}"
-
-    @property
-    def _columns(self) -> str:
-        return listed([f"{name} {number:,}" for name, number in self.cells.items()])
-
-    def sentence(self) -> str:
-        """Report that rows are dropped, or what is averaged."""
-        if self.are_kept:
-            return (
-                f"Missing values stay missing: {self._columns}. Means are those of the values "
-                "there are."
-            )
-        share = self.weight_share
-        weight = "" if share is None else f"; they have {percent(share)} of the survey weights"
-        return f"Rows are dropped: {self}{weight}."
-
-
-Notice = LeftOut | Missing | Doubt
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +28,7 @@ class TableColumns:
     averaged: list[str]
     kept: list[str]  # those to keep as they are
     roles: Roles
-    notices: list[Notice]  # what else the reader should know
+    notices: list[TrajanonWarning]  # what else the reader should know
 
     @property
     def records(self) -> Floats:
@@ -114,24 +70,26 @@ def read_table_columns(
     if roles.keep == ALL:
         kept = [name for name in table.columns if name not in {*averaged, roles.subject}]
 
-    notices: list[Notice] = []
+    notices: list[TrajanonWarning] = []
     beside = {*averaged, *kept, *(name for names in roles.beside.values() for name in names)}
     left_out = [name for name in table.columns if name not in beside]
     if left_out and (roles.columns is None or roles.columns == ALL):
-        notices.append(LeftOut(left_out))
+        sentence = f"Left out, as they hold no numbers: {listed(left_out)}. `keep` keeps columns."
+        notices.append(LeftOutWarning(sentence, "columns without numbers"))
 
     rows, lacking = _complete_rows(table, averaged, roles, missing)
     notices += lacking
     _refuse_other_cells(table, averaged, rows, roles.survey_weight)
     for name in averaged:
         values = table.numbers(name).values[rows]
-        notices += code_doubts(name, values[~np.isnan(values)])
+        doubts = code_doubts(name, values[~np.isnan(values)])
+        notices += [TrajanonWarning(doubt.sentence(), doubt.kind, name) for doubt in doubts]
     return TableColumns(table, rows, averaged, kept, roles, notices)
 
 
 def _complete_rows(
     table: Table, averaged: list[str], roles: Roles, missing: MissingName
-) -> tuple[Bools, list[Missing]]:
+) -> tuple[Bools, list[TrajanonWarning]]:
     """Find the rows to use, (n,), and what to report of the others, or of cells that are kept."""
     named = roles.beside
     needed = {
@@ -149,18 +107,24 @@ def _complete_rows(
     for lacks in (*needed.values(), *(() if keeps else gaps.values())):
         incomplete |= lacks
 
-    found = Missing(table.name, table.rows, int(incomplete.sum()), cells, are_kept=keeps)
+    columns = listed([f"{name} {number:,}" for name, number in cells.items()])
+    of_rows = f"{incomplete.sum():,} of the {number_of(table.rows, 'row')} of {table.name}"
+    found = f"values are missing in {of_rows} ({columns})"
     if incomplete.all() or (missing != "drop" and incomplete.any()):
         average = "" if keeps else "average what there is with `missing=keep`, "
         raise BadInput(
             f"{found}; fill them in, leave these rows out with `missing='drop'`, {average}or "
             "choose other `columns`"
         )
+    if keeps:
+        stay = f"Missing values stay missing: {columns}. Means are those of the values there are."
+        return ~incomplete, [TrajanonWarning(stay, "missing values")]
+
     if roles.survey_weight is not None:
         weights = table.numbers(roles.survey_weight).values
         share = float(np.nansum(weights[incomplete]) / np.nansum(weights))
-        found = found._replace(weight_share=share)
-    return ~incomplete, [found]
+        found += f"; they have {percent(share)} of the survey weights"
+    return ~incomplete, [LeftOutWarning(f"Rows are dropped: {found}.", "incomplete rows")]
 
 
 def _refuse_other_cells(

@@ -16,7 +16,6 @@ from trajanon.grouping.partition import Partition, measured
 from trajanon.tables.averages import Units
 from trajanon.tables.missing_values import filled, regrouped
 from trajanon.tables.table_columns import TableColumns
-from trajanon.trajectories.subjects import numbered
 
 
 class Search(NamedTuple):
@@ -59,10 +58,9 @@ def strata_of(read: TableColumns, units: Units) -> list[Stratum]:
     if not columns:
         return [Stratum("", np.arange(len(units.records)))]
 
-    row_strata = np.zeros(len(units.of_row), dtype=np.int64)
-    for name in columns:
-        values = numbered(read.cells(name), exact=True).number
-        row_strata = dense(row_strata * (int(values.max()) + 1) + values)
+    number: dict[tuple[str, ...], int] = {}
+    values = zip(*(map(str, read.cells(name)) for name in columns), strict=True)
+    row_strata = np.array([number.setdefault(row, len(number)) for row in values])
 
     # The rows of a unit have one stratum.
     _, first = np.unique(units.of_row, return_index=True)
@@ -76,11 +74,9 @@ def strata_of(read: TableColumns, units: Units) -> list[Stratum]:
         )
 
     strata = []
-    for number in range(int(stratum.max()) + 1):
-        members = np.flatnonzero(stratum == number)
-        row = first[members[0]]
-        words = [f"column {name!r} is {str(read.cells(name)[row])[:40]!r}" for name in columns]
-        strata.append(Stratum(" and ".join(words), members))
+    for values_of, place in number.items():
+        words = [f"column {n!r} is {v[:40]!r}" for n, v in zip(columns, values_of, strict=True)]
+        strata.append(Stratum(" and ".join(words), np.flatnonzero(stratum == place)))
     return strata
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.arrays import Floats, Ints
 from trajanon.common.number_text import number_of, percent
 from trajanon.tables.averages import Averages, Units, losses, shares_of
 from trajanon.tables.moments import moments
@@ -84,7 +84,7 @@ class Parts(NamedTuple):
     def notices(self) -> Iterator[str]:
         """Write what is not promised, a sentence each."""
         table = self.read.table
-        yield from (notice.sentence() for notice in self.read.notices)
+        yield from map(str, self.read.notices)
         if self.averages.suppressed:
             values = number_of(self.averages.suppressed, "value")
             yield f"Left out: {values} of columns with too few values in their group."
@@ -109,8 +109,12 @@ class Parts(NamedTuple):
                 "k counts rows: if one person or company can have several, name the column that "
                 "says which in `subject`."
             )
-        else:
-            yield from self._of_subjects()
+        elif not self.per_subject and (apart := self._apart()):
+            several = number_of(int((np.bincount(self.person) > 1).sum()), "subject")
+            yield (
+                f"{apart:,} of {several} with several rows get different means in them: "
+                "`per_subject` writes one to all."
+            )
 
     def _dominated(self) -> int:
         """Count the groups in which one member has most of the survey weight."""
@@ -121,34 +125,8 @@ class Parts(NamedTuple):
         labels = self.averages.labels[row]
         return len(np.unique(labels[shares_of(labels, weights) > _DOMINANT]))
 
-    def _of_subjects(self) -> Iterator[str]:
-        """Write what becomes of the rows of a subject that has several."""
-        several = np.bincount(self.person) > 1
-        subjects = f"{number_of(int(several.sum()), 'subject')} with several rows"
-        if not self.per_subject:
-            apart = int((_differs(self.person, self.averages.labels) & several).sum())
-            if apart:
-                yield (
-                    f"{apart:,} of {subjects} get different means in them: `per_subject` writes "
-                    "one to all."
-                )
-            return
-
-        differing = [
-            f"{name} in {number:,}"
-            for name, values in zip(self.read.averaged, self.read.records.T, strict=True)
-            if (number := int((_differs(self.person, values) & several).sum()))
-        ]
-        if differing:
-            yield (
-                "Means over the rows of a subject are written where these differ: "
-                f"{', '.join(differing)} of {subjects}."
-            )
-
-
-def _differs(person: Ints, values: Floats | Ints) -> Bools:
-    """Mark the subjects whose rows do not all have one value, (s,)."""
-    _, first = np.unique(person, return_index=True)
-    own = values[first][person]
-    differs = (own != values) & ~(np.isnan(own) & np.isnan(values))
-    return np.bincount(person, differs) > 0
+    def _apart(self) -> int:
+        """Count the subjects whose rows are in different groups."""
+        labels = self.averages.labels
+        _, first = np.unique(self.person, return_index=True)
+        return len(np.unique(self.person[labels[first][self.person] != labels]))

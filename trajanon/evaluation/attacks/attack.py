@@ -54,6 +54,7 @@ class Published:
     cycle: float = np.inf  # seconds after which that clock restarts
     unit: str = "trajectory"  # what an original is called
     own_row: Bools | None = None  # whether each original has a row of its own; None: all have
+    copies: Ints | None = None  # rows of each line, (g,); None: one for each original with a row
     steps: Steps | None = None  # to the next of the same person; None: there are none
 
     def __post_init__(self) -> None:
@@ -73,6 +74,8 @@ class Published:
     @cached_property
     def rows(self) -> Ints:
         """Count the released rows of each line, (g,)."""
+        if self.copies is not None:
+            return self.copies
         return np.bincount(self.labels[self.of_rows], minlength=len(self.lines))
 
     @property
@@ -124,6 +127,7 @@ class Published:
             against="originals",
             line_times=self.times,
             own_row=None,
+            copies=None,
         )
 
 

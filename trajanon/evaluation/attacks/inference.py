@@ -17,15 +17,15 @@ _METRE = 1.0  # added to distances, as lines are rounded
 _DRAWN = 1.0  # how much the variance of all counts beside a trajectory's own
 _LEAST = 1e-6  # variance
 
-Z = float(ndtri(0.975))
-"""Standard errors on each side of the centre of an interval of 95 %."""
+Z = float(ndtri(0.95))
+"""Standard errors on each side of the centre of an interval of 90 %."""
 
 
 class Auc(NamedTuple):
     """How often a member is nearer than a non-member; 0.5 if the two cannot be distinguished."""
 
     auc: float
-    low: float  # the interval of 95 %
+    low: float  # the interval of 90 %
     high: float
 
 
@@ -168,12 +168,16 @@ def departures_told(
     And where the best departure to guess for all does: that within an hour of which most lines
     depart. Departures are seconds of a clock that restarts after a cycle.
     """
+    _, line = nearest_line(points, lines)
+    hours = np.unique(of_lines)
+    around = np.sort(of_lines)
+    if np.isfinite(cycle):  # and those of the cycle before and after
+        around = np.concatenate([around - cycle, around, around + cycle])
+    last = np.searchsorted(around, hours + HOUR, "right")
+    busiest = hours[(last - np.searchsorted(around, hours - HOUR, "left")).argmax()]
 
-    def within_an_hour(guess: Floats, truth: Floats) -> Bools:
-        apart = np.abs(guess - truth)
+    def within_an_hour(guess: Floats) -> Bools:
+        apart = np.abs(guess - departures)
         return np.minimum(apart, cycle - apart) <= HOUR
 
-    _, line = nearest_line(points, lines)
-    hours, lines_then = np.unique(of_lines, return_counts=True)
-    busiest = hours[(within_an_hour(hours[:, None], hours) @ lines_then).argmax()]
-    return within_an_hour(departures, of_lines[line]), within_an_hour(departures, busiest)
+    return within_an_hour(of_lines[line]), within_an_hour(busiest)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.common.errors import BadInput, FileProblem, LeftOutWarning, TrajanonWarning, warn
+from trajanon.common.errors import BadInput, FileProblem, LeftOutWarning, warn
 from trajanon.common.inputs import regular
 from trajanon.common.method_parameters import search_options
 from trajanon.common.number_text import number_of
@@ -141,7 +141,7 @@ def _of_user(file: Path) -> Dataset:
     if known_as(table.records) is None:
         table = _without_doubtful(table, file)
     for notice in table.notices:
-        warn(TrajanonWarning(notice.sentence(), type(notice).__name__, str(file)))
+        warn(notice)
     name = known_as(table.records)
     dataset = _large_enough(name or file.stem, standardise(table.records), file)
     return replace(dataset, own=True, published=name is not None)

@@ -1,0 +1,283 @@
+"""An audit of any release: ends of its scale, planted weak points, and its page."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import Run
+
+import trajanon
+from trajanon.cli.any_release import at_equal_shares, read_any, read_originals
+from trajanon.common.arrays import Floats, Ints
+from trajanon.evaluation.audit import (
+    KNOWN_TO_ADVERSARY,
+    Audit,
+    audit,
+    audit_with_report,
+    ends_of_the_scale,
+)
+from trajanon.evaluation.recordings import Originals, Recordings
+from trajanon.release.originals import matched
+from trajanon.release.report import checked
+from trajanon.trajectories.trajectories import Trajectories
+
+K = 4
+N = 240
+START = 1_212_900_000.0
+BY_MATCH = [*KNOWN_TO_ADVERSARY][:7]
+
+
+@pytest.fixture(scope="module")
+def originals() -> Originals:
+    """Trips of 60 people in a town, each from a place of its own to another; with times."""
+    random = np.random.default_rng(3)
+    person = np.arange(N) % 60
+    home = random.uniform([40.40, -3.75], [40.48, -3.65], (60, 2))[person]
+    work = random.uniform([40.40, -3.75], [40.48, -3.65], (60, 2))[person]
+    other = random.uniform([40.40, -3.75], [40.48, -3.65], (N, 2))
+    trip = np.arange(N) // 60
+    begin = np.where((trip % 2 == 0)[:, None], home, work)
+    end = np.where((trip == 3)[:, None], other, np.where((trip % 2 == 0)[:, None], work, home))
+    share = np.linspace(0.0, 1.0, 12)[:, None]
+    bend = np.sin(np.pi * share) * random.normal(0.0, 0.004, (N, 1, 2))
+    points = begin[:, None] + (end - begin)[:, None] * share + bend
+    departure = START + 20_000.0 * trip + random.uniform(0.0, 9_000.0, N)
+    duration = random.uniform(600.0, 3_000.0, N)
+    times = departure[:, None] + duration[:, None] * share[:, 0]
+    trips = Trajectories(points, subject=person, times=times, provenance={"trips": True})
+    rows = Recordings.of(trips, None)
+    return Originals(trips, rows, [rows.names])
+
+
+def of_points(points: Floats, times: Floats | None = None, names: Ints | None = None) -> Recordings:
+    """A release of these rows, as a program of strangers would write it."""
+    n, m = points.shape[:2]
+    return Recordings(
+        points=points,
+        times=times,
+        names=[str(name) for name in (np.arange(n) + 7_000 if names is None else names)],
+        vertices=points.reshape(-1, 2),
+        first=np.arange(n + 1) * m,
+    )
+
+
+def hidden(originals: Originals, seed: int = 0) -> Recordings:
+    """A release of lines that each stand in K rows, in no order, with coarse times."""
+    random = np.random.default_rng(seed)
+    points = originals.trips.points
+    groups = random.permutation(N).reshape(-1, K)
+    lines = points[groups].mean(axis=1)
+    times = np.asarray(originals.trips.times)[groups].mean(axis=1)
+    times = np.round(times / 300.0) * 300.0 + 17.0
+    rows = np.repeat(random.permutation(len(groups)), K)
+    return of_points(lines[rows], times[rows])
+
+
+def names_of(found: Audit) -> set[str]:
+    return {weak.name for weak in found.weaknesses}
+
+
+def test_originals_are_one_end_and_noise_the_other(originals: Originals) -> None:
+    same, noise = ends_of_the_scale(originals)
+    for name, chance in same.chances.items():
+        if name not in ("next trip", "membership"):
+            assert chance is not None, name
+            assert chance.value == pytest.approx(1.0), name
+    assert all(error is not None and error.value == 0.0 for error in same.errors.values())
+    assert names_of(same) == {"original_rows", "exact_times", "order_kept", "ids_kept"}
+
+    # A row that is drawn at random is of the target's person in one of 60 cases.
+    assert all(chance is None or chance.low < 0.03 for chance in noise.chances.values())
+    assert names_of(noise) == set()
+    assert noise.errors["OD 1 km"] is not None
+    assert noise.errors["OD 1 km"].value > 0.9
+
+
+def test_identical_copies_protect_by_at_least_one_in_k(originals: Originals) -> None:
+    groups = np.arange(N).reshape(-1, K)  # of four people each
+    row = np.repeat(groups[:, 0], K)
+    trips = originals.trips
+    shuffled = np.random.default_rng(1).permutation(N)
+    copies = of_points(trips.points[row][shuffled], names=np.arange(N)[shuffled])
+    found = audit("copies", originals, copies, match="id")
+    for name in ("whole trip", "both ends", "two points"):
+        chance = found.chances[name]
+        assert chance is not None
+        assert chance.low <= 1.0 / K, name
+    end = found.chances["end of a trip"]
+    assert end is not None
+    assert end.low <= 1.0 / K
+    assert found.fewest_people == K
+    assert "original_rows" in names_of(found)
+    assert (
+        found.errors["speeds"] is found.errors["hours"] is found.chances["hour of a trip"] is None
+    )
+
+
+def test_a_release_that_hides_has_no_weak_point(originals: Originals) -> None:
+    for seed in range(3):
+        found = audit("hidden", originals, hidden(originals, seed))
+        assert found.weaknesses == []
+        assert found.matched is None
+        assert all(found.chances[name] is None for name in BY_MATCH)
+        assert "--match id" in found.not_measured_words
+
+
+def test_planted_weak_points_are_found_by_name(originals: Originals) -> None:
+    good = hidden(originals)
+    trips = originals.trips
+    random = np.random.default_rng(5)
+    noisy = trips.points + random.normal(0.0, 0.002, (N, 1, 2))
+
+    ids_kept = random.permutation(N)
+    found = audit("ids", originals, of_points(noisy[ids_kept], names=ids_kept))
+    assert names_of(found) == {"ids_kept"}
+    assert names_of(audit("order", originals, of_points(noisy))) == {"order_kept"}
+
+    inside = good.points.copy()
+    inside[37] = trips.points[11]
+    found = audit("one original", originals, of_points(inside, good.times))
+    assert [weak[:3] for weak in found.weaknesses] == [("original_rows", 1, 38)]
+
+    piece = good.points.copy()
+    piece[37, 3:8] = trips.points[11, 4:9]
+    found = audit("piece", originals, of_points(piece, good.times))
+    assert ("pieces", 1, 38) in [weak[:3] for weak in found.weaknesses]
+
+    assert trips.times is not None
+    exact = of_points(good.points, trips.times[random.permutation(N)])
+    assert names_of(audit("exact times", originals, exact)) == {"exact_times"}
+
+    kept = np.arange(N) != 5
+    assert good.times is not None
+    small = of_points(good.points[kept], good.times[kept])
+    found = audit("a group of k - 1", originals, small)
+    assert [weak[:2] for weak in found.weaknesses] == [("small_lines", K - 1)]
+
+
+def test_our_release_is_measured_alike_with_its_report_and_by_ids(originals: Originals) -> None:
+    made = trajanon.anonymize(originals.trips, K, effort="fast", times="of-day")
+    report = checked(made.report)
+    ours = audit_with_report("ours", originals, made.trajectories, report)
+    assert ours.weaknesses == []
+    assert ours.fewest_people == ours.fewest_rows == K
+
+    # Without the report, what needs no match is the same.
+    unmatched = audit("no report", originals, Recordings.of(made.trajectories, report.clock))
+    for name in ("end of a trip", "hour of a trip"):
+        assert unmatched.chances[name] == ours.chances[name]
+    assert unmatched.errors == ours.errors
+
+    # A row for each original, with its id, as strangers would give it.
+    pairs = matched(originals.trips, made.trajectories, report)
+    assert pairs.times is not None
+    ids = np.random.default_rng(0).permutation(N)
+    of_strangers = replace(
+        of_points(pairs.lines[pairs.labels][ids], pairs.times[pairs.labels][ids], ids),
+        clock=report.clock,
+    )
+    by_ids = audit("by ids", originals, of_strangers, match="id")
+    assert by_ids.matched == N
+    for name in BY_MATCH:
+        known = ours.chances[name]
+        measured = by_ids.chances[name]
+        assert known is not None
+        assert measured is not None
+        assert known.low <= measured.value <= known.high, name
+
+
+def test_rows_of_strangers_are_read_with_any_number_of_points(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    fixes = {
+        "id": ["a"] * 3 + ["b"] * 2 + ["c"],
+        "lat": [41.0, 41.0, 41.0, 41.1, 41.2, 41.3],
+        "lon": [2.0, 2.001, 2.003, 2.0, 2.0, 2.0],
+    }
+    pd.DataFrame(fixes).to_csv(path, index=False)
+    found = read_any(path, 4)
+    assert list(found.names) == ["a", "b", "c"]
+    assert found.times is None
+    assert found.points[0, :, 1] == pytest.approx([2.0, 2.001, 2.002, 2.003])
+    assert found.points[1, :, 0] == pytest.approx(np.linspace(41.1, 41.2, 4))
+    assert (found.points[2] == [41.3, 2.0]).all()
+    assert np.diff(found.first).tolist() == [3, 2, 1]
+
+
+def test_ways_of_no_length_stay_where_they_are() -> None:
+    vertices = np.array([[41.0, 2.0]] * 2 + [[42.0, 3.0], [42.0, 3.1]])
+    time = np.array([0.0, 60.0, 0.0, 60.0])
+    places = at_equal_shares(vertices, time, np.array([0, 2, 4]), 3)
+    assert places[0].tolist() == [[41.0, 2.0, 0.0], [41.0, 2.0, 30.0], [41.0, 2.0, 60.0]]
+    assert places[1, :, 1] == pytest.approx([3.0, 3.05, 3.1])
+
+
+@pytest.fixture
+def here(tmp_path: Path, originals: Originals) -> Path:
+    trajanon.write_trajectories(tmp_path / "trajectories.parquet", originals.trips)
+    frame = originals.trips.to_dataframe().rename(columns={"trajectory": "id"})
+    frame["time"] = pd.to_datetime(frame["time"], unit="s", utc=True)
+    frame["lat"] += 0.001
+    frame[["id", "lat", "lon", "time"]].to_parquet(tmp_path / "moved.parquet", index=False)
+    release = trajanon.anonymize(originals.trips, K, effort="fast", key=bytes(range(32)))
+    release.write(tmp_path / "ours.parquet")
+    return tmp_path
+
+
+def test_several_releases_make_one_page(run: Run, here: Path) -> None:
+    answer = run("evaluate", "trajectories.parquet", "moved.parquet", "ours.parquet")
+    assert answer.code == 0
+    assert "not measured are" in answer.out
+    assert "- Rows stand in the order of the originals" in answer.out
+    page = (here / "evaluation.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 1
+    assert "4 ours.parquet" in page
+    told = json.loads((here / "evaluation.json").read_text(encoding="utf-8"))
+    assert [one["name"] for one in told["releases"]] == [
+        *("originals", "noise", "moved.parquet", "ours.parquet")
+    ]
+
+    matched = run("evaluate", "trajectories.parquet", "moved.parquet", "--match", "id", "--json")
+    moved = json.loads(matched.out)["releases"][2]
+    assert moved["matched"] == N
+    assert moved["metres"] == pytest.approx(111.0, abs=1.0)
+
+
+def test_a_method_is_run_on_halves(run: Run, here: Path) -> None:
+    (here / "copy.py").write_text("import shutil, sys; shutil.copy(*sys.argv[1:])")
+    command = f"{sys.executable} copy.py {{in}} {{out}}"
+    given = ("evaluate", "trajectories.parquet", "moved.parquet", "--method")
+    told = json.loads(run(*given, command, "--json").out)
+    assert told["releases"][2]["chances"]["membership"]["value"] == pytest.approx(1.0)
+    assert "is a command that publishes {in}" in run(*given, "cp in out").sentence
+    assert "failed: it wrote no {out}" in run(*given, "true {in} {out}").sentence
+
+
+def test_what_does_not_fit_is_refused(run: Run, here: Path) -> None:
+    both = ("evaluate", "trajectories.parquet", "moved.parquet")
+    assert "--match is id or order (got 'name')" in run(*both, "--match", "name").sentence
+    assert "are for one release with its report" in run(*both, "--holdout").sentence
+    ours = run("evaluate", "trajectories.parquet", "ours.parquet", "--match", "id")
+    assert "has its report beside it" in ours.sentence
+    assert "one or more releases" in run("evaluate", "trajectories.parquet").sentence
+
+
+def test_originals_may_be_recordings(here: Path) -> None:
+    found = read_originals(here / "moved.parquet")
+    assert len(found.trips) == N
+    assert found.trips.subject is None
+    assert found.names[0][:2] == ["0", "1"]
+
+
+def test_ids_that_are_of_nobody_are_refused(originals: Originals) -> None:
+    rows = hidden(originals)
+    with pytest.raises(trajanon.BadInput, match="no id of the release, such as '7000'"):
+        audit("strange", originals, rows, match="id")
+    twice = replace(rows, names=["1"] * N)
+    with pytest.raises(trajanon.BadInput, match="stands in several rows"):
+        audit("twice", originals, twice, match="id")
+    with pytest.raises(trajanon.BadInput, match="are as many"):
+        audit("few", originals, of_points(rows.points[:9]), match="order")

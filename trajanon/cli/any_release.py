@@ -1,0 +1,168 @@
+"""Originals and releases in any format, and methods that are commands, for an audit."""
+
+import shlex
+import subprocess
+from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+import trajanon
+from trajanon.common.arrays import Floats, Ints
+from trajanon.common.errors import BadInput, TrajanonError
+from trajanon.evaluation.recordings import Originals, Recordings
+from trajanon.files.release_contents import clock_of
+from trajanon.files.release_formats import RELEASE_FORMATS, read_as_found
+from trajanon.trajectories.trajectories import Trajectories
+
+POINTS = 30  # of originals that are no trajectories yet
+
+
+def read_originals(path: Path, *, subjects_exact: bool = False) -> Originals:
+    """Read trajectories, or recordings of any format, each at equal shares of its way."""
+    try:
+        trips = trajanon.read_trajectories(path, subjects_exact=subjects_exact)
+    except TrajanonError as error:
+        try:
+            recordings, subjects = recorded(path, POINTS)
+        except TrajanonError:
+            raise error from None
+        trips = Trajectories(
+            recordings.points,
+            subject=None if None in subjects else np.array(subjects),
+            times=recordings.times,
+            provenance={"trips": True},
+        )
+        return Originals(trips, recordings, [recordings.names])
+
+    rows = Recordings.of(trips, None)
+    names = [rows.names]
+    if trips.trace is not None and len(np.unique(trips.trace)) == len(trips):
+        names.append([str(number) for number in trips.trace])
+    return Originals(trips, rows, names)
+
+
+def read_any(path: Path, points: int) -> Recordings:
+    """Read the rows of a release of any program: ours by its words, others as recordings."""
+    if path.is_dir() or path.suffix.lower() in RELEASE_FORMATS:
+        try:
+            ours = path.is_dir() or _is_ours(path)
+        except TrajanonError:
+            ours = False
+        if ours:
+            release = trajanon.read_release(path)
+            if release.points.shape[1] == points:
+                return Recordings.of(release, clock_of(release))
+    try:
+        return recorded(path, points)[0]
+    except TrajanonError as error:
+        try:
+            trips = trajanon.read_trajectories(path)  # the originals, as if they were a release
+        except TrajanonError:
+            raise error from None
+        return Recordings.of(trips, None)
+
+
+def _is_ours(path: Path) -> bool:
+    """Check whether a file counts rows or explains its times, as only our releases do."""
+    lines = read_as_found(path)
+    return lines.counts is not None or lines.clock is not None
+
+
+def recorded(path: Path, points: int) -> tuple[Recordings, list[str | None]]:
+    """Read recordings as they are: at equal shares of the way, and their subjects."""
+    from trajanon.extract import traces
+
+    pieces = groupby(traces(path), key=lambda trace: (trace.name, trace.subject))
+    parts = [(name, subject, list(alike)) for (name, subject), alike in pieces]
+    if not parts:
+        raise BadInput(f"{path} holds no line")
+
+    size = np.array([sum(map(len, alike)) for _, _, alike in parts])
+    lat, lon, time = (
+        np.concatenate([getattr(trace, axis) for _, _, alike in parts for trace in alike])
+        for axis in ("lat", "lon", "time")
+    )
+    first = np.append(0, np.cumsum(size))
+    vertices = np.column_stack([lat, lon])
+    if (size == points).all():  # rows made of trajectories keep their points
+        places = np.column_stack([vertices, time]).reshape(len(size), points, 3)
+    else:
+        places = at_equal_shares(vertices, time, first, points)
+    times = places[..., 2]
+    recordings = Recordings(
+        points=np.ascontiguousarray(places[..., :2]),
+        times=np.ascontiguousarray(times) if np.isfinite(times).all() else None,
+        names=[name.rpartition("#")[2] for name, _, _ in parts],
+        vertices=vertices,
+        first=first,
+    )
+    return recordings, [subject for _, subject, _ in parts]
+
+
+def at_equal_shares(vertices: Floats, time: Floats, first: Ints, points: int) -> Floats:
+    """Compute places at equal shares of each way, and their times, (n, points, 3)."""
+    size = np.diff(first)
+    hops = np.diff(vertices, axis=0)
+    hops[:, 1] *= np.cos(np.radians(vertices[1:, 0]))
+    far = np.append(0.0, np.cumsum(np.hypot(*hops.T)))
+    begin = np.repeat(far[first[:-1]], size)
+    length = np.repeat(far[first[1:] - 1], size) - begin
+
+    # Each way has an interval of its own, from twice its number on; its last point ends it.
+    share = (far - begin) / np.where(length > 0.0, length, 1.0)
+    share[first[1:] - 1] = 1.0
+    share[first[:-1]] = 0.0
+    way = np.arange(len(size))
+    at = share + 2.0 * np.repeat(way, size)
+    wanted = np.linspace(0.0, 1.0, points) + 2.0 * way[:, None]
+    columns = (*vertices.T, time)
+    places = np.stack([np.interp(wanted, at, column) for column in columns], axis=-1)
+
+    # A single point is its own way.
+    single = size == 1
+    places[single] = np.column_stack(columns)[first[:-1][single]][:, None]
+    return places
+
+
+def write_points(path: Path, trips: Trajectories) -> None:
+    """Write trips for a method of strangers: a Parquet file with a row a point.
+
+    Its columns are id, lat and lon and, where they are known, subject and time; ids are whole
+    numbers from 0 on, by which rows of the release can be matched.
+    """
+    import pandas as pd
+
+    table = trips.to_dataframe().rename(columns={"trajectory": "id"})
+    table = table.drop(columns="trace", errors="ignore")
+    if "time" in table:
+        table["time"] = pd.to_datetime(table["time"], unit="s", utc=True)
+    table.to_parquet(path, index=False)
+
+
+def run_method(command: str, trips: Trajectories, out: Path) -> None:
+    """Run a command that publishes trips: {in} is a file of their points, {out} what it writes."""
+    with TemporaryDirectory() as folder:
+        given = Path(folder) / "trips.parquet"
+        write_points(given, trips)
+        words = [
+            word.replace("{in}", str(given)).replace("{out}", str(out))
+            for word in shlex.split(command)
+        ]
+        try:
+            run = subprocess.run(words, capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise BadInput(f"`method` {command!r} cannot be run: {error.strerror}") from error
+        if run.returncode or not out.exists():
+            last = (run.stderr.strip().splitlines() or ["it wrote no {out}"])[-1]
+            raise BadInput(f"`method` {command!r} failed: {last}")
+
+
+def check_method(command: str) -> None:
+    """Refuse a command that does not name what it reads and what it writes."""
+    if "{in}" not in command or "{out}" not in command:
+        raise BadInput(
+            '`method` is a command that publishes {in} as {out}, such as "python mdav.py {in} '
+            f'{{out}}" (got {command!r})'
+        )

@@ -1,0 +1,130 @@
+"""Several releases, or those of other programs, compared by trajanon evaluate."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import trajanon
+from trajanon.cli.messages import show_json, tell
+from trajanon.common.errors import BadInput
+
+if TYPE_CHECKING:
+    from trajanon.common.arrays import Floats
+    from trajanon.evaluation.audit import Audit, MatchName
+    from trajanon.evaluation.comparisons import Holdout
+    from trajanon.evaluation.recordings import Originals
+    from trajanon.release.snapping import RoadsToFollow
+    from trajanon.trajectories.trajectories import Trajectories
+
+
+def compare(
+    files: Sequence[Path],
+    roads: Path | None,
+    mode: str,
+    match_text: str | None,
+    method: str | None,
+    out: Path,
+    subjects_exact: bool,
+    as_json: bool,
+) -> None:
+    """Audit releases of any program beside the originals, and write one page."""
+    from trajanon.cli.any_release import check_method, read_originals
+    from trajanon.common.atomic_output import replacing
+    from trajanon.evaluation.audit import ends_of_the_scale, match_of, page_of
+    from trajanon.evaluation.evidence import NOTICE
+    from trajanon.release.release import json_report
+
+    match = match_of(match_text)
+    if method is not None:
+        check_method(method)
+        if len(files) > 2:
+            raise BadInput("`method` makes one release: evaluate each with its own command")
+
+    private = (out, out.with_suffix(".json"))
+    inputs = [*files, *filter(None, [roads])]
+    with replacing(*private, inputs=inputs) as drafts:
+        originals = read_originals(files[0], subjects_exact=subjects_exact)
+        network = None if roads is None else roads_around(originals.trips, roads, mode)
+        holdout = None if method is None else _held_out(originals, method)
+        audits = ends_of_the_scale(originals, network)
+        for path in files[1:]:
+            audits.append(_audit(path, originals, match, network, holdout))
+
+        account = {"notice": NOTICE, "releases": [audit.account for audit in audits]}
+        texts = (page_of(audits), json_report(account))
+        for draft, text in zip(drafts, texts, strict=True):
+            draft.write_text(text, encoding="utf-8")
+
+    if as_json:
+        show_json(account)
+        return
+    for audit in audits:
+        _show(audit)
+    tell(f"Wrote {out} and {out.with_suffix('.json')}, for you alone.")
+
+
+def _audit(
+    path: Path,
+    originals: "Originals",
+    match: "MatchName | None",
+    roads: "RoadsToFollow | None",
+    holdout: "Holdout | None",
+) -> "Audit":
+    """Audit a release, with its report if it has one and is of these originals."""
+    from trajanon.cli.any_release import read_any
+    from trajanon.evaluation.audit import audit, audit_with_report
+    from trajanon.release.report import report_beside
+
+    report = report_beside(path)
+    if report is not None:
+        ours = trajanon.read_release(path)
+        return audit_with_report(str(path), originals, ours, report, roads=roads)
+    release = read_any(path, originals.trips.points.shape[1])
+    return audit(str(path), originals, release, match=match, roads=roads, holdout=holdout)
+
+
+def _held_out(originals: "Originals", method: str) -> "Holdout":
+    """Publish halves of the people by a command, and see whether it shows who is in them."""
+    from tempfile import TemporaryDirectory
+
+    from trajanon.cli.any_release import read_any, run_method
+    from trajanon.cli.progress_bars import bars
+    from trajanon.evaluation.comparisons import measured_halves, published_halves
+
+    trips = originals.trips
+    with TemporaryDirectory() as folder, bars() as progress:
+
+        def publish(half: "Trajectories", run: int) -> "Floats":
+            made = Path(folder) / f"{run}.parquet"
+            run_method(method, half, made)
+            return read_any(made, trips.points.shape[1]).points
+
+        halves = published_halves(trips, 2, publish, progress=progress)
+    return measured_halves(trips, halves, 2)
+
+
+def _show(audit: "Audit") -> None:
+    """Print a release in a few lines."""
+    from trajanon.common.number_text import percent
+
+    tell(f"{audit.name}: {audit.rows:,} rows, {audit.lines:,} different lines")
+    for weakness in audit.weaknesses if audit.name != "originals" else []:
+        tell(f"- {weakness.sentence}", colour="red")
+    for title, figures in (("attacks", audit.chances), ("errors", audit.errors)):
+        measured = [
+            f"{name} {percent(figure.value, 2)} ({percent(figure.low, 2)} to "
+            f"{percent(figure.high, 2)})"
+            for name, figure in figures.items()
+            if figure is not None
+        ]
+        tell(f"  {title}: {', '.join(measured)}")
+    if audit.not_measured:
+        tell(f"  {audit.not_measured_words}")
+
+
+def roads_around(trajectories: "Trajectories", roads: Path, mode: str) -> "RoadsToFollow":
+    """Read the roads on which a release would be counted."""
+    from trajanon import extract
+    from trajanon.cli.map_command import box_around
+
+    return extract.roads_to_follow(roads, mode, bbox=box_around(trajectories.points))

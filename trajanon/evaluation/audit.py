@@ -1,0 +1,345 @@
+"""An audit of any release, with no report of its own: what attacks find, what tasks lose."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.errors import BadInput
+from trajanon.evaluation.attacks.attack import Attack, Published, people_steps, published
+from trajanon.evaluation.attacks.chains import Place, people_followed
+from trajanon.evaluation.attacks.inference import departures_told, ends_told
+from trajanon.evaluation.attacks.known_tracks import Estimate, share_of
+from trajanon.evaluation.attacks.linkage import known_points, nearest_ends, nearest_record
+from trajanon.evaluation.attacks.next_line import next_line
+from trajanon.evaluation.comparisons import Holdout, risk, wilson
+from trajanon.evaluation.evidence import NOTICE
+from trajanon.evaluation.page.templates import rendered
+from trajanon.evaluation.recordings import Originals, Recordings
+from trajanon.evaluation.tasks import TASKS, task_errors
+from trajanon.evaluation.weaknesses import Weakness, weaknesses
+from trajanon.files.release_contents import line_numbers
+from trajanon.grouping.k_promise import subjects_per_group
+from trajanon.release.originals import matched
+from trajanon.release.report import Report
+from trajanon.release.snapping import RoadsToFollow
+from trajanon.street_counts.streets import ReleasedLines
+from trajanon.trajectories.distances import moved_to
+from trajanon.trajectories.times import HOUR, departure_days
+from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
+
+MatchName = Literal["id", "order"]
+
+KNOWN_TO_ADVERSARY = {
+    "whole trip": "the whole trip; picks the nearest row",
+    "two points": "two of its points, to 100 m",
+    "two points and hours": "two of its points, and the hours of these",
+    "both ends": "where it begins and ends",
+    "next trip": "a trip; picks the row that best goes on from it",
+    "home": "all rows of a person; the place where most begin or end, beyond one guess for all",
+    "work": "the same; the second such place",
+    "end of a trip": "two thirds of the way; where the nearest row ends (200 m), beyond one guess",
+    "hour of a trip": "all its places; when the nearest row departs, beyond one guess",
+    "membership": "all tracks; who is in the release: 2 AUC - 1, by likelihood ratio",
+}
+"""What the adversary knows and does, by attack; those before the end of a trip need the match."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """What can be measured of a release; None is what it, or its holder, does not tell."""
+
+    name: str
+    rows: int
+    lines: int  # different ones
+    fewest_rows: int  # of a line
+    fewest_people: int | None  # of a line
+    alone: float  # share of the rows that no other row equals
+    matched: int | None  # originals with a row that is known
+    timed: bool
+    metres: float | None  # points moved, mean
+    chances: Mapping[str, Estimate | None]
+    errors: Mapping[str, Estimate | None]
+    weaknesses: Sequence[Weakness]
+
+    @property
+    def best_attack(self) -> float:
+        """Return the highest chance of the attacks that could be tried."""
+        return max(chance.value for chance in self.chances.values() if chance is not None)
+
+    @property
+    def not_measured(self) -> list[str]:
+        """Name what could not be measured."""
+        figures = {**self.chances, **self.errors}
+        return [name for name, figure in figures.items() if figure is None]
+
+    @property
+    def not_measured_words(self) -> str:
+        """Name what is left out, and what would bring it."""
+        left_out = f"{self.name}: not measured are {', '.join(self.not_measured)}."
+        ways = {
+            "rows have no times": not self.timed,
+            "which row is whose is not known (--match id, or order)": self.matched is None,
+            "membership needs --method": self.chances["membership"] is None,
+        }
+        why = "; ".join(way for way, holds in ways.items() if holds)
+        return f"{left_out} Why: {why}." if why else left_out
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """Ready for JSON: nothing of single trajectories but the rows that are weak."""
+        figures = {
+            part: {name: value and value._asdict() for name, value in getattr(self, part).items()}
+            for part in ("chances", "errors")
+        }
+        return asdict(self) | figures | {"weaknesses": [weak.account for weak in self.weaknesses]}
+
+
+def match_of(text: str | None) -> MatchName | None:
+    """Check how rows are matched with originals."""
+    for name in get_args(MatchName):
+        if text == name:
+            return name  # type: ignore[no-any-return]
+    if text is not None:
+        raise BadInput(f"`match` is id or order (got {text!r})")
+    return None
+
+
+def audit(
+    name: str,
+    originals: Originals,
+    release: Recordings,
+    *,
+    match: MatchName | None = None,
+    roads: RoadsToFollow | None = None,
+    holdout: Holdout | None = None,
+) -> Audit:
+    """Attack any release and measure its tasks; ``match`` says which row belongs to whom."""
+    row = None if match is None else _rows_of(originals, release, match)
+    seen, in_release = _published(originals.trips, release, row)
+    found = weaknesses(originals, release, ids_are_given=match == "id")
+    return _audited(name, originals.trips, release, seen, in_release, found, roads, holdout)
+
+
+def audit_with_report(
+    name: str,
+    originals: Originals,
+    release: ReleasedTrajectories,
+    report: Report,
+    *,
+    roads: RoadsToFollow | None = None,
+    holdout: Holdout | None = None,
+) -> Audit:
+    """Audit one of our releases, of which the report knows whose each row is."""
+    averaged = matched(report.released_of(originals.trips), release, report)
+    seen = published(averaged, report)
+    rows = Recordings.of(release, report.clock)
+    found = weaknesses(originals, rows)
+    return _audited(name, originals.trips, rows, seen, averaged.slid, found, roads, holdout)
+
+
+def _rows_of(originals: Originals, release: Recordings, match: MatchName) -> Ints:
+    """Find the row of each original, or -1."""
+    n = len(originals.trips)
+    if match == "order":
+        if len(release.points) != n:
+            raise BadInput(
+                f"rows in the order of the originals are as many: there are {n:,} originals and "
+                f"{len(release.points):,} rows; match them by id"
+            )
+        return np.arange(n)
+
+    row = {name: number for number, name in enumerate(release.names)}
+    if len(row) < len(release.names):
+        raise BadInput(
+            "an id of the release stands in several rows, so that it does not tell which "
+            "original a row belongs to: leave `match` out"
+        )
+    rows = [np.array([row.get(name, -1) for name in names]) for names in originals.names]
+    best = max(rows, key=lambda found: int((found >= 0).sum()))
+    if (best < 0).all():
+        example = next(iter(release.names))
+        raise BadInput(
+            f"no id of the release, such as {example!r}, is one of the originals, such as "
+            f"{originals.names[0][0]!r}: leave `match` out"
+        )
+    return best
+
+
+def _published(
+    trips: Trajectories, release: Recordings, row: Ints | None
+) -> tuple[Published, Trajectories | None]:
+    """Return what an adversary sees, and the originals with a known row; None: no row is known."""
+    times = release.times if trips.times is not None else None
+    line = line_numbers(release.points, times)
+    _, first, copies = np.unique(line, return_index=True, return_counts=True)
+
+    members = trips if row is None else trips.take(row >= 0)
+    labels = np.zeros(len(trips), np.int64) if row is None else line[row[row >= 0]]
+    seconds = members.times
+    cycle = np.inf
+    if release.clock is not None and seconds is not None:
+        seconds = release.clock.of(seconds)
+        cycle = release.clock.round
+    seen = Published(
+        points=members.points,
+        lines=release.points[first],
+        labels=labels,
+        k=max(int(copies.min()), 2),
+        subjects=None if members.subject is None else dense(members.subject),
+        times=None if times is None else seconds,
+        line_times=None if times is None else times[first],
+        cycle=cycle,
+        unit=trips.unit,
+        copies=copies,
+        steps=None if row is None else people_steps(members, labels),
+    )
+    return seen, None if row is None else members
+
+
+def _audited(
+    name: str,
+    trips: Trajectories,
+    release: Recordings,
+    seen: Published,
+    members: Trajectories | None,
+    found: Sequence[Weakness],
+    roads: RoadsToFollow | None,
+    holdout: Holdout | None,
+) -> Audit:
+    chances = dict.fromkeys(KNOWN_TO_ADVERSARY) | _told(seen)
+    metres = None
+    people = None
+    if members is not None:
+        chances |= _picked(seen) | _places(seen, departure_days(members))
+        metres = float(moved_to(seen.points, seen.lines, seen.labels).mean())
+        if seen.subjects is not None:
+            people = int(subjects_per_group(seen.labels, seen.subjects).min())
+    if holdout is not None:
+        chances["membership"] = Estimate(*(2.0 * np.array(holdout.membership) - 1.0).tolist())
+
+    times = trips.times
+    if times is not None and release.clock is not None:
+        times = release.clock.of(times)
+    before = ReleasedLines(trips.points, np.ones(len(trips), np.int64), times)
+    after = ReleasedLines(seen.lines, seen.rows, seen.line_times, release.clock)
+    return Audit(
+        name=name,
+        rows=int(seen.rows.sum()),
+        lines=len(seen.lines),
+        fewest_rows=int(seen.rows.min()),
+        fewest_people=people,
+        alone=float((seen.rows == 1).sum() / seen.rows.sum()),
+        matched=None if members is None else len(members),
+        timed=seen.line_times is not None,
+        metres=metres,
+        chances=chances,
+        errors=task_errors(before, after, roads),
+        weaknesses=found,
+    )
+
+
+def _picked(seen: Published) -> dict[str, Estimate | None]:
+    """Pick a row of each target, by what the adversary knows of it."""
+    attacks: dict[str, Callable[[Published], Attack]] = {
+        "whole trip": nearest_record,
+        "two points": known_points,
+        "both ends": nearest_ends,
+    }
+    if seen.line_times is not None:
+        attacks["two points and hours"] = lambda seen: known_points(seen, hour=HOUR)
+    steps = seen.steps
+    if steps is not None:
+        attacks["next trip"] = lambda seen: next_line(seen, steps)
+
+    chances: dict[str, Estimate | None] = {}
+    for name, attack in attacks.items():
+        tried = attack(seen)
+        chances[name] = chance(tried.rates, seen.owners[tried.targets])
+    return chances
+
+
+def _told(seen: Published) -> dict[str, Estimate | None]:
+    """Read from the nearest line where a trip ends and when it departs.
+
+    Guessing takes the likeliest answer of the originals.
+    """
+    chances: dict[str, Estimate | None] = {}
+    told, _ = ends_told(seen.points, seen.lines)
+    _, guessed = ends_told(seen.points, seen.points)
+    chances["end of a trip"] = chance(told, seen.owners, guessed)
+    if seen.times is not None and seen.line_times is not None:
+        departures = seen.times[:, 0]
+        of_lines = seen.line_times[:, 0]
+        told, _ = departures_told(seen.points, seen.lines, departures, of_lines, seen.cycle)
+        _, guessed = departures_told(seen.points, seen.points, departures, departures, seen.cycle)
+        chances["hour of a trip"] = chance(told, seen.owners, guessed)
+    return chances
+
+
+def _places(seen: Published, days: Ints | None) -> dict[str, Estimate | None]:
+    """Find home and work of people by all their lines."""
+    followed = people_followed(seen, days)
+    if followed is None:
+        return {}
+    return {"home": _found(followed.place), "work": _found(followed.second)}
+
+
+def _found(place: Place) -> Estimate | None:
+    if place.people <= place.guess:
+        return None
+    guess = place.guess / place.people
+    share = np.array(share_of(np.arange(place.people) < place.found))
+    return Estimate(*((share - guess) / (1.0 - guess)).clip(0.0, 1.0).tolist())
+
+
+def chance(rates: Floats | Bools, people: Ints, guesses: Bools | None = None) -> Estimate:
+    """Estimate how often an attack is right, or how much more often than guessing."""
+    rates = rates.astype(np.float64)
+    if guesses is None:
+        middle, side = wilson(rates, people)
+        interval = [float(rates.mean()), middle - side, middle + side]
+    else:
+        told = risk(rates, guesses.astype(np.float64), people, people)
+        interval = [told.risk, told.low, told.high]
+    return Estimate(*np.clip(interval, 0.0, 1.0).tolist())
+
+
+def ends_of_the_scale(originals: Originals, roads: RoadsToFollow | None = None) -> list[Audit]:
+    """Audit the originals as if they were published, and noise in their place."""
+    trips = originals.trips
+    clock = None
+    rows = Recordings.of(trips, clock)
+    published_as_they_are = audit("originals", originals, rows, match="order", roads=roads)
+    random = np.random.default_rng(0)
+    low, high = (bound(trips.points, axis=(0, 1)) for bound in (np.min, np.max))
+    n, m = trips.points.shape[:2]
+    begin, end = random.uniform(low, high, (2, n, 2))[:, :, None]
+    noise = begin + (end - begin) * np.linspace(0.0, 1.0, m)[:, None]
+    times = rows.times
+    if times is not None:
+        departure = random.uniform(times.min(), times.max(), (n, 1))
+        times = departure + np.linspace(0.0, HOUR, m)
+    noisy = replace(rows, points=noise, times=times, vertices=noise.reshape(-1, 2))
+    return [published_as_they_are, audit("noise", originals, noisy, match="order", roads=roads)]
+
+
+def page_of(audits: Sequence[Audit]) -> str:
+    """Render one page for the holder: a table for protection, one for worth, and a figure."""
+    return rendered("comparison.html", notice=NOTICE, **_shown(audits))
+
+
+def figure_of(audits: Sequence[Audit]) -> str:
+    """Draw errors of tasks beside the best attack, a panel for each task."""
+    return rendered("comparison_figure.html", **_shown(audits))
+
+
+def _shown(audits: Sequence[Audit]) -> dict[str, Any]:
+    return {
+        "audits": audits,
+        "numbers": {audit.name: number for number, audit in enumerate(audits, 1)},
+        "tasks": TASKS,
+        "attacks": KNOWN_TO_ADVERSARY,
+    }

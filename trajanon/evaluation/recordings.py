@@ -1,0 +1,45 @@
+"""Originals, and rows of any release, as an audit takes them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from trajanon.common.arrays import Floats, Ints
+from trajanon.trajectories.times import Clock
+from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recordings:
+    """Originals, or rows of a release, as a file holds them."""
+
+    points: Floats  # at equal shares of the way, (n, m, 2)
+    times: Floats | None  # seconds at each, (n, m); None if any is not known
+    names: Sequence[str]  # what the file calls each, (n,)
+    vertices: Floats  # all points of the file, (v, 2)
+    first: Ints  # where those of each begin, and where the last ends, (n + 1,)
+    clock: Clock | None = None  # what the times count from; None: 1970
+
+    @classmethod
+    def of(cls, trips: Trajectories | ReleasedTrajectories, clock: Clock | None) -> "Recordings":
+        """Return trajectories as recordings named by their numbers."""
+        n, m = trips.points.shape[:2]
+        times = trips.times
+        return cls(
+            points=trips.points,
+            times=times if times is None or np.isfinite(times).all() else None,
+            names=[str(number) for number in range(n)],
+            vertices=trips.points.reshape(-1, 2),
+            first=np.arange(n + 1) * m,
+            clock=clock,
+        )
+
+
+class Originals(NamedTuple):
+    """The originals, and how a release may name them."""
+
+    trips: Trajectories
+    recordings: Recordings
+    names: Sequence[Sequence[str]]  # several ways to name each

@@ -1,0 +1,149 @@
+"""What counts of a release are worth: the error of each task beside the originals."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from trajanon.common.arrays import Floats, Ints
+from trajanon.evaluation.attacks.known_tracks import Estimate, estimated, median
+from trajanon.evaluation.usefulness import flows
+from trajanon.release.snapping import RoadsToFollow
+from trajanon.street_counts.streets import ReleasedLines, count_on_streets
+from trajanon.trajectories.distances import displacement, lengths
+from trajanon.trajectories.geodesy import cells
+from trajanon.trajectories.times import DAY, HOUR
+
+TASKS = ("lengths", "volumes", "speeds", "OD 1 km", "OD 2 km", "hours")
+CELL = 500.0  # metres
+BUSIEST_CELLS = 100
+BUSIEST_STREETS = 1_000
+QUANTILES = 200  # of lengths
+_DRAWS = 100  # of the bootstrap of lengths
+
+
+class Traffic(NamedTuple):
+    """Trips at each place, a cell or a street in one direction, and their speed there."""
+
+    trips: pd.Series
+    speed: pd.Series | None  # None without times
+
+
+def task_errors(
+    before: ReleasedLines, after: ReleasedLines, roads: RoadsToFollow | None = None
+) -> dict[str, Estimate | None]:
+    """Measure the error of each task as a share of what the originals give.
+
+    A task that needs times is None where lines have none.
+    """
+    timed = before.times is not None and after.times is not None
+    volumes, speeds = _traffic_errors(before, after, roads)
+    errors = [
+        _length_error(before, after),
+        volumes,
+        speeds if timed else None,
+        *(_flow_error(_trips(before, cell), _trips(after, cell)) for cell in (1_000.0, 2_000.0)),
+        _flow_error(_departures(before), _departures(after)) if timed else None,
+    ]
+    return dict(zip(TASKS, errors, strict=True))
+
+
+def _length_error(before: ReleasedLines, after: ReleasedLines) -> Estimate:
+    """Compute Wasserstein's distance between lengths, as a share of the mean length."""
+    shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
+    random = np.random.default_rng(0)
+    known, released = (
+        np.sort(np.repeat(lengths(lines.points), lines.trips)) for lines in (before, after)
+    )
+
+    def error(metres: Floats, released_metres: Floats) -> float:
+        apart = np.quantile(metres, shares) - np.quantile(released_metres, shares)
+        return float(np.abs(apart).mean() / max(metres.mean(), 1e-9))
+
+    drawn = []
+    for _ in range(_DRAWS):
+        rows = random.integers(0, len(known), len(known))
+        released_rows = random.integers(0, len(released), len(released))
+        drawn.append(error(known[rows], released[released_rows]))
+    low, high = np.quantile(drawn, (0.05, 0.95)).tolist()
+    return Estimate(error(known, released), low, high)
+
+
+def _traffic_errors(
+    before: ReleasedLines, after: ReleasedLines, roads: RoadsToFollow | None
+) -> tuple[Estimate, Estimate | None]:
+    """Compare trips and speeds at the busiest places, in the median."""
+    traffic = [
+        _in_cells(lines) if roads is None else _on_streets(lines, roads)
+        for lines in (before, after)
+    ]
+    known, released = traffic
+    busiest = known.trips.nlargest(BUSIEST_CELLS if roads is None else BUSIEST_STREETS)
+    off = released.trips.reindex(busiest.index, fill_value=0.0) / busiest - 1.0
+    volumes = estimated(median, off.abs().to_numpy())
+    if known.speed is None or released.speed is None:
+        return volumes, None
+
+    # A place without a released trip has no speed: it is wrong by all of it.
+    speed = known.speed.reindex(busiest.index).dropna()
+    change = released.speed.reindex(speed.index) / speed - 1.0
+    return volumes, estimated(median, change.abs().fillna(1.0).to_numpy())
+
+
+def _on_streets(lines: ReleasedLines, roads: RoadsToFollow) -> Traffic:
+    counts = count_on_streets(lines, roads.network)
+    speed = None if counts.speed is None else pd.Series(counts.speed[:, 0])
+    trips = pd.Series(counts.trips[:, 0].astype(np.float64))
+    return Traffic(trips[trips > 0.0], speed)
+
+
+def _in_cells(lines: ReleasedLines) -> Traffic:
+    """Count the trips that pass each cell, by whole lines if their times are by a clock."""
+    metres = displacement(lines.points[:, :-1], lines.points[:, 1:])
+    line = np.repeat(np.arange(len(metres)), metres.shape[1])
+    cell = cells(lines.points[:, :-1], CELL).ravel()
+    hops = pd.DataFrame({"cell": cell, "line": line, "trips": lines.trips[line]})
+    trips = hops.drop_duplicates(["cell", "line"]).groupby("cell").trips.sum().astype(float)
+    if lines.times is None:
+        return Traffic(trips, None)
+
+    seconds = np.diff(lines.times, axis=1)
+    if lines.clock is not None:  # rounded: right of a line, not of a hop
+        pace = seconds.sum(axis=1) / np.maximum(metres.sum(axis=1), 1e-9)
+        seconds = metres * pace[:, None]
+    hops["metres"] = metres.ravel() * hops.trips
+    hops["seconds"] = seconds.ravel() * hops.trips
+    sums = hops.groupby("cell")[["metres", "seconds"]].sum()
+    return Traffic(trips, sums.metres / sums.seconds.where(sums.seconds > 0.0))
+
+
+def _trips(lines: ReleasedLines, cell: float) -> Ints:
+    return np.repeat(flows(lines.points, cell), lines.trips, axis=0)
+
+
+def _departures(lines: ReleasedLines) -> Ints:
+    """Number the cell of 1 km, and the hour, where each trip begins, (n, 2)."""
+    assert lines.times is not None
+    begin = lines.times[:, 0]
+    hour = (
+        (begin % DAY // HOUR).astype(np.int64) if lines.clock is None else lines.clock.hour(begin)
+    )
+    starts = np.column_stack([cells(lines.points[:, 0], 1_000.0), hour])
+    return np.repeat(starts, lines.trips, axis=0)
+
+
+def _flow_error(before: Ints, after: Ints) -> Estimate:
+    """Compute the share of counts that is not common to both, with places of origin drawn."""
+    both = np.concatenate([before, after])
+    table = pd.DataFrame({"origin": both[:, 0], "goal": both[:, 1]})
+    table["before"] = np.arange(len(both)) < len(before)
+    table["after"] = ~table.before
+    counts = table.groupby(["origin", "goal"]).sum()
+    counts["apart"] = (counts.before - counts.after).abs()
+    counts["all"] = counts.before + counts.after
+    sums = counts.groupby("origin")[["apart", "all"]].sum()
+
+    def error(apart: Floats, trips: Floats) -> Floats:
+        return np.asarray(apart.sum(axis=-1) / trips.sum(axis=-1))
+
+    return estimated(error, sums.apart.to_numpy(), sums["all"].to_numpy())
