@@ -16,6 +16,7 @@ from trajanon.trajectories.person_names import spelled
 
 _FEW = 10  # rows, too few to say that a column counts them, or to be a recording on average
 _BEGIN = 1_000  # rows, by which most columns are dismissed
+_SECONDS_OF_MINUTE = 63  # the largest: AIS has codes beyond 59
 _EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant
 
 _MEASURES = re.compile(
@@ -143,6 +144,14 @@ class TableHead:
             return False
         counts_rows = np.ptp(values) == self.rows - 1 and self.columns[name].is_key
         return not gapless or counts_rows or bool((step[goes_on] == 1.0).all())
+
+    def holds_seconds_of_minute(self, name: str) -> bool:
+        """Return whether small whole numbers come again and again within a recording."""
+        column = self.columns[name]
+        known = column.numbers[np.isfinite(column.numbers)]
+        small = (known >= 0.0) & (known <= _SECONDS_OF_MINUTE) & (known % 1.0 == 0.0)
+        again = 2 * self.differs(name) < len(known)
+        return column.times is None and bool(small.all()) and again
 
     def names_in(self, name: str) -> list[str]:
         """List the different names in a column, as they are written."""

@@ -1,9 +1,11 @@
 """The roles that columns of a table may have: their usual names, and what shows that they fit."""
 
+import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,23 +35,41 @@ _NO_WORD = re.compile(r"\s+[NE]/[SW]\s*$|[(\[].*[)\]]\s*$|[-_.#\s\ufeff]", re.IG
 Test = Callable[[TableHead, str], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
+class Role(NamedTuple):
     """What a column may be used as."""
 
-    name: str
-    usual: str  # names found without asking, best first, between blanks
-    fits: Test = lambda head, name: True  # by the values of the first rows
-    unnamed: Test = lambda head, name: False  # the same of a column of another name
-    finest: bool = False  # whether of several the one with the most different values is taken
-    kept: bool = False  # whether the first usual name is taken although its values do not fit
-    wrong: bool | None = None  # what it says of rows that are not valid, if it marks rows
+    usual: Sequence[str]  # plain names found without asking, best first
+    finest: bool  # whether of several the one with the most different values is taken
+    kept: bool  # whether the first usual name is taken although its values do not fit
+    wrong: bool | None  # what it says of rows that are not valid, if it marks rows
 
 
 @lru_cache(4096)  # many small files have the same columns
 def plain(name: str) -> str:
     """Make names equal that differ in case, blanks, and signs between words."""
     return _NO_WORD.sub("", name).casefold()
+
+
+_TABLE = Path(__file__).with_name("column_roles.csv").read_text("utf-8").splitlines()
+
+ROLES: Mapping[str, Role] = {
+    row["role"]: Role(
+        [plain(name) for name in row["usual names"].split()],
+        finest=row["finest"] == "yes",
+        kept=row["kept"] == "yes",
+        wrong={"yes": True, "no": False}.get(row["wrong rows say"]),
+    )
+    for row in csv.DictReader(_TABLE)
+}
+"""Roles of columns, each found after those above it: names of cabspotting, scikit-mobility,
+movingpandas, GDAL, Movebank, MDS and ships' AIS. A date is the day of times of day; a part is a
+piece of the trace with the id; a place is both coordinates in one field; order numbers points."""
+
+USUAL = {name: role.usual for name, role in ROLES.items()}
+"""By role: names of columns that are found without asking, best first."""
+
+MARKS = {name: role.wrong for name, role in ROLES.items() if role.wrong is not None}
+"""By role: what a column says of rows that are not valid."""
 
 
 def _names_owners(head: TableHead, name: str) -> bool:
@@ -99,98 +119,41 @@ def _is_zone(head: TableHead, name: str) -> bool:
     return are_zones(column.coded.values)
 
 
+def _are_gps_seconds(head: TableHead, name: str) -> bool:
+    """Return whether numbers count from 1980, or from the beginning of a week beside them."""
+    values = head.columns[name].numbers
+    has_week = any(plain(other_name) in USUAL["gps_week"] for other_name in head.columns)
+    return bool((values >= 0.0).any()) and (has_week or may_be_gps_seconds(values))
+
+
 def _orders(*, gapless: bool) -> Test:
     return lambda head, name: head.numbers_points(name, gapless=gapless)
 
 
-ROLES: Mapping[str, Role] = {
-    role.name: role
-    for role in (
-        Role(
-            "lat",
-            "lat latitude location_lat gps_lat gps_latitude latitude_deg lat_deg y",
-            kept=True,
-        ),
-        Role(
-            "lon",
-            "lon lng long longitude location_long gps_lon gps_longitude longitude_deg lon_deg x",
-            kept=True,
-        ),
-        Role(
-            "place",
-            "wkt wkb geometry geom the_geom geojson point location position coordinates coords "
-            "latlon latlng lat_long lonlat lnglat lat,lon",
-        ),
-        Role(
-            "lat_sign",
-            "lat_sign n/s ns lat_dir latitude_ref lat_ref",
-            unnamed=_is_letters(SIGNS["lat_sign"]),
-        ),
-        Role(
-            "lon_sign",
-            "lon_sign e/w ew lon_dir longitude_ref lon_ref",
-            unnamed=_is_letters(SIGNS["lon_sign"]),
-        ),
-        Role(
-            "id",
-            "trajectory_id traj_id trip_id ride_id rental_id journey_id trace_id track_id tid "
-            "trajectory trip ride rental journey track_fid id",
-            fits=_names_owners,
-        ),
-        Role("part", "track_seg_id"),
-        Role(
-            "subject",
-            "user_id uid user userid subject subject_id person_id person participant_id "
-            "participant driver_id driver rider_id rider owner_id owner account_id account "
-            "vehicle_id taxi_id cab_id cab bike_id device_id phone_id vehicle mmsi imei icao24 "
-            "individual_local_identifier tag_local_identifier",
-            fits=_names_owners,
-        ),
-        Role("gps_week", "gps_week gpsweek"),
-        Role(
-            "gps_seconds",
-            "gps_seconds gps_sec gps_tow tow time_of_week gps_sow",
-            fits=lambda head, name: bool((head.columns[name].numbers >= 0.0).any()),
-        ),
-        Role(
-            "time",
-            "time timestamp datetime base_date_time ais_pos_timestamp date_time utc_time time_utc "
-            "timestamp_utc gps_time recorded_at tracked_at created_at ts utc t date",
-            fits=_is_time,
-            unnamed=_is_other_time,
-            finest=True,
-            kept=True,
-        ),
-        Role("date", "date day utc_date gps_date"),
-        Role(
-            "zone",
-            "tz timezone time_zone tzid tz_name utc_offset tz_offset timezone_offset gmt_offset "
-            "zone",
-            fits=_is_zone,
-        ),
-        Role("visible", "visible", wrong=False),
-        Role("valid", "valid is_valid gps_valid validity", wrong=False),
-        Role("outlier", "manually_marked_outlier outlier is_outlier", wrong=True),
-        Role("outlier_by_algorithm", "algorithm_marked_outlier", wrong=True),
-        Role("outlier_at_import", "import_marked_outlier", wrong=True),
-        Role(
-            "order",
-            "seq sequence seq_no sequence_no sequence_number point_no point_number point_index "
-            "point_order order track_seg_point_id index idx nr no num number n row row_number",
-            fits=_orders(gapless=False),
-            unnamed=_orders(gapless=True),
-        ),
-    )
+_TESTS: Mapping[str, Test] = {
+    "id": _names_owners,
+    "subject": _names_owners,
+    "gps_seconds": _are_gps_seconds,
+    "time": _is_time,
+    "zone": _is_zone,
+    "order": _orders(gapless=False),
 }
-"""Roles of columns, each found after those above it: names of cabspotting, scikit-mobility,
-movingpandas, GDAL, Movebank, MDS and ships' AIS. A date is the day of times of day; a part is a
-piece of the trace with the id; a place is both coordinates in one field; order numbers points."""
+_TESTS_UNNAMED: Mapping[str, Test] = {
+    "lat_sign": _is_letters(SIGNS["lat_sign"]),
+    "lon_sign": _is_letters(SIGNS["lon_sign"]),
+    "time": _is_other_time,
+    "order": _orders(gapless=True),
+}
 
-USUAL = {name: [plain(column) for column in role.usual.split()] for name, role in ROLES.items()}
-"""By role: names of columns that are found without asking, best first."""
 
-MARKS = {name: role.wrong for name, role in ROLES.items() if role.wrong is not None}
-"""By role: what a column says of rows that are not valid."""
+def fits(role: str, head: TableHead, name: str) -> bool:
+    """Return whether the first rows of a column of a usual name fit its role."""
+    return role not in _TESTS or _TESTS[role](head, name)
+
+
+def fits_unnamed(role: str, head: TableHead, name: str) -> bool:
+    """Return whether the first rows of a column show that it has the role, whatever its name is."""
+    return role in _TESTS_UNNAMED and _TESTS_UNNAMED[role](head, name)
 
 
 def is_word(role: str, name: str) -> bool:

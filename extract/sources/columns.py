@@ -11,7 +11,6 @@ from trajanon.common.errors import BadInput, ColumnsUnclear
 from trajanon.extract.sources import column_roles
 from trajanon.extract.sources.column_evidence import TableHead
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.timestamps import may_be_gps_seconds
 from trajanon.trajectories.person_names import key_of
 
 _SAYS_UTC = re.compile(r"utc|gmt|zulu|epoch|unix", re.IGNORECASE)
@@ -25,7 +24,6 @@ _CLOCKS = {"time", "gps_seconds"}  # roles of columns that hold times
 _SEQUENCE = "collection"  # what Panoramax calls a recording, beside the name of a picture
 _NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d*)?\s*")
 _AS_FINE = 0.8  # of the different times of the finest column
-_SECONDS_OF_MINUTE = 63  # the largest: AIS has codes beyond 59
 
 
 def used_columns(
@@ -49,19 +47,6 @@ def used_columns(
         choice.take(role)
     choice.take_order()
     choice.record()
-    return choice.columns
-
-
-def named_columns(names: Sequence[str], reading: Reading) -> dict[str, str]:
-    """Find which column plays which role by their names alone."""
-    choice = _Choice(names, pd.DataFrame(), reading, geometry=False, by_names=True)
-    choice.take_coordinates()
-    for role in column_roles.ROLES:
-        if role not in column_roles.OF_COORDINATES:
-            choice.take(role)
-
-    if not choice.has_parts:
-        choice.roles.pop("part", None)
     return choice.columns
 
 
@@ -163,14 +148,15 @@ class _Choice:
         head = self.head
         readable = [name for name in usual_names if name in head.columns]
         ranked: list[tuple[str, Why]] = [
-            (name, "name") for name in readable if rule.fits(head, name)
+            (name, "name") for name in readable if column_roles.fits(role, head, name)
         ]
 
         # Columns of other names play a role if none of the usual names does, or if they are finer.
         if (not ranked or rule.finest) and (usual_names or not rule.finest):
             taken = self._taken.union(usual_names)
             unnamed = [name for name in head.columns if name not in taken]
-            ranked += [(name, "values") for name in unnamed if rule.unnamed(head, name)]
+            fitting = [name for name in unnamed if column_roles.fits_unnamed(role, head, name)]
+            ranked += [(name, "values") for name in fitting]
 
         if rule.finest and len(ranked) > 1:
             ranked = _finest(head, ranked)
@@ -200,8 +186,8 @@ class _Choice:
             twice = f"the column {name!r} appears twice in {self.reading.what}"
             raise BadInput(f"{twice}: rename one of them")
         # A line has many times.
-        is_list = name in self.head.columns and self.head.columns[name].holds_lists
-        if is_list and not (self.by_names and role == "time"):
+        has_values = name in self.head.columns and not self.head.columns[name].holds_lists
+        if not has_values and not (self.by_names and role == "time"):
             holds = "holds lists, not a value a row; name another in `columns`"
             raise BadInput(f"the column {name!r} of {self.reading.what} {holds}")
         return name
@@ -305,15 +291,16 @@ class _Choice:
 
     def take_times(self) -> None:
         """Find the times of points: those of the finest column, with its day or zone."""
-        if self.take("gps_week") is None or self.take("gps_seconds") is None:
-            self._drop_weeks()
-        if "gps_seconds" in self.roles or self.take("time") is None:
+        if self.take("gps_seconds"):
+            self.take("gps_week")
+            return
+        if self.take("time") is None:
             return
 
         name = self.columns["time"]
         if self.roles["time"].why != "said":
             self._refuse_two_clocks(name)
-            if self._is_second_of_minute(name):
+            if self.head.holds_seconds_of_minute(name):
                 del self.roles["time"]
                 holds = f"of {self.reading.what} holds seconds of the minute, no times"
                 msg = f"the column {name!r} {holds}: name another, `columns` time=..."
@@ -334,24 +321,6 @@ class _Choice:
             why = f"such as {example}, may count from 1970 or, as GPS does, from 1980"
             way_out = f"say `columns` time={name}, or gps_seconds={name}"
             raise self._unclear(f"the times of {self.reading.what}, {why}", way_out, "time")
-
-    def _drop_weeks(self) -> None:
-        """Use seconds of GPS without a week if they count from 1980, or if they were said."""
-        week = self.roles.pop("gps_week", None)
-        name = self.take("gps_seconds")
-        if name is None or self.roles["gps_seconds"].why == "said":
-            return
-        if week is None and not may_be_gps_seconds(self.head.columns[name].numbers):
-            del self.roles["gps_seconds"]
-
-    def _is_second_of_minute(self, name: str) -> bool:
-        """Return whether small whole numbers come again and again within a recording."""
-        column = self.head.columns[name]
-        known = column.numbers[np.isfinite(column.numbers)]
-        if column.times is not None or not len(known):
-            return False
-        small = (known >= 0.0) & (known <= _SECONDS_OF_MINUTE) & (known % 1.0 == 0.0)
-        return bool(small.all()) and 2 * self.head.differs(name) < len(known)
 
     def take_order(self) -> None:
         """Find the column that numbers points, if they have no times, or several have one."""

@@ -1,7 +1,6 @@
 """Coordinates, as they are written -> degrees of latitude and longitude, WGS 84; or a refusal."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ OF_GEOMETRIES = "transform it to EPSG:4326, x = longitude and y = latitude"  # a
 OF_COLUMNS = "say `columns` lat=...,lon=... with the right two, or transform them to EPSG:4326"
 
 
-def to_degrees(xy: Floats, system: Any, what: str) -> tuple[Floats, Floats]:
+def to_degrees(xy: Floats, system: object, what: str) -> tuple[Floats, Floats]:
     """Turn x and y, shape (n, 2), of a reference system into latitude and longitude."""
     from pyproj import CRS, Transformer
     from pyproj.exceptions import CRSError, ProjError

@@ -1,9 +1,9 @@
 """Features that are points or lines -> traces."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import chain, compress
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,16 +24,17 @@ from trajanon.extract.sources.coordinates import (
 )
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.streams import OTHER_TIMES, Reading
-from trajanon.extract.sources.timestamps import TimeColumn, within
+from trajanon.extract.sources.timestamps import within
 from trajanon.extract.trace import Trace
-from trajanon.trajectories.person_names import spelled
 
 NO_GEOMETRY = "features without geometry"
 POINTS_BESIDE = "points beside lines"
 LINES_BESIDE = "lines beside points"
 
 # Where Moving Features, and converters from GPX to GeoJSON, put the times of points.
-TIMES_OF_POINTS = ("datetimes", "coordTimes", "times", "coordinateProperties")
+TIMES_OF_POINTS = (
+    *("datetimes", "coordTimes", "times", "coordinateProperties", "coordinateProperties.times"),
+)
 MEASURE = "M"  # the times of points that stand beside their coordinates
 
 _WIDEST = 90.0  # degrees: no trip is as wide, and no line with one wrong place narrower
@@ -41,14 +42,18 @@ _LISTS = (list, tuple, np.ndarray)
 
 
 def traces_of_features(
-    geometry: NDArray[Any],
+    geometry: NDArray[np.object_],
     columns: pd.DataFrame,
-    system: Any,
+    system: object,
     reading: Reading,
     *,
     sorted_by_place: bool = False,
+    nested: bool = False,
 ) -> Iterator[Trace]:
-    """Read features, geometries or None and their attributes; a system is what pyproj takes."""
+    """Read features, geometries or None and their attributes; a system is what pyproj takes.
+
+    Names of attributes may be nested: those of objects, with dots between them.
+    """
     if not columns.columns.is_unique:
         twice = columns.columns[columns.columns.duplicated()][0]
         raise BadInput(f"the column {twice!r} appears twice in {reading.what}: rename one of them")
@@ -64,27 +69,27 @@ def traces_of_features(
     points = bool(is_point[0])
     beside = LINES_BESIDE if points else POINTS_BESIDE
     geometry, columns = _only(geometry, columns, is_point == points, beside, reading)
-    lines, line = geometry, np.arange(0)
-    if not points:
-        lines, line = shapely.get_parts(geometry, return_index=True)
+    lines, line = shapely.get_parts(geometry, return_index=True)
+    xy, part = shapely.get_coordinates(lines, return_index=True)
 
-    lat, lon = to_degrees(shapely.get_coordinates(lines), system, reading.what)
+    lat, lon = to_degrees(xy, system, reading.what)
     if from_0_to_360(lon, reading):
         lon = to_the_west(lon)
     if not points:
         lon = _across_180(lon, lines, reading)
     check_degrees(lat, lon, reading.what, known=system is not None)
 
-    measures = _times_of_measures(lines)
+    rows = pd.DataFrame({"lat": lat, "lon": lon})
+    timed = MEASURE in columns or any("time" in known_as(str(name)) for name in columns)
+    measures = None if timed else _times_of_measures(lines)
     if points:
-        rows = pd.DataFrame({"lat": lat, "lon": lon}, columns.index)
-        yield from _of_points(rows, columns, measures, reading, sorted_by_place)
+        yield from _of_points(rows, columns, measures, reading, sorted_by_place, nested)
     else:
-        _, part = shapely.get_coordinates(lines, return_index=True)
-        yield from _of_lines(lat, lon, (line, part), columns, measures, reading)
+        rows["piece"] = part
+        yield from _of_lines(rows, line[part], columns, measures, reading)
 
 
-def _refuse_other_geometries(geometry: NDArray[Any], what: str) -> None:
+def _refuse_other_geometries(geometry: NDArray[np.object_], what: str) -> None:
     """Refuse polygons and the like, and several points in one."""
     type_id = shapely.get_type_id(geometry)
     kinds = shapely.GeometryType
@@ -102,61 +107,59 @@ def _of_points(
     measures: Floats | None,
     reading: Reading,
     sorted_by_place: bool,
+    nested: bool,
 ) -> Iterator[Trace]:
     """Read points, their coordinates in rows, as a table of points."""
-    if measures is not None and not _are_timed(columns):
+    if measures is not None:
         columns = columns.assign(**{MEASURE: measures})
         reading = reading.with_columns(time=MEASURE)
 
-    column_of = used_columns(list(columns), columns[:FIRST], reading, geometry=True)
+    column_of = used_columns(list(columns), columns[:FIRST], reading, geometry=True, nested=nested)
     if sorted_by_place and "time" not in column_of:
         way_out = "say `columns` time=..., or write it without an index (SPATIAL_INDEX=NO)"
         raise BadInput(
             f"{reading.what} is sorted by place, with no column known as time; {way_out}"
         )
 
-    values = {role: columns[name] for role, name in column_of.items()}
+    values = {role: columns[name].array for role, name in column_of.items()}
     yield from traces_of_points([rows.assign(**values)], reading, column_of)
 
 
 def _of_lines(
-    lat: Floats,
-    lon: Floats,
-    numbers: tuple[Ints, Ints],
-    columns: pd.DataFrame,
-    measures: Floats | None,
-    reading: Reading,
+    rows: pd.DataFrame, line: Ints, columns: pd.DataFrame, measures: Floats | None, reading: Reading
 ) -> Iterator[Trace]:
-    """Read the parts of lines, given the line of each part and the part of each point."""
-    line, part = numbers
+    """Read the points of lines as a table, given the line of each; parts of lines stay apart."""
     timed = [name for name in TIMES_OF_POINTS if name in columns]
-    if measures is not None and not timed and not _are_timed(columns):
-        sizes = np.bincount(line[part], minlength=len(columns))
-        lists = np.split(measures, np.cumsum(sizes)[:-1])
-        columns = columns.assign(**{MEASURE: pd.Series(lists, columns.index, dtype=object)})
-        timed = [MEASURE]
+    measured = measures is not None and not timed
+    column_of = columns_of_lines(columns, [MEASURE] if measured else timed, reading)
+    if "time" in column_of and not measured:
+        timed.append(column_of["time"])
+    rows["time"] = measures if measured else _times(columns, timed, line, reading)
 
-    column_of = columns_of_lines(columns, timed, reading)
-    time = _times(columns, column_of, timed, line[part], reading)
-    names, subjects = _names(columns, column_of, reading.label)
-
-    ends = np.cumsum(np.bincount(part, minlength=len(line))).tolist()
-    for start, end, number in zip([0, *ends], ends, line.tolist(), strict=False):
-        yield Trace(
-            names[number], subjects[number], lat[start:end], lon[start:end], time[start:end]
-        )
+    # A line without an id has its number.
+    names = as_given(columns[column_of["id"]]) if "id" in column_of else [None] * len(columns)
+    prefix = f"{reading.label}#" if "subject" in column_of else ""
+    ids = [name or f"{prefix}{n}" for n, name in zip(columns.index, names, strict=True)]
+    rows["id"] = np.array(ids, dtype=object)[line]
+    if "subject" in column_of:
+        rows["subject"] = columns[column_of["subject"]].array[line]
+    yield from traces_of_points([rows], reading, column_of)
 
 
 def _only(
-    geometry: NDArray[Any], columns: pd.DataFrame, wanted: Bools, reason: str, reading: Reading
-) -> tuple[NDArray[Any], pd.DataFrame]:
+    geometry: NDArray[np.object_],
+    columns: pd.DataFrame,
+    wanted: Bools,
+    reason: str,
+    reading: Reading,
+) -> tuple[NDArray[np.object_], pd.DataFrame]:
     if wanted.all():
         return geometry, columns
     reading.counts[reason] += int((~wanted).sum())
     return geometry[wanted], columns[wanted]
 
 
-def _across_180(lon: Floats, lines: NDArray[Any], reading: Reading) -> Floats:
+def _across_180(lon: Floats, lines: NDArray[np.object_], reading: Reading) -> Floats:
     """Bring lines that go on beyond 180 degrees east or west back to the map."""
     beyond = (np.abs(lon) > 180.0) & (np.abs(lon) <= 360.0)
     if not beyond.any():
@@ -180,46 +183,36 @@ def times_in(measures: Floats) -> Floats | None:
     return None
 
 
-def _times_of_measures(geometry: NDArray[Any]) -> Floats | None:
+def _times_of_measures(geometry: NDArray[np.object_]) -> Floats | None:
     """Read M, the measure of a place, if it is a time."""
     if not shapely.has_m(geometry).any():
         return None
     return times_in(shapely.get_coordinates(geometry, include_m=True)[:, -1])
 
 
-def _are_timed(columns: pd.DataFrame) -> bool:
-    """Return whether a column is known to hold times, or has the name that measures get."""
-    return MEASURE in columns or any("time" in known_as(str(name)) for name in columns)
-
-
-def _times(
-    columns: pd.DataFrame,
-    column_of: Mapping[str, str],
-    timed: Sequence[str],
-    line: Any,
-    reading: Reading,
-) -> Floats:
-    """Read the times of points, each of the line with the given number."""
-    if "time" in column_of:
-        timed = [*timed, column_of["time"]]
-    size = np.bincount(line, minlength=len(columns)).tolist()
+def _times(columns: pd.DataFrame, timed: Sequence[str], line: Ints, reading: Reading) -> pd.Series:
+    """List the times of points, as written, given the line of each; None if they are not known."""
     lists: list[list[Any] | None] = [None] * len(columns)
     for name in reversed(timed):  # the first that has a list
         if columns[name].dtype.kind in "OTU":
             cells = map(_times_in, columns[name])
             lists = [old if new is None else new for old, new in zip(lists, cells, strict=True)]
-    odd = [times is not None and len(times) != n for times, n in zip(lists, size, strict=True)]
+
+    sizes = np.bincount(line, minlength=len(columns)).tolist()
+    odd = [times is not None and len(times) != n for times, n in zip(lists, sizes, strict=True)]
     reading.counts.update({OTHER_TIMES: sum(odd)} if any(odd) else {})
-    known = np.array([times is not None for times in lists], bool) & ~np.array(odd, bool)
-    time = np.full(len(line), np.nan)
-    known_times = list(chain.from_iterable(times or () for times in compress(lists, known)))
-    if known_times:
-        rows = pd.DataFrame({"time": pd.Series(known_times)})
-        time[known[line]] = TimeColumn(rows, reading).seconds(rows)
-    return time
+    nothing = [None]
+    return pd.Series(
+        list(
+            chain.from_iterable(
+                nothing * size if is_odd or times is None else times
+                for times, is_odd, size in zip(lists, odd, sizes, strict=True)
+            )
+        )
+    )
 
 
-def _times_in(cell: Any) -> list[Any] | None:
+def _times_in(cell: object) -> list[Any] | None:
     """Read a list of times, those of the parts of a line one after another."""
     if isinstance(cell, str) and cell.lstrip()[:1] in ("[", "{"):
         with suppress(ValueError, RecursionError):
@@ -229,20 +222,3 @@ def _times_in(cell: Any) -> list[Any] | None:
     if not isinstance(cell, _LISTS):
         return None
     return [time for item in cell for time in (item if isinstance(item, _LISTS) else [item])]
-
-
-def _names(
-    columns: pd.DataFrame, column_of: Mapping[str, str], label: str
-) -> tuple[list[str], list[str | None]]:
-    """Name each line, by its number if it has no id, and its subject."""
-    nothing: list[str | None] = [None] * len(columns)
-    subjects, ids = (
-        as_given(columns[column_of[role]]) if role in column_of else nothing
-        for role in ("subject", "id")
-    )
-    prefix = "" if "subject" in column_of else f"{label}#"
-    names = [
-        f"{label}#{number}" if name is None else f"{prefix}{spelled(name)}"
-        for number, name in zip(columns.index, ids, strict=True)
-    ]
-    return names, subjects

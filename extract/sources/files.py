@@ -13,10 +13,10 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trajanon.common.columns_read import TablesRead
-from trajanon.common.errors import BadInput, FileProblem, GuessedWarning, TrajanonWarning
+from trajanon.common.errors import BadInput, FileProblem, TrajanonWarning
 from trajanon.common.inputs import regular
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.common.workers import on_cluster, results_in_order
@@ -36,26 +36,21 @@ if TYPE_CHECKING:
 LARGE = 1 << 26  # bytes; larger files, and archives, are read here as streams, and never held whole
 
 Item = Trace | ApiPage
-_Warning = tuple[str, str, str, type[TrajanonWarning]]  # kind, message, and what it is about
 # What a process or worker read: what a file holds, left out, of columns, warned of, why it ended.
-_Whole = tuple[list[Item], Counter[str], TablesRead, list[_Warning], BadInput | FileProblem | None]
+_Whole = tuple[
+    list[Item], Counter[str], TablesRead, list[TrajanonWarning], BadInput | FileProblem | None
+]
 
 
 class _Kept(Notices):
-    """Keeps the warnings of a process or worker for the parent, each once."""
+    """Keeps the warnings of a process or worker for the parent."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.given: dict[_Warning, None] = {}
+        self.given: dict[tuple[str, str], TrajanonWarning] = {}
 
-    def warn(
-        self,
-        kind: str,
-        message: str,
-        about: str = "",
-        category: type[TrajanonWarning] = GuessedWarning,
-    ) -> None:
-        self.given[kind, message, about, category] = None
+    def warn(self, warning: TrajanonWarning) -> None:
+        self.given.setdefault((warning.kind, warning.about), warning)
 
 
 def find(paths: Sequence[Path], reading: Reading) -> list[SourceFile]:
@@ -210,12 +205,10 @@ def prefetched(
 ) -> Iterator[Iterator[Item]]:
     """Return the contents of each file; others are read meanwhile by processes or workers."""
     small = [file for file in files if not _is_large(file)]
-    options = {
-        "columns": reading.columns,
-        "subjects_exact": reading.subjects_exact,
-        "timed": reading.timed,
-    }
-    task = partial(_read_whole, options=options, on_worker=client is not None)
+    alike = Reading(
+        columns=reading.columns, subjects_exact=reading.subjects_exact, timed=reading.timed
+    )
+    task = partial(_read_whole, alike=alike, on_worker=client is not None)
     with ExitStack() as ending:
         if client is None:
             ctrl_c_is_for_the_parent = (signal.SIGINT, signal.SIG_IGN)
@@ -249,13 +242,13 @@ def _given(whole: _Whole, file: SourceFile, reading: Reading) -> Iterator[Item]:
     reading.tables.update(tables)
     reading.read(file.size)
     for warning in warnings:
-        reading.warned.warn(*warning)
+        reading.warned.warn(warning)
     yield from items
     if problem is not None:
         raise problem
 
 
-def _read_whole(file: SourceFile, options: dict[str, Any], *, on_worker: bool) -> _Whole:
+def _read_whole(file: SourceFile, alike: Reading, *, on_worker: bool) -> _Whole:
     """Read a file in another process, up to what ends the reading."""
     there = os.access(file.path, os.R_OK) and file.path.stat().st_size == file.size
     if on_worker and not there:  # it must not be left out
@@ -265,12 +258,12 @@ def _read_whole(file: SourceFile, options: dict[str, Any], *, on_worker: bool) -
     warned = _Kept()
     items: list[Item] = []
     problem = None
-    reading = Reading(**options, warned=warned)
+    reading = replace(alike, counts=Counter(), tables=TablesRead(), warned=warned)
     try:
         items.extend(read_file(file, reading))
     except (BadInput, FileProblem) as error:
         problem = error
-    return items, reading.counts, reading.tables, list(warned.given), problem
+    return items, reading.counts, reading.tables, list(warned.given.values()), problem
 
 
 def attribution(files: Iterable[SourceFile]) -> str | None:

@@ -13,6 +13,7 @@ from trajanon.extract.sources import (
     devices,
     geo_files,
     gpx_document,
+    json_documents,
     phones,
     source_tables,
 )
@@ -48,7 +49,6 @@ class Format(NamedTuple):
 
 
 _MARK = rb"(\xef\xbb\xbf)?"  # of the order of bytes
-_JSON = rb"[\xef\xbb\xbf \t\r\n]*\{"
 
 FORMATS: Mapping[str, Format] = {  # a file is of the first one that it looks like
     "gpx-archive": Format(
@@ -87,23 +87,17 @@ FORMATS: Mapping[str, Format] = {  # a file is of the first one that it looks li
         begins=_MARK + rb"([^\r\n]{0,2000}OBSDataFormat|Date;Time;[^\r\n]*;[iI]nsidePrivacyArea)",
     ),
     "simra": Format(collections.read_simra, begins=rb"\d+#\d+[#\d]*\s+key,lat,lon,ts,"),
-    "mds": Format(geo_files.read_mds, begins=_MARK + rb"\s*\{", holds=rb'"trips"\s*:\s*\['),
-    "mf-json": Format(
-        geo_files.read_mf_json,
-        (".mfjson",),
-        _JSON,
-        rb'"(temporalGeometry|datetimes)"\s*:|"type"\s*:\s*"Moving',
-    ),
+    "mds": Format(json_documents.read_mds, begins=_MARK + rb"\s*\{", holds=rb'"trips"\s*:\s*\['),
     "geo": Format(
         geo_files.read,
-        (".geojson", ".geojsonl", ".geojsons", ".geojsonseq", ".gpkg", ".shp", ".fgb"),
-        rb"\x1e?" + _JSON,  # where features are separated by records
-        rb'"type"\s*:\s*"(Feature|FeatureCollection|GeometryCollection'
-        rb'|(Multi)?(Point|LineString))"',
-        # FlatGeobuf, and SQLite that is a GeoPackage.
-        lambda name, head: re.match(rb"fgb\x03|SQLite format 3\0.{52}GP", head, re.S) is not None,
+        (".gpkg", ".shp", ".fgb"),
+        rb"fgb\x03|SQLite format 3\0.{52}GP",  # FlatGeobuf, and SQLite that is a GeoPackage
     ),
-    "json": Format(phones.read_points, is_one=phones.looks_like_points),
+    "json": Format(
+        json_documents.read,
+        (".geojson", ".geojsonl", ".geojsons", ".geojsonseq", ".mfjson"),
+        is_one=json_documents.looks_like,
+    ),
     "table": Format(source_tables.read, is_one=source_tables.looks_like),
 }
 
@@ -189,11 +183,9 @@ def format_of(path: Path, reading: Reading) -> str | None:
     for suffix in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(suffix)
     head = _head_of(path, _HEAD, reading)
-    found = next((one for one, kind in FORMATS.items() if kind.looks_like(name, head)), None)
-    if found == "geo" and phones.wraps_features(head):
-        return "json"
+    found = next((kind for kind, form in FORMATS.items() if form.looks_like(name, head)), None)
     if found is None and name.endswith(".json"):  # other lists may come before that of points
-        looks = phones.looks_like_points(name, _head_of(path, _HEAD_OF_JSON, reading))
+        looks = json_documents.looks_like(name, _head_of(path, _HEAD_OF_JSON, reading))
         return "json" if looks else None
     asked = {"lat", "place"} & reading.columns.keys()
     if found == "table" and not asked and b"geo" in geo_files.footer_of(path):

@@ -5,13 +5,12 @@ OpenStreetMap's planet dump is one; its metadata.xml names accounts of public, i
 
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, compress
 from pathlib import Path
-from typing import Any, Self
-from xml.parsers import expat
+from xml.etree.ElementTree import Element
 
 import numpy as np
 import pyarrow as pa
@@ -19,19 +18,11 @@ import pyarrow.compute as pc
 
 from trajanon.common.arrays import Bools, Floats
 from trajanon.common.errors import FileProblem
-from trajanon.common.inputs import other_encoding
 from trajanon.extract.sources.column_roles import TRACK
-from trajanon.extract.sources.streams import (
-    DAMAGED,
-    DAMAGED_ZIP,
-    CutOff,
-    Reading,
-    members,
-    stream_of,
-    unpacked,
-)
+from trajanon.extract.sources.streams import DAMAGED, CutOff, Reading, members, stream_of, unpacked
 from trajanon.extract.sources.timestamps import UNREAD_TIMES, WAY_OUT
 from trajanon.extract.sources.trace_pieces import EMPTY, moment, number, with_last_cut_off
+from trajanon.extract.sources.xml_documents import XmlDocument
 from trajanon.extract.trace import Trace
 
 API = "OpenStreetMap.org"  # the creator that the server's answers name
@@ -46,82 +37,10 @@ _GPX = (".gpx", ".gpx.gz", ".gpx.bz2", ".gpx.xz")
 _DUMPED = re.compile(r"(?:.*/)?(public|trackable|identifiable)/(?:\d+/)*(\d{1,18})\.gpx")
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
-_LONGEST = 1 << 23  # bytes of a tag, which the parser begins anew with each chunk, or of a text
 _MOST_POINTS = 5_000_000  # of a segment: a point a second for two months
-_CHUNK, _BEGINNING = 1 << 18, 1 << 14  # bytes: of a chunk, and to recognise a document by
-_BLANK = b" \t\r\n\xef\xbb\xbf"  # and a byte order mark, wherever it stands
+_BEGINNING = 1 << 14  # bytes to recognise a document by
 
 _STANDING = 10  # points of one time; more in a segment mean that its clock stood still
-
-
-class XmlStream:
-    """XML read chunk by chunk, without a tree."""
-
-    def __init__(self, read: Callable[[int], bytes], name: str) -> None:
-        self._read, self._name = read, name
-        self._fed, self._found = 0, list[Any]()
-        self._text: list[str] = []  # of the element at hand, in pieces
-        self._parser = expat.ParserCreate()
-        self._parser.buffer_text = True
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
-
-    def __iter__(self) -> Iterator[Any]:
-        """Return what stands in the document, in its order, up to what ends the reading; once."""
-        problem, last = None, False
-        while not (problem or last):
-            try:
-                last = self._read_chunk(_CHUNK)
-            except FileProblem as error:
-                problem = error
-                self._break_off()
-            found, self._found = self._found, []
-            yield from found
-        # It holds this object, with the buffer of the stream, until a collector comes by.
-        del self._parser
-        if problem:
-            raise problem
-
-    def read_beginning(self) -> Self:
-        """Read the first lines of a document, whatever is wrong with them."""
-        with suppress(FileProblem):
-            self._read_chunk(_BEGINNING)
-        return self
-
-    def _read_chunk(self, size: int) -> bool:
-        try:
-            chunk = self._read(size)
-        except DAMAGED_ZIP as error:
-            why = f"cannot be read to its end ({error}): download it again"
-            raise FileProblem(f"{self._name} {why}") from error
-        last = not chunk
-        if not self._fed:  # blanks before a document, which XML does not allow
-            chunk = chunk.lstrip(_BLANK)
-        try:
-            self._parser.Parse(chunk, last)
-        except LookupError as error:
-            raise FileProblem(f"{self._name} has an unknown encoding: save it as UTF-8") from error
-        except expat.ExpatError as error:
-            there = chunk[max(self._parser.ErrorByteIndex - self._fed, 0) :]
-            why = f"({expat.ErrorString(error.code)}): it may be cut off, or of another kind"
-            if there and not there[:1].isascii():
-                why = f"and {other_encoding(there)}"
-            raise FileProblem(f"{self._name} is not well-formed XML {why}") from error
-
-        self._fed += len(chunk)
-        bytes_of_tag = self._fed - self._parser.CurrentByteIndex
-        if max(bytes_of_tag, sum(map(len, self._text))) > _LONGEST:
-            raise FileProblem(f"{self._name} has a tag or text of more than 8 MB")
-        return last
-
-    def _break_off(self) -> None:
-        """Note what is whole of the element in which the document breaks off."""
-
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Note an element that begins."""
-
-    def _end(self, tag: str) -> None:
-        """Note an element that ends, and of what it brings."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,22 +68,31 @@ def points_of(read: Trace | ApiPage) -> int:
     return len(read) if isinstance(read, Trace) else sum(len(segment.time) for segment in read)
 
 
-class GpxStream(XmlStream):
+class GpxDocument:
     """The segments of a GPX document."""
 
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:
-        super().__init__(read, name)
-        self.is_gpx = self.synthetic = False
+        self._name = name
+        self._xml = XmlDocument(read, name)
+        self._track: Element | None = None
+        self._tracks = 0
+        self._texts: dict[str, str | None] = {}  # the name and url of the track
+        # Of the points of the segment at hand, as they are written.
+        self._lat: list[str | None] = []
+        self._lon: list[str | None] = []
+        self._times: list[str | None] = []
+        self.is_gpx = False
         self.creator = self.version = ""  # as the document says of itself
-        self._path: list[str] = []  # down to the element at hand; names without prefixes
         self.points = 0  # of the segments that were given
         self.unread_times = 0  # of these points
-        self._track = 0
-        self._url: str | None = None
-        self._track_name: str | None = None
-        self._points: list[tuple[str | None, str | None]] = []  # of the segment at hand
-        self._times: list[str | None] = []
-        self._parser.CommentHandler = self._comment
+
+    @classmethod
+    def beginning(cls, head: bytes) -> "GpxDocument":
+        """Read the first lines of a document, whatever is wrong with them."""
+        document = cls(io.BytesIO(head[:_BEGINNING]).read, "")
+        with suppress(FileProblem):
+            list(document)
+        return document
 
     @property
     def is_api_answer(self) -> bool:
@@ -178,75 +106,66 @@ class GpxStream(XmlStream):
 
     @property
     def is_from_osm(self) -> bool:
-        """Return whether OpenStreetMap must be named with the document."""
-        return self.creator in (API, _PLANET) and not self.synthetic
+        """Return whether OpenStreetMap must be named with the document, and not our sample."""
+        synthetic = any(text.strip().startswith("synthetic:") for text in self._xml.comments)
+        return self.creator in (API, _PLANET) and not synthetic
 
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        name = tag.rpartition(":")[2] if ":" in tag else tag
-        path = self._path
-        path.append(name)
-        depth = len(path)
-        if depth == 5 and name == "time" and path[3] == "trkpt":
-            self._listen()
-        elif depth == 4 and name == "trkpt" and path[2] == "trkseg":
-            if len(self._points) >= _MOST_POINTS:
-                self._points, self._times = [], []  # no recording, of which a part could be used
-                raise FileProblem(f"{self._name} has over {_MOST_POINTS:,} points in a segment")
-            self._points.append((attributes.get("lat"), attributes.get("lon")))
-            self._times.append(None)
-        elif depth == 3 and name in ("url", "name") and path[1] == "trk":
-            self._listen()
-        elif depth == 2 and name == "trk":
-            self._track += 1
-            self._url = self._track_name = None
-        elif depth == 1:
-            if name != "gpx":
-                raise FileProblem(f"{self._name} is not GPX: it begins with <{name}>")
-            self.is_gpx = True
-            self.creator = attributes.get("creator", "")
-            self.version = attributes.get("version", "")
+    def __iter__(self) -> Iterator[Segment]:
+        """Return the segments with a point, up to what ends the reading; once."""
+        try:
+            for root in self._xml.growing(levels=3):
+                self._begin(root)
+                for track in root.iterfind("trk"):
+                    yield from self._of_track(track, is_whole=track is not root[-1])
+        except FileProblem:
+            # Whoever joins the pages of the API cannot tell that a segment is cut off.
+            if self._times and not self.is_api_answer:
+                yield self._segment()
+            raise
 
-    def _listen(self) -> None:
-        """Collect the text of the element at hand."""
-        self._text = []
-        self._parser.CharacterDataHandler = self._text.append
+    def _begin(self, root: Element) -> None:
+        if root.tag != "gpx":
+            raise FileProblem(f"{self._name} is not GPX: it begins with <{root.tag}>")
+        self.is_gpx = True
+        self.creator = root.get("creator", "")
+        self.version = root.get("version", "")
 
-    def _end(self, tag: str) -> None:
-        depth = len(self._path)
-        name = self._path.pop()
-        if depth == 5 and name == "time" and self._times:
-            self._times[-1] = "".join(self._text).strip()
-            self._parser.CharacterDataHandler = None
-        elif depth == 3 and name in ("url", "name"):
-            text = "".join(self._text).strip() or None
-            self._parser.CharacterDataHandler = None
-            if name == "url":
-                self._url = text
-            elif self._path[1] == "trk":
-                self._track_name = text
-        elif depth == 3 and name == "trkseg":
-            self._end_segment()
+    def _of_track(self, track: Element, *, is_whole: bool) -> Iterator[Segment]:
+        """Take what is new of a track."""
+        if track is not self._track:
+            self._track = track
+            self._tracks += 1
+            self._texts = {}
 
-    def _end_segment(self) -> None:
-        if self._points:
-            lat, lon = zip(*self._points, strict=True)
-            columns = degrees(lat), degrees(lon), seconds(self._times)
-            self.unread_times += sum(map(bool, compress(self._times, np.isnan(columns[2]))))
-            self._found.append(Segment(self._track, self._url, *columns, self._track_name))
-            self.points += len(lat)
-            self._points, self._times = [], []
+        for child in track:
+            child_is_whole = is_whole or child is not track[-1]
+            if child.tag == "trkseg":
+                self._take_points(child[:] if child_is_whole else child[:-1])
+                if child_is_whole and self._times:
+                    yield self._segment()
+            elif child_is_whole and child.tag in ("url", "name"):
+                self._texts[child.tag] = (child.text or "").strip() or None
 
-    def _break_off(self) -> None:
-        # Whoever joins the pages of the API cannot tell that a segment is cut off.
-        if self.is_api_answer or not self._points:
-            return
-        if self._path[3:4] == ["trkpt"]:  # its time may be missing
-            del self._points[-1], self._times[-1]
-        self._end_segment()
+    def _take_points(self, elements: Sequence[Element]) -> None:
+        points = [point for point in elements if point.tag == "trkpt"]
+        self._lat += [point.get("lat") for point in points]
+        self._lon += [point.get("lon") for point in points]
+        self._times += [point.findtext("time") for point in points]
+        if len(self._times) > _MOST_POINTS:
+            self._forget_points()  # no recording, of which a part could be used
+            raise FileProblem(f"{self._name} has over {_MOST_POINTS:,} points in a segment")
 
-    def _comment(self, text: str) -> None:
-        # The bundled sample has the form of an answer, but is not of OpenStreetMap.
-        self.synthetic |= text.strip().startswith("synthetic:")
+    def _segment(self) -> Segment:
+        columns = degrees(self._lat), degrees(self._lon), seconds(self._times)
+        unread = compress(self._times, np.isnan(columns[2]))
+        self.unread_times += sum(bool(text and text.strip()) for text in unread)
+        self.points += len(self._times)
+        self._forget_points()
+        name, url = self._texts.get("name"), self._texts.get("url")
+        return Segment(self._tracks, url, *columns, name)
+
+    def _forget_points(self) -> None:
+        self._lat, self._lon, self._times = [], [], []
 
 
 def degrees(texts: Sequence[str | None]) -> Floats:
@@ -279,44 +198,35 @@ def _all_at_once(
 def read_document(source: bytes, name: str) -> ApiPage:
     """Read one whole GPX document, packed or not."""
     stream = unpacked(stream_of(io.BytesIO(source).read))
-    return list(GpxStream(stream.read, name))
+    return list(GpxDocument(stream.read, name))
 
 
 def looks_like(name: str, head: bytes) -> bool:
     """Return whether the first element of a file is that of GPX."""
-    return GpxStream(io.BytesIO(head).read, "").read_beginning().is_gpx
+    return GpxDocument.beginning(head).is_gpx
 
 
 def read(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
     """Read a GPX file: one recording of one person, or a saved answer of the OSM API, of many."""
     with reading.unpacked(path) as stream:
         # Where packed bytes are damaged, `read` would lose what comes before.
-        document = GpxStream(stream.read1, str(path))
-        by_track = reading.columns.get("subject") == TRACK
-        yield from traces_of_document(document, reading.label, by_track=by_track)
+        document = GpxDocument(stream.read1, str(path))
+        yield from _traces_of(document, reading)
 
-    _count_times(document, reading)
     if document.is_empty:
         holds = "holds no track points: routes and waypoints are no recordings"
         reading.warn_of_file("no points", holds)
 
 
-def _count_times(document: GpxStream, reading: Reading) -> None:
-    if unread := document.unread_times:
-        reading.counts[UNREAD_TIMES] += unread
-        has = f"has times that cannot be read, {unread:,} in all"
-        reading.warn_of_file(UNREAD_TIMES, f"{has}: {WAY_OUT}")
-
-
 def from_osm(path: Path) -> bool:
     """Return whether a GPX file came from OpenStreetMap, by its first lines alone."""
-    with suppress(FileProblem), Reading().unpacked(path) as stream:
-        return GpxStream(stream.read, "").read_beginning().is_from_osm
+    with suppress(FileProblem, *DAMAGED), Reading().unpacked(path) as stream:
+        return GpxDocument.beginning(stream.read(_BEGINNING)).is_from_osm
     return False
 
 
-def traces_of_document(
-    document: GpxStream, name: str, subject: str | None = None, *, by_track: bool = False
+def _traces_of(
+    document: GpxDocument, reading: Reading, subject: str | None = None
 ) -> Iterator[Trace | ApiPage]:
     """Read a document as one recording, or as the answer of the OSM API that it is.
 
@@ -334,45 +244,47 @@ def traces_of_document(
             yield page  # the segments that are whole
             raise
         yield page
-        return
+    else:
+        yield from with_last_cut_off(_trace(segment, reading, subject) for segment in segments)
 
-    yield from with_last_cut_off(
-        Trace(
-            f"{name}/track {segment.track}" if by_track else name,
-            segment.track_name or f"{name}/track {segment.track}" if by_track else subject,
-            segment.lat,
-            segment.lon,
-            _clock_of(segment),
-        )
-        for segment in segments
-    )
+    if unread := document.unread_times:
+        reading.counts[UNREAD_TIMES] += unread
+        has = f"has times that cannot be read, {unread:,} in all"
+        reading.warn_of_file(UNREAD_TIMES, f"{has}: {WAY_OUT}")
+    reading.counts.update([EMPTY] * document.is_empty)
 
 
-def _clock_of(segment: Segment) -> Floats:
-    """Return the times of a segment, or none if its clock stood still."""
-    stands = len(segment.time) > _STANDING and np.ptp(segment.time) < 1.0
-    return np.full_like(segment.time, np.nan) if stands else segment.time
+def _trace(segment: Segment, reading: Reading, subject: str | None) -> Trace:
+    """Make a trace of a segment, without times if its clock stood still."""
+    name = reading.label
+    if reading.columns.get("subject") == TRACK:
+        name = f"{name}/track {segment.track}"
+        subject = segment.track_name or name
+
+    time = segment.time
+    if len(time) > _STANDING and np.ptp(time) < 1.0:
+        time = np.full_like(time, np.nan)
+    return Trace(name, subject, segment.lat, segment.lon, time)
 
 
 def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
     """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
-    accounts: dict[int, int] | None = None
+    accounts: dict[int, str] | None = None
     any_read = False
     nameless = 0
     problem = ""
-    used = 0  # points of the member at hand
-    by_track = reading.columns.get("subject") == TRACK
     try:
         for name, opened in members(path, reading):
             kind = _kind_of(name)
             if not kind or opened is None:
                 reading.counts[NOT_GPX] += 1
                 continue
+
+            used = 0  # points of this member
             try:
                 if kind == "metadata":
-                    metadata = _Metadata(opened().read, f"{path}/{name}")
-                    accounts = metadata.accounts  # where they are damaged, what comes before
-                    list(metadata)
+                    accounts = {}
+                    accounts.update(_accounts(XmlDocument(opened().read, f"{path}/{name}")))
                     continue
 
                 upload = name
@@ -381,23 +293,19 @@ def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
                     upload = str(int(dump_name[2]))
                     if dump_name[1] != "trackable":  # which name no account
                         nameless += accounts is None
-                        subject = _account_of(int(upload), accounts or {})
+                        subject = (accounts or {}).get(int(upload))
 
-                document = GpxStream(opened().read1, f"{path}/{name}")
-                used = 0
-                recording = f"{reading.label}/{upload}"
-                traces = traces_of_document(document, recording, subject, by_track=by_track)
-                for trace_or_page in traces:
+                document = GpxDocument(opened().read1, f"{path}/{name}")
+                label = f"{reading.label}/{upload}"
+                of_member = replace(reading, what=label, label=label)
+                for trace_or_page in _traces_of(document, of_member, subject):
                     any_read = True
                     used += points_of(trace_or_page)
                     yield trace_or_page
                 any_read = True
-                _count_times(document, replace(reading, what=recording))
-                reading.counts.update([EMPTY] * document.is_empty)
             except FileProblem as error:
                 problem = problem or f"no GPX file in {path} can be read: {error}"
                 reading.leave_out(error, used, "members")
-                used = 0
     except CutOff as error:
         problem = f"{path} is damaged or cut off ({error}): download it again"
         if any_read:
@@ -413,21 +321,17 @@ def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
         reading.warn_of_file("accounts", f"{has}; pack metadata.xml first")
 
 
-def _account_of(upload: int, accounts: Mapping[int, int]) -> str | None:
-    """Name the account that uploaded a recording; None if it is not known."""
-    account = accounts.get(upload)
-    return None if account is None else f"osm:uid:{account}"
-
-
 def archive_is_from_osm(path: Path) -> bool:
     """Return whether an archive came from OpenStreetMap, by the first file of it."""
-    with suppress(CutOff, *DAMAGED):
+    with suppress(CutOff, FileProblem, *DAMAGED):
         for name, opened in members(path, Reading()):
             kind = _kind_of(name)
-            if opened and kind == "metadata":
-                return _Metadata(opened().read, "").read_beginning().generator in _GENERATORS
             if opened and kind:
-                return GpxStream(opened().read, "").read_beginning().is_from_osm
+                head = opened().read(_BEGINNING)
+                if kind == "metadata":
+                    root = next(XmlDocument(io.BytesIO(head).read, "").growing(levels=0))
+                    return root.get("generator") in _GENERATORS
+                return GpxDocument.beginning(head).is_from_osm
     return False
 
 
@@ -439,19 +343,10 @@ def _kind_of(name: str) -> str:
     return "gpx" if file_name.lower().endswith(_GPX) and not file_name.startswith(".") else ""
 
 
-class _Metadata(XmlStream):
-    """The accounts of a dump's recordings, as they are read from metadata.xml."""
-
-    def __init__(self, read: Callable[[int], bytes], name: str) -> None:
-        super().__init__(read, name)
-        self.generator = ""
-        self.accounts: dict[int, int] = {}  # of each recording
-
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag == "gpxFiles":
-            self.generator = attributes.get("generator", "")
-        elif tag == "gpxFile":
-            number = attributes.get("id", "")
-            account = attributes.get("uid", "")
-            if _NUMBER.fullmatch(number) and _NUMBER.fullmatch(account):
-                self.accounts[int(number)] = int(account)
+def _accounts(metadata: XmlDocument) -> Iterator[tuple[int, str]]:
+    """Read who uploaded each recording of a dump, up to what ends the reading."""
+    for root in metadata.growing(levels=1):
+        for file in root[:-1]:
+            number_of_file, account = file.get("id", ""), file.get("uid", "")
+            if _NUMBER.fullmatch(number_of_file) and _NUMBER.fullmatch(account):
+                yield int(number_of_file), f"osm:uid:{int(account)}"

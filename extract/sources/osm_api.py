@@ -147,7 +147,7 @@ class NumberedPages:
         pages = number_of(self.max_pages, "page")
         msg = f"stopped after {pages} of the box {self.box}, the server may have more: "
         message = f"{msg}`max_pages` raises it"
-        self.warned.warn("more pages", message, self._bbox, LeftOutWarning)
+        self.warned.warn(LeftOutWarning(message, "more pages", self._bbox))
 
     def _page(self, number: int, query: Query) -> tuple[ApiPage, Query | None]:
         """Read a page and the query of the next one; download what is not there, or damaged."""
@@ -173,7 +173,7 @@ class NumberedPages:
         except OSError as error:
             why = error.strerror or error
             msg = f"cannot keep pages in {self._folder} ({why}): an interrupted download is lost"
-            self.warned.warn("cache", msg, str(self._folder), TrajanonWarning)
+            self.warned.warn(TrajanonWarning(msg, "cache", str(self._folder)))
         return page, answer.following
 
     def _query_of(self, following: str) -> Query:

@@ -45,7 +45,8 @@ _SAYS = {
 }
 
 
-Owner = tuple[str, str | None]  # an id, and a subject as it is written or in its one form
+# An id, a subject as it is written or in its one form, and the piece of a line, or 0.
+Owner = tuple[str, str | None, int]
 
 
 class _Run(NamedTuple):
@@ -86,7 +87,7 @@ class _Gathered(ExitStack):
 
     def _put_aside(self) -> None:
         """Write the rows that are held to the file."""
-        for name, _ in islice(self.owners, len(self._id_of_owner), None):
+        for name, _, _ in islice(self.owners, len(self._id_of_owner), None):
             self._id_of_owner.append(self._ids.setdefault(name, len(self._ids)))
         rows = np.concatenate(self._held, axis=1)
         self._held.clear()
@@ -161,7 +162,9 @@ def traces_of_points(
 
         owners = _persons(list(rows.owners), reading)
         parts = (list(_traces(part, owners, prefix)) for part in rows.parts())
-        for trace in _checked(parts, column_of or {}, reading, single=single):
+        ordered = "piece" in first or "order" in reading.columns
+        checked = _checked(parts, column_of or {}, reading, single=single, ordered=ordered)
+        for trace in checked:
             yield replace(trace, cut_off=True) if trace.name == last else trace
 
 
@@ -199,12 +202,19 @@ def _rows_of(
         subject = subject[owned]
         values = values[:, owned]
 
-    # An owner is a pair of an id and a subject, or none.
-    owner, pairs = pd.factorize(trace * (len(subjects) + 1) + subject + 1)
-    trace, subject = np.divmod(pairs, len(subjects) + 1)
+    owner = pd.factorize(trace * (len(subjects) + 1) + subject + 1)[0]
+    piece = np.zeros_like(owner)
+    if "piece" in chunk:
+        piece = chunk["piece"].to_numpy()[owned]
+        owner = pd.factorize(owner * (piece.max(initial=0) + 1) + piece)[0]
+
+    first = np.zeros(owner.max(initial=-1) + 1, np.int64)  # row of each owner
+    first[owner[::-1]] = np.arange(len(owner))[::-1]
     owners = [
-        (str(traces[i]), subjects[j - 1] if j else None)
-        for i, j in zip(trace.tolist(), subject.tolist(), strict=True)
+        (str(traces[i]), subjects[j] if j >= 0 else None, number_of_piece)
+        for i, j, number_of_piece in zip(
+            trace[first].tolist(), subject[first].tolist(), piece[first].tolist(), strict=True
+        )
     ]
     return owner, owners, values
 
@@ -255,7 +265,7 @@ class _Owners(NamedTuple):
 
 def _persons(written: Sequence[Owner], reading: Reading) -> _Owners:
     """Find the spellings of each person, and number the traces."""
-    subjects = dict.fromkeys(subject for _, subject in written)
+    subjects = dict.fromkeys(subject for _, subject, _ in written)
     keys = {name: name and key_of(name, exact=reading.subjects_exact) for name in subjects}
     spellings: defaultdict[str | None, list[str]] = defaultdict(list)
     for name, key in keys.items():
@@ -264,14 +274,14 @@ def _persons(written: Sequence[Owner], reading: Reading) -> _Owners:
 
     # Rows without a subject are of the subject of their id, if it has but one.
     only: dict[str, str | None] = {}
-    for name, subject in written if None in keys else ():
+    for name, subject, _ in written if None in keys else ():
         if (key := keys[subject]) is not None:
             only[name] = key if only.get(name, key) == key else None
 
     number: dict[Owner, int] = {}
     numbers = [
-        number.setdefault((name, keys[subject] or only.get(name)), len(number))
-        for name, subject in written
+        number.setdefault((name, keys[subject] or only.get(name), piece), len(number))
+        for name, subject, piece in written
     ]
     return _Owners(spellings, np.array(numbers, np.int64), list(number))
 
@@ -291,7 +301,7 @@ def _traces(rows: Floats, owners: _Owners, prefix: str) -> Iterator[Trace]:
     any_marked = bool((values[0] == _MARKED).any())
     begins = np.flatnonzero(np.diff(number, prepend=-1)).tolist()
     for start, end in zip(begins, [*begins[1:], len(number)], strict=False):
-        name, key = owners.names[number[start]]
+        name, key, _ = owners.names[number[start]]
         lat, lon, time = values[:, start:end]
         without_fix: tuple[float, ...] = ()
         if any_marked:
@@ -322,6 +332,7 @@ def _checked(
     reading: Reading,
     *,
     single: bool,
+    ordered: bool,
 ) -> Iterator[Trace]:
     """Leave out recordings of several people; refuse tables of these alone, or in no order."""
     owner = column_of.get("id") or column_of.get("subject") or "id"
@@ -335,7 +346,7 @@ def _checked(
     for traces in parts:
         if single and "id" not in reading.columns:
             _check_one_recording(traces, reading)
-        if "order" not in reading.columns and without_order(traces):
+        if not ordered and without_order(traces):
             way_out = "say `columns` time=..., or order=... if a column numbers them"
             disorder = f"the points of {reading.what} lie in no order"
             raise ColumnsUnclear(disorder, way_out, ["time", "order"], reading.tables.columns)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from trajanon.common.inputs import (
 )
 from trajanon.common.number_text import number_of
 from trajanon.extract.sources.column_roles import known_as, plain
-from trajanon.extract.sources.columns import is_row, named_columns, used_columns
+from trajanon.extract.sources.columns import is_row, used_columns
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
@@ -41,7 +41,7 @@ from trajanon.extract.sources.streams import (
     check_ratio,
 )
 from trajanon.extract.trace import Trace
-from trajanon.files.arrow import frame
+from trajanon.files.arrow import frame, refuse_doubles
 from trajanon.files.arrow import reading as read_errors
 
 PARQUET = b"PAR1"
@@ -135,40 +135,34 @@ def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
             check_ratio(POINT * file.metadata.num_rows, path.stat().st_size)
             schema, names = file.schema_arrow, file.schema_arrow.names
 
-        flat = [
-            field.name
-            for field in schema
-            if not pa.types.is_nested(field.type) and names.count(field.name) == 1
-        ]
-        column_of = named_columns(names, reading)
-        for name in column_of.values():
-            if name not in flat:
-                why_not = f"{schema.field(name).type}, not a value a row; name another in `columns`"
-                raise BadInput(f"the column {name!r} of {path} holds {why_not}")
-
-        place = column_of.get("place")
-        if place and pa.types.is_binary(schema.field(place).type):
-            with read_errors(path, POINTS):
-                table = file.read(columns=flat, use_threads=False)
-            geometry = shapely.from_wkb(table[place].to_numpy(), on_invalid="ignore")
-            attributes = frame(table.drop_columns([place]), path, integer_object_nulls=True)
-            yield from traces_of_features(geometry, attributes, None, reading)
-            return
+        refuse_doubles(schema, path)
+        flat = [field.name for field in schema if not pa.types.is_nested(field.type)]
 
         def chunks(columns: Sequence[str], size: int = _CHUNK) -> Iterator[pd.DataFrame]:
             with read_errors(path, POINTS):
                 for part in file.iter_batches(size, columns=list(columns), use_threads=False):
                     # As floats, long ids would become one.
-                    yield frame(part, path, date_as_object=False, integer_object_nulls=True)
+                    rows = _with_hex_places(part, reading)
+                    yield frame(rows, path, date_as_object=False, integer_object_nulls=True)
 
         begin: dict[str, pd.Series] = {}
         for name in flat:
             try:
                 begin[name] = next(chunks([name], FIRST), pd.DataFrame(columns=[name]))[name]
             except FileProblem:
-                if name in column_of.values():  # or it does not matter that it is damaged
-                    raise
+                if known_as(name) or name in reading.columns.values():
+                    raise  # else it does not matter that it is damaged
         yield from traces_of_table(names, pd.DataFrame(begin), chunks, reading)
+
+
+def _with_hex_places(batch: pa.RecordBatch, reading: Reading) -> pa.RecordBatch:
+    """Write WKB as texts, as databases do."""
+    for number, field in enumerate(batch.schema):
+        is_place = field.name == reading.columns.get("place") or "place" in known_as(field.name)
+        if is_place and pa.types.is_binary(field.type):
+            texts = [place and place.hex() for place in batch.column(number).to_pylist()]
+            batch = batch.set_column(number, field.name, pa.array(texts, pa.string()))
+    return batch
 
 
 class TableLayout(NamedTuple):
@@ -277,15 +271,17 @@ def read_columns(
             stream.readline()
         while last := stream.read(_BLOCK):
             last = _with_whole_row(last + stream.readline(), stream)
-            last = _without_headers(path, last, layout, reading)
             is_known = begun is not None and begun.text == last
             part = begun if begun and is_known else _parsed(path, last, layout, names)
-            rows += len(part.rows)
+            columns = part.rows[list(names)]
+            if max(layout.names, key=len).encode() in last:
+                columns = _without_headers(path, columns, layout, reading)
+            rows += len(columns)
             broken += part.wrong
             fault = fault or part.fault
             end = last.rpartition(b"\n")[2].decode()  # a line that nothing ends
             stream.check_values(rows)
-            yield part.rows[list(names)]
+            yield columns
 
     if broken and not rows:
         raise _unreadable(path, f"none of its rows, {broken:,} in all, can be read: {fault}")
@@ -311,31 +307,18 @@ def _with_whole_row(text: bytes, stream: Stream) -> bytes:
     return b"".join(lines)
 
 
-def _without_headers(path: Path, text: bytes, layout: TableLayout, reading: Reading) -> bytes:
-    """Leave out lines that repeat the names of columns; refuse those with another order."""
-    name = max(layout.names, key=len).encode()
-    if len(layout.names) < 2 or name not in text:
-        return text
-
-    lines = text.splitlines(keepends=True)
-    headers = []
-    for number, line in enumerate(lines):
-        if name not in line:
-            continue
-        fields = [
-            field.strip() for field in fields_of(line.decode(errors="replace"), layout.separator)
-        ]
-        if sorted(fields) != sorted(layout.names):
-            continue
-        if fields != list(layout.names):
-            shown = repr(line.decode(errors="replace").strip()[:60])
-            raise _unreadable(path, f"it has a second header in another order, {shown}: split it")
-        headers.append(number)
-
-    if not headers:
-        return text
-    reading.counts[HEADERS] += len(headers)
-    return b"".join(line for number, line in enumerate(lines) if number not in set(headers))
+def _without_headers(
+    path: Path, rows: pd.DataFrame, layout: TableLayout, reading: Reading
+) -> pd.DataFrame:
+    """Leave out rows that repeat the names of columns; refuse those with another order."""
+    texts = rows.apply(lambda column: column.str.strip())
+    repeats = texts.isin(list(layout.names)).all(axis=1)
+    if (texts[repeats] != list(rows)).any(axis=None):
+        fields = ", ".join(texts[repeats].iloc[-1])
+        raise _unreadable(path, f"it has a second header in another order, {fields}: split it")
+    if repeats.any():
+        reading.counts[HEADERS] += int(repeats.sum())
+    return rows[~repeats]
 
 
 def _parsed(path: Path, text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:
@@ -406,7 +389,7 @@ def _only_system(systems: set[str], name: str, what: str) -> str:
     return f"EPSG:{max(systems, default='4326')}"
 
 
-def _geometries(values: pd.Series, name: str, what: str) -> tuple[NDArray[Any], str]:
+def _geometries(values: pd.Series, name: str, what: str) -> tuple[NDArray[np.object_], str]:
     """Read places as the first is written, and their system; unreadable ones become None."""
     texts_given = values.dropna()
     text = str(texts_given.iloc[0]).strip() if len(texts_given) else ""

@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -58,6 +58,10 @@ _UNPACK: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
 }  # by the first bytes of a packed stream
 
 
+def unmetered(size: int) -> None:
+    """Count no bytes."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
     """How to read a file, and where to report what was found."""
@@ -69,7 +73,7 @@ class Reading:
     timed: bool = False  # whether times in a column that was not recognised are refused
     counts: Counter[str] = field(default_factory=Counter)  # what was left out while reading
     tables: TablesRead = field(default_factory=TablesRead)  # what was decided of their columns
-    read: Callable[[int], None] = lambda size: None
+    read: Callable[[int], None] = unmetered
     warned: Notices = field(default_factory=Notices)
 
     def of_file(self, path: Path, label: str = "") -> "Reading":
@@ -86,7 +90,7 @@ class Reading:
         What is counted is left out, or was said to be; all else is read as the data suggest.
         """
         category = LeftOutWarning if left_out or kind in self.counts else GuessedWarning
-        self.warned.warn(kind, message, about, category)
+        self.warned.warn(category(message, kind, about))
 
     def warn_of_file(self, kind: str, holds: str, *, once: bool = False) -> None:
         """Warn of what the file holds; perhaps once for all files."""
@@ -344,21 +348,15 @@ class _Header(tarfile.TarInfo):
         return header
 
 
-def json_of(stream: io.BufferedIOBase, what: str, kind: Any = Any, *, lines: bool = False) -> Any:
-    """Read JSON, whole and as values of a kind; perhaps a list of those in its lines."""
+def json_text(stream: io.BufferedIOBase, what: str) -> bytes:
+    """Read a document of JSON whole."""
     try:
-        data = stream.read().removeprefix(BYTE_ORDER_MARK)
+        text = stream.read().removeprefix(BYTE_ORDER_MARK)
     except DAMAGED as error:
         raise FileProblem(f"cannot unpack {what}: {error}") from error
-    if seems_utf16(data):
-        raise FileProblem(f"{what} {other_encoding(data)}")
-
-    if lines:
-        with suppress(msgspec.DecodeError, RecursionError, ValueError):
-            return msgspec.json.decode(data, type=kind)
-        with suppress(msgspec.DecodeError, RecursionError, ValueError):
-            return msgspec.json.Decoder(kind).decode_lines(data.replace(b"\x1e", b""))
-    return decoded(data, what, kind)
+    if seems_utf16(text):
+        raise FileProblem(f"{what} {other_encoding(text)}")
+    return text
 
 
 def decoded(data: Any, what: str, kind: Any = Any) -> Any:
@@ -371,6 +369,11 @@ def decoded(data: Any, what: str, kind: Any = Any) -> Any:
         raise FileProblem(f"{what} is no JSON: it is nested too deeply") from error
     except msgspec.DecodeError as error:
         raise FileProblem(f"{what} is no JSON, or damaged or cut off: {error}") from error
+
+
+def json_object(value: object) -> Mapping[str, Any]:
+    """Return an object of JSON, or an empty one in place of something else."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def plain_value(value: Any) -> Any:

@@ -117,7 +117,7 @@ class TimeColumn:
         known_values = values.dropna()
         if pd.api.types.is_timedelta64_dtype(values):
             if "date" in first:
-                return self._of_texts(first, _with_durations)
+                return self._of_texts(first, _with_dates)
             if len(known_values):
                 self._say(str(known_values.iloc[0]), "seconds from an unknown beginning")
             return lambda rows: rows["time"].dt.total_seconds().to_numpy(np.float64)
@@ -349,6 +349,8 @@ def _only_within(seconds: Floats) -> Floats:
 def _texts(values: pd.Series) -> pd.Series:
     if isinstance(values.dtype, pd.StringDtype):
         return values
+    if pd.api.types.is_timedelta64_dtype(values):
+        return (pd.Timestamp(0) + values).dt.strftime("%H:%M:%S.%f")
     are_integers = pd.api.types.is_float_dtype(values) and bool(
         (values.dropna() % 1.0 == 0.0).all()
     )
@@ -376,12 +378,6 @@ def _orders(example: str) -> list[str]:
         return ["month"]  # after the year
     orders = ["month", "day"] if re.search(r"[AaPp]\.?[Mm]", example) else ["day", "month"]
     return orders + ["year"] * bool(re.match(r"\s*\d\d([-/.])\d\d\1\d\d(?!\d)", example))
-
-
-def _with_durations(rows: pd.DataFrame) -> pd.Series:
-    """Put the day before the time since its midnight."""
-    of_day = (pd.Timestamp(0) + rows["time"]).dt.strftime("%H:%M:%S.%f")
-    return _with_dates(rows.assign(time=of_day))
 
 
 def _with_dates(rows: pd.DataFrame) -> pd.Series:

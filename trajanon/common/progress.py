@@ -3,7 +3,7 @@
 from collections import defaultdict
 from typing import Protocol
 
-from trajanon.common.errors import GuessedWarning, TrajanonWarning, warn
+from trajanon.common.errors import TrajanonWarning, warn
 from trajanon.common.number_text import number_of
 
 
@@ -58,20 +58,14 @@ class Notices:
         # How many of each kind are not shown, and the last one.
         self._hidden: dict[str, tuple[int, TrajanonWarning]] = {}
 
-    def warn(
-        self,
-        kind: str,
-        message: str,
-        about: str = "",
-        category: type[TrajanonWarning] = GuessedWarning,
-    ) -> None:
+    def warn(self, warning: TrajanonWarning) -> None:
         """Warn of a thing of a kind, once; with a kind alone, of the kind once."""
+        kind = warning.kind
         seen = self._seen[kind]
-        if about in seen:
+        if warning.about in seen:
             return
-        seen.add(about)
+        seen.add(warning.about)
 
-        warning = category(message, kind, about)
         if self._shows_all or len(seen) <= _SHOWN_OF_A_KIND:
             warn(warning)
         else:

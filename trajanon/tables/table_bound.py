@@ -143,11 +143,14 @@ def _bound(
             except KeyboardInterrupt:  # what the search has found shall not be lost
                 stopped = True
                 certified = False
-        least += distance_bound(standard[members], present[members], lost.weight[members], k)
+        weights = lost.weight[members]
+        least += distance_bound(standard[members], present[members], weights, k, progress)
     return least, certified, stopped
 
 
-def distance_bound(standard: Floats, present: Bools, weights: Floats, k: int) -> float:
+def distance_bound(
+    standard: Floats, present: Bools, weights: Floats, k: int, progress: Progress = silent
+) -> float:
     """Bound the weighted SSE of any groups of at least k by distances, where values may be missing.
 
     A group loses half of the sum of ``w m`` over its records: w is a record's weight, and m the
@@ -158,16 +161,18 @@ def distance_bound(standard: Floats, present: Bools, weights: Floats, k: int) ->
     rows = np.arange(n)
     slip = 16.0 * p * np.finfo(float).eps * float((standard**2).sum(axis=1).max())
     lightest = float(np.sort(weights)[: k - 1].sum())
+    rounds = _ROUNDS if np.ptp(weights) > 0.0 else 2  # the nearest are the best at once
     block = max(_DISTANCES_PER_BLOCK // n, 1)
     total = 0.0
     for begin in range(0, n, block):
+        progress("Distances for a bound", begin, n)
         own = rows[begin : begin + block]
         squares = np.maximum(shared_squares(standard, present, own, rows) - slip, 0.0)
         squares[np.arange(len(own)), own] = np.inf
 
         # Dinkelbach: for a mean, the best others are those that add least to what lies above it.
         mean = np.zeros(len(own))
-        for _ in range(_ROUNDS):
+        for _ in range(rounds):
             above = weights * (squares - mean[:, None])
             chosen = above < 0.0
             nearest = np.argpartition(above, k - 2, axis=1)[:, : k - 1]

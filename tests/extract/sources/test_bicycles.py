@@ -11,7 +11,7 @@ from trajanon.extract import traces
 from trajanon.extract.sources import collections
 from trajanon.extract.sources.formats import format_of
 from trajanon.extract.sources.source_tables import UNREAD
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
 from trajanon.extract.trace import Trace
 
 START = 1_606_219_200  # 2020-11-24T12:00:00Z
@@ -61,7 +61,8 @@ def test_rows_of_a_privacy_area_and_without_a_fix_are_left_out_and_counted(tmp_p
     found, counts = ride(tmp_path, ABOUT, HEADER, *rows)
     assert found.time.tolist() == [START + 2, START + 4]
     assert found.cut_off
-    assert counts == {collections.PRIVATE: 2, collections.WITHOUT_FIX: 1, UNREAD: 1}
+    left_out = {collections.PRIVATE: 2, collections.WITHOUT_FIX: 1, UNREAD: 1}
+    assert counts == {**left_out, TABLE_CUT_OFF: 1}
 
 
 def test_times_of_gps_are_18_seconds_ahead(tmp_path: Path) -> None:

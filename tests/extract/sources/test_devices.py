@@ -193,6 +193,18 @@ def test_each_placemark_with_a_line_is_a_person_where_that_is_said(tmp_path: Pat
     assert found == [("x/track 1", "x"), ("x/track 2", "x"), (last, last)]
 
 
+@pytest.mark.parametrize(("inside", "way"), [(track(TIMED), TIMED), (LINE, UNTIMED)])
+def test_of_a_kml_that_is_cut_off_the_whole_points_are_used(
+    tmp_path: Path, inside: str, way: Fixes
+) -> None:
+    content = kml_file(placemark(inside))
+    path = write(tmp_path / "x.kml", content[: content.rindex("41.1") + 2])
+    reading = devices.read_kml(path, Reading().of_file(path, "x"))
+    assert fixes(next(reading)) == way[: len(way) - 1]
+    with pytest.raises(FileProblem, match="is not well-formed XML"):
+        next(reading)
+
+
 def test_every_kml_of_a_kmz_is_read(tmp_path: Path) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
@@ -206,9 +218,11 @@ def test_every_kml_of_a_kmz_is_read(tmp_path: Path) -> None:
         archive.writestr("files/deep/b.kml", kml_file(placemark(LINE)))
         archive.writestr("files/c.kml", kml_file(POINTS)[:-9])
     reading = devices.read_kml(tmp_path / "z.kmz", Reading().of_file(tmp_path / "z.kmz", "label"))
-    assert [(fixes(one), one.cut_off) for one in (next(reading), next(reading))] == [
+    pieces = [next(reading), next(reading), next(reading)]  # the last of the file that is cut
+    assert [(fixes(piece), piece.cut_off) for piece in pieces] == [
         (TIMED, False),
-        (UNTIMED, True),
+        (UNTIMED, False),
+        (TIMED, True),
     ]
     with pytest.raises(FileProblem, match=r"z\.kmz/files/c\.kml is not well-formed XML"):
         next(reading)

@@ -33,6 +33,7 @@ from geo_tables import (
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract.sources import geo_files
+from trajanon.extract.sources.features import NO_GEOMETRY
 from trajanon.extract.sources.formats import FORMATS
 from trajanon.extract.sources.geo_files import BESIDE_TRACKS
 from trajanon.files.trajectory_files import write_trajectories
@@ -46,8 +47,9 @@ def test_files_are_known_by_their_content(tmp_path: Path, name: str) -> None:
     head = write(tmp_path / name, points()).read_bytes()[:4096]
     parquet = name == "x.parquet"  # its end says more than its head
     shapefile = name == "x.shp"  # it is several files, which only names hold together
-    assert FORMATS["geo"].looks_like("noname", head) is not (parquet or shapefile)
-    assert FORMATS["geo"].looks_like(name, b"") is not parquet
+    kind = FORMATS["json" if "json" in name else "geo"]
+    assert kind.looks_like("noname", head) is not (parquet or shapefile)
+    assert kind.looks_like(name, b"") is not parquet
 
 
 def test_geojson_may_have_any_name_and_white_space(tmp_path: Path) -> None:
@@ -62,7 +64,7 @@ def test_a_geometry_may_stand_alone(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"x{suffix}"
     for content in (shape, {"type": "Feature", "properties": {}, "geometry": shape}):
         path.write_text(json.dumps(content))
-        assert FORMATS["geo"].looks_like(path.name, path.read_bytes())
+        assert FORMATS["json"].looks_like(path.name, path.read_bytes())
         assert places(read(path)) == [[(1, 2), (1, 3)]]
 
 
@@ -71,7 +73,7 @@ def test_features_one_after_another_may_be_separated_by_records(tmp_path: Path) 
     texts = path.read_text().splitlines()
     pretty = (json.dumps(json.loads(text), indent=1) for text in texts)
     path.write_text("".join(f"\x1e{text}\n" for text in pretty))
-    assert FORMATS["geo"].looks_like("x", path.read_bytes()[:4096])
+    assert FORMATS["json"].looks_like("x", path.read_bytes()[:4096])
     assert is_the_two_traces(read(path))
 
 
@@ -96,12 +98,14 @@ def test_what_extract_wrote_is_no_source(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
-@pytest.mark.parametrize("name", ["x.geojson", "x.gpkg", "x.parquet"])
-def test_packed_files_are_unpacked(tmp_path: Path, name: str, pack: Any) -> None:
-    path = write(tmp_path / name, points())
-    packed = tmp_path / f"{name}.packed"
-    packed.write_bytes(pack(path.read_bytes()))
-    assert is_the_two_traces(read(packed))
+def test_packed_json_is_unpacked_and_a_packed_geopackage_refused(tmp_path: Path, pack: Any) -> None:
+    for name in ("x.geojson", "x.gpkg"):
+        path = write(tmp_path / name, points())
+        packed = tmp_path / f"{name}.packed"
+        packed.write_bytes(pack(path.read_bytes()))
+    assert is_the_two_traces(read(tmp_path / "x.geojson.packed"))
+    with pytest.raises(FileProblem, match=r"x\.gpkg\.packed is packed: unpack it"):
+        read(packed)
 
 
 def test_all_layers_are_read_and_keep_their_names_apart(tmp_path: Path) -> None:
@@ -158,11 +162,10 @@ def test_no_features_are_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     if name == "x.geojsonl":
         path.write_text("\n")
-        with pytest.raises(FileProblem, match=r"begins like no GeoJSON"):
-            read(path)
-        return
-    write(path, points().iloc[:0])
-    with pytest.raises(BadInput, match=r"x\.\w+ holds no (features|points or lines)"):
+    else:
+        write(path, points().iloc[:0])
+    problem = r"x\.\w+ (holds no (features|points or lines|JSON object with a point)|is no JSON)"
+    with pytest.raises((BadInput, FileProblem), match=problem):
         read(path)
 
 
@@ -194,7 +197,8 @@ def test_points_that_a_spatial_index_has_sorted_need_times(tmp_path: Path) -> No
 @pytest.mark.parametrize("text", ["", "lat,lon\n1,2\n", "<gpx/>", '{"type": 3}', "{"])
 def test_files_that_are_something_else_are_refused(tmp_path: Path, name: str, text: str) -> None:
     (path := tmp_path / name).write_text(text)
-    with pytest.raises(FileProblem, match=rf"{name} (is empty|begins)|cannot read .*{name}"):
+    problem = rf"{name} (is empty|begins|is no JSON|has no column)|cannot read .*{name}"
+    with pytest.raises((BadInput, FileProblem), match=problem):
         read(path)
 
 
@@ -207,7 +211,7 @@ def test_a_file_that_was_cut_off_is_never_read_as_whole(
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content)) - 9])
     if name == "x.geojsonl":
-        assert read_counting(path)[1] == {"lines that are no features": 1}
+        assert read_counting(path)[1] == {"rows that could not be read": 1}
         return
     with pytest.raises(FileProblem, match=name):
         read(path)
@@ -219,7 +223,7 @@ def test_broken_lines_of_geojson_are_counted(tmp_path: Path) -> None:
     path.write_text("\n".join([*texts[:2], "{broken", "", *texts[2:], "{}"]) + "\n\n")
     found, counts = read_counting(path)
     assert is_the_two_traces(found)
-    assert counts == {"lines that are no features": 2}
+    assert counts == {"rows that could not be read": 1, NO_GEOMETRY: 1}
 
 
 @pytest.mark.parametrize("suffix", [".shx", ".dbf"])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources import gpx_document
 from trajanon.extract.sources.formats import FORMATS
-from trajanon.extract.sources.gpx_document import GpxStream, Segment
+from trajanon.extract.sources.gpx_document import GpxDocument, Segment
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_what_is_not_gpx_is_refused_in_one_sentence(content: bytes, message: str
 @pytest.mark.parametrize("size", [1, 1 << 18])
 def test_blanks_before_the_declaration_are_passed_over(before: bytes, size: int) -> None:
     text = io.BytesIO(before + b'<?xml version="1.0"?>' + TWO_POINTS)
-    stream = GpxStream(Slowly(text, size).read, "a.gpx")
+    stream = GpxDocument(Slowly(text, size).read, "a.gpx")
     assert [len(segment.lat) for segment in stream] == [2]
     assert FORMATS["gpx"].looks_like("a.xml", text.getvalue())
 
@@ -123,7 +123,7 @@ def test_segments_do_not_depend_on_the_chunks(
     made: tuple[bytes, list[list[tuple[str, str, str]]]], sizes: list[int]
 ) -> None:
     text, segments = made
-    found = list(GpxStream(Pieces(text, sizes).read, "a.gpx"))
+    found = list(GpxDocument(Pieces(text, sizes).read, "a.gpx"))
     assert len(found) == len(segments)
     for segment, whole, points in zip(
         found, gpx_document.read_document(text, "a.gpx"), segments, strict=True

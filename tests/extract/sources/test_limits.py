@@ -88,12 +88,7 @@ def test_as_many_values_that_are_not_packed_so_are_read(
 
 @pytest.mark.parametrize(
     ("name", "head"),
-    [
-        ("a.mfjson.gz", GEOJSON),
-        ("a.geojson.gz", GEOJSON),
-        ("a.gpx.gz", b"<gpx>"),
-        ("a.nmea.gz", b"$GPRMC,\n"),
-    ],
+    [("a.mfjson.gz", GEOJSON), ("a.geojson.gz", GEOJSON), ("a.nmea.gz", b"$GPRMC,\n")],
 )
 def test_what_unpacks_to_more_than_a_thousand_times_its_size_is_refused(
     tmp_path: Path, name: str, head: bytes
@@ -120,6 +115,7 @@ def test_a_member_that_unpacks_to_more_than_a_thousand_times_its_size_is_refused
     [
         ("a.csv.gz", b"id,lat,lon\na,1,2\nb,1,", b"2" * 64 + b"13", "a line of more than 64 MB"),
         ("a.csv.gz", b'id,lat,lon\na,1,2\nb,1,"', b"2" * MB + b"\n", "a row of more than 64 MB"),
+        ("a.gpx.gz", b"<gpx>", b" ", "a tag or text of more than 8 MB"),
         ("a.gpx.gz", b'<gpx a="', b"no end ", "a tag or text of more than 8 MB"),
         ("a.gpx.gz", b"<gpx><trk><url>", b"no end ", "a tag or text of more than 8 MB"),
     ],
@@ -197,12 +193,12 @@ def test_the_members_of_an_archive_do_not_wait_for_the_collector(
             archive.addfile(info, io.BytesIO(document))
     opened: list[weakref.ref[Any]] = []
 
-    class Watched(gpx_document.GpxStream):
+    class Watched(gpx_document.GpxDocument):
         def __init__(self, *given: Any) -> None:
             super().__init__(*given)
             opened.append(weakref.ref(self))
 
-    monkeypatch.setattr(gpx_document, "GpxStream", Watched)
+    monkeypatch.setattr(gpx_document, "GpxDocument", Watched)
     gc.disable()
     try:
         for _ in traces(path):

@@ -7,10 +7,11 @@ from typing import Any
 import geopandas
 import numpy as np
 import pytest
-from geo_tables import names, places, same
+from geo_tables import names, same
 
 from trajanon.common.errors import BadInput
-from trajanon.extract.sources import geo_files
+from trajanon.extract.sources import json_documents
+from trajanon.extract.sources.features import NO_GEOMETRY, POINTS_BESIDE
 from trajanon.extract.sources.formats import format_of
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
@@ -37,7 +38,7 @@ def write(path: Path, *features: Any, **more: Any) -> Path:
 def read(path: Path, *, counts: dict[str, int] | None = None) -> list[Trace]:
     """Read the traces of a file; what is left out is counted, and nothing otherwise."""
     how = Reading()
-    found = list(geo_files.read_mf_json(path, how.of_file(path, "f")))
+    found = list(json_documents.read(path, how.of_file(path, "f")))
     assert how.counts == (counts or {})
     return found
 
@@ -67,10 +68,7 @@ def test_the_trajectory_encoding_has_its_times_beside_a_line(path: Path) -> None
     write(path, {"type": "Feature", "geometry": line, "properties": properties})
     (one,) = read(path)
     assert one.time.tolist() == SECONDS
-    assert format_of(path, Reading()) == "mf-json"
-    (other,) = geo_files.read(path, Reading().of_file(path, "f"))  # GDAL reads it as GeoJSON
-    assert places([other]) == places([one])
-    assert other.time.tolist() == SECONDS
+    assert format_of(path, Reading()) == "json"
 
 
 def test_each_part_is_a_trace_of_one_recording(path: Path) -> None:
@@ -132,9 +130,9 @@ def test_other_features_are_counted(path: Path) -> None:
     point = {"type": "Feature", "geometry": {"type": "Point", "coordinates": [1, 2]}}
     short = moving([[1, 2]], TIMES[:1])
     write(path, feature(polygon), feature(moving()), point, feature(short))
-    counts = {"features that are no moving points": 2, "moving points of fewer than two places": 1}
+    counts = {NO_GEOMETRY: 2, POINTS_BESIDE: 1}
     (one,) = read(path, counts=counts)
-    assert one.name == "f#1"
+    assert one.name == "f#2"
 
 
 BROKEN = [7, feature(moving("x")), feature(moving([[1], [2]])), feature(moving([{}, {}]))]
@@ -144,7 +142,7 @@ BROKEN += [feature({"type": "MovingGeometryCollection", "prisms": [1]}), feature
 @pytest.mark.parametrize("broken", BROKEN)
 def test_broken_features_are_counted(path: Path, broken: Any) -> None:
     write(path, feature(moving()), broken)
-    assert len(read(path, counts={"features or trips that could not be read": 1})) == 1
+    assert len(read(path, counts={NO_GEOMETRY: 1})) == 1
 
 
 def test_odd_values_of_json_make_no_trouble(path: Path) -> None:
@@ -153,4 +151,4 @@ def test_odd_values_of_json_make_no_trouble(path: Path) -> None:
     found = read(path)
     assert len({one.name for one in found}) == len(odd)
     write(path, *(feature(moving(datetimes=[value] * 3)) for value in [1577836810, *odd]))
-    assert len(list(geo_files.read_mf_json(path, Reading().of_file(path, "f")))) == len(odd) + 1
+    assert len(list(json_documents.read(path, Reading().of_file(path, "f")))) == len(odd) + 1

@@ -173,9 +173,8 @@ def test_a_file_that_cannot_be_read_among_good_ones_is_left_out(
     assert unread.endswith("; going on without it")
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
 def test_of_warnings_of_a_kind_ten_are_shown_and_the_others_counted(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, jobs: int
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     for number in range(13):
         (tmp_path / f"{number}.csv").write_text("lat,lon\n40,-3\n")
@@ -186,7 +185,7 @@ def test_of_warnings_of_a_kind_ten_are_shown_and_the_others_counted(
     (tmp_path / "good.gpx").write_bytes(gpx(60))
     counts: Counter[str] = Counter()
     with caplog.at_level(logging.WARNING, "trajanon"):
-        assert len(list(traces(tmp_path, counts=counts, jobs=jobs))) == 14
+        assert len(list(traces(tmp_path, counts=counts, jobs=2))) == 14
     assert counts[streams.UNREADABLE] == 26
     for what in ("is a link to a", "no column known as id", "no track points", "holds times"):
         said = [message for message in caplog.messages if what in message]
@@ -205,12 +204,10 @@ def test_where_nothing_can_be_read_the_reason_is_given(tmp_path: Path) -> None:
             list(traces(path))
 
 
-@pytest.mark.parametrize("large", [500, files.LARGE])
-def test_several_at_once_give_the_same(
-    mixed: Path, monkeypatch: pytest.MonkeyPatch, large: int
-) -> None:
-    """Those that are large are read as streams."""
-    monkeypatch.setattr(files, "LARGE", large)
+def test_several_at_once_give_the_same(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are large are read as streams, others by processes."""
+    sizes = sorted(path.stat().st_size for path in mixed.rglob("*") if path.is_file())
+    monkeypatch.setattr(files, "LARGE", sizes[len(sizes) // 2])
     one, two = Counter[str](), Counter[str]()
     source = [mixed, sample()]
     alone = list(traces(source, counts=one))

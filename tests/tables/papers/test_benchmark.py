@@ -246,7 +246,7 @@ def test_a_table_of_ones_own_is_measured(run: Run, tmp_path: Path) -> None:
     mine.to_csv(tmp_path / "mine.csv", index=False)
     answer = run("benchmark", "--table", "hm2", "--data", "mine.csv", "--repeats", 1)
     assert answer.code == 0
-    assert "Left out: pweight (like a survey weight" in answer.err
+    assert "averages may mean nothing: pweight (like a survey weight): they are left" in answer.err
     assert "dropped: values are missing in 1 of the 25 rows of mine.csv" in answer.err
     assert "### hm2: mine" in answer.out
     written = pd.read_csv("benchmark.csv")

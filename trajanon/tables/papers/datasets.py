@@ -20,8 +20,8 @@ from trajanon.common.settings import EFFORTS
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.grouping.loss import information_loss, sse, standardise
 from trajanon.grouping.problem import Problem
-from trajanon.tables.averaged_columns import ALL, Roles, doubt_of
-from trajanon.tables.table_columns import TableColumns, read_table_columns
+from trajanon.tables.averaged_columns import ALL, AveragesUnclear, Roles
+from trajanon.tables.table_columns import read_table_columns
 
 PAPERS = ("Census", "Tarragona", "EIA")
 """Data sets of the papers that were published; others are trajectories."""
@@ -138,26 +138,20 @@ def known_as(numbers: Floats) -> str | None:
 def _of_user(file: Path) -> Dataset:
     """Read a table that is not of the papers: without columns whose averages mean nothing."""
     table = read_table_columns(file, Roles(columns=ALL), missing="drop")
-    if known_as(table.records) is None:
-        table = _without_doubtful(table, file)
+    name = known_as(table.records)
+    if name is None:
+        try:
+            table = read_table_columns(file, missing="drop")
+        except AveragesUnclear as unclear:
+            if measures := unclear.proposal["columns"]:
+                sentence = f"{unclear.problem}: they are left out"
+                warn(LeftOutWarning(sentence, "doubtful columns", str(file)))
+                table = read_table_columns(file, Roles(columns=measures), missing="drop")
+
     for notice in table.notices:
         warn(notice)
-    name = known_as(table.records)
     dataset = _large_enough(name or file.stem, standardise(table.records), file)
     return replace(dataset, own=True, published=name is not None)
-
-
-def _without_doubtful(read: TableColumns, file: Path) -> TableColumns:
-    """Leave out columns that look like ids, codes, dates or weights; where all do, none."""
-    numbers = read.table.numbers
-    doubts = [doubt for name in read.averaged if (doubt := doubt_of(name, numbers(name)))]
-    measures = [name for name in read.averaged if name not in {doubt.column for doubt in doubts}]
-    if not doubts or not measures:
-        return read
-
-    reasons = ", ".join(f"{doubt.column} ({doubt.reason})" for doubt in doubts)
-    warn(LeftOutWarning(f"Left out: {reasons}", "doubtful columns", str(file)))
-    return read_table_columns(file, Roles(columns=measures), missing="drop")
 
 
 def _trajectories(file: Path) -> Dataset:
