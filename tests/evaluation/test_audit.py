@@ -256,6 +256,16 @@ def test_a_method_is_run_on_halves(run: Run, here: Path) -> None:
     assert "failed: it wrote no {out}" in run(*given, "true {in} {out}").sentence
 
 
+def test_a_release_of_other_trips_is_refused_by_its_name(
+    run: Run, here: Path, originals: Originals
+) -> None:
+    fewer = originals.trips.take(np.arange(N - 8))
+    trajanon.anonymize(fewer, K, effort="fast", key=bytes(range(32))).write(here / "other.parquet")
+    answer = run("evaluate", "trajectories.parquet", "other.parquet", "moved.parquet")
+    assert answer.sentence.startswith("trajanon: other.parquet: ")
+    assert not (here / "evaluation.html").exists()
+
+
 def test_what_does_not_fit_is_refused(run: Run, here: Path) -> None:
     both = ("evaluate", "trajectories.parquet", "moved.parquet")
     assert "--match is id or order (got 'name')" in run(*both, "--match", "name").sentence

@@ -27,7 +27,8 @@ from trajanon.files.release_formats import (
     read_release,
     write_release,
 )
-from trajanon.trajectories.times import Clock, instants
+from trajanon.files.times_of_points import instants
+from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)

@@ -18,7 +18,8 @@ import trajanon
 from trajanon.common.arrays import Floats
 from trajanon.files.release_contents import in_order
 from trajanon.files.release_formats import read_release
-from trajanon.trajectories.times import Clock, going_on
+from trajanon.files.times_of_points import going_on
+from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import Trajectories
 
 SECONDS = np.timedelta64(1, "s")

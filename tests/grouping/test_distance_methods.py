@@ -164,6 +164,14 @@ def test_mdav_gives_the_published_losses(name: str) -> None:
         assert f"{partition.information_loss:.4f}" == il
 
 
+@pytest.mark.parametrize("n", [3, 5, 8, 14])
+@pytest.mark.parametrize("far", [0.0, 1.0])
+def test_equal_records_are_grouped_in_their_order(n: int, far: float) -> None:
+    records = np.zeros((n, 2))
+    records[-1, 0] = far
+    assert groups_of(mdav(problem(records, 3))) == naive.mdav(records, 3)
+
+
 Some = tuple[Floats, Ints, np.random.Generator]
 
 

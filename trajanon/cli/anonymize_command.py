@@ -52,7 +52,7 @@ PUBLIC = "railway=station,halt,public_transport=station,amenity=bus_station,aero
     Settings,
     groups={
         "Release": "k rows subjects_exact key ledger out as_json",
-        "People": "one_line_each days distinct_ends public_places",
+        "People": "one_line_each days distinct_ends public_places leave_out",
         "Times": "times minute_worth time_step timezone",
         "Roads": "roads",
         "Search": "as_published method refine effort seed",
@@ -63,6 +63,8 @@ PUBLIC = "railway=station,halt,public_transport=station,amenity=bus_station,aero
     k="Least number of different subjects in a group. With 2, the spacing of windows helps to tell "
     "the two apart.",
     time_step="Released times are rounded to this: a time such as 5min, 1min at least.",
+    leave_out="Leave out whole groups after the search, those farthest from their means first, up "
+    "to this share of the trips, such as 2%: mostly long ones, and the bias is printed.",
     key=(
         "File with your secret key, made if there is none: groups, lines and times follow from it.",
         "the one in your data folder, which is made once",
@@ -90,6 +92,7 @@ def anonymize(
     *,
     k: int,
     time_step_text: str = "5min",
+    leave_out_text: str = "0%",
     method_text: str = Settings.method,
     refine_text: str | None = None,
     subjects_exact: bool = False,
@@ -123,6 +126,7 @@ def anonymize(
     as_published = settings.get("as_published", False)
     settings.update(method_of(method_text, published=as_published))
     settings["time_step"] = _step_of(time_step_text)
+    settings["leave_out"] = _percent_of(leave_out_text)
     if refine_text is not None:
         settings["refine"] = cast(RefinementName, refine_text)  # which the settings check
     options: _FileKeywords = {
@@ -197,6 +201,14 @@ def _step_of(text: str) -> int:
     """Read the step of times: of others than whole seconds the settings say what is wrong."""
     seconds = seconds_of("--time-step", text)
     return int(seconds) if seconds.is_integer() else cast(int, seconds)
+
+
+def _percent_of(text: str) -> float:
+    """Read a percentage, with or without its sign."""
+    try:
+        return float(text.removesuffix("%"))
+    except ValueError as error:
+        raise BadInput(f"`leave_out` is a percentage, such as 2% (got {text!r})") from error
 
 
 def _roads_of(pbf: Path | None) -> "RoadsToFollow | None":

@@ -78,7 +78,10 @@ def _audit(
     report = report_beside(path)
     if report is not None:
         ours = trajanon.read_release(path)
-        return audit_with_report(str(path), originals, ours, report, roads=roads)
+        try:
+            return audit_with_report(str(path), originals, ours, report, roads=roads)
+        except BadInput as error:
+            raise BadInput(f"{path}: {error}") from error
     release = read_any(path, originals.trips.points.shape[1])
     return audit(str(path), originals, release, match=match, roads=roads, holdout=holdout)
 

@@ -63,6 +63,7 @@ _ALONE: dict[str, Any] = {
     "one_line_each": False,
     "days": None,
     "distinct_ends": 2,
+    "leave_out": 0.0,
 }
 """What the published methods do not do; and their lines are plain means."""
 
@@ -94,6 +95,7 @@ class ReleaseKeywords(TypedDict, total=False):
     one_line_each: bool
     days: SupportsIndex | None
     distinct_ends: SupportsIndex
+    leave_out: float
     align: bool
     times: TimesName | None
     minute_worth: float
@@ -250,6 +252,9 @@ class ReleaseSettings(Checked):
     distinct_ends
         Least number of places, 200 m apart, where the members of a line begin, and where they end.
         What no exchange with near groups mends is counted; 1 turns it off.
+    leave_out
+        Percent of the trajectories to leave out after the search, in whole groups, those farthest
+        from their means first. The report counts the bias: mostly long trips go.
     align
         Let trajectories slide on their tracks towards their groups. Losses and displacements then
         refer to the windows after sliding.
@@ -287,6 +292,7 @@ class ReleaseSettings(Checked):
     one_line_each: bool = option(False)
     days: int | None = option(None, "trips, not days", least=1, most=24)
     distinct_ends: int = option(2, least=1, most=10)
+    leave_out: float = option(0.0, "nothing", least=0, most=20)
     align: bool = option(True)
     times: TimesName | None = option(None, "no times")
     minute_worth: float = option(3.0, least=0, most=10**6)

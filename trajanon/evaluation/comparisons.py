@@ -126,6 +126,7 @@ def options_in(report: Report) -> dict[str, Any]:
         "align": report.alignment is not None,
         "rows": "lines" if report.rows.way == "lines" else "subjects",
         "distinct_ends": report.distinct_ends,
+        "leave_out": report.leave_out,
         "one_line_each": report.one_line_each,
     }
     if not report.as_published:

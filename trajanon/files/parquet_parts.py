@@ -46,11 +46,6 @@ class ParquetParts:
                 tables.append(pa.table({name: arrow.sound(table[name]) for name in columns}))
         return pa.concat_tables(tables, promote_options="permissive")
 
-    def part(self, name: str) -> "ParquetParts":
-        """Return one part of a folder."""
-        opened = dict(zip(self.rows, self.opened, strict=True))[name]
-        return ParquetParts([opened], self.schema_arrow, self.rows[name])
-
 
 def part_states(folder: Folder) -> dict[str, str]:
     """Read the state of each part of a folder. Hidden files are drafts, maybe of a part."""

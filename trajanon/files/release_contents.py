@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from trajanon.common.arrays import Column, Floats, Ints, dense
 from trajanon.common.number_text import number_of
-from trajanon.trajectories.times import Clock, instants
+from trajanon.files.times_of_points import instants
+from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, TrajectoryRows, marked
 
 DIGITS = 5

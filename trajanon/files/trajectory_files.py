@@ -243,7 +243,7 @@ def read_rows(
     where: object, file: ParquetParts, *, tracks: bool = True, times: bool = True
 ) -> tuple[Floats, Tracks | None, Floats | None]:
     """Read points, (n, m, 2); if wanted and known, what windows slide on; and times, (n, m)."""
-    points = _points(where, file)
+    points = read_points(where, file)
     tracks = tracks and holds_tracks(where, file.schema_arrow)
     return points, *read_along(where, file, points, tracks=tracks, times=times)
 
@@ -317,7 +317,7 @@ def look_at_schema(schema: "pa.Schema", where: object) -> None:
     geoparquet.refuse_other_system(where, geoparquet.described(schema, where))
 
 
-def _points(path: object, file: ParquetParts) -> Floats:
+def read_points(path: object, file: ParquetParts) -> Floats:
     """Read the lines of as many points that are the geometries."""
     import shapely
 

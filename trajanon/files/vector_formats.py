@@ -23,7 +23,7 @@ from trajanon.common.errors import FileProblem
 from trajanon.common.inputs import Json
 from trajanon.files import arrow
 from trajanon.files.release_contents import COUNTED, Layout, Lines, ReleaseFormat, words_in
-from trajanon.trajectories.times import instants, seconds_in
+from trajanon.files.times_of_points import instants, seconds_in
 from trajanon.trajectories.trajectories import TrajectoryRows
 
 if TYPE_CHECKING:

@@ -129,26 +129,35 @@ def finished(
         departures=None if times is None else times[:, :1],
     )
     report = report_of(k, plan, origin, totals, figures)
-    alignment = report.alignment
-    if alignment is not None and groups.starts is not None:
-        alignment = structs.replace(alignment, starts=groups.starts[released].tolist())
+    report = _of_each(report, groups, sizes, held, keys)
 
-    report = structs.replace(
-        report,
-        alignment=alignment,
-        suppressed=None if released.all() else Suppressed(np.flatnonzero(~released).tolist()),
-        sizes=sizes,
-        subjects_per_group=held,
-        labels=labels.tolist(),
-        line_keys=keys.tolist(),
-    )
     order = in_order(lines, times)
     return DistinctLines(
         lines[order],
         None if times is None else times[order],
         copies[order],
-        released_words(plan, report),
+        released_words(plan, report.attribution, counts_people=report.counted == "subjects"),
         report,
+    )
+
+
+def _of_each(
+    report: Report, groups: GroupLines, sizes: list[int], held: list[int] | None, keys: Ints
+) -> Report:
+    """Add to a report what is known of each trajectory, and of each group."""
+    released = groups.labels >= 0
+    alignment = report.alignment
+    if alignment is not None and groups.starts is not None:
+        alignment = structs.replace(alignment, starts=groups.starts[released].tolist())
+
+    return structs.replace(
+        report,
+        alignment=alignment,
+        suppressed=None if released.all() else Suppressed(np.flatnonzero(~released).tolist()),
+        sizes=sizes,
+        subjects_per_group=held,
+        labels=groups.labels[released].tolist(),
+        line_keys=keys.tolist(),
     )
 
 
@@ -184,7 +193,7 @@ def report_of(k: int, plan: Plan, origin: Provenance, totals: Totals, figures: F
         rows=totals.rows,
         source=origin.source,
         subjects_merged=origin.merged,
-        attribution=OSM_ATTRIBUTION if totals.on_roads else origin.attribution,
+        attribution=attribution_of(origin, totals.on_roads),
         versions=versions(),
         key_fingerprint=None if plan.key is None else fingerprint(plan.key),
         width=None if figures.widths is None else figures.widths.places,
@@ -198,6 +207,7 @@ def report_of(k: int, plan: Plan, origin: Provenance, totals: Totals, figures: F
         alignment=Alignment(totals.slid / totals.n) if totals.slid else None,
         mended=figures.mended,
         distinct_ends=plan.release.distinct_ends,
+        leave_out=plan.release.leave_out,
         search=asdict(plan.search),
         people=totals.people,
         largest_share=None if plan.release.as_published else 1.0 / totals.least,
@@ -233,11 +243,17 @@ def _times(plan: Plan, totals: Totals, figures: Figures) -> Times | None:
     )
 
 
-def released_words(plan: Plan, report: Report) -> dict[str, str | None]:
+def attribution_of(origin: Provenance, on_roads: int | None) -> str | None:
+    """Return the line that must be shown with a release: of its data, or of the roads below it."""
+    return OSM_ATTRIBUTION if on_roads else origin.attribution
+
+
+def released_words(
+    plan: Plan, attribution: str | None, *, counts_people: bool
+) -> dict[str, str | None]:
     """Return what a released file says of itself, and nothing else."""
-    source = report.attribution
-    words = {"attribution": marked(source) if plan.release.as_published else source}
-    if report.counted == "subjects":
+    words = {"attribution": marked(attribution) if plan.release.as_published else attribution}
+    if counts_people:
         words["counted"] = "subjects"
     if plan.release.rows == "lines":
         words["rows"] = "lines"

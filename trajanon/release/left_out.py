@@ -49,10 +49,12 @@ def _trips_left_out(report: Report) -> LeftOut:
     released = report.n
     choice = report.choice or Choice()
     ledger = report.ledger or InLedger(rows=[])
-    wide = (report.mended or Mended()).wide
+    mended = report.mended or Mended()
+    wide = mended.wide
     by_anonymize = {
         f"other {units} of the same people": choice.left_out or 0,
         f"{units} far from all others": wide.trajectories,
+        f"{units} of the worst groups": mended.worst.trajectories,
         f"{units} released before": ledger.already_released or 0,
         f"{units} of people who are on a line already": ledger.on_a_line or 0,
         "trips without times": choice.untimed or 0,
@@ -60,7 +62,7 @@ def _trips_left_out(report: Report) -> LeftOut:
     if choice.most is not None:
         days = released if choice.days is None else choice.days
         too_many = choice.too_many or 0
-        explained = too_many + wide.trajectories
+        explained = too_many + wide.trajectories + mended.worst.trajectories
         by_anonymize |= {
             "days of too many trips": too_many,
             "days without enough others": max(days - released - explained, 0),

@@ -81,7 +81,7 @@ def _require(holds: object) -> None:
 
 
 def timing_in(report: Report) -> Timing | None:
-    """How the report says that times were released."""
+    """Return how the report says that times were released."""
     clock = report.clock
     times = report.times
     if clock is None or times is None:

@@ -74,7 +74,7 @@ class Plan:
 
     @property
     def secret_search(self) -> Settings:
-        """The options of the search, with a seed that nobody else knows."""
+        """Return the options of the search, with a seed that nobody else knows."""
         if self.key is None:
             return self.search
         return replace(self.search, seed=search_seed(self.key, self.search.seed))

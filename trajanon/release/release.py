@@ -70,7 +70,7 @@ class Release(Displayed):
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict of its report: whether it may be published, and with which remarks."""
+        """Judge by its report whether it may be published, and with which remarks."""
         return verdict(checked(self.report))
 
     def write(
@@ -144,7 +144,7 @@ class Release(Displayed):
                 raise BadInput(f"`path` must take bytes, as BytesIO does: {error}") from error
 
     def to_geodataframe(self) -> "GeoDataFrame":
-        """Give the released trajectories as LineStrings in a GeoDataFrame, in WGS 84.
+        """Return the released trajectories as LineStrings in a GeoDataFrame, in WGS 84.
 
         Returns
         -------
@@ -154,7 +154,7 @@ class Release(Displayed):
         return self.trajectories.to_geodataframe()
 
     def to_dataframe(self) -> "DataFrame":
-        """Give the released trajectories as a DataFrame with a row for each point.
+        """Return the released trajectories as a DataFrame with a row for each point.
 
         Returns
         -------
@@ -169,7 +169,7 @@ class Release(Displayed):
 
     @property
     def _facts(self) -> list[tuple[str, str]]:
-        """The content and cost of the release, as far as the report has them."""
+        """Return the content and cost of the release, as far as the report has them."""
         n, m = self.trajectories.points.shape[:2]
         rows = f"{number_of(n, 'row')} of {m} points"
         if "lines" not in self.report:
@@ -207,11 +207,11 @@ class DistinctLines:
 
     @property
     def release(self) -> Release:
-        """The release with all of its rows."""
+        """Return the release with all of its rows."""
         return Release(self.rows(slice(None)), json_ready(self.report))
 
     def parts(self) -> Iterator[tuple[ReleasedTrajectories, int]]:
-        """Give the rows of each part, with all copies of a line in one; and its first id."""
+        """Yield the rows of each part, with all copies of a line in one; and its first id."""
         part = (np.cumsum(self.copies) - 1) // PART
         first = 1
         for lines in np.split(np.arange(len(part)), np.flatnonzero(np.diff(part)) + 1):
@@ -220,7 +220,7 @@ class DistinctLines:
 
 
 def new_report_path(release: Path, text: str = "") -> Path:
-    """Where a report goes; refused in place of another one, of a release in another format."""
+    """Find where a report goes; refuse to replace that of a release in another format."""
     report = report_path(release)
     if report.is_file() and not release.exists() and report.read_bytes() != text.encode():
         for other in filter(Path.exists, map(release.with_suffix, RELEASE_FORMATS)):

@@ -5,7 +5,7 @@ from math import inf
 from trajanon.common.number_text import UNITS, enumerated, metres, number_of, two_digits
 from trajanon.release.left_out import LeftOut, left_out_of
 from trajanon.release.public_figures import EXACT, FEW, Crowd
-from trajanon.release.report import Report
+from trajanon.release.report import Mended, Report
 from trajanon.trajectories.distances import Summary
 
 _MOST_REASONS = 4  # of one kind; the others are few
@@ -104,7 +104,27 @@ def left_out(report: Report, crowd: Crowd = EXACT) -> str:
             reasons.append(f"{reason}{share}")
 
     why = f" Why: {', '.join(reasons)}." if reasons else ""
-    return f"{enumerated(amounts)} were left out.{why}"
+    return f"{enumerated(amounts)} were left out.{why}{_bias(report, crowd)}"
+
+
+def _bias(report: Report, crowd: Crowd) -> str:
+    """Write which trips go with the worst groups, and of how many kilometres."""
+    worst = (report.mended or Mended()).worst
+    if not worst.trajectories:
+        return ""
+    shares = crowd.shares_of()
+    longest, shorter, metres_gone = (
+        shares.text(missing / max(of, 1), two_digits)
+        for missing, of in (
+            (worst.longest, worst.of_longest),
+            (worst.shorter, worst.of_shorter),
+            (worst.metres, worst.of_metres),
+        )
+    )
+    return (
+        f" With the worst groups go {longest} of the longest tenth of the {UNITS[report.unit]}, "
+        f"{shorter} of the shorter half, and {metres_gone} of the kilometres."
+    )
 
 
 def _amount(counts: LeftOut, count: int, crowd: Crowd) -> str:

@@ -111,11 +111,25 @@ class GroupsInOnePlace(_Counts, frozen=True):
     left: Whole = 0
 
 
+class WorstGroups(_Counts, frozen=True):
+    """Trajectories left out with their groups, and the bias of that: what is missing of what."""
+
+    groups: Whole = 0
+    trajectories: Whole = 0
+    longest: Whole = 0  # of the longest tenth
+    of_longest: Whole = 0
+    shorter: Whole = 0  # of the shorter half
+    of_shorter: Whole = 0
+    metres: Whole = 0
+    of_metres: Whole = 0
+
+
 class Mended(_Counts, frozen=True):
     """How many groups were mended, or are left as they are, by what was wrong."""
 
     wide: WideGroups = WideGroups()
     one_place: GroupsInOnePlace = GroupsInOnePlace()
+    worst: WorstGroups = WorstGroups()
 
 
 class Suppressed(Struct, frozen=True):
@@ -222,6 +236,7 @@ class Report(Struct, frozen=True, kw_only=True):
     alignment: Alignment | None = None
     mended: Mended | None = None
     distinct_ends: Whole = 2  # places that a line needs at each end
+    leave_out: Finite = 0.0  # percent of the trajectories, in whole groups
     suppressed: Suppressed | None = None
     search: dict[str, str | Whole | None] = {}  # options of the search
     sizes: list[Whole] = []
@@ -284,7 +299,7 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def moved_of_length(self) -> float | None:
-        """How far points moved, as a share of the length of what was averaged, where known."""
+        """Compute how far points moved, as a share of the length averaged, where it is known."""
         if self.length is None or not self.length.mean:
             return None
         return self.displacement.mean / self.length.mean
@@ -371,13 +386,13 @@ whether it has an ``own_row`` in the release, and of windows their ``start``."""
 
 
 def report_path(release: Path, kind: str = "report.json") -> Path:
-    """Where the report of a release stands, which is a file, or a folder of parts."""
+    """Find where the report of a release stands, which is a file, or a folder of parts."""
     name = f"{release.name}.parts" if release.is_dir() else release.stem
     return release.parent / f"{name}.{kind}"
 
 
 def datasheet_path(release: Path) -> Path:
-    """Where the datasheet of a release stands: each release has its own."""
+    """Find where the datasheet of a release stands: each release has its own."""
     return report_path(release, "datasheet.md")
 
 

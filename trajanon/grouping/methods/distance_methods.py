@@ -27,6 +27,7 @@ class Remaining:
         self._records_of_subject = np.bincount(problem.subjects)
         self._subjects = int(np.count_nonzero(self._records_of_subject))
         self._sum = records.sum(axis=0)
+        self._are_equal = False  # once it is known of those that remain
 
         self._radius = sqrt((records**2).sum(axis=1).max())
         self._epsilon = float(np.finfo(records.dtype).eps)
@@ -61,7 +62,9 @@ class Remaining:
         away = point @ self._minus_twice
         away += self._squares_if_far
         candidates = (away >= away.max() - self._rounding(point)).nonzero()[0]
-        return int(self._rows[candidates[self._distances(candidates, point).argmax()]])
+        distances = self._distances(candidates, point)
+        self._are_equal |= len(candidates) == self.count and not distances.any()
+        return int(self._rows[candidates[distances.argmax()]])
 
     def nearest_of_other_subjects(self, centre: int, count: int) -> Ints:
         """Find the nearest records of other subjects, one of each, the first of equals."""
@@ -94,6 +97,8 @@ class Remaining:
 
     def _distances(self, places: Ints, point: Floats) -> Floats:
         """Square the distances of remaining records to a point, to the last digit."""
+        if self._are_equal:
+            return np.zeros(len(places))
         away = self.problem.records[self._rows[places]]
         away -= point
         away *= away

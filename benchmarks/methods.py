@@ -1,0 +1,158 @@
+"""Ways to publish trips, each a command that reads and writes Parquet files of points.
+
+python benchmarks/methods.py mdav | hm2 | noise | swapmob TRIPS OUT
+python benchmarks/methods.py shortest TRIPS OUT [ROADS]
+python benchmarks/methods.py synthesiser TRIPS OUT EPSILON
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+from scipy.spatial import cKDTree
+from synthesiser import along, synthesised
+
+import trajanon
+from trajanon.common.arrays import Floats, Ints
+from trajanon.extract import roads_to_follow
+from trajanon.trajectories.geodesy import metres_of_degrees
+from trajanon.trajectories.times import DAY, HOUR
+from trajanon.trajectories.trajectories import Trajectories
+
+K = 4
+NOISE = 200.0  # metres within which places are hidden by a factor of 4
+NEAR = 100.0  # metres and seconds within which trips meet
+MEETING = 120.0
+
+
+def read(path: str) -> Trajectories:
+    """Read trips of equally many points."""
+    table = pd.read_parquet(path)
+    n = table["id"].nunique()
+    times = None
+    if "time" in table and table["time"].notna().all():
+        times = table["time"].astype("datetime64[ns, UTC]").astype("int64") / 1e9
+        times = times.to_numpy().reshape(n, -1)
+    subject = None if "subject" not in table else table["subject"].to_numpy().reshape(n, -1)[:, 0]
+    points = table[["lat", "lon"]].to_numpy().reshape(n, -1, 2)
+    return Trajectories(points, subject=subject, times=times, provenance={"trips": True})
+
+
+def write(path: str, points: Floats, times: Floats | None, ids: Ints | list[str]) -> None:
+    """Write rows, each with an id; of equally many points."""
+    m = points.shape[1]
+    table = pd.DataFrame({"id": np.repeat(ids, m)})
+    table[["lat", "lon"]] = points.reshape(-1, 2)
+    if times is not None:
+        table["time"] = pd.to_datetime(times.ravel(), unit="s", utc=True)
+    table.to_parquet(path, index=False)
+
+
+def write_means(path: str, trips: Trajectories, labels: Ints) -> None:
+    """Write the mean of each trip's group, with its mean times if all are of one day."""
+    sizes = np.bincount(labels)[labels]
+
+    def means(values: Floats) -> Floats:
+        sums = np.zeros((labels.max() + 1, *values.shape[1:]))
+        np.add.at(sums, labels, values)
+        return sums[labels] / sizes.reshape(-1, *[1] * (values.ndim - 1))
+
+    times = trips.times
+    if times is not None and np.ptp(times[:, 0]) > 2 * DAY:
+        times = None
+    write(path, means(trips.points), None if times is None else means(times), np.arange(len(trips)))
+
+
+def grouped(method: str, trips: Trajectories, out: str) -> None:
+    """Microaggregate records as the papers do."""
+    found = trajanon.microaggregate(trips.records, K, method=method, refine="none")
+    write_means(out, trips, found.labels)
+
+
+def noise(trips: Trajectories, out: str) -> None:
+    """Move each point by planar Laplace noise (Andrés et al., ACM CCS 2013)."""
+    random = np.random.default_rng(0)
+    radius = random.gamma(2.0, NOISE / np.log(4.0), trips.points.shape[:2])
+    angle = random.uniform(0.0, 2.0 * np.pi, radius.shape)
+    moved = np.stack([np.cos(angle), np.sin(angle)], axis=-1) * radius[..., None]
+    points = trips.points + moved / metres_of_degrees(trips.points[..., 0].mean())
+    write(out, points, trips.times, np.arange(len(trips)))
+
+
+def swapmob(trips: Trajectories, out: str) -> None:
+    """Swap what follows where two trips meet (Salas, Megías and Torra, 2018); ids go."""
+    assert trips.times is not None, "SwapMob needs times"
+    n, m = trips.times.shape
+    times = trips.times.ravel()
+    scale = metres_of_degrees(trips.points[..., 0].mean())
+    places = np.column_stack([(trips.points * scale).reshape(-1, 2) / NEAR, times / MEETING])
+    pairs = cKDTree(places).query_pairs(1.0, output_type="ndarray")
+
+    # From a meeting on, the points of each have the other's new id.
+    ids = np.random.default_rng(0).permutation(n)
+    id_of_point = np.repeat(ids, m)
+    for first, second in pairs[np.argsort(times[pairs].max(axis=1), kind="stable")].tolist():
+        one, other = first // m, second // m
+        if one == other:
+            continue
+        ids[[one, other]] = ids[[other, one]]
+        id_of_point[first + 1 : (one + 1) * m] = ids[one]
+        id_of_point[second + 1 : (other + 1) * m] = ids[other]
+
+    table = pd.DataFrame(trips.points.reshape(-1, 2), columns=["lat", "lon"])
+    table["id"] = [f"s{number}" for number in id_of_point]
+    table["time"] = pd.to_datetime(times, unit="s", utc=True)
+    table.sort_values(["id", "time"], kind="stable").to_parquet(out, index=False)
+
+
+def shortest(trips: Trajectories, out: str, roads: str | None = None) -> None:
+    """Join the ends of our lines by shortest ways, by roads or straight."""
+    made = trajanon.anonymize(trips, K, key=bytes(range(32))).trajectories
+    ends = made.points[:, [0, -1]]
+    lines = np.array([along(pair, made.points.shape[1]) for pair in ends])
+    if roads is not None:
+        _lay_on_roads(lines, ends, roads)
+    write(out, lines, None, [f"s{number}" for number in range(len(lines))])
+
+
+def _lay_on_roads(lines: Floats, ends: Floats, roads: str) -> None:
+    net = roads_to_follow(Path(roads), "car").network
+    scale = np.array([1.0, np.cos(np.radians(ends[0, 0, 0]))])
+    there, back = net.open[net.street].T
+    begin = np.append(net.tail[there], net.head[back])
+    end = np.append(net.head[there], net.tail[back])
+    metres = np.append(net.length[there], net.length[back])
+    graph = csr_array((metres, (begin, end)), shape=(len(net.lat), len(net.lat)))
+    at = np.stack([net.lat, net.lon], axis=1) * scale
+    for line, (start, goal) in zip(lines, cKDTree(at).query(ends * scale)[1], strict=True):
+        before = dijkstra(graph, indices=start, return_predecessors=True)[1]
+        way = [goal]
+        while before[way[-1]] >= 0:
+            way.append(before[way[-1]])
+        if way[-1] == start != goal:
+            line[:] = along(at[way[::-1]], len(line)) / scale
+
+
+def synthetic(trips: Trajectories, out: str, epsilon: str) -> None:
+    """Draw trips from a model with differential privacy, on the day of the first."""
+    assert trips.times is not None, "the synthesiser needs times"
+    day = trips.times.min() // DAY * DAY
+    seconds = trips.times - day
+    seconds -= (seconds[:, :1] - 3 * HOUR) // DAY * DAY
+    new = synthesised(trips.points, seconds, float(epsilon))
+    share = np.linspace(0.0, 1.0, trips.points.shape[1])
+    times = day + new.departure[:, None] + new.duration[:, None] * share
+    write(out, new.points, times, [f"s{number}" for number in range(len(times))])
+
+
+if __name__ == "__main__":
+    name, given, out, *others = sys.argv[1:]
+    trips = read(given)
+    if name in ("mdav", "hm2"):
+        grouped(name, trips, out)
+    else:
+        ways = {"noise": noise, "swapmob": swapmob, "shortest": shortest, "synthesiser": synthetic}
+        ways[name](trips, out, *others)

@@ -1,0 +1,72 @@
+"""Errors of tasks: by hand, with their spread, and none where a task cannot be done."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toy import on_earth
+
+from trajanon.evaluation.tasks import TASKS, task_errors
+from trajanon.evaluation.usefulness import flow_similarity, flows
+from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.trajectories.times import HOUR
+
+
+def drives(seed: int, n: int = 12) -> ReleasedLines:
+    """Straight drives of six points in a town of some kilometres, within an hour each."""
+    random = np.random.default_rng(seed)
+    begin, end = random.uniform(0.0, 6_000.0, (2, n, 1, 2))
+    share = np.linspace(0.0, 1.0, 6)[:, None]
+    times = random.uniform(0.0, 20 * HOUR, (n, 1)) + HOUR * share[:, 0]
+    return ReleasedLines(on_earth(begin + (end - begin) * share), np.ones(n, np.int64), times)
+
+
+@given(st.integers(0, 99), st.integers(100, 199))
+def test_flows_are_wrong_where_they_are_not_alike_and_values_lie_in_their_intervals(
+    seed: int, other: int
+) -> None:
+    before, after = drives(seed), drives(other)
+    errors = task_errors(before, after)
+    assert tuple(errors) == TASKS
+    for task, metres in (("OD 1 km", 1_000.0), ("OD 2 km", 2_000.0)):
+        error = errors[task]
+        assert error is not None
+        alike = flow_similarity(flows(before.points, metres), flows(after.points, metres))
+        assert error.value == pytest.approx(1.0 - alike)
+    for error in errors.values():
+        assert error is not None
+        assert error.low <= error.value + 1e-9
+        assert error.value <= error.high + 1e-9
+
+
+def test_the_same_drives_have_no_error_however_they_are_counted() -> None:
+    before = drives(3)
+    order = np.random.default_rng(0).permutation(12)
+    assert before.times is not None
+    same = ReleasedLines(before.points[order], before.trips, before.times[order])
+    twice = ReleasedLines(before.points, 2 * before.trips, before.times)
+    assert {error and error.value for error in task_errors(before, same).values()} == {0.0}
+
+    # Each line stands for two trips: lengths and speeds are right, counts are not.
+    doubled = task_errors(before, twice)
+    values = {task: None if error is None else error.value for task, error in doubled.items()}
+    assert values["lengths"] == values["speeds"] == 0.0
+    assert values["volumes"] == 1.0
+    assert values["OD 1 km"] == values["hours"] == pytest.approx(1.0 / 3.0)
+
+
+def test_what_needs_times_is_not_measured_without() -> None:
+    before = drives(4)
+    errors = task_errors(before, replace(before, times=None))
+    assert [task for task, error in errors.items() if error is None] == ["speeds", "hours"]
+
+
+def test_slower_drives_have_lower_speeds() -> None:
+    before = drives(5)
+    assert before.times is not None
+    slower = before.times[:, :1] + 2.0 * (before.times - before.times[:, :1])
+    error = task_errors(before, replace(before, times=slower))["speeds"]
+    assert error is not None
+    assert error.value == pytest.approx(0.5)
