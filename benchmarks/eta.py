@@ -1,9 +1,10 @@
 """Arrival times of a router, with speeds of a release: how far off for people who are not in it.
 
-Run ``python benchmarks/eta.py CABS.parquet REGION.osm.pbf``. Half of the cabs are released with
-hours; trips of the other half are routed through five of their points by OSRM, with its own speeds,
-with the release's and with those of the first half's originals. OSRM's package needs Python 3.12 or
-newer and is installed into an environment of its own, in build/osrm.
+Run ``python benchmarks/eta.py CABS.parquet REGION.osm.pbf [PICTURE.png]``. Half of the cabs are
+released with hours; trips of the other half are routed by OSRM through five of their points, in the
+direction in which they went there, with its own speeds, with the release's and with those of the
+first half's originals. OSRM's package needs Python 3.12 or newer and is installed into an
+environment of its own, in build/osrm.
 """
 
 import hashlib
@@ -19,25 +20,26 @@ import numpy as np
 import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.extract import extract, roads_to_follow
-from trajanon.release.snapping import RoadsToFollow
+from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.street_counts.router_speeds import osrm_text, router_speeds
-from trajanon.street_counts.streets import ReleasedLines
 from trajanon.trajectories.trajectories import Trajectories
 
 ENVIRONMENT = Path("build/osrm")
 PACKAGE = "osrm-bindings==26.10.0"
 PYTHONS = ("python3.14", "python3.13", "python3.12")
 KEY = hashlib.blake2b(b"a benchmark", digest_size=32).digest()  # no holder's
-VIA = [0, 7, 15, 22, 29]  # the points of a trip that its route passes
-EACH = 5  # trips, of which one is routed
-SHORTEST = 60.0  # seconds of a trip that is routed
+VIA = np.array([0, 7, 15, 22, 29])  # the points of a trip that its route passes
+TURNED = 60  # degrees that the route may be off the trip's direction there
+CHOSEN_ON = 5  # of so many trips the first: on it was chosen how speeds are computed
+LEAST_SECONDS = 60.0, 300.0  # seconds of trips that are judged, at least
 ROUTES = """
 import json, sys, osrm
-router = osrm.OSRM(sys.argv[1])
+router = osrm.OSRM(algorithm="MLD", storage_config=sys.argv[1], use_shared_memory=False)
 for line in sys.stdin:
+    places, bearings = json.loads(line)
+    places, bearings = ([tuple(pair) for pair in pairs] for pairs in (places, bearings))
     try:
-        places = [tuple(place) for place in json.loads(line)]
-        found = router.Route(osrm.RouteParameters(coordinates=places))
+        found = router.Route(osrm.RouteParameters(coordinates=places, bearings=bearings))
         print(found["routes"][0]["duration"], flush=True)
     except RuntimeError:
         print("nan", flush=True)
@@ -70,27 +72,27 @@ class Router:
         profile = package.absolute() / "share" / "profiles" / "car.lua"
         shutil.copy(roads, folder / "roads.osm.pbf")
         self._run("extract", "-p", profile, folder / "roads.osm.pbf")
+        self._run("partition", self.graph)
 
     def _run(self, *words: object) -> None:
         command = [self.python, "-m", "osrm", *map(str, words)]
         subprocess.run(command, check=True, capture_output=True, cwd=self.folder)
 
-    def seconds(self, places: Floats, speeds: str | None) -> Floats:
-        """Return how long routes take through places, latitude and longitude, (n, v, 2)."""
+    def seconds(self, ways: list[str], speeds: str | None) -> Floats:
+        """Return how long routes take, (n,); NaN where there is none."""
         options = []
         if speeds is not None:
             (self.folder / "speeds.csv").write_text(speeds, "utf-8")
             options = ["--segment-speed-file", self.folder / "speeds.csv"]
-        self._run("contract", self.graph, *options)
+        self._run("customize", self.graph, *options)
 
-        lines = [json.dumps(place[:, ::-1].tolist()) + "\n" for place in places]
         seconds = list[float]()
-        while len(seconds) < len(lines):
+        while len(seconds) < len(ways):
             routed = subprocess.run(
                 [self.python, "-c", ROUTES, self.graph],
                 check=False,
                 capture_output=True,
-                input="".join(lines[len(seconds) :]),
+                input="".join(ways[len(seconds) :]),
                 text=True,
             )
             seconds += [float(word) for word in routed.stdout.split()]
@@ -109,18 +111,51 @@ def halves(trips: Trajectories) -> Ints:
     return np.array([half[number] for number in trips.subject.tolist()])
 
 
+def ways_of(points: Floats) -> list[str]:
+    """Write where trips pass, (n, m, 2), and in which direction, as `ROUTES` reads it."""
+    before = points[:, np.maximum(VIA - 1, 0)]
+    after = points[:, np.minimum(VIA + 1, points.shape[1] - 1)]
+    north, east = np.moveaxis(after - before, -1, 0)
+    heading = np.degrees(np.arctan2(east * np.cos(np.radians(before[..., 0])), north))
+    return [
+        json.dumps([place[:, ::-1].tolist(), [[degrees, TURNED] for degrees in of_trip]]) + "\n"
+        for place, of_trip in zip(points[:, VIA], (heading.astype(int) % 360).tolist(), strict=True)
+    ]
+
+
 def show(name: str, predicted: Floats, real: Floats) -> None:
     """Print how far off arrival times are."""
-    known = np.isfinite(predicted)
-    ratio = predicted[known] / real[known]
-    off = np.abs(ratio - 1.0)
-    print(
-        f"{name:32} {known.sum():6} trips   off by {100 * np.median(off):5.1f} % in the median"
-        f"   predicted to real {np.median(ratio):.2f}"
-    )
+    words = []
+    for least in LEAST_SECONDS:
+        judged = np.isfinite(predicted) & (real >= least)
+        ratio = predicted[judged] / real[judged]
+        off = 100.0 * np.median(np.abs(ratio - 1.0))
+        words.append(f"{judged.sum():5} of {least:3g} s: {off:4.1f} % ({np.median(ratio):.2f})")
+    print(f"{name:28}", *words, sep="   ")
 
 
-def measure(cabs: Path, pbf: Path) -> None:
+def draw(predictions: dict[str, Floats], real: Floats, picture: Path) -> None:
+    """Draw which share of trips arrives within which error."""
+    import matplotlib.pyplot as plt
+    from PIL import Image
+
+    figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
+    for name, predicted in predictions.items():
+        known = np.isfinite(predicted) & (real >= LEAST_SECONDS[-1])
+        off = np.sort(np.abs(predicted[known] / real[known] - 1.0))
+        axes.plot(100.0 * off, np.linspace(0.0, 100.0, len(off)), label=name)
+
+    axes.set_xlim(0.0, 60.0)
+    axes.set_ylim(0.0, 100.0)
+    axes.set_xlabel("arrival time is off by at most (%)")
+    axes.set_ylabel("share of trips (%)")
+    axes.axhline(50.0, color="#999999", linewidth=0.8, linestyle=":")
+    axes.legend(loc="lower right", frameon=False)
+    figure.savefig(picture, dpi=80)
+    Image.open(picture).quantize(32).save(picture, optimize=True)
+
+
+def measure(cabs: Path, pbf: Path, picture: Path | None = None) -> None:
     """Compare arrival times."""
     roads = roads_to_follow(pbf, "car")
     lat, lon = roads.network.lat, roads.network.lon
@@ -132,34 +167,29 @@ def measure(cabs: Path, pbf: Path) -> None:
     held_out = trips.take(np.flatnonzero(half == 1))
     assert held_out.times is not None
     real = held_out.times[:, -1] - held_out.times[:, 0]
-    routed = np.flatnonzero(real >= SHORTEST)[::EACH]
-    places = held_out.points[routed][:, VIA]
-    real = real[routed]
+    long_enough = np.flatnonzero(real >= min(LEAST_SECONDS))
+    judged = long_enough[np.arange(len(long_enough)) % CHOSEN_ON > 0]
+    ways = ways_of(held_out.points[judged])
+    real = real[judged]
+
+    print("Off by, in the median of trips of at least ... seconds (predicted to real):")
+    speeds: dict[str, str | None] = {"OSRM's own speeds": None}
+    originals = ReleasedLines(known.points, np.ones(len(known), np.int64), known.times)
+    speeds["of the originals"] = osrm_text(router_speeds(originals, roads)[0])
+    for k in (4, 10):
+        release = trajanon.anonymize(known, k, times="of-day", key=KEY)
+        lines = ReleasedLines.of(release.trajectories, k)
+        speeds[f"of the release, k = {k}"] = osrm_text(router_speeds(lines, roads)[0])
 
     with TemporaryDirectory() as folder:
         router = Router(pbf, Path(folder))
-        show("OSRM's own speeds", router.seconds(places, None), real)
+        predictions = {name: router.seconds(ways, text) for name, text in speeds.items()}
 
-        originals = ReleasedLines(known.points, np.ones(len(known), np.int64), known.times)
-        show_speeds("originals of the first half", originals, roads, router, places, real)
-        for k in (4, 10):
-            release = trajanon.anonymize(known, k, times="of-day", key=KEY)
-            lines = ReleasedLines.of(release.trajectories, k)
-            show_speeds(f"release, k = {k}", lines, roads, router, places, real)
-
-
-def show_speeds(
-    name: str,
-    lines: ReleasedLines,
-    roads: RoadsToFollow,
-    router: Router,
-    places: Floats,
-    real: Floats,
-) -> None:
-    """Print how far off arrival times are with the speeds of lines."""
-    (speeds,) = router_speeds(lines, roads)
-    show(name, router.seconds(places, osrm_text(speeds)), real)
+    for name, predicted in predictions.items():
+        show(name, predicted, real)
+    if picture is not None:
+        draw(predictions, real, picture)
 
 
 if __name__ == "__main__":
-    measure(Path(sys.argv[1]), Path(sys.argv[2]))
+    measure(*map(Path, sys.argv[1:]))

@@ -9,7 +9,7 @@ which has the home in its middle.
 import math
 import sys
 from collections.abc import Callable, Iterator
-from itertools import islice, pairwise
+from itertools import count, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +37,7 @@ FOUND = 50.0  # metres; a home that is guessed so far off is found
 AROUND = 1_300.0  # metres from the home, in which cut ends are of its circle
 USUAL = 350.0  # metres of the usual circle
 HOP = 40.0  # metres; ends farther outside are of another circle
+REACHING = 0.5  # of a person's tracks come home; others count for nobody
 EVERY = 10.0  # metres between places of streets
 
 
@@ -125,20 +126,31 @@ def metres_of(lat: Floats, lon: Floats) -> Floats:
 
 
 def people(number_of_people: int) -> Iterator[tuple[City, Floats, list[Trace]]]:
-    """Draw commuters: the town, the home in metres, and their tracks."""
+    """Draw commuters: the town, the home in metres, and their tracks, which reach the home."""
     commuters.EVERY = 2.0  # seconds between fixes, as sports watches have it
     dice = Dice(SEED + 2)
     city = build_city(dice)
     shops = [city.one_near(home, 600.0, dice) for home in HOMES]
-    for number in range(number_of_people):
+    left = number_of_people
+    for number in count():
         subject = make_subject(city, number, dice)
         places = commuters.places_of(city, subject, number, shops, dice)
+        home = np.array(city.junctions[places[0]])
         trips = islice(commuters.days_of(city, subject, places, DAYS, dice), max(TRACKS))
         tracks = [
             Trace(f"{trip}", subject.name, *np.array(fixes, np.float64).T)
             for trip, fixes in enumerate(trips)
         ]
-        yield city, np.array(city.junctions[places[0]]), tracks
+        # Tracks end at the edge of the town: those of a home beyond it, or in its park, show less.
+        reached = [
+            np.linalg.norm(metres_of(track.lat, track.lon) - home, axis=1).min() <= FOUND
+            for track in tracks
+        ]
+        if np.mean(reached) >= REACHING:
+            yield city, home, tracks
+            left -= 1
+        if left == 0:
+            return
 
 
 def ends_of(left: Points, points: Points, home: Floats) -> Floats:
@@ -170,8 +182,8 @@ def measure(number_of_people: int) -> None:
     for number, (city, home, tracks) in enumerate(people(number_of_people)):
         town = town or town_of(city)
         key = number.to_bytes(32, "little")
-        for count in TRACKS:
-            points = batch(tracks[:count])
+        for track_count in TRACKS:
+            points = batch(tracks[:track_count])
             trimmed = cut_places(points, RADIUS, np.empty((0, 2)), key)[1]
             ways = (
                 ("trim", RADIUS.circle, trimmed),
@@ -183,10 +195,10 @@ def measure(number_of_people: int) -> None:
                 for guess, at in GUESSES.items():
                     places = at(seen, town) if seen else np.full((1, 2), np.inf)
                     near = np.linalg.norm(places - home, axis=1) <= FOUND
-                    shares.setdefault((way, guess, count), []).append(float(near.mean()))
+                    shares.setdefault((way, guess, track_count), []).append(float(near.mean()))
 
-    for (way, guess, count), found in sorted(shares.items()):
-        print(f"{way:22} {guess:22} {count:4} tracks  {100.0 * np.mean(found):5.1f} %")
+    for (way, guess, track_count), found in sorted(shares.items()):
+        print(f"{way:22} {guess:22} {track_count:4} tracks  {100.0 * np.mean(found):5.1f} %")
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ from PIL import Image
 import trajanon
 from trajanon.extract import Box, roads_to_follow
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.street_counts.day_parts import ALL_DAY
-from trajanon.street_counts.streets import ReleasedLines, count_on_streets, street_table
+from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.streets import streets as trips_on_streets
 
 _PICTURE = Path(__file__).with_name("streets.png")
 _DOWNTOWN = Box(-122.436, 37.782, -122.391, 37.811)
@@ -29,9 +29,7 @@ _KILOMETRE = 1 / 111.195  # degrees of latitude
 
 def draw(axes: Axes, lines: ReleasedLines, roads: RoadsToFollow, title: str) -> LineCollection:
     """Draw the streets that lines take, the busiest on top and widest."""
-    counts = count_on_streets(lines, roads.network)
-    table = street_table(counts, roads, ALL_DAY, None)
-    table = table.sort_values("trips")
+    table = trips_on_streets(lines, roads).sort_values("trips")
     trips = table["trips"].to_numpy()
 
     streets = LineCollection(

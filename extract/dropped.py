@@ -48,23 +48,14 @@ class WhyLeftOut(NamedTuple):
         return f"trips {self.reason}"
 
 
+def _table(name: str) -> list[dict[str, str]]:
+    """Read a table that stands beside this module."""
+    return [*csv.DictReader(Path(__file__).with_name(name).read_text("utf-8").splitlines())]
+
+
 WHY_LEFT_OUT = {
-    Became.REPEATED: WhyLeftOut("repeats of others"),
-    Became.ONE_PLACE: WhyLeftOut("of single places between pauses and stays"),
-    Became.HIDDEN: WhyLeftOut(
-        "all near their ends or hidden places", "lower `trim_ends`, or hide fewer places"
-    ),
-    Became.OUTSIDE: WhyLeftOut("outside the area", "give the `area` that holds them"),
-    Became.WITH_A_GAP: WhyLeftOut(
-        "with a gap",
-        "raise `max_gap`, or `max_speed` for trains and planes; lower `trim_ends`, or hide fewer "
-        "places; or take windows, which end at a gap",
-    ),
-    Became.CUT_OFF: WhyLeftOut(
-        "that may go on where the source was cut off",
-        "download the file again; of the OSM server raise `max_pages`",
-    ),
-    Became.TOO_SHORT: WhyLeftOut("too short", "lower `min_length`"),
+    Became[row["became"]]: WhyLeftOut(row["reason"], row["way_out"])
+    for row in _table("left_out.csv")
 }
 
 LEFT_OUT = {why.counter: why for became, why in WHY_LEFT_OUT.items() if became >= Became.HIDDEN}
@@ -72,9 +63,7 @@ LEFT_OUT = {why.counter: why for became, why in WHY_LEFT_OUT.items() if became >
 
 GAP, CUT_OFF, SHORT = list(LEFT_OUT)[2:]
 
-_TABLE = Path(__file__).with_name("dropped.csv").read_text("utf-8").splitlines()
-
-PARTS = {row["counter"]: row for row in csv.DictReader(_TABLE)}
+PARTS = {row["counter"]: row for row in _table("dropped.csv")}
 """By counter, perhaps with more behind it in brackets: what is counted, by whom, and a way out."""
 
 

@@ -44,6 +44,7 @@ _FEWEST_POINTS = 4  # of recordings without times that are compared have more
 _FASTEST = 20.0  # metres a second: where all are faster, clocks must agree better to be found
 _NEAR = WIDE + LATE * _FASTEST  # metres between places by which recordings are found
 _COMPARED_AT_ONCE = 50_000  # places
+_SOUGHT_AT_ONCE = 10_000  # recordings without times
 
 
 class _Recorded(NamedTuple):
@@ -413,30 +414,32 @@ def _alike_without_times(recorded: _Recorded) -> Ints:
         return np.empty((0, 2), np.int64)
 
     # Of equal ones the first stands for all: there may be many, as on routes of a timetable.
-    signs = recorded.signs[untimed].reshape(len(untimed), -1)
-    numbers = np.column_stack([recorded.points[untimed], signs]).astype(np.float64)
-    hashes = hashes_of(*numbers.T)
+    columns = [recorded.points[untimed], *recorded.signs[untimed].reshape(len(untimed), -1).T]
+    hashes = hashes_of(*(column.astype(np.float64) for column in columns))
     first, equal = np.unique(hashes, return_index=True, return_inverse=True)[1:]
     pairs_found = [np.column_stack([untimed[first][equal], untimed])]
 
     timed = np.flatnonzero(comparable & (recorded.fixes > 0))
     candidates = np.concatenate([untimed[first], timed])
     untimed = untimed[first]
-    places = recorded.signs / _DIGITS
+    ends = recorded.signs[:, [0, -1]] / _DIGITS
 
     def kind(recordings: Ints, end: Floats) -> Ints:
         """Number the squares where recordings of as many points end."""
         points = recorded.points[recordings].astype(np.float64)
         return hashes_of(points, _squares(end, NARROW)).astype(np.int64)
 
-    index = _Index(places[candidates, 0], kind(candidates, places[candidates, -1]), NARROW)
-    reach = np.full(len(untimed), NARROW)
-    for sought in (places, places[:, ::-1]):
-        for corner in _corners(sought[untimed, -1], NARROW):
-            row, near = index.near(sought[untimed, 0], kind(untimed, corner), reach)
-            pairs = np.column_stack([untimed[row], candidates[near]])
+    index = _Index(ends[candidates, 0], kind(candidates, ends[candidates, 1]), NARROW)
+    # Some at a time: many recordings may begin and end at the same two places.
+    for sought in np.split(untimed, range(_SOUGHT_AT_ONCE, len(untimed), _SOUGHT_AT_ONCE)):
+        reach = np.full(len(sought), NARROW)
+        for (begin, way), side in product(((0, 1), (1, -1)), range(4)):
+            corner = _corners(ends[sought, 1 - begin], NARROW)[side]
+            row, near = index.near(ends[sought, begin], kind(sought, corner), reach)
+            pairs = np.column_stack([sought[row], candidates[near]])
             pairs = pairs[recorded.subject[pairs[:, 0]] != recorded.subject[pairs[:, 1]]]
-            off = _metres(sought[pairs[:, 0]], places[pairs[:, 1]])
+            signs = recorded.signs[pairs] / _DIGITS
+            off = _metres(signs[:, 0, ::way], signs[:, 1])
             is_same = (np.hypot(off[..., 0], off[..., 1]) <= NARROW).all(axis=1)
             pairs_found.append(pairs[is_same])
     return np.unique(np.concatenate(pairs_found), axis=0)

@@ -106,10 +106,7 @@ def extract(
     11
     """
     plan = _planned(source, area, windows, hidden, client, progress, options)
-
-    parts = [plan.cutter.cut(traces) for traces in plan.batches]
-    trajectories = finished_cut(parts, plan.cutter)
-
+    trajectories = finished_cut(list(plan.parts), plan.cutter)
     return replace(trajectories, provenance={**plan.origin, **trajectories.provenance})
 
 
@@ -137,7 +134,8 @@ def extract_to(
     out
         GeoParquet to write, or a folder with ``partition``.
     partition
-        Trajectories of each part, for a folder of parts.
+        Trajectories of each part, for a folder of parts, which are in the order of places that
+        `trajanon.files.hilbert_order` describes.
     source, area, windows, hidden, client, progress, options
         As in `extract`.
     run
@@ -181,7 +179,7 @@ def extract_to(
         if partition is None:
             write_parts(draft, parts, provenance)
         else:
-            write_partition(draft, parts, provenance, partition)
+            write_partition(draft, parts, provenance, partition, folder)
     return provenance
 
 
@@ -189,7 +187,7 @@ class _Plan(NamedTuple):
     """What an extraction is going to do; nothing is read yet."""
 
     cutter: Cutter
-    batches: Iterator[list[Trace]]
+    parts: Iterator[Trajectories]
     origin: Mapping[str, str | None]  # source and attribution, for the provenance
     inputs: list[Path]
 
@@ -206,29 +204,28 @@ def _planned(
     """Check what is asked for, and plan how to read and cut it."""
     region, city_spacing = area_of(area)
     if windows and options.get("spacing") is None:
-        options["spacing"] = _spacing_of(city_spacing)
+        if city_spacing is None:
+            raise BadInput("windows need a spacing, and only cities have one: say `spacing=100`")
+        options["spacing"] = city_spacing
 
     rules = made_of(options, Rules)
-    source_options = made_of(options, SourceOptions)
-    if source_options.jobs > 1 and client is not None:
-        jobs = source_options.jobs
-        raise BadInput(f"`jobs={jobs}` and a cluster both read files: give one of them")
+    how = made_of(options, SourceOptions)
+    if how.jobs > 1 and client is not None:
+        raise BadInput(f"`jobs={how.jobs}` and a cluster both read files: give one of them")
 
-    reading = _reading(source_options, rules.subjects_exact)
+    reading = _reading(how, rules.subjects_exact)
     source_files = _listed_files(source, reading)
     boxes: Sequence[Box] = ()
     if source_files:
         numbered = files.traces_of_files(
-            source_files, reading, jobs=source_options.jobs, client=client, progress=progress
+            source_files, reading, jobs=how.jobs, client=client, progress=progress
         )
+    elif region is None:
+        raise BadInput(f"say where: `area` {KNOWN}, or four degrees W,S,E,N")
     else:
-        boxes = _boxes_of(region)
+        boxes = osm_api.boxes_of(region)
         numbered = osm_api.traces_of_boxes(
-            boxes,
-            reading,
-            url=source_options.api_url,
-            max_pages=source_options.max_pages,
-            progress=progress,
+            boxes, reading, url=how.api_url, max_pages=how.max_pages, progress=progress
         )
 
     cutter = Cutter(
@@ -240,30 +237,15 @@ def _planned(
         tables=reading.tables,
         nameless_differ="nameless" in reading.columns,  # its only word, as is checked
     )
-    traces = ordered(joined(numbered, reading.counts), source_options.untimed, cutter.counts)
+    traces = ordered(joined(numbered, reading.counts), how.untimed, cutter.counts)
     if reading.columns.get("subject") == NOBODY:
         traces = (replace(trace, subject=None, spellings=()) for trace in traces)
-
     return _Plan(
-        cutter=cutter,
-        batches=cutter.batches(traces),
-        origin=_origin(source_files, source_options),
-        inputs=[file.path for file in source_files],
+        cutter,
+        map(cutter.cut, cutter.batches(traces)),
+        _origin(source_files, how),
+        [file.path for file in source_files],
     )
-
-
-def _spacing_of(city: float | None) -> float:
-    """Return the spacing of windows in a city; elsewhere it must be named."""
-    if city is None:
-        raise BadInput("windows need a spacing, and only cities have one: say `spacing=100`")
-    return city
-
-
-def _boxes_of(region: Box | Region | None) -> Sequence[Box]:
-    """Cut an area into the boxes that the server is asked for."""
-    if region is None:
-        raise BadInput(f"say where: `area` {KNOWN}, or four degrees W,S,E,N")
-    return osm_api.boxes_of(region)
 
 
 def _listed_files(source: From, reading: Reading) -> list[SourceFile]:
@@ -303,7 +285,7 @@ def _cut_all(plan: _Plan, folder: Path) -> Iterator[Trajectories]:
     written = list[Path]()
     held = list[Trajectories]()
 
-    for part in map(plan.cutter.cut, plan.batches):
+    for part in plan.parts:
         held.append(part)
         if sum(map(len, held)) >= HELD:
             written.append(folder / f"{len(written)}.parquet")

@@ -84,11 +84,8 @@ class Recordings:
         All subjects without a name are one person, unless they are said to differ, or none has one.
         """
         n = len(self._subjects)
-        person = np.arange(n)
-        for subject, same in [*self._repeats.subjects, *self._places.copies().tolist()]:
-            _join(person, subject, same)
-        while not np.array_equal(person, person[person]):
-            person = person[person]
+        repeats = np.array(self._repeats.subjects, np.int64).reshape(-1, 2)
+        person = _joined(n, np.concatenate([repeats, self._places.copies()]))
 
         named = np.array([maker[0] is not None for maker in self._subjects], dtype=np.bool_)
         without = np.bincount(person, named, n)[person] == 0.0
@@ -106,15 +103,16 @@ def _numbers_of(names: Sequence[Name], numbers: dict[Name, int]) -> Ints:
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
 
 
-def _join(person: Ints, subject: int, same: int) -> None:
-    """Note that two subjects are one person, by the lower number of the two."""
-    ends = []
-    for end in (subject, same):
-        while person[end] != end:
-            person[end] = person[person[end]]
-            end = int(person[end])
-        ends.append(end)
-    person[max(ends)] = min(ends)
+def _joined(n: int, pairs: Ints) -> Ints:
+    """Return of each subject the lowest of those that are one person by pairs, (n,)."""
+    person = np.arange(n)
+    first, second = pairs.T
+    while (person[first] != person[second]).any():
+        lowest = np.minimum(person[first], person[second])
+        for side in (first, second):
+            np.minimum.at(person, person[side], lowest)
+        person = person[person]
+    return person
 
 
 def _hash(*names: str | None) -> int:

@@ -30,14 +30,8 @@ class Points:
         """Keep some of the points, by mask or in a new order."""
         if marked.dtype == np.bool_ and marked.all():
             return self
-        return Points(
-            lat=self.lat[marked],
-            lon=self.lon[marked],
-            time=self.time[marked],
-            trace=self.trace[marked],
-            piece=self.piece[marked],
-            without_fix=self.without_fix,
-        )
+        columns = ("lat", "lon", "time", "trace", "piece")
+        return replace(self, **{name: getattr(self, name)[marked] for name in columns})
 
     def cut(self, before: Bools) -> "Points":
         """Begin a new piece at each marked point."""

@@ -3,16 +3,14 @@
 This is not k-anonymity. What is left is the true way, and shows where the person goes elsewhere.
 """
 
-import csv
-import io
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import shapely
 
 from trajanon.common.arrays import Floats, Ints
@@ -156,9 +154,9 @@ def trim(
     if not times:
         left = replace(left, time=np.full(len(left), np.nan))
 
-    write = _gpx if out.suffix.lower() == ".gpx" else _csv
+    text = _gpx(left) if out.suffix.lower() == ".gpx" else _table(left).to_csv(index=False)
     with replacing(out, inputs=inputs, public=(out,)) as (draft,):
-        draft.write_text(write(left), encoding="utf-8")
+        draft.write_text(text, encoding="utf-8", newline="\n")
 
     metres, seconds = _extent(clean)
     metres_left, seconds_left = _extent(left)
@@ -200,55 +198,37 @@ def _extent(points: Points) -> tuple[float, float]:
     return float(points.hops.sum()), float(np.nansum(seconds))
 
 
-def _rows(points: Points) -> Iterator[tuple[int, int, str, str, str]]:
-    """Yield track, piece, latitude, longitude and time of each point, as they are written."""
-    for track, piece, lat, lon, time in zip(
-        _numbered(points.trace),
-        _numbered(points.piece),
-        points.lat.tolist(),
-        points.lon.tolist(),
-        points.time.tolist(),
-        strict=True,
-    ):
-        # More digits would be the device's own, and six are a tenth of a metre.
-        yield track, piece, f"{lat:.6f}", f"{lon:.6f}", "" if np.isnan(time) else _moment(time)
+def _table(points: Points) -> pd.DataFrame:
+    """Write each point as texts, with the numbers of its track and piece."""
+    # More digits would be the device's own, and six are a tenth of a metre.
+    lat, lon = ([f"{degrees:.6f}" for degrees in side] for side in (points.lat, points.lon))
+    moments = pd.Series(pd.to_datetime(np.floor(points.time), unit="s", utc=True))
+
+    # A number that is missing would show that a track was cut.
+    columns = {"id": _numbered(points.trace), "part": _numbered(points.piece), "lat": lat}
+    times = moments.dt.strftime("%Y-%m-%dT%H:%M:%SZ").fillna("")
+    return pd.DataFrame({**columns, "lon": lon, "time": times})
 
 
-def _numbered(rising: Ints) -> list[int]:
-    """Number tracks or pieces from 1: a number that is missing would show that one was cut."""
-    steps = np.diff(rising, prepend=rising[:1]) > 0
-    numbers: list[int] = (1 + np.cumsum(steps)).tolist()
-    return numbers
-
-
-def _moment(time: float) -> str:
-    return f"{datetime.fromtimestamp(time // 1.0, UTC):%Y-%m-%dT%H:%M:%SZ}"
-
-
-def _csv(points: Points) -> str:
-    """Write a row for each point."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["id", "part", "lat", "lon", "time"])
-    table.writerows(_rows(points))
-    return text.getvalue()
+def _numbered(rising: Ints) -> Ints:
+    """Number tracks or pieces from 1."""
+    return 1 + np.cumsum(np.diff(rising, prepend=rising[:1]) > 0)
 
 
 def _gpx(points: Points) -> str:
     """Write GPX 1.1 with nothing in it but places and times, a segment for each piece."""
-    lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        '<gpx version="1.1" creator="trajanon" xmlns="http://www.topografix.com/GPX/1/1">',
-    ]
-    last_track, last_piece = 0, 0
-    for track, piece, lat, lon, time in _rows(points):
-        if track != last_track:
-            lines += ["</trkseg></trk>"] * (last_track > 0) + ["<trk><trkseg>"]
-        elif piece != last_piece:
-            lines += ["</trkseg><trkseg>"]
-        last_track = track
-        last_piece = piece
-        moment = f"<time>{time}</time>" if time else ""
-        lines.append(f'<trkpt lat="{lat}" lon="{lon}">{moment}</trkpt>')
+    table = _table(points)
+    times = ("<time>" + table["time"] + "</time>").where(table["time"] != "", "")
+    table["text"] = '<trkpt lat="' + table["lat"] + '" lon="' + table["lon"] + '">' + times
+    segments = (table["text"] + "</trkpt>").groupby([table["id"], table["part"]]).agg("\n".join)
+    tracks = segments.groupby("id").agg("\n</trkseg><trkseg>\n".join)
 
-    return "\n".join([*lines, "</trkseg></trk>", "</gpx>", ""])
+    return "\n".join(
+        [
+            '<?xml version="1.0" encoding="UTF-8"?>',
+            '<gpx version="1.1" creator="trajanon" xmlns="http://www.topografix.com/GPX/1/1">',
+            *("<trk><trkseg>\n" + tracks + "\n</trkseg></trk>"),
+            "</gpx>",
+            "",
+        ]
+    )

@@ -1,24 +1,28 @@
 """A release as the page draws it: layers of lines, counts, and the text of its panel."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UNITS, metres, number_of, percent, span
-from trajanon.maps.style import PALETTE
+from trajanon.maps.background import PALETTE, RAMP
 from trajanon.release.originals import Matched, matched
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import NOT_TOGETHER, Report
 from trajanon.release.verdict import verdict
-from trajanon.trajectories.distances import displacement, until_rest
+from trajanon.trajectories.distances import displacement, lengths, until_rest
 from trajanon.trajectories.times import DAY, Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
+if TYPE_CHECKING:
+    from geopandas import GeoDataFrame
+
 _HOURS_PER_DAY = 24
 _WORST_GROUPS = 10
+_FAR_OUTSIDE = 100.0  # metres; a line that leaves its originals so far is marked
 _POINTS_DRAWN = 300_000  # of the originals: 10,000 trajectories of 30 points
 _DEGREES_PER_STEP = 1e-6  # 0.1 m, finer than any screen
 _DEGREES_OF_A_BEND = 3e-5  # a track is drawn to some 3 m
@@ -65,7 +69,7 @@ def released_alone(release: ReleasedTrajectories) -> Drawing:
             ["Fewest rows of a line", f"{fewest:,}"],
         ],
         "drawn": _sample_note(len(drawn), len(rows), "line"),
-        "groups": _groups(drawn, rows),
+        "groups": _groups(drawn, rows, lines),
         "total": {"groups": len(lines)},
         "worst": [],
     }
@@ -75,10 +79,49 @@ def released_alone(release: ReleasedTrajectories) -> Drawing:
     return Drawing(about, {"released": steps(lines[drawn])}, corners(lines))
 
 
+def cells_alone(cells: "GeoDataFrame") -> Drawing:
+    """Draw trips by cell, the darker the more."""
+    import shapely
+
+    if missing := {"cell", "trips"} - {*cells.columns}:
+        raise BadInput(f"a table of cells has a column {min(missing)}: make it by streets --cells")
+    # A cell that is counted in several parts of the day is drawn with all of its trips.
+    cells = cells.dissolve("cell", {"trips": "sum"})
+    trips = cells["trips"].to_numpy()
+    least, most = int(trips.min()), int(trips.max())
+    bounds = np.unique(np.geomspace(least, max(most, least + 1), len(RAMP) + 1)[:-1].astype(int))
+    rings = [shapely.get_coordinates(cell)[:, ::-1] for cell in cells.geometry]
+
+    about = {
+        "headline": "trips by cell",
+        "sentences": [],
+        "noun": "cell",
+        "units": "trips",
+        "reading": "Each cell counts the trips whose lines pass it; the darker, the more. Lines "
+        "are averages, and straight between their points.",
+        "facts": [["Cells", f"{len(cells):,}"], ["Trips in a cell", f"{least:,} to {most:,}"]],
+        "drawn": None,
+        "ramp": [f"{bound:,}" for bound in bounds.tolist()],
+        "groups": {
+            "number": list(range(len(cells))),
+            "size": trips.tolist(),
+            "weight": [1.0] * len(cells),
+            "colour": (np.searchsorted(bounds, trips, side="right") - 1).tolist(),
+        },
+        "total": {"groups": len(cells)},
+        "worst": [],
+    }
+    west, south, east, north = cells.total_bounds.tolist()
+    outlines = [steps(ring[None])[0] for ring in rings]
+    return Drawing(about, {"cells": outlines}, [[south, west], [north, east]])
+
+
 def release_and_originals(groups: Matched, report: Report) -> Drawing:
     """Draw a release and its originals: all groups, or some at random, and counts of all."""
     sizes = np.bincount(groups.labels)
-    moved = _mean_displacements(groups, sizes)
+    moved_each = _mean_displacements(groups)
+    moved = np.bincount(groups.labels, moved_each) / sizes
+    outside = _metres_outside(groups, sizes)
     worst = np.argsort(-moved, kind="stable")[:_WORST_GROUPS]
     number = _groups_drawn(sizes, worst, max(1, _POINTS_DRAWN // groups.lines.shape[1]))
     is_drawn = np.isin(groups.labels, number)
@@ -90,13 +133,27 @@ def release_and_originals(groups: Matched, report: Report) -> Drawing:
             slid=groups.slid.take(is_drawn),
         )
 
+    panel = _panel(report, sizes)
+    far = int((outside > _FAR_OUTSIDE).sum())
+    # Their lines end in hooks.
+    hooks = int((moved_each > lengths(groups.slid.points)).sum())
     about = {
-        **_panel(report, sizes),
+        **panel,
+        "far": _FAR_OUTSIDE,
+        "facts": [
+            *panel["facts"],
+            [f"Over {_FAR_OUTSIDE:g} m outside their originals", f"{far:,}"],
+            ["Moved by more than their length", f"{hooks:,}"],
+        ],
         "drawn": _sample_note(
             len(number), len(sizes), "group", (len(drawn.labels), len(groups.labels))
         ),
         "slid": report.alignment is not None,
-        "groups": _groups(number, sizes) | {"moved": np.round(moved[number], 1).tolist()},
+        "groups": {
+            **_groups(number, sizes, groups.lines),
+            "moved": np.round(moved[number], 1).tolist(),
+            "outside": np.round(outside[number]).tolist(),
+        },
         "total": {"groups": len(sizes), "originals": len(groups.labels)},
         "worst": np.searchsorted(number, worst).tolist(),
     }
@@ -126,13 +183,13 @@ def release_and_originals(groups: Matched, report: Report) -> Drawing:
     return Drawing(about, layers, corners(groups.slid.points))
 
 
-def _mean_displacements(groups: Matched, sizes: Ints) -> Floats:
-    """Compute the mean displacement of each group in metres, (g,)."""
+def _mean_displacements(groups: Matched) -> Floats:
+    """Compute the mean displacement of each original in metres, (n,)."""
     originals = groups.slid
     metres = displacement(originals.points, groups.lines[groups.labels])
     # A shorter day stays at its end, which counts once.
     weights = until_rest(originals.points) if originals.unit == "day" else None
-    return np.bincount(groups.labels, np.average(metres, axis=1, weights=weights)) / sizes
+    return np.asarray(np.average(metres, axis=1, weights=weights))
 
 
 def _groups_drawn(sizes: Ints, worst: Ints, most: int) -> Ints:
@@ -186,14 +243,44 @@ def _sample_note(
     return f"Drawn at random: {sample}. All numbers count everything."
 
 
-def _groups(drawn: Ints, sizes: Ints) -> dict[str, list[Any]]:
-    """List number, size, width in pixels and colour of groups; neighbours have near numbers."""
+def _groups(drawn: Ints, sizes: Ints, lines: Floats) -> dict[str, list[Any]]:
+    """List number, size, width in pixels and colour of groups."""
     return {
         "number": drawn.tolist(),
         "size": sizes[drawn].tolist(),
         "weight": np.round(2.0 + 0.75 * np.log2(sizes[drawn]), 1).tolist(),
-        "colour": (drawn % len(PALETTE)).tolist(),
+        "colour": _colours(lines[drawn]),
     }
+
+
+def _colours(lines: Floats) -> list[int]:
+    """Colour lines, (g, m, 2), so that those side by side differ as far as colours go."""
+    from scipy.spatial import cKDTree
+
+    ends_and_middle = lines[:, [0, lines.shape[1] // 2, -1]].reshape(len(lines), -1)
+    neighbours = min(len(PALETTE), len(lines))
+    _, near = cKDTree(ends_and_middle).query(ends_and_middle, neighbours)
+    near = near.reshape(len(lines), -1)
+
+    colours = np.full(len(lines), -1)
+    order = np.arange(len(PALETTE))
+    for group in range(len(lines)):
+        colours_near = colours[near[group]]
+        times_used = np.bincount(colours_near[colours_near >= 0], minlength=len(PALETTE))
+        # Of those least used nearby another one each time.
+        colours[group] = np.lexsort(((order - group) % len(PALETTE), times_used))[0]
+    return colours.tolist()
+
+
+def _metres_outside(groups: Matched, sizes: Ints) -> Floats:
+    """Compute how far each line leaves the box around its originals at most, in metres, (g,)."""
+    order = np.argsort(groups.labels, kind="stable")
+    points = groups.slid.points[order]
+    first = np.cumsum(sizes) - sizes
+    least = np.minimum.reduceat(points.min(axis=1), first)[:, None]
+    most = np.maximum.reduceat(points.max(axis=1), first)[:, None]
+    inside = np.clip(groups.lines, least, most)
+    return np.asarray(displacement(groups.lines, inside).max(axis=1))
 
 
 def _add_departures(

@@ -35,7 +35,8 @@ const trajanonLayers = (() => {
     return of(release, "members")[group].filter((at) => wanted(hours[at])).map((at) => line(all[at]));
   };
   const centroid = (release, group, wanted = any) =>
-    (wanted(release.groups.hour?.[group]) ? line(of(release, "released")[group]) : []);
+    (wanted(release.groups.hour?.[group])
+      ? line(of(release, release.ramp ? "cells" : "released")[group]) : []);
   const roads = () => read("roads").map(line);
   const runs = (group) => read("runs")[group].map((at) => line(read("tracks")[at]));
 
@@ -50,13 +51,18 @@ const trajanonLayers = (() => {
     originals: (release, palette, wanted) => each(release, (group) => ({
       shape: members(release, group, wanted),
       color: palette[release.groups.colour[group]], weight: 1.2,
-      opacity: faint(release.total.originals, 0.6, 0.3),
+      opacity: faint(release.total.originals, 0.45, 0.22),
     })),
 
     released: (release, palette, wanted) => each(release, (group) => ({
       shape: centroid(release, group, wanted),
       color: palette[release.groups.colour[group]], weight: release.groups.weight[group],
       opacity: faint(release.total.groups, 0.9, 0.65),
+    })),
+
+    cells: (release, palette) => each(release, (group) => ({
+      shape: centroid(release, group), fill: true, fillOpacity: 0.75, stroke: false,
+      fillColor: palette[release.groups.colour[group]],
     })),
 
     tracks: () => read("tracks").map((steps) => ({
@@ -82,7 +88,7 @@ const trajanonLayers = (() => {
   const shapes = (name, release, palette, wanted = any, options) => {
     const drawn = lines[name](release, palette, wanted).filter(({ shape }) => shape.length);
     return drawn.map(({ group, shape, ...style }) => {
-      const one = L.polyline(shape, { ...options, ...style });
+      const one = (style.fill ? L.polygon : L.polyline)(shape, { ...options, ...style });
       return Object.assign(one, { group, nearWeight: style.weight });
     });
   };

@@ -106,9 +106,11 @@ const trajanonPage = (map) => {
         name: "tracks", side: map, height: 412, hidden: !slid,
         label: `Recorded tracks${has ? ", all hours" : ""}`,
       },
+      { name: "cells", side: right, height: 416, on: true, label: `Cells (${released})`, hidden: !page.ramp },
       { name: "displacement", side: right, height: 414, label: "Displacement: start, middle, end" },
       { name: "worst", side: right, height: 415, label: `Worst groups (${costly})` },
-    ].filter(({ name, hidden }) => !hidden && (!alone || name.endsWith("released")));
+    ].filter(({ name, hidden }) => !hidden
+      && (!alone || name === (page.ramp ? "cells" : "released")));
   };
 
   const canvas = (on, name, height) => {
@@ -165,7 +167,7 @@ const trajanonPage = (map) => {
 
   const light = () => {
     const { groups } = page;
-    const color = palette[groups.colour[chosen]], weight = groups.weight[chosen];
+    const color = page.ramp ? "#222" : palette[groups.colour[chosen]], weight = groups.weight[chosen];
     const originals = trajanonLayers.members(page, chosen);
     const centroid = trajanonLayers.centroid(page, chosen);
     lit.forEach(({ options, layer }) => {
@@ -200,12 +202,13 @@ const trajanonPage = (map) => {
     const point = on.latLngToLayerPoint(latlng);
     const box = L.latLngBounds([[-REACH, -REACH], [REACH, REACH]].map((away) =>
       on.layerPointToLatLng(point.add(away))));
-    for (const name of ["released", "originals"]) {
+    for (const name of ["cells", "released", "originals"]) {
       if (layers.find((layer) => layer.name === name)?.side !== on) continue;
       if (shown.get(name)?.renderer.moved) continue; // lines are where they were
       let best = REACH, group = null;
       lines(name).forEach((line) => {
         if (!line.getBounds().intersects(box)) return;
+        if (line.options.fill && line._containsPoint(point)) [best, group] = [0, line.group];
         const found = line.closestLayerPoint(point);
         if (found && found.distance < best) [best, group] = [found.distance, line.group];
       });

@@ -2,51 +2,35 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Union
 
 import folium
 from branca.element import Figure
 from jinja2 import Environment, PackageLoader
 
-from trajanon.common.arrays import Floats
 from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput
-from trajanon.maps.drawing import Drawing, bends, match, release_and_originals, released_alone
-from trajanon.maps.style import PALETTE
+from trajanon.maps.background import NOWHERE, PALETTE, RAMP, Surroundings, add_tiles
+from trajanon.maps.drawing import (
+    Drawing,
+    bends,
+    cells_alone,
+    match,
+    release_and_originals,
+    released_alone,
+)
 from trajanon.release.release import Release, with_report
 from trajanon.release.report import Report
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
+if TYPE_CHECKING:
+    from geopandas import GeoDataFrame
+
 VIEWS = ("overlay", "side-by-side")
-
-
-class Surroundings(NamedTuple):
-    """What a map without a street map shows of the place where it is.
-
-    Attributes
-    ----------
-    place
-        The place in words.
-    roads
-        Main roads of OpenStreetMap: latitude and longitude of the points of each, (points, 2).
-
-    Examples
-    --------
-    >>> from trajanon.maps import Surroundings
-    >>> Surroundings("Madrid").place
-    'Madrid'
-    """
-
-    place: str = ""
-    roads: Sequence[Floats] = ()
-
-
-NOWHERE = Surroundings()
-"""Neither a name nor roads."""
 
 
 def _ours(name: str) -> str:
@@ -118,7 +102,7 @@ def _page_of(
         "attribution": " · ".join(dict.fromkeys(filter(None, credits))),
         "place": around.place,
         "bounds": drawing.bounds,
-        "palette": PALETTE,
+        "palette": RAMP if "ramp" in drawing.about else PALETTE,
         **drawing.about,
         "layers": list(drawing.layers),
     }
@@ -127,12 +111,7 @@ def _page_of(
     page.add_child(drawn)
 
     if tiles is not None:
-        try:
-            folium.TileLayer(tiles, name="Street map", overlay=True, opacity=0.6).add_to(drawn)
-        except ValueError as error:
-            raise BadInput(
-                f"no street map is called {tiles!r}; try OpenStreetMap, or none"
-            ) from error
+        add_tiles(drawn, tiles)
     return drawn
 
 
@@ -204,7 +183,7 @@ def compare(
 
 
 def public(
-    release: Release | ReleasedTrajectories,
+    release: Union[Release, ReleasedTrajectories, "GeoDataFrame"],
     *,
     tiles: str | None = "OpenStreetMap",
     around: Surroundings = NOWHERE,
@@ -214,7 +193,8 @@ def public(
     Parameters
     ----------
     release
-        The released trajectories; or the result of `trajanon.anonymize`, without its report.
+        The released trajectories; or the result of `trajanon.anonymize`, without its report; or
+        trips by cell, as `trajanon.cell_counts` counts them.
     tiles, around
         As for `compare`.
 
@@ -233,12 +213,20 @@ def public(
         release = release.trajectories
     if len(release) == 0:
         raise BadInput("there are no released trajectories to draw: run trajanon anonymize again")
+    if isinstance(release, ReleasedTrajectories):
+        drawing = released_alone(release)
+        title = "trajanon: release"
+        attribution = release.attribution
+    else:
+        drawing = cells_alone(release)
+        title = "trajanon: trips by cell"
+        attribution = release.attrs.get("attribution")
     return _page_of(
-        released_alone(release),
+        drawing,
         view="public",
-        title="trajanon: release",
+        title=title,
         notice=None,
-        attribution=release.attribution,
+        attribution=attribution,
         tiles=tiles,
         around=around,
     )

@@ -33,10 +33,20 @@ const trajanonPanel = (() => {
     const { groups, noun, units } = release;
     const when = groups.when ? ` · ${groups.when[at]}` : "";
     const said = `${capital(noun)} ${groups.number[at]} · ${number(groups.size[at])} ${units}${when}`;
-    return groups.moved ? `${said} · mean displacement ${metres(groups.moved[at])}` : said;
+    if (!groups.moved) return said;
+    const far = groups.outside[at] > release.far
+      ? ` · its line lies up to ${metres(groups.outside[at])} outside the box of its originals` : "";
+    return `${said} · mean displacement ${metres(groups.moved[at])}${far}`;
   };
 
   // Each layer is a line of the legend, with a sample of how it is drawn.
+  const ramp = ({ ramp: bounds, palette, units }) => node("p", { className: "ramp" },
+    `${capital(units)}, at least:`, ...bounds.map((least, at) => {
+      const colour = node("i");
+      colour.style.background = palette[at];
+      return node("span", {}, colour, least);
+    }));
+
   const legend = (layers, toggle, reading) =>
     node("fieldset", { className: "layers" },
       node("legend", {}, heading("Layers")),
@@ -80,6 +90,7 @@ const trajanonPanel = (() => {
     body.append(...page.sentences.map((text) => node("p", { className: "sentence" }, text)));
     // Above the legend, whose lines grow with the hours chosen: bars stay under the mouse.
     body.append(acts.bars, legend(layers, acts.toggle, page.reading));
+    if (page.ramp) body.append(ramp(page));
     if (page.drawn) body.append(node("p", { className: "drawn" }, page.drawn));
     const last = page.total.groups - 1;
     body.append(search(page.noun, last, acts.find, acts.said), table(page.facts, "The release"));

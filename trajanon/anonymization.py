@@ -18,12 +18,10 @@ from trajanon.common.settings import (
     takes_settings,
 )
 from trajanon.files.data_frames import DataFrame
-from trajanon.grouping.k_promise import check_enough, member_weights
-from trajanon.grouping.loss import information_loss, sse, standardise, sum_of_squares
+from trajanon.grouping.k_promise import check_enough
 from trajanon.grouping.microaggregation import microaggregate
-from trajanon.grouping.partition import Partition, Stage, measured, regrouped
+from trajanon.grouping.partition import measured, regrouped
 from trajanon.grouping.refinements.blocks import block_count
-from trajanon.grouping.refinements.people import nearer_to_people
 from trajanon.grouping.sliding.alignment import align as slide_to_groups
 from trajanon.grouping.sliding.alignment import may_slide
 from trajanon.grouping.sliding.choice_of_run import placed
@@ -276,29 +274,8 @@ def _grouped_and_slid(
             progress=progress,
         )
 
-    counts_people = subjects is not None and plan.key is not None and chosen is None
-    if counts_people and search.refine != "none" and not partition.stopped:
-        progress("Averaging people", 0, None)
-        partition = _near_people(trajectories, partition, k, plan)
     nobody = np.zeros(len(trajectories), dtype=np.bool_)
     return TrajectoryGroups(trajectories, partition, plan, left_out=nobody)
-
-
-def _near_people(trajectories: Trajectories, partition: Partition, k: int, plan: Plan) -> Partition:
-    """Regroup trajectories for lines that are means of people, each of whom counts once."""
-    since = perf_counter()
-    subjects = trajectories.subject
-    assert subjects is not None
-    records = standardise(*search_columns(trajectories, plan.timing, plan.spread))
-    labels = dense(nearer_to_people(records, partition.labels, subjects, k))
-    if np.array_equal(labels, partition.labels):
-        return partition
-
-    lost = sse(records, labels, member_weights(labels, subjects))
-    loss = information_loss(lost, sum_of_squares(records))
-    stage = Stage("people", loss, perf_counter() - since)
-    partition = regrouped(partition, trajectories.records, labels)
-    return replace(partition, stages=(*partition.stages, stage))
 
 
 def _grouped_days(days: Trajectories, k: int, plan: Plan, progress: Progress) -> TrajectoryGroups:

@@ -1,7 +1,9 @@
 """The roads of an OpenStreetMap file as a network that somebody can go along."""
 
+import csv
 import os
 from math import inf
+from pathlib import Path
 
 import numpy as np
 from osmium import osm
@@ -13,24 +15,13 @@ from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.osm_file import objects
 from trajanon.release.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
 
-_FAST = {"motorway", "motorway_link", "trunk", "trunk_link"}
-_STREETS = {
-    f"{kind}{link}" for kind in ("primary", "secondary", "tertiary") for link in ("", "_link")
-} | {"unclassified", "residential", "living_street", "service", "road", "busway"}
-_PATHS = {"track", "path", "cycleway", "footway", "pedestrian", "bridleway", "steps", "corridor"}
+MODES = ("car", "bicycle", "foot", "any")
 
-MODES = {  # values of `highway` that each takes
-    "car": _FAST | _STREETS,
-    "bicycle": (_STREETS | _PATHS) - {"steps", "corridor", "busway"},
-    "foot": _STREETS | _PATHS,
-    "any": _FAST | _STREETS | _PATHS,
-}
+_TABLE = Path(__file__).with_name("road_kinds.csv").read_text("utf-8").splitlines()
+_KINDS = {row["kind"]: row for row in csv.DictReader(_TABLE)}
+"""Values of `highway`: which modes take each (some, if a sign says so); for how many a metre counts
+where ways of cars are chosen, which keep to main roads; and when maps draw it, 1 for the first."""
 
-# For how many a metre counts where ways of cars are chosen: they keep to main roads.
-_DEAR = {"motorway": 1.0, "trunk": 1.0, "primary": 1.1, "secondary": 1.2, "tertiary": 1.3}
-_DEAREST = 1.4
-
-_NEEDS_WORD = {"bicycle": {"footway", "pedestrian", "bridleway"}}  # taken if a tag says so
 _TAGS: dict[str, tuple[str, ...]] = {  # what says whether a mode may go, the most exact first
     "car": ("motorcar", "motor_vehicle", "vehicle", "access"),
     "bicycle": ("bicycle", "vehicle", "access"),
@@ -40,14 +31,6 @@ _TAGS: dict[str, tuple[str, ...]] = {  # what says whether a mode may go, the mo
 
 POINTS_OF_ROADS = 20_000
 """Points of roads that are drawn: some 300 kB of a page."""
-
-_MAIN_ROADS = (
-    ("motorway", "trunk", "primary"),
-    ("secondary",),
-    ("tertiary",),
-    ("unclassified", "residential", "living_street", "pedestrian"),
-)
-"""Kinds of roads, those first that are seen from afar."""
 
 _NO = {"no", "private"}
 _BACK = {"-1", "reverse"}
@@ -115,8 +98,7 @@ def roads_to_follow(
         directions = _directions(way.tags, mode)
         if not any(directions) or not (bbox is None or bbox.contains(*_places_of(way).T).any()):
             continue
-        main = way.tags["highway"].removesuffix("_link")
-        dear = 1.0 if mode != "car" else _DEAR.get(main, _DEAREST)
+        dear = float(_KINDS[way.tags["highway"]]["dear"]) if mode == "car" else 1.0
         tags[way.id] = (way.tags["highway"], way.tags.get("name") or "")
         last = -1
         for node in way.nodes:
@@ -148,10 +130,11 @@ def _places_of(way: osm.Way) -> Floats:
 def _directions(tags: osm.TagList, mode: str) -> tuple[bool, bool]:
     """Return whether a mode may go along a way, and back."""
     kind = tags.get("highway")
-    if kind not in MODES[mode] or tags.get("area") == "yes":
+    takes = _KINDS.get(kind or "", dict.fromkeys(MODES, "no")).get(mode, "yes")
+    if takes == "no" or tags.get("area") == "yes":
         return False, False
     word = next((tags.get(tag) for tag in _TAGS[mode] if tag in tags), None)
-    if word in _NO or (kind in _NEEDS_WORD.get(mode, ()) and word is None):
+    if word in _NO or (takes == "signed" and word is None):
         return False, False
     if mode in ("foot", "any"):
         return True, True
@@ -180,17 +163,16 @@ def main_roads(pbf: str | os.PathLike[str], box: Box) -> list[Floats]:
     list[Floats]
         Latitude and longitude of the points of each road, (points, 2).
     """
-    by_kind: dict[str, list[Floats]] = {}
+    by_rank: dict[str, list[Floats]] = {}
     for way in objects(pbf, EntityFilter(osm.WAY), KeyFilter("highway"), locations=True):
         assert isinstance(way, osm.Way)
         places = _places_of(way)
-        if len(places) > 1 and box.contains(*places.T).any():
-            kind = way.tags["highway"].removesuffix("_link")
-            by_kind.setdefault(kind, []).append(places)
+        rank = _KINDS.get(way.tags["highway"], {"drawn": ""})["drawn"]
+        if rank and len(places) > 1 and box.contains(*places.T).any():
+            by_rank.setdefault(rank, []).append(places)
 
     roads: list[Floats] = []
-    for kinds in _MAIN_ROADS:
-        smaller = [road for kind in kinds for road in by_kind.get(kind, [])]
+    for _, smaller in sorted(by_rank.items()):
         if roads and sum(map(len, roads)) + sum(map(len, smaller)) > POINTS_OF_ROADS:
             break
         roads += smaller

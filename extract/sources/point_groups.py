@@ -67,8 +67,8 @@ class _Gathered(ExitStack):
 
     def __init__(self) -> None:
         super().__init__()
-        self.owners: dict[Owner, int] = {}  # numbers, in the order of appearance
         self.last_id: str | None = None  # of the last row
+        self._owners: dict[Owner, int] = {}  # numbers, in the order of appearance
         self._ids: dict[str, int] = {}
         self._id_of_owner: list[int] = []
         self._held: list[Floats] = []
@@ -77,7 +77,7 @@ class _Gathered(ExitStack):
 
     def add(self, owner: Ints, owners: Sequence[Owner], values: Floats) -> None:
         """Add rows, by columns, and their owners as places in a list of these."""
-        numbers = [self.owners.setdefault(name, len(self.owners)) for name in owners]
+        numbers = [self._owners.setdefault(name, len(self._owners)) for name in owners]
         self._held.append(np.vstack([values, np.array(numbers, np.float64)[owner]]))
         if len(owner):
             self.last_id = owners[owner[-1]][0]
@@ -87,7 +87,7 @@ class _Gathered(ExitStack):
 
     def _put_aside(self) -> None:
         """Write the rows that are held to the file."""
-        for name, _, _ in islice(self.owners, len(self._id_of_owner), None):
+        for name, _, _ in islice(self._owners, len(self._id_of_owner), None):
             self._id_of_owner.append(self._ids.setdefault(name, len(self._ids)))
         rows = np.concatenate(self._held, axis=1)
         self._held.clear()
@@ -107,15 +107,22 @@ class _Gathered(ExitStack):
                 "there, or set TMPDIR to a folder with room"
             ) from error
 
+    def end(self) -> list[Owner]:
+        """Return all owners, after the last rows; the names are forgotten, for the memory."""
+        if self._file is not None and self._held:
+            self._put_aside()
+        owners = list(self._owners)
+        self._owners.clear()
+        self._ids.clear()
+        return owners
+
     def parts(self) -> Iterator[Floats]:
         """Yield all rows, by columns, those of an id together; ids in the order of appearance."""
         if self._file is None:
             yield np.concatenate(self._held, axis=1)
             return
-        if self._held:
-            self._put_aside()
 
-        size = np.zeros(len(self._ids), np.int64)
+        size = np.zeros(max(self._id_of_owner) + 1, np.int64)
         for run in self._runs:
             size[run.ids] += np.diff(run.ends, prepend=0)
         part = np.cumsum(size) // HELD
@@ -160,7 +167,7 @@ def traces_of_points(
         cut_off = reading.counts[TABLE_CUT_OFF] > already_cut_off and rows.last_id is not None
         last = f"{prefix}{rows.last_id}" if cut_off else None
 
-        owners = _persons(list(rows.owners), reading)
+        owners = _persons(rows.end(), reading)
         parts = (list(_traces(part, owners, prefix)) for part in rows.parts())
         ordered = "piece" in first or "order" in reading.columns
         checked = _checked(parts, column_of or {}, reading, single=single, ordered=ordered)

@@ -15,6 +15,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import regular
 from trajanon.common.number_text import number_of
+from trajanon.maps.background import PALETTE
 from trajanon.maps.figures.pictures import (
     INK,
     ONE_COLUMN,
@@ -26,7 +27,6 @@ from trajanon.maps.figures.pictures import (
     panels,
     styled,
 )
-from trajanon.maps.style import PALETTE
 from trajanon.tables.papers.measurements import correlation
 from trajanon.tables.papers.published_tables import RANDOM, TSP
 

@@ -18,6 +18,7 @@ from trajanon._kernels.descent_moves import (
 )
 from trajanon._kernels.group_state import (
     Groups,
+    exchange,
     exchange_change,
     joining_change,
     leaving_change,
@@ -154,7 +155,7 @@ def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> 
     state = build_descent(groups.records, groups.labels, groups.subjects, 1, near)
     groups = state.groups
     n = len(groups.labels)
-    for what in rng.choice(5, 60, p=[0.6, 0.1, 0.1, 0.1, 0.1]):
+    for what in rng.choice(6, 60, p=[0.5, 0.1, 0.1, 0.1, 0.1, 0.1]):
         limit = rng.choice([-np.inf, np.inf])
         record = int(rng.integers(n))
         group = int(groups.labels[record])
@@ -164,6 +165,12 @@ def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> 
             if target != group and groups.sizes[group] > 1:
                 move(groups, record, target)
                 assert groups.labels[record] == target
+            continue
+        if what == 5:
+            partner = int(rng.integers(n))
+            if groups.labels[partner] != group:
+                exchange(groups, record, partner)
+                assert np.array_equal(groups.labels, exchanged(before, record, partner))
             continue
         if what == 1:
             done = kept(state, dissolve_group(state, group, limit))

@@ -10,7 +10,7 @@ from toy import on_earth
 
 from trajanon.evaluation.tasks import TASKS, task_errors
 from trajanon.evaluation.usefulness import flow_similarity, flows
-from trajanon.street_counts.streets import ReleasedLines
+from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.trajectories.times import HOUR
 
 

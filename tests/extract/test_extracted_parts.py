@@ -1,13 +1,17 @@
 """Extraction into a folder of parts."""
 
+import json
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import geopandas
+import numpy as np
+import pandas as pd
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 import shapely
@@ -16,14 +20,14 @@ from commands import Run
 from trajanon.common.atomic_output import replacing_folder
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.data import sample
-from trajanon.extract import extract_to
+from trajanon.extract import extract_to, extraction
+from trajanon.files import hilbert_order
 from trajanon.files.trajectory_files import (
     is_part,
     part_name,
     read_trajectories,
     write_trajectories,
 )
-from trajanon.trajectories.tracks import Tracks
 
 
 def is_ours(name: str) -> bool:
@@ -42,14 +46,77 @@ def test_parts_together_are_the_file(tmp_path: Path, rows: int) -> None:
     assert [len(part) for part in parts[:-1]] == [rows] * ((len(file) - 1) // rows)
     assert 0 < len(parts[-1]) <= rows
     assert dict(whole.provenance) == dict(file.provenance)
-    for name in ("points", "subject", "trace", "times"):
+
+    number = np.concatenate(
+        [pq.read_table(part)["trajectory"] for part in sorted(folder.iterdir())]
+    )
+    whole = whole.take(np.argsort(number))
+    for name in ("points", "times", "marks"):
         assert getattr(whole, name).tobytes() == getattr(file, name).tobytes(), name
-    for field in fields(Tracks):
-        one, other = (getattr(of.tracks, field.name) for of in (whole, file))
-        if field.name == "recording":  # several windows of one stay on their runs
-            assert one is other is None
-        else:
-            assert one[:].tobytes() == other[:].tobytes(), field.name
+    for name in ("subject", "trace"):  # which are numbered as they come
+        same = [pd.factorize(getattr(of, name))[0].tolist() for of in (whole, file)]
+        assert same[0] == same[1]
+    assert whole.tracks is not None
+    assert file.tracks is not None
+    assert whole.tracks.recording is file.tracks.recording is None  # several of one stay on runs
+    for row in range(len(file)):
+        runs = [of.take(np.array([row])).tracks for of in (whole, file)]
+        assert len({run.points[:].tobytes() for run in runs if run}) == 1
+        assert len({run.times.tobytes() for run in runs if run and run.times is not None}) == 1
+
+
+def test_parts_are_in_the_order_of_places(tmp_path: Path) -> None:
+    """Along a curve that other libraries know, and whoever looks for a place skips the others."""
+    extract_to(tmp_path / "trips", str(sample()), partition=40, points=6)
+    paths = sorted((tmp_path / "trips").iterdir())
+    parts = [geopandas.read_parquet(path) for path in paths]
+    whole = pd.concat(parts)
+    middle = shapely.points(shapely.get_coordinates(whole.geometry).reshape(-1, 6, 2)[:, 3])
+    curve = geopandas.GeoSeries(middle).hilbert_distance((-180.0, -90.0, 180.0, 90.0), level=16)
+    assert curve.is_monotonic_increasing
+    order = whole.groupby(curve.to_numpy())["trajectory"]
+    assert (order.diff().dropna() > 0).all()
+
+    for path, part in zip(paths, parts, strict=True):
+        footer = pq.read_schema(path).metadata
+        assert footer[b"trajanon_order"] == b"hilbert"
+        column = json.loads(footer[b"geo"])["columns"]["geometry"]
+        assert column["bbox"] == part.total_bounds.tolist()
+        near = part.geometry.iloc[:1]
+        found = geopandas.read_parquet(path, bbox=tuple(near.total_bounds))
+        assert near.index[0] in found.index
+        assert found.geometry.intersects(shapely.box(*near.total_bounds)).any()
+
+
+def test_row_groups_that_lie_elsewhere_are_skipped(tmp_path: Path) -> None:
+    """By the least and greatest values in the footer, as libraries for Parquet do it."""
+    with patch.object(hilbert_order, "ROWS_PER_GROUP", 20):
+        extract_to(tmp_path / "trips", str(sample()), partition=1_000)
+    (path,) = (tmp_path / "trips").iterdir()
+    lines = geopandas.read_parquet(path).geometry
+    west, south, east, north = lines.iloc[0].bounds
+    side = ds.field("bbox", "xmin") <= east
+    near = (ds.field("bbox", "xmax") >= west) & side
+    near &= (ds.field("bbox", "ymin") <= north) & (ds.field("bbox", "ymax") >= south)
+    (fragment,) = ds.dataset(path).get_fragments()
+    groups = fragment.split_by_row_group()
+    read = fragment.split_by_row_group(near)
+    assert len(groups) == -(-len(lines) // 20)
+    assert 0 < len(read) < len(groups)
+
+
+@pytest.mark.parametrize("bytes_per_run", [1, 20_000])
+def test_parts_are_the_same_however_much_fits_into_memory(
+    tmp_path: Path, bytes_per_run: int
+) -> None:
+    extract_to(tmp_path / "a", str(sample()), "madrid", partition=100)
+    with (
+        patch.object(hilbert_order, "_BYTES_PER_RUN", bytes_per_run),
+        patch.object(extraction, "HELD", 30),
+    ):
+        extract_to(tmp_path / "b", str(sample()), "madrid", partition=100)
+    for path in (tmp_path / "a").iterdir():
+        assert pq.read_table(path).equals(pq.read_table(tmp_path / "b" / path.name))
 
 
 def test_parts_of_several_extractions_are_refused(made: Path, tmp_path: Path) -> None:

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naive_perturbation import mean_of_people
 from numpy.typing import ArrayLike
 
 from trajanon._kernels.common import squared_distance
 from trajanon.common.arrays import Floats, dense
 from trajanon.common.errors import BadInput
 from trajanon.grouping import loss
-from trajanon.grouping.k_promise import subjects_per_group
+from trajanon.grouping.k_promise import member_weights, subjects_per_group
 
 seeds = st.integers(0, 10**6)
 
@@ -125,3 +126,14 @@ def test_subjects_of_a_group_are_counted_once(pairs: list[tuple[int, int]]) -> N
 def test_no_records_have_no_means() -> None:
     none = np.empty(0, dtype=np.int64)
     assert loss.group_means(np.empty((0, 3)), none).shape == (0, 3)
+
+
+@given(seed=seeds)
+def test_means_by_weights_are_means_of_people(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    labels = dense(random.integers(0, 4, 20))
+    records, people = random.normal(size=(20, 2)), random.integers(0, 6, 20)
+    means = loss.group_means(records, labels, member_weights(labels, people))
+    for group, mean in enumerate(means):
+        here = labels == group
+        np.testing.assert_allclose(mean, mean_of_people(records[here], people[here].tolist()))

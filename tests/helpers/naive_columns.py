@@ -58,22 +58,6 @@ def grown_group(records: Floats, prices: Floats, subjects: Ints, k: int, seed: i
     return max(seen, key=lambda members: earnings(records, prices, members), default=[])
 
 
-def most_after_exchange(
-    records: Floats, prices: Floats, subjects: Ints, k: int, group: list[int]
-) -> float:
-    """What a group earns after the best exchange of a member, or without any."""
-    exchanged = [
-        [*(member for member in group if member != leaving), entering]
-        for leaving in group
-        for entering in set(range(len(records))) - set(group)
-    ]
-    return max(
-        earnings(records, prices, other)
-        for other in [group, *exchanged]
-        if len(set(subjects[other].tolist())) >= k
-    )
-
-
 def relaxation(records: Floats, groups: list[list[int]]) -> float:
     """Optimum of the linear programme that parts the records into some groups."""
     rows = np.zeros((len(records), len(groups)))

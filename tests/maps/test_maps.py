@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 from browsing import LABELS, about, held, layer, means, places, report, trajectories
-from commands import mode
+from commands import Run, mode
+from geopandas import GeoDataFrame
 from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.common.arrays import dense
 from trajanon.common.errors import BadInput
 from trajanon.maps import compare, html, public, save
-from trajanon.maps.style import PALETTE
-from trajanon.trajectories.distances import displacement
+from trajanon.maps.background import PALETTE
+from trajanon.release.report import line_keys
+from trajanon.street_counts.cell_counts import cell_counts
+from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.trajectories.distances import displacement, lengths
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
 NOTICE = "For the holder of the data, not for publication."
@@ -81,12 +85,46 @@ def test_the_panel_gives_verdict_cost_k_n_groups_and_loss() -> None:
         ["People in each group", "at least 3"],
         ["Information loss", "12.3 %"],
         ["95 % of points moved at most", "300 m"],
+        ["Over 100 m outside their originals", "0"],
+        ["Moved by more than their length", "0"],
     ]
     assert said["drawn"] is None
     assert held(page)["page"]["attribution"] == OSM_ATTRIBUTION
     said = about(compared(counted="records"))
     assert said["headline"] == "k = 3 trajectories"
     assert ["Trajectories in each group", "at least 3"] in said["facts"]
+
+
+def test_lines_outside_their_originals_and_hooks_are_counted() -> None:
+    """One group's line goes 500 m south of all its originals; another's originals are 40 m long."""
+    points = trajectories().points.copy()
+    short = LABELS == 1
+    points[short, :, 1] = points[short, :1, 1] + np.linspace(0.0, 0.0005, 30)
+    original = Trajectories(points)
+    lines = means(points, LABELS)
+    lines[0, 10, 0] = points[LABELS == 0, :, 0].min() - 500.0 / 111_000.0
+    told = report(points=points) | {"line_keys": line_keys(lines).tolist()}
+    said = about(html(compare(original, ReleasedTrajectories(lines[LABELS]), told)))
+    moved = displacement(points, lines[LABELS]).mean(axis=1)
+    assert said["groups"]["outside"] == pytest.approx([500.0, 0.0, 0.0], abs=3.0)
+    assert ["Over 100 m outside their originals", "1"] in said["facts"]
+    hooks = int((moved > lengths(points)).sum())
+    assert 0 < hooks <= 3
+    assert ["Moved by more than their length", f"{hooks}"] in said["facts"]
+
+
+@given(st.integers(0, 1_000), st.integers(1, 60))
+def test_a_line_has_another_colour_than_the_nearest(seed: int, n: int) -> None:
+    lines = np.random.default_rng(seed).normal(0.0, 1.0, (n, 30, 2))
+    page = public(ReleasedTrajectories(np.repeat(lines, 2, axis=0).round(5)), tiles=None)
+    drawn = about(html(page))["groups"]
+    records = np.unique(lines.round(5).reshape(n, -1), axis=0).reshape(n, 30, 2)
+    seen = records[:, [0, 15, 29]].reshape(n, -1)
+    apart = np.linalg.norm(seen[:, None] - seen[None], axis=2) + np.diag(np.full(n, np.inf))
+    nearest = apart.argmin(axis=1)
+    for line in np.flatnonzero(nearest[nearest] == np.arange(n)) if n > 1 else []:
+        assert drawn["colour"][line] != drawn["colour"][nearest[line]]
+    assert set(drawn["colour"]) <= {*range(len(PALETTE))}
 
 
 @pytest.mark.parametrize("key", ["notice", "attribution"])
@@ -210,3 +248,38 @@ def test_of_too_many_some_groups_are_drawn_whole(sizes: list[int], most: int) ->
         assert said["drawn"].startswith(f"Drawn at random: {len(groups)} of {len(sizes)} groups")
         assert f" with {drawn} of {len(labels)} originals. All numbers count" in said["drawn"]
         assert drawn < most + 6 or len(groups) == 10
+
+
+def counted() -> GeoDataFrame:
+    lines = means(trajectories().points, LABELS)
+    return cell_counts(ReleasedLines(lines, np.array([40, 300, 5]), k=4), 300.0)
+
+
+def test_trips_by_cell_are_drawn_by_how_many_they_are() -> None:
+    cells = counted()
+    page = html(public(cells, tiles=None))
+    said = about(page)
+    assert (said["noun"], said["units"], said["total"]["groups"]) == ("cell", "trips", len(cells))
+    trips = np.array(said["groups"]["size"])
+    assert sorted(trips) == sorted(cells.trips)
+    assert (np.diff(np.array(said["groups"]["colour"])[np.argsort(trips)]) >= 0).all()
+    least = [int(bound.replace(",", "")) for bound in said["ramp"]]
+    assert least[0] == trips.min() == 4
+    for count, colour in zip(trips, said["groups"]["colour"], strict=True):
+        assert least[colour] <= count
+        assert colour == len(least) - 1 or count < least[colour + 1]
+    assert len(layer(page, "cells")[0]) == 2 * 5  # a square is closed
+    assert "For the holder of the data" not in page
+    with pytest.raises(BadInput, match="has a column trips"):
+        public(cells.drop(columns="trips"), tiles=None)
+
+
+def test_the_command_draws_cells(run: Run, tmp_path: Path) -> None:
+    cells = counted()
+    cells.attrs["attribution"] = OSM_ATTRIBUTION
+    cells.to_parquet(tmp_path / "cells.parquet")
+    assert run("map", "cells.parquet", "--view", "public", "--offline").code == 0
+    page = (tmp_path / "map.html").read_text(encoding="utf-8")
+    assert about(page)["headline"] == "trips by cell"
+    assert about(page)["attribution"] == OSM_ATTRIBUTION
+    assert mode(tmp_path / "map.html") != 0o600

@@ -21,6 +21,8 @@ from browsing import (
 )
 
 from trajanon.maps import html, public
+from trajanon.street_counts.cell_counts import cell_counts
+from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 pytestmark = needs_chromium
@@ -183,3 +185,15 @@ def test_ten_thousand_trajectories_are_all_drawn_in_a_file_of_some_megabytes(see
     assert (seen.lines("originals"), seen.lines("released")) == (10_000, 2_500)
     assert seen.page.locator(".drawn").count() == 0
     assert seen.coloured() > 10_000
+
+
+def test_the_cell_under_the_mouse_tells_its_trips(see: Open) -> None:
+    line = np.stack([np.linspace(40.40, 40.42, 30), np.full(30, -3.7)], axis=-1)
+    cells = cell_counts(ReleasedLines(line[None], np.array([12]), k=4), 400.0)
+    seen = see(public(cells, tiles=None))
+    assert seen.page.locator(".ramp").inner_text().startswith("Trips, at least:")
+    assert seen.coloured() > 1_000
+    middle = cells.geometry.iloc[2].centroid
+    seen.hover((middle.y, middle.x))
+    until(seen.page, "document.querySelector('.leaflet-tooltip') !== null")
+    assert "12 trips" in seen.page.locator(".leaflet-tooltip").inner_text()

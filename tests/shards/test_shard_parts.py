@@ -29,11 +29,16 @@ def surveyed(folder: Path) -> PartsTable:
 
 
 def all_of(table: PartsTable) -> Floats:
-    return np.concatenate([table.read(part).points for part in table.parts])
+    points = []
+    for part in table.parts:
+        with table.opened(part) as file:
+            points.append(table.read(part, file).points)
+    return np.concatenate(points)
 
 
 def whose(table: PartsTable) -> PeopleOfRows:
-    return table.people(table.parts[0])
+    with table.opened(table.parts[0]) as file:
+        return table.people(table.parts[0], file)
 
 
 GEO = {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": {}}}

@@ -12,7 +12,7 @@ from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.street_counts.day_parts import day_parts
 from trajanon.street_counts.od_table import read_zones
-from trajanon.street_counts.streets import ReleasedLines
+from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.trajectories.geodesy import cell_middles, cells
 from trajanon.trajectories.times import Clock
 

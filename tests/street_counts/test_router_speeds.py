@@ -1,5 +1,6 @@
 """Speeds for a router: which pairs of nodes have one, and which speed it is."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from trajanon.common.errors import BadInput
 from trajanon.extract import roads_to_follow
 from trajanon.release.snapping import RoadsToFollow, traced
 from trajanon.street_counts.day_parts import day_parts
+from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.street_counts.router_speeds import osrm_text, router_speeds, seconds_at_turns
-from trajanon.street_counts.streets import ReleasedLines
 from trajanon.trajectories.times import Clock
 
 LAT, LON = 47.0, 9.5
@@ -69,22 +70,43 @@ def test_delays_at_turns_are_taken_off(roads: RoadsToFollow) -> None:
     assert speeds.speed == pytest.approx(3.6 * 1_960.0 / (200.0 - delay[0]), rel=0.02)
 
 
-def test_the_speed_is_the_mean_of_those_of_the_lines(roads: RoadsToFollow) -> None:
-    """Half of the trips go twice as fast: 1.5 times the slower speed, and not 4/3 of it."""
+def test_lines_that_share_a_street_show_which_one_is_slow(roads: RoadsToFollow) -> None:
+    """Half of the lines go on to the north, which takes 200 s; all take 200 s to the corner."""
+    east = at(np.linspace(20.0, 980.0, 40), np.zeros(40))
+    times = 28_800.0 + np.outer([400.0, 200.0], np.linspace(0.0, 1.0, 40))
+    released = ReleasedLines(np.stack([corner(), east]), np.array([400, 400]), times, k=4)
+    (speeds,) = router_speeds(released, roads)
+    first, second = np.split(speeds.speed, [10])  # nodes are numbered along the way
+    assert first == pytest.approx(17.3, rel=0.05)
+    assert second == pytest.approx(17.6, rel=0.05)
+
+    (faster,) = router_speeds(replace(released, times=times * [[0.75], [1.0]]), roads)
+    assert np.split(faster.speed, [10])[1].min() > 1.2 * second.max()
+
+
+def test_few_trips_change_a_street_little(roads: RoadsToFollow) -> None:
+    many = replace(timed(400.0, 200.0), trips=np.array([4_000, 4]))
+    (both,) = router_speeds(many, roads)
     (slow,) = router_speeds(timed(400.0), roads)
-    (both,) = router_speeds(timed(400.0, 200.0), roads)
-    assert both.speed / slow.speed == pytest.approx(1.5, rel=0.02)
+    assert both.speed == pytest.approx(slow.speed, rel=0.01)
 
 
 def test_parts_of_the_day_have_their_own_speeds(roads: RoadsToFollow) -> None:
     morning, noon = timed(400.0), timed(200.0, begin=43_200.0)
     times = DAY.rounded(np.concatenate([morning.times, noon.times]))
     points = np.concatenate([morning.points, noon.points])
-    released = ReleasedLines(points, np.array([4, 4]), times, DAY, k=4)
+    released = ReleasedLines(points, np.array([400, 400]), times, DAY, k=4)
     early, late, night = router_speeds(released, roads, day_parts("8-9,12-13,22-6"))
     assert late.speed / early.speed == pytest.approx(2.0, rel=0.15)
     assert len(night.speed) == 0
     assert osrm_text(night) == ""
+
+
+def test_short_lines_show_no_speed(roads: RoadsToFollow) -> None:
+    short = at(np.linspace(20.0, 300.0, 40), np.zeros(40))
+    times = 28_800.0 + np.linspace(0.0, 60.0, 40)[None]
+    (speeds,) = router_speeds(ReleasedLines(short[None], np.array([4]), times, k=4), roads)
+    assert len(speeds.speed) == 0
 
 
 def test_without_times_there_is_no_speed(roads: RoadsToFollow) -> None:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon._kernels.common import insert_rising
 from trajanon._kernels.compiled import bare
 from trajanon._kernels.group_state import NONE
 
@@ -63,27 +64,22 @@ def different_subjects(subjects, members):
 
 
 @bare
-def sum_distances(pricing, members, to_members):
-    """Sum up the squared distances of each record to members; those of a member are infinite."""
+def grow_group(pricing, members, to_members):
+    """Grow a group from the first of ``members``; return the best size, 0 if none holds k."""
+    subjects = pricing.subjects
     for record in range(to_members.shape[0]):
         to_members[record] = 0.0
-    for member in members:
-        to_members[member] = np.inf
-        for record in range(to_members.shape[0]):
-            to_members[record] += pricing.distances[member, record]
-
-
-@bare
-def grow_group(pricing, members, started, to_members):
-    """Grow ``members`` from the first ``started``, which stay; the best size, 0 if none holds k."""
-    sum_distances(pricing, members[:started], to_members)
 
     best_size = 0
     most = -np.inf
+    for size in range(1, members.shape[0] + 1):
+        newest = members[size - 1]
+        to_members[newest] = np.inf  # never to join again
+        for record in range(to_members.shape[0]):
+            to_members[record] += pricing.distances[newest, record]
 
-    for size in range(started, members.shape[0] + 1):
         group = members[:size]
-        different = different_subjects(pricing.subjects, group)
+        different = different_subjects(subjects, group)
         if different >= pricing.k:
             earned = earnings(pricing, group)
             if earned > most:
@@ -93,74 +89,25 @@ def grow_group(pricing, members, started, to_members):
             break
 
         may_repeat = size - different < members.shape[0] - pricing.k
-
         nearest = -1
         least = np.inf
-        for record in range(pricing.prices.shape[0]):
+        for record in range(to_members.shape[0]):
             cost = to_members[record] / (size + 1) - pricing.prices[record]
-            if cost < least and (
-                may_repeat or not has_subject(pricing.subjects, group, record, NONE)
-            ):
+            if cost < least and (may_repeat or not has_subject(subjects, group, record, NONE)):
                 nearest = record
                 least = cost
 
         if nearest < 0:
             break
-
         members[size] = nearest
-        to_members[nearest] = np.inf  # never to join again
-        for record in range(to_members.shape[0]):
-            to_members[record] += pricing.distances[nearest, record]
     return best_size
 
 
 @bare
-def exchange_member(pricing, members, to_members):
-    """Exchange the member and the record outside that earn most; return whether they do."""
-    size = members.shape[0]
-    subjects = pricing.subjects
-    sum_distances(pricing, members, to_members)
-
-    spare = different_subjects(subjects, members) > pricing.k
-    highest = 0.0
-    place = -1
-    entering = -1
-    for price in pricing.prices:
-        highest = max(highest, abs(price))
-
-    most = 1e-12 * highest
-    for i in range(size):
-        leaving = members[i]
-
-        before = 0.0
-        for member in members:
-            before += pricing.distances[leaving, member]
-
-        free = spare or has_subject(subjects, members, leaving, leaving)
-        for record in range(pricing.prices.shape[0]):
-            after = to_members[record] - pricing.distances[leaving, record]
-            gain = pricing.prices[record] - pricing.prices[leaving]
-            gain += (before - after) / size
-            if gain > most and (free or not has_subject(subjects, members, record, leaving)):
-                most = gain
-                place = i
-                entering = record
-
-    if place < 0:
-        return False
-    members[place] = entering
-    return True
-
-
-@bare
-def grow_groups(pricing, started, exchanged, found, sizes, to_members):
-    """Grow each ``found`` from the first ``started``; then exchange members while that earns."""
-    for i in range(found.shape[0]):
-        sizes[i] = grow_group(pricing, found[i], started, to_members)
-        if exchanged and sizes[i]:
-            group = found[i, : sizes[i]]
-            while exchange_member(pricing, group, to_members):
-                pass
+def grow_groups(pricing, grown, sizes, to_members):
+    """Grow a group in each row of ``grown`` from its first record."""
+    for row in range(grown.shape[0]):
+        sizes[row] = grow_group(pricing, grown[row], to_members)
 
 
 _ROOT = np.int64(1)  # members of a group that has only begun
@@ -171,39 +118,34 @@ class Search(NamedTuple):
 
     members: NDArray[np.int64]  # the group so far, (size,), the root first
     near: NDArray[np.int64]  # records that may join, the best first, (size, m)
-    score: NDArray[np.float64]  # what each of these adds at most, (size, m)
+    cost: NDArray[np.float64]  # what each of these costs at least, less its price, (size, m)
     listed: NDArray[np.int64]  # their number, (size,)
     following: NDArray[np.int64]  # place of the record to be tried next, (size,)
     # What the members have by themselves: their prices, less their squared pair distances divided
     # by the group's size, less the duals of cuts that count them, (size,).
     earned: NDArray[np.float64]
-    largest: NDArray[np.float64]  # of what records add at most, in two ways, (2, size)
+    lowest: NDArray[np.float64]  # of what records cost at least, in two ways, (2, size)
     to_members: NDArray[np.float64]  # squared distances of each record to the members, summed
     # Half the duals of each record's cuts that have one member in the group, (size, m): the other
     # half is left to the third record, which may join too.
     half_duals: NDArray[np.float64]
     held: NDArray[np.int64]  # how many members of the group are records of each cut, (t,)
-    found: NDArray[np.int64]  # the groups found, a row each, the root first
-    sizes: NDArray[np.int64]  # how many members each has
+    results: NDArray[np.int64]  # the groups found, a row each, the root first
+    sizes: NDArray[np.int64]  # how many members each of these has
     every: bool  # whether all groups that earn enough are looked for, or the best
 
 
 @bare
-def insert_largest(largest, value):
-    """Put a value in its place among the largest so far, falling; the least drops."""
-    place = largest.shape[0]
-    while place > 0 and largest[place - 1] < value:
-        if place < largest.shape[0]:
-            largest[place] = largest[place - 1]
-        place -= 1
-    if place < largest.shape[0]:
-        largest[place] = value
+def keep_lowest(lowest, value):
+    """Insert a value among the lowest so far, rising; the highest drops."""
+    if value < lowest[-1]:
+        insert_rising(lowest, lowest, lowest.shape[0] - 1, value, value)
 
 
 @bare
-def bound_by_root(pricing, search, record):
-    """Bound what a member adds: distances to the root sum to twice the SSE at most."""
-    return pricing.prices[record] - pricing.distances[search.members[0], record] / 2.0
+def cost_by_root(pricing, search, record):
+    """Bound what a member costs: distances to the root sum to twice the SSE at most."""
+    return pricing.distances[search.members[0], record] / 2.0 - pricing.prices[record]
 
 
 @bare
@@ -212,44 +154,33 @@ def keep_promising(pricing, search, depth, size, least):
     wanted = size - depth
     share = 2.0 if wanted == 1 else 1.0
     near = search.near[depth]
-    score = search.score[depth]
-
+    cost = search.cost[depth]
     count = search.listed[depth]
 
-    largest = search.largest[0, :wanted]
-    largest_by_root = search.largest[1, :wanted]
+    lowest = search.lowest[0, :wanted]
+    lowest_by_root = search.lowest[1, :wanted]
     for i in range(wanted):
-        largest[i] = largest_by_root[i] = -np.inf
+        lowest[i] = lowest_by_root[i] = np.inf
     for i in range(count):
         record = near[i]
-        cost = search.to_members[depth, record] + pricing.halves[record, wanted - 1]
-        score[i] = pricing.prices[record] - cost / size
-        score[i] -= share * search.half_duals[depth, record]
-        insert_largest(largest, score[i])
-        insert_largest(largest_by_root, bound_by_root(pricing, search, record))
+        cost[i] = search.to_members[depth, record] + pricing.halves[record, wanted - 1]
+        cost[i] = cost[i] / size + share * search.half_duals[depth, record]
+        cost[i] -= pricing.prices[record]
+        keep_lowest(lowest, cost[i])
+        keep_lowest(lowest_by_root, cost_by_root(pricing, search, record))
 
-    # What a record must add, for all wanted records together to earn more than the least.
-    needed = least - search.earned[depth] - largest[: wanted - 1].sum()
-    needed_by_root = least - largest_by_root[: wanted - 1].sum()
+    # What a record may cost, for all wanted records together to earn more than the least.
+    most = search.earned[depth] - least - lowest[: wanted - 1].sum()
+    most_by_root = -least - lowest_by_root[: wanted - 1].sum()
     for member in search.members[:depth]:
-        needed_by_root -= bound_by_root(pricing, search, member)
+        most_by_root -= cost_by_root(pricing, search, member)
 
     promising = 0
     for i in range(count):
         record = near[i]
-        value = score[i]
-        by_root = bound_by_root(pricing, search, record)
-        if value <= needed or by_root <= needed_by_root:
-            continue
-
-        place = promising
-        while place > 0 and score[place - 1] < value:
-            near[place] = near[place - 1]
-            score[place] = score[place - 1]
-            place -= 1
-        near[place] = record
-        score[place] = value
-        promising += 1
+        if cost[i] < most and cost_by_root(pricing, search, record) < most_by_root:
+            insert_rising(cost, near, promising, cost[i], record)
+            promising += 1
 
     search.listed[depth] = promising
     search.following[depth] = 0
@@ -317,13 +248,13 @@ def search_group(pricing, search, size, least, nodes, place):
 
     most = least
     if search.listed[1] >= size - 1:
-        most = max(least, search.earned[1] + search.score[1, : size - 1].sum())
+        most = max(least, search.earned[1] - search.cost[1, : size - 1].sum())
 
     depth = _ROOT
     while depth > 0 and nodes > 0:
         first = search.following[depth]
         last = first + size - depth
-        at_most = search.earned[depth] + search.score[depth, first:last].sum()
+        at_most = search.earned[depth] - search.cost[depth, first:last].sum()
 
         # Nothing more at this depth: step back.
         if last > search.listed[depth] or at_most <= least:
@@ -344,11 +275,11 @@ def search_group(pricing, search, size, least, nodes, place):
             join_group(pricing, search, depth, size)
             depth += 1
             keep_promising(pricing, search, depth, size, least)
-        elif place == search.found.shape[0]:
+        elif place == search.results.shape[0]:
             nodes = 0
         else:
             for i in range(size):
-                search.found[place, i] = group[i]
+                search.results[place, i] = group[i]
             search.sizes[place] = size
             if search.every:
                 place += 1
@@ -363,15 +294,15 @@ def room_for(pricing: PricingProblem, groups: int, every: bool) -> Search:
     return Search(
         members=np.empty(largest, dtype=np.int64),
         near=np.empty((largest, m), dtype=np.int64),
-        score=np.empty((largest, m)),
+        cost=np.empty((largest, m)),
         listed=np.empty(largest, dtype=np.int64),
         following=np.empty(largest, dtype=np.int64),
         earned=np.empty(largest),
-        largest=np.empty((2, largest)),
+        lowest=np.empty((2, largest)),
         to_members=np.empty((largest, m)),
         half_duals=np.empty((largest, m)),
         held=np.empty(len(pricing.cut_duals), dtype=np.int64),
-        found=np.empty((groups, largest), dtype=np.int64),
+        results=np.empty((groups, largest), dtype=np.int64),
         sizes=np.empty(groups, dtype=np.int64),
         every=every,
     )

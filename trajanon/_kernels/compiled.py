@@ -18,19 +18,15 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-class _Cache:
-    """Whether this installation can keep compiled kernels between runs."""
-
-    kept = True
-
-
 class Kernel:
     """A function compiled on first use, as Python calls it, which is kept, and as kernels do."""
 
-    def __init__(self, function: Callable[..., Any], **more: bool) -> None:
+    can_be_kept = True  # whether this installation can keep compiled kernels between runs
+
+    def __init__(self, function: Callable[..., Any], **options: bool) -> None:
         update_wrapper(self, function)
         self._function = function
-        self._options = _OPTIONS | more
+        self._options = _OPTIONS | options
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self._called(*arguments, **named)
@@ -48,7 +44,7 @@ class Kernel:
         try:
             compiled = njit(cache=True, **self._options)(self._function)
         except RuntimeError:  # neither the package's folder nor a home can be written
-            _Cache.kept = False
+            Kernel.can_be_kept = False
             return njit(**self._options)(self._function)
         forget_older(compiled.stats.cache_path)
         return compiled
@@ -66,13 +62,13 @@ class Kernel:
         return self._inner._numba_type_
 
 
-def kernel(function: Callable[..., Any], **more: bool) -> Kernel:
+def kernel(function: Callable[..., Any], **options: bool) -> Kernel:
     """Make a kernel of a function, with more options of numba's.
 
     Bare numbers in calls are types of their own, so they are constants of numpy's types. Arrays are
     assigned number by number: numba compiles its messages about shapes for seconds.
     """
-    return Kernel(function, **more)
+    return Kernel(function, **options)
 
 
 def bare(function: Callable[..., Any]) -> Kernel:
@@ -123,14 +119,14 @@ def forget_older(folder: str) -> None:
 
 @cache
 def _announce_compilations() -> None:
-    """Tell listeners what is compiled: a kernel, and within it those that it calls."""
+    """Name to listeners what is compiled: a kernel, and within it those that it calls."""
     from numba.core import event
 
     depth = 0
 
     def announce(name: str) -> None:
         for listener in at_compilation:
-            listener(name, _Cache.kept)
+            listener(name, Kernel.can_be_kept)
 
     class Announcer(event.Listener):
         def on_start(self, started: event.Event) -> None:

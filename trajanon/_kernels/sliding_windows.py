@@ -119,7 +119,7 @@ def compare_places(rows, window, place_now, order, borders, nearest, away):
 
 
 @bare
-def tell_each_other(nearest, away):
+def list_each_other(nearest, away):
     """Insert each window in the lists of those in its own, (n, c)."""
     for x in range(nearest.shape[0]):
         for rank in range(nearest.shape[1]):

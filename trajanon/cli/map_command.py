@@ -9,6 +9,8 @@ from trajanon.cli.options import ANONYMIZED, BOTH, MAP, TRAJECTORIES, check_page
 from trajanon.common.errors import BadInput
 
 if TYPE_CHECKING:
+    from geopandas import GeoDataFrame
+
     from trajanon.common.arrays import Floats
     from trajanon.extract import Box
     from trajanon.maps import Surroundings
@@ -45,6 +47,8 @@ def draw(
     out: Path = MAP,
 ) -> None:
     """Draw original and released trajectories on a map."""
+    import numpy as np
+
     from trajanon import maps
     from trajanon.common.atomic_output import replacing
     from trajanon.release.report import read_report, report_path
@@ -66,24 +70,47 @@ def draw(
     inputs = [*read, report_path(release), *([roads] if roads else [])]
     with replacing(out, inputs=inputs, public=[out] * public) as (draft,):
         # Arguments are easily swapped, and originals must not look released.
-        if public and (problems := trajanon.check(release, k=2).problems):
+        cells = _cells(release) if public else None
+        if public and cells is None and (problems := trajanon.check(release, k=2).problems):
             raise BadInput(f"{release} is no release: {problems[0]}")
 
-        released = trajanon.read_release(release)
-        around = _surroundings(released.points, roads)
-        if public:
+        if cells is not None:
+            west, south, east, north = cells.total_bounds.tolist()
+            around = _surroundings(np.array([[[south, west], [north, east]]]), roads)
+            page = maps.public(cells, tiles=street_map, around=around)
+        elif public:
+            released = trajanon.read_release(release)
+            around = _surroundings(released.points, roads)
             page = maps.public(released, tiles=street_map, around=around)
         else:
+            released = trajanon.read_release(release)
             page = maps.compare(
                 trajanon.read_trajectories(read[0]),
                 released,
                 read_report(release),
                 view=view,
                 tiles=street_map,
-                around=around,
+                around=_surroundings(released.points, roads),
             )
         draft.write_text(maps.html(page), encoding="utf-8")
     tell(f"Open {out.resolve()} in a browser.")
+
+
+def _cells(path: Path) -> "GeoDataFrame | None":
+    """Read trips by cell, as streets --cells writes them; None if it is another file."""
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        columns = {*parquet.read_schema(path).names} if path.is_file() else set()
+    except (OSError, pyarrow.ArrowException):
+        return None
+    if not {"cell", "trips", "geometry"} <= columns:
+        return None
+
+    import geopandas
+
+    return geopandas.read_parquet(path)
 
 
 def _surroundings(points: "Floats", roads: Path | None) -> "Surroundings":

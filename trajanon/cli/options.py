@@ -13,8 +13,11 @@ from typing import Annotated, Any, TypeVar, cast
 import typer
 from typer.core import TyperCommand
 
+from trajanon.cli.messages import say
 from trajanon.common.command_lines import Option, flag_of
 from trajanon.common.errors import BadInput
+from trajanon.common.remote_copies import local_copy
+from trajanon.common.remote_folder import is_url
 from trajanon.common.settings import (
     AnonymizeKeywords,
     ReleaseSettings,
@@ -44,6 +47,7 @@ _HELPS: dict[str, Help] = {
 }
 _NAMES = {"as_json": "json", "for_router": "for"}
 _ALSO = {"bbox": "area"}  # second names
+_OF_PATHS = ("check", "evaluate", "map", "streets")
 _TEXT = "_text"
 """Ends the name of a parameter whose option the command reads itself."""
 
@@ -201,6 +205,20 @@ def check_page(out: Path, what: str) -> None:
 
 class GroupedCommand(TyperCommand):
     """A command with a section in its help for each group of options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Copy what lies on a file system of fsspec, for commands that read paths."""
+        if self.name in _OF_PATHS:
+            args = [self._path_of(ctx, arg) for arg in args]
+        return super().parse_args(ctx, args)
+
+    def _path_of(self, ctx: Any, arg: str) -> str:
+        """Return the path of a copy if an argument is a URL; those of the web may be of tiles."""
+        if not is_url(arg) or arg.startswith(("http://", "https://", "--")):
+            return arg
+        path = ctx.with_resource(local_copy(arg))
+        say(f"read {arg} as {path}")
+        return str(path)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write them in the order in which the groups begin; typer does so for rich alone."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from trajanon.release.snapping import RoadsToFollow
     from trajanon.street_counts.day_parts import DayPart
-    from trajanon.street_counts.streets import ReleasedLines
+    from trajanon.street_counts.released_lines import ReleasedLines
 
 _SUFFIXES = (".parquet", ".gpkg", ".geojson", ".csv")
 _TILES = ".pmtiles"
@@ -104,7 +104,7 @@ def _count(
     from trajanon.street_counts.cell_counts import cell_counts
     from trajanon.street_counts.heat_tiles import write_heat_tiles
     from trajanon.street_counts.od_table import read_zones, zone_flows
-    from trajanon.street_counts.streets import lines_to_count
+    from trajanon.street_counts.released_lines import lines_to_count
     from trajanon.street_counts.streets import streets as trips_on_streets
 
     zones = _metres(where) if kind == "od" else None
@@ -164,8 +164,8 @@ def _router_files(
     from trajanon.evaluation.counts_datasheet import counts_datasheet, facts_of_speeds
     from trajanon.release.report import datasheet_path
     from trajanon.street_counts.day_parts import ALL_DAY
+    from trajanon.street_counts.released_lines import lines_to_count
     from trajanon.street_counts.router_speeds import osrm_text, router_speeds
-    from trajanon.street_counts.streets import lines_to_count
     from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
     if out.suffix.lower() != ".csv":

@@ -10,7 +10,6 @@ STAGES = {
     "descent": "descent by moves of records and groups",
     "annealing": "annealing by random moves",
     "alignment": "windows slid on their own tracks towards their groups",
-    "people": "moves to groups whose mean of people is nearer",
 }
 
 

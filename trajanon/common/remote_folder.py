@@ -77,7 +77,7 @@ class Folder:
                 reason = "it is no folder" if exists else "there is no such folder"
                 raise NotADirectoryError(0, reason)
             if self.local is not None:
-                return {path.name: _local_state(path) for path in self.local.iterdir()}
+                return {path.name: local_state(path) for path in self.local.iterdir()}
 
             entries = self.system.ls(self.path, detail=True)
             states = {entry["name"].rstrip("/"): repr(sorted(entry.items())) for entry in entries}
@@ -140,7 +140,7 @@ def folder_or_file(place: str | os.PathLike[str] | Folder) -> Folder | Path:
     return Folder(path) if path.is_dir() else path
 
 
-def _local_state(path: Path) -> str:
+def local_state(path: Path) -> str:
     """Return size, time and number of a file, without owner and mode; nothing if it vanished."""
     try:
         state = path.stat()

@@ -25,7 +25,7 @@ from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.release.originals import matched
 from trajanon.release.report import Report
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.street_counts.streets import ReleasedLines
+from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.trajectories.distances import moved_to
 from trajanon.trajectories.times import HOUR, departure_days
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories

@@ -32,7 +32,8 @@ from trajanon.release.release import Release, with_report
 from trajanon.release.release_check import Findings
 from trajanon.release.report import Report, TimeWidths
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.street_counts.streets import ReleasedLines, compared_streets
+from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.street_usefulness import compared_streets
 from trajanon.trajectories.times import Clock, departure_days
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories

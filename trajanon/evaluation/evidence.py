@@ -34,7 +34,7 @@ from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import Report
 from trajanon.release.verdict import Verdict, again, groups_below_k, verdict
 from trajanon.release.verdict_words import label_of, sentence_of
-from trajanon.street_counts.streets import StreetUsefulness
+from trajanon.street_counts.street_usefulness import StreetUsefulness
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
 

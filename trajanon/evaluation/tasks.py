@@ -9,7 +9,8 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.evaluation.attacks.known_tracks import Estimate, estimated, mean, median
 from trajanon.evaluation.usefulness import flows
 from trajanon.release.snapping import RoadsToFollow
-from trajanon.street_counts.streets import ReleasedLines, count_on_streets
+from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.streets import count_on_streets
 from trajanon.trajectories.distances import displacement, lengths
 from trajanon.trajectories.geodesy import cells
 from trajanon.trajectories.times import DAY, HOUR
@@ -80,10 +81,8 @@ def _traffic_errors(
 
 
 def _on_streets(lines: ReleasedLines, roads: RoadsToFollow) -> Traffic:
-    counts = count_on_streets(lines, roads.network)
-    speed = None if counts.speed is None else pd.Series(counts.speed[:, 0])
-    trips = pd.Series(counts.trips[:, 0].astype(np.float64))
-    return Traffic(trips[trips > 0.0], speed)
+    table = count_on_streets(lines, roads.network).table.set_index("state")
+    return Traffic(table["trips"].astype(np.float64), table.get("speed"))
 
 
 def _in_cells(lines: ReleasedLines) -> Traffic:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
 _BINARY = b"\x18"  # begins a text in a footer; its length follows
+_COVERING = [("bbox", side) for side in ("xmin", "ymin", "xmax", "ymax")]
 _ROWS_PER_BATCH = 10_000  # with their tracks, some tens of megabytes
 
 
@@ -34,6 +35,8 @@ class _Column(TypedDict):
     encoding: NotRequired[str]
     geometry_types: NotRequired[list[str]]
     crs: NotRequired[dict[str, Any] | str | None]
+    bbox: NotRequired[object]  # what programs that skip rows read, and we do not
+    covering: NotRequired[object]
 
 
 class Geo(TypedDict):
@@ -69,8 +72,13 @@ def write_tables(
     metadata: Mapping[str, str],
     *,
     checksums: bool = True,
+    box: Sequence[float] | None = None,
+    rows_per_group: int | None = None,
 ) -> None:
-    """Write tables with lines in binary columns, a row group for each, with metadata."""
+    """Write tables with lines in binary columns, a row group or more for each, with metadata.
+
+    With a box around all, in which a column has one of each row, other programs can skip rows.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -78,24 +86,24 @@ def write_tables(
         writer = None
         for table in tables:
             if writer is None:
-                geo = json.dumps(_geo_of(table.schema))
+                geo = json.dumps(_geo_of(table.schema, box))
                 schema = table.schema.with_metadata({"geo": geo, **metadata})
                 writer = pq.ParquetWriter(
                     file,
                     schema,
                     compression="zstd",
-                    write_statistics=False,
+                    write_statistics=[] if box is None else [".".join(side) for side in _COVERING],
                     write_page_checksum=checksums,
                 )
                 closing.callback(writer.close)
 
-            writer.write_table(table)
+            writer.write_table(table, row_group_size=rows_per_group)
             del table
             # The allocator would keep what each part took, and more with each.
             pa.default_memory_pool().release_unused()
 
 
-def _geo_of(schema: "pa.Schema") -> Geo:
+def _geo_of(schema: "pa.Schema", box: Sequence[float] | None) -> Geo:
     """Describe the columns of geometries, as GeoParquet wants it.
 
     No "crs" means longitude and latitude on WGS 84 (OGC:CRS84).
@@ -109,6 +117,11 @@ def _geo_of(schema: "pa.Schema") -> Geo:
     }
     if "runs" in schema.names:
         columns["track"]["geometry_types"] = ["LineString", "MultiLineString"]
+    if box is not None:
+        columns["geometry"] |= {
+            "bbox": [*box],
+            "covering": {"bbox": {side: [column, side] for column, side in _COVERING}},
+        }
     return {"version": "1.1.0", "primary_column": "geometry", "columns": columns}
 
 

@@ -44,12 +44,13 @@ class ParquetParts:
             with opened() as file:
                 table = file.read(columns, use_threads=False)
                 tables.append(pa.table({name: arrow.sound(table[name]) for name in columns}))
-        return pa.concat_tables(tables, promote_options="permissive")
-
-    def part(self, name: str) -> "ParquetParts":
-        """Return one part of a folder."""
-        opened = dict(zip(self.rows, self.opened, strict=True))[name]
-        return ParquetParts([opened], self.schema_arrow, self.rows[name])
+        try:
+            return pa.concat_tables(tables, promote_options="permissive")
+        except pa.ArrowException as error:  # as of long numbers beside fractions
+            names = ", ".join(columns)
+            raise BadInput(
+                f"parts write {names} in several ways, {error}: {ONE_EXTRACTION}"
+            ) from error
 
 
 def part_states(folder: Folder) -> dict[str, str]:

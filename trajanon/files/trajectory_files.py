@@ -17,7 +17,7 @@ from trajanon.common.errors import BadInput, FileProblem, MergedWarning, warn
 from trajanon.common.inputs import parsed
 from trajanon.common.number_text import number_of
 from trajanon.common.remote_folder import Folder, fetched, folder_or_file
-from trajanon.files import arrow, geoparquet, track_rows
+from trajanon.files import arrow, geoparquet, hilbert_order, track_rows
 from trajanon.files.parquet_parts import ParquetParts, parquet_of
 from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.subjects import Identities, identities, merged_sentences
@@ -62,7 +62,7 @@ def write_parts(
         geoparquet.write_tables(file, _tables(parts), {"trajanon": text})
 
 
-def _tables(parts: Iterable[Trajectories]) -> Iterator["pa.Table"]:
+def _tables(parts: Iterable[Trajectories], *, places: bool = False) -> Iterator["pa.Table"]:
     import pyarrow as pa
 
     n = runs = 0
@@ -83,6 +83,9 @@ def _tables(parts: Iterable[Trajectories]) -> Iterator["pa.Table"]:
                 columns[name] = arrow.column_of_lists(values.ravel(), size)
         if part.true_ends is not None:
             columns |= {"true_start": part.true_ends[:, 0], "true_end": part.true_ends[:, 1]}
+
+        if places:
+            columns |= hilbert_order.place_columns(part, n)
 
         if tracks is not None:
             if (held := track_rows.runs_of_rows(tracks)) is not None:
@@ -112,13 +115,27 @@ def is_part(name: str) -> bool:
 
 
 def write_partition(
-    folder: Path, parts: Iterable[Trajectories], provenance: Mapping[str, object], rows: int
+    folder: Path,
+    parts: Iterable[Trajectories],
+    provenance: Mapping[str, object],
+    rows: int,
+    scratch: Path | None = None,
 ) -> None:
-    """Write trajectories that come in parts of any size as files of this number of rows."""
-    text = json.dumps(dict(provenance), ensure_ascii=False)
-    for number, table in enumerate(_of_size(_tables(parts), rows)):
+    """Write trajectories that come in parts of any size as files of this number of rows.
+
+    With a folder for scratch, they are in the order that `trajanon.files.hilbert_order` describes.
+    """
+    words = {"trajanon": json.dumps(dict(provenance), ensure_ascii=False)}
+    tables = _tables(parts, places=scratch is not None)
+    if scratch is not None:
+        words |= hilbert_order.FOOTER
+        tables = hilbert_order.in_hilbert_order(tables, scratch)
+
+    for number, table in enumerate(_of_size(tables, rows)):
+        box = None if scratch is None else hilbert_order.box_of(table)
+        group = None if scratch is None else hilbert_order.ROWS_PER_GROUP
         with (folder / part_name(number)).open("wb") as file:
-            geoparquet.write_tables(file, [table], {"trajanon": text})
+            geoparquet.write_tables(file, [table], words, box=box, rows_per_group=group)
 
 
 def _of_size(tables: Iterable["pa.Table"], rows: int) -> Iterator["pa.Table"]:
@@ -243,7 +260,7 @@ def read_rows(
     where: object, file: ParquetParts, *, tracks: bool = True, times: bool = True
 ) -> tuple[Floats, Tracks | None, Floats | None]:
     """Read points, (n, m, 2); if wanted and known, what windows slide on; and times, (n, m)."""
-    points = _points(where, file)
+    points = read_points(where, file)
     tracks = tracks and holds_tracks(where, file.schema_arrow)
     return points, *read_along(where, file, points, tracks=tracks, times=times)
 
@@ -317,7 +334,7 @@ def look_at_schema(schema: "pa.Schema", where: object) -> None:
     geoparquet.refuse_other_system(where, geoparquet.described(schema, where))
 
 
-def _points(path: object, file: ParquetParts) -> Floats:
+def read_points(path: object, file: ParquetParts) -> Floats:
     """Read the lines of as many points that are the geometries."""
     import shapely
 

@@ -1,6 +1,5 @@
 """Standardised records, and what a partition of them loses."""
 
-from collections.abc import Callable
 from threading import Event
 
 import numpy as np
@@ -125,29 +124,20 @@ def group_means(records: Floats, labels: Ints, weights: Floats | None = None) ->
     return means
 
 
-def sse(records: Floats, labels: Ints, weights: Floats | None = None) -> float:
-    """Sum the squared distances of records to the means of their groups, as in `group_means`."""
-    means = group_means(records, labels, weights)
-
-    def sum_of_part(rows: Ints, stop: Event) -> float:
-        part = slice(rows[0], rows[-1] + 1)
-        return float(((records[part] - means[labels[part]]) ** 2).sum())
-
-    return sum(in_parts(sum_of_part, np.arange(len(records)), _RECORDS_PER_SUM))
-
-
-def sse_of_groups(records: Floats, labels: Ints, unit: Floats | float = 1.0) -> Floats:
-    """Sum up, group by group, the squared distances to its mean, (g,), in units of each column."""
+def squares_to_means(records: Floats, labels: Ints) -> Floats:
+    """Compute the squared distance of each record to the mean of its group, (n,)."""
     means = group_means(records, labels)
 
     def squares(rows: Ints, stop: Event) -> Floats:
-        away = (records[rows] - means[labels[rows]]) / unit
-        return np.asarray((away**2).sum(axis=1))
+        part = slice(rows[0], rows[-1] + 1)
+        return np.asarray(((records[part] - means[labels[part]]) ** 2).sum(axis=1))
 
-    group_sums = np.zeros(len(means))
-    parts = in_parts(squares, np.arange(len(records)), _RECORDS_PER_SUM)
-    np.add.at(group_sums, labels, np.concatenate(parts))
-    return group_sums
+    return np.concatenate(in_parts(squares, np.arange(len(records)), _RECORDS_PER_SUM))
+
+
+def sse(records: Floats, labels: Ints) -> float:
+    """Sum the squared distances of records to the means of their groups."""
+    return float(squares_to_means(records, labels).sum())
 
 
 def sums_of_products(records: Floats) -> Floats:
@@ -169,31 +159,21 @@ def loss_to(records: Floats, released: Floats, labels: Ints) -> float:
     """Compute IL in percent of records, or trajectories, released as their groups' lines."""
     records = records.reshape(len(records), -1)
     released = released.reshape(len(released), -1)
-
-    def squares(rows: slice) -> Floats:
-        moved: Floats = released[labels[rows]] - records[rows]
-        moved *= moved
-        return moved
-
-    n = len(records)
     _, variance = means_and_variances(records)
-    lost = float((_summed(n, squares) / variance).sum())
-    total = float((n - 1) * np.isfinite(variance).sum())
+
+    def squares(rows: Ints, stop: Event) -> float:
+        return float(((released[labels[rows]] - records[rows]) ** 2 / variance).sum())
+
+    lost = sum(in_parts(squares, np.arange(len(records)), _RECORDS_PER_SUM))
+    total = float((len(records) - 1) * np.isfinite(variance).sum())
     return information_loss(lost, total)
 
 
 def means_and_variances(records: Floats) -> tuple[Floats, Floats]:
     """Average each column, and its squared deviations; infinite where all records are equal."""
-    n = len(records)
-    mean = _summed(n, lambda some: records[some]) / n
-    variance = _summed(n, lambda some: np.square(records[some] - mean)) / (n - 1)
+    sums = in_parts(lambda rows, _: rows.sum(axis=0), records, _RECORDS_PER_SUM)
+    mean = np.sum(sums, axis=0) / len(records)
+
+    squares = in_parts(lambda rows, _: ((rows - mean) ** 2).sum(axis=0), records, _RECORDS_PER_SUM)
+    variance = np.sum(squares, axis=0) / (len(records) - 1)
     return mean, np.where((records != records[:1]).any(axis=0), variance, np.inf)
-
-
-def _summed(n: int, rows: Callable[[slice], Floats]) -> Floats:
-    """Sum n rows in parts, for memory: each sum goes on from the last, as one sum would."""
-    total: Floats = rows(slice(0, 1))[0]
-    for start in range(1, n, _RECORDS_PER_SUM):
-        part = rows(slice(start, start + _RECORDS_PER_SUM))
-        total = np.vstack([total, part]).sum(axis=0)
-    return total

@@ -136,7 +136,7 @@ def finished(
         lines[order],
         None if times is None else times[order],
         copies[order],
-        released_words(plan, report),
+        released_words(plan, report.attribution, counts_people=report.counted == "subjects"),
         report,
     )
 
@@ -193,7 +193,7 @@ def report_of(k: int, plan: Plan, origin: Provenance, totals: Totals, figures: F
         rows=totals.rows,
         source=origin.source,
         subjects_merged=origin.merged,
-        attribution=OSM_ATTRIBUTION if totals.on_roads else origin.attribution,
+        attribution=attribution_of(origin, totals.on_roads),
         versions=versions(),
         key_fingerprint=None if plan.key is None else fingerprint(plan.key),
         width=None if figures.widths is None else figures.widths.places,
@@ -243,11 +243,17 @@ def _times(plan: Plan, totals: Totals, figures: Figures) -> Times | None:
     )
 
 
-def released_words(plan: Plan, report: Report) -> dict[str, str | None]:
+def attribution_of(origin: Provenance, on_roads: int | None) -> str | None:
+    """Return the line that must be shown with a release: of its data, or of the roads below it."""
+    return OSM_ATTRIBUTION if on_roads else origin.attribution
+
+
+def released_words(
+    plan: Plan, attribution: str | None, *, counts_people: bool
+) -> dict[str, str | None]:
     """Return what a released file says of itself, and nothing else."""
-    source = report.attribution
-    words = {"attribution": marked(source) if plan.release.as_published else source}
-    if report.counted == "subjects":
+    words = {"attribution": marked(attribution) if plan.release.as_published else attribution}
+    if counts_people:
         words["counted"] = "subjects"
     if plan.release.rows == "lines":
         words["rows"] = "lines"

@@ -23,6 +23,24 @@ class Rows(NamedTuple):
         return type(self)(self.places[which], self.unit[which], self.person[which])
 
 
+class SharedRuns(NamedTuple):
+    """Runs with rows in several parts, and the first row of each."""
+
+    run: Ints  # rising
+    unit: Ints
+    places: Places
+
+    def put_together(self, rows: Rows, run: Ints) -> Rows:
+        """Return rows with those of these runs where the first row of the run is."""
+        if not len(self.run):
+            return rows
+        number = np.searchsorted(self.run, run).clip(max=len(self.run) - 1)
+        shared = self.run[number] == run
+        unit = np.where(shared, self.unit[number], rows.unit)
+        places = np.where(shared[:, None], self.places[number], rows.places)
+        return Rows(places, unit, rows.person)
+
+
 class Half(NamedTuple):
     """A node of the tree: rows before a place along an axis are in one half, others in the other.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Unpack
@@ -22,9 +23,8 @@ from trajanon.common.settings import (
     bytes_of,
     takes_settings,
 )
-from trajanon.files.geoparquet import write_released
 from trajanon.files.parquet_parts import parquet_of, part_states, unchanged
-from trajanon.files.trajectory_files import is_part, look_at_schema, part_name, provenance_of
+from trajanon.files.trajectory_files import is_part, look_at_schema, provenance_of
 from trajanon.grouping.k_promise import check_enough
 from trajanon.grouping.neighbours import neighbour_count
 from trajanon.release.ledger import Ledger, opened
@@ -33,8 +33,9 @@ from trajanon.release.release import DistinctLines, json_report
 from trajanon.release.report import MEMBERS, json_ready
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.shards.parts_table import PartsTable
+from trajanon.shards.release_of_shards import write_parts
 from trajanon.shards.scratch import scratch_for, scratch_root
-from trajanon.shards.sharded_run import ShardedRun
+from trajanon.shards.sharded_run import ShardSizes, release_in_shards
 from trajanon.shards.single_file import LedgerLike, anonymized, check_ledger
 
 if TYPE_CHECKING:
@@ -158,13 +159,20 @@ def anonymize_parts(
         if scratch is None:
             lines, entered = _at_once(table, book, progress)
             report = lines.report
-            _write(lines, draft, progress)
+            write_parts(lines.parts(), draft, progress)
             if entry is not None and entered is not None:
                 link = entry.announce(draft, source, report, entered)
                 report = structs.replace(report, ledger=link)
         else:
-            sharded = ShardedRun(table, states, client, shards, capacity, scratch, progress)
-            report = sharded.release(draft, members_draft)
+            report = release_in_shards(
+                replace(table, scratch=scratch),
+                states,
+                ShardSizes(shards, capacity),
+                client,
+                progress,
+                draft,
+                members_draft,
+            )
 
         if run is not None:
             report = structs.replace(report, run=run)
@@ -200,17 +208,10 @@ def _at_once(
         )
     except BadInput:
         for part in table.parts:  # to name the part that is wrong, and the row in it
-            table.read(part)
+            with table.opened(part) as file:
+                table.read(part, file)
         raise
     return lines.reporting(shards=1), entered
-
-
-def _write(lines: DistinctLines, out: Folder, progress: Progress) -> None:
-    """Write the parts of a release that is in memory."""
-    for number, (rows, first) in enumerate(lines.parts()):
-        progress("Writing the release", number, None)
-        with out.writing(part_name(number)) as file:
-            write_released(file, rows, first)
 
 
 def parts_report_path(out: str) -> str:

@@ -1,23 +1,28 @@
 """A folder of parts as the tasks of a run know it; and what is read of one part."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Ints
+from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.remote_folder import Folder
 from trajanon.files import geoparquet, track_rows
-from trajanon.files.parquet_parts import ParquetParts
+from trajanon.files.parquet_parts import ParquetParts, part_opened
 from trajanon.files.trajectory_files import holds_tracks, read_rows, true_ends_of
 from trajanon.release.plan import Plan
-from trajanon.shards.halving import Places
+from trajanon.shards.halving import Half, SharedRuns
 from trajanon.shards.people_of_parts import PeopleOfRows, people_of_names, people_of_recordings
+from trajanon.shards.scratch import Scratch
 from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.trajectories import Trajectories
+
+_NOWHERE = Scratch(Path())
 
 
 class Part(NamedTuple):
@@ -31,7 +36,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PartsTable:
-    """A folder of parts, as the tasks of a run know it."""
+    """A folder of parts, as the tasks of a run know it; what has a default, all parts tell."""
 
     folder: Folder
     file: ParquetParts
@@ -39,7 +44,11 @@ class PartsTable:
     plan: Plan
     subjects_exact: bool = False
     provenance: Mapping[str, object] = field(default_factory=dict)
+    scratch: Scratch = _NOWHERE  # where tasks write
     owners: Ints | None = None  # of all rows, if whose one is cannot be told by itself
+    halves: Half | None = None  # by which rows are split into shards
+    shared_runs: SharedRuns | None = None
+    latitudes: Floats = field(default_factory=lambda: np.empty(0))  # that split lines, rising
 
     @property
     def origin(self) -> Provenance:
@@ -65,19 +74,29 @@ class PartsTable:
         return self.plan.release.times is not None
 
     @property
-    def on_tracks(self) -> bool:
-        """Whether rows may slide on tracks."""
+    def copied_columns(self) -> list[str]:
+        """The columns that shards have as they are in parts."""
         schema = self.file.schema_arrow
-        return self.plan.release.align and holds_tracks(self.folder, schema)
+        names = ["true_start", "true_end"]
+        if self.timed:
+            names += ["times"]
+        if self.plan.release.align and holds_tracks(self.folder, schema):
+            names += ["run", "start", "runs", "track", "track_times"]
+        return [name for name in names if name in schema.names]
 
     def where(self, part: Part) -> str:
         """Return the path of a part."""
         return f"{self.folder}/{part.name}"
 
-    def read(self, part: Part) -> Trajectories:
+    @contextmanager
+    def opened(self, part: Part) -> Iterator[ParquetParts]:
+        """Open a part, once for all of its columns."""
+        with part_opened(self.folder, part.name) as file:
+            yield ParquetParts([partial(nullcontext, file)], self.file.schema_arrow, part.n)
+
+    def read(self, part: Part, file: ParquetParts) -> Trajectories:
         """Read a part, without tracks and names; refuse what are no trajectories."""
         where = self.where(part)
-        file = self.file.part(part.name)
         points, _, times = read_rows(where, file, tracks=False, times=self.timed)
         ends = true_ends_of(where, file)
         try:
@@ -85,9 +104,9 @@ class PartsTable:
         except BadInput as error:
             raise BadInput(f"{where}: {error}") from None
 
-    def people(self, part: Part) -> PeopleOfRows:
+    def people(self, part: Part, file: ParquetParts) -> PeopleOfRows:
         """Find whose the rows of a part are; without names, each is its recording's."""
-        column = partial(geoparquet.written_column, self.where(part), self.file.part(part.name))
+        column = partial(geoparquet.written_column, self.where(part), file)
         if self.owners is not None:
             number = self.owners[part.first : part.first + part.n].astype(np.uint64)
             return PeopleOfRows(number, number, np.zeros(part.n, dtype=np.bool_), "")
@@ -100,16 +119,9 @@ class PartsTable:
         row = np.arange(part.first, part.first + part.n, dtype=np.uint64)
         return PeopleOfRows(row, row, np.zeros(part.n, dtype=np.bool_), "")
 
-    def runs(self, part: Part) -> Ints | None:
+    def runs(self, part: Part, file: ParquetParts) -> Ints | None:
         """Read which run each row is of, (n,); None if rows are their own."""
         if "track" not in self.file.schema_arrow.names:
             return None
-        column = geoparquet.written_column(self.where(part), self.file.part(part.name), "run")
+        column = geoparquet.written_column(self.where(part), file, "run")
         return track_rows.whole_numbers("run", column)
-
-
-def places_of(trajectories: Trajectories) -> Places:
-    """Return the first, middle and last point of each row, (n, 6)."""
-    m = trajectories.points.shape[1]
-    ends = trajectories.points[:, [0, m // 2, m - 1]]
-    return ends.reshape(-1, 6).astype(np.float32)

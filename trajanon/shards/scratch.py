@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trajanon.common.atomic_output import LOCK, lock
 from trajanon.common.errors import FileProblem, TrajanonError
+from trajanon.common.remote_copies import SCRATCH
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -29,7 +30,7 @@ OTHER_FOLDER = (
 )
 """What helps if scratch cannot be written."""
 
-_NAMES = "trajanon-*.scratch"
+_NAMES = f"trajanon-*{SCRATCH}"
 _ASKED = "asked.json"  # a digest of data, options and key
 
 
@@ -52,9 +53,9 @@ class Scratch(NamedTuple):
         """Return the path of the groups of a shard."""
         return self.results / f"groups-{shard:05d}.parquet"
 
-    def of(self, what: str, number: int) -> Path:
-        """Return the path of what is known of a part, or a shard."""
-        return self.rows / f"{what}-{number:05d}.parquet"
+    def bucket(self, what: str, number: int) -> Path:
+        """Return the folder of a bucket of rows."""
+        return self.rows / f"{what}-{number:05d}"
 
 
 def scratch_root(client: "Client | None" = None) -> Path:
@@ -72,7 +73,7 @@ def scratch_root(client: "Client | None" = None) -> Path:
 def scratch_for(out: str, root: Path, size: float) -> Iterator[Scratch]:
     """Make scratch for a release; after an error, what was found stays for the same command."""
     name = hashlib.blake2b(out.encode(), digest_size=8).hexdigest()
-    folder = root / f"trajanon-{name}.scratch"
+    folder = root / f"trajanon-{name}{SCRATCH}"
     scratch = Scratch(folder)
     with _held(folder, out):
         shutil.rmtree(scratch.rows, ignore_errors=True)  # of a run that was killed
@@ -82,27 +83,27 @@ def scratch_for(out: str, root: Path, size: float) -> Iterator[Scratch]:
                 f"{root} has {free / 1e9:.1f} GB free, and the run needs some {size / 1e9:.1f} "
                 f"GB there for scratch: {OTHER_FOLDER}"
             )
+        done = False
         try:
             scratch.rows.mkdir()
             scratch.results.mkdir(exist_ok=True)
             yield scratch
-        except BaseException:
+            done = True
+        finally:
             with _uninterrupted():
                 shutil.rmtree(scratch.rows, ignore_errors=True)
-                if not any(scratch.results.glob("groups-*")):
+                if done or not any(scratch.results.glob("groups-*")):
                     shutil.rmtree(folder, ignore_errors=True)
-            raise
-        with _uninterrupted():
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
     """Give the path of a draft: a file is whole or not there, though a task is killed or redone."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    if not path.parent.is_dir():
-        raise FileProblem(f"a worker does not see the scratch in {path.parent}: {OTHER_FOLDER}")
+    if not path.parent.parent.is_dir():
+        raise FileProblem(f"a worker does not see the scratch for {path}: {OTHER_FOLDER}")
     try:
+        path.parent.mkdir(exist_ok=True)
         yield draft
         draft.replace(path)
     except BaseException as error:

@@ -1,18 +1,17 @@
 """A shard searched as a table of its own, and its lines written once all shards are searched."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
-from msgspec import convert, to_builtins
+from msgspec import Struct
 
 from trajanon.anonymization import grouped
 from trajanon.common.arrays import Floats, dense
 from trajanon.common.progress import Progress
-from trajanon.files.release_contents import in_order
+from trajanon.files.arrow import column_of_lists
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
 from trajanon.release.assembly import GroupLines, errors_of
@@ -20,10 +19,9 @@ from trajanon.release.perturbation import PublicWidths
 from trajanon.release.release import own_rows
 from trajanon.release.report import Mended, line_keys
 from trajanon.release.trajectory_groups import TrajectoryGroups
+from trajanon.shards.buckets import bucket_of_numbers, bucket_of_rows, put, read_table, write_table
 from trajanon.shards.parts_table import PartsTable
-from trajanon.shards.scratch import Scratch
-from trajanon.shards.shard_rows import Pieces, ShardRows, read_shard
-from trajanon.shards.sorted_runs import read_run, schema_of_run, write_run
+from trajanon.shards.shard_rows import ShardRows, read_shard
 from trajanon.trajectories.distances import Histogram
 
 ROWS_MEASURED = 100_000
@@ -32,98 +30,71 @@ ROWS_MEASURED = 100_000
 _FACTS = b"facts"
 
 
-@dataclass(frozen=True, eq=False)
-class Shards:
-    """The shards of a table, as the tasks of a run know them."""
-
-    table: PartsTable
-    scratch: Scratch
-    pieces: Pieces
-    progress: Progress  # of what runs on this machine
-
-
-class GroupsFound(NamedTuple):
+class GroupsFound(Struct):
     """What all shards have to know of the groups of one; the groups themselves are in scratch."""
 
     groups: int
     mended: Mended | None
-    widths: tuple[Histogram, ...]  # of places, and perhaps of departures and elapsed times
+    widths: list[Histogram]  # of places, and perhaps of departures and elapsed times
 
 
 class ShardFigures(NamedTuple):
     """What is to be added up over all shards; the lines themselves are in scratch."""
 
+    groups: int
     released: int  # rows
     least_people: int  # or rows, where these are counted, in a group
     points: int  # of a line
     slid: int
-    on_roads: int | None  # lines
+    on_roads: int  # lines
     squares: float  # that are lost, of columns with a spread of 1 in the whole table
     errors: Mapping[str, Histogram]  # in metres or seconds
 
 
-def search_shard(shards: Shards, shard: int) -> GroupsFound:
+def search_shard(table: PartsTable, progress: Progress, shard: int) -> GroupsFound:
     """Group a shard as a table of its own, unless an earlier run did."""
     import pyarrow as pa
 
-    path = shards.scratch.groups(shard)
+    path = table.scratch.groups(shard)
     if path.is_file():
-        facts = json.loads(schema_of_run(path).metadata[_FACTS])
-        widths = tuple(map(_histogram_of, facts["widths"]))
-        return GroupsFound(facts["groups"], convert(facts["mended"], Mended | None), widths)
+        facts = read_table(path).schema.metadata[_FACTS]
+        return msgspec.json.decode(
+            facts, type=GroupsFound, dec_hook=lambda _, numbers: np.array(numbers)
+        )
 
-    table = shards.table
-    rows = read_shard(table, shards.scratch, shards.pieces, shard)
-    given = rows.trajectories
-    groups = grouped(given, table.k, table.plan, shards.progress)
-    mended = groups.mended
-    left_in = ~groups.left_out
+    rows = read_shard(table, shard)
+    trajectories = rows.trajectories
+    groups = grouped(trajectories, table.k, table.plan, progress)
     if groups.partition.stopped:
         raise KeyboardInterrupt
 
-    label = np.full(len(given), -1)
+    left_in = ~groups.left_out
+    label = np.full(len(trajectories), -1)
     label[left_in] = groups.partition.labels
     columns = {"row": rows.number, "group": label}
     tracks = groups.trajectories.tracks
     if tracks is not None:
-        start = np.zeros(len(given), dtype=np.int64)
+        start = np.zeros(len(trajectories), dtype=np.int64)
         start[left_in] = tracks.along
         columns["start"] = start
 
-    widths = tuple(Histogram.of(width) for width in groups.group_widths if width is not None)
-    count = int(label.max()) + 1
-    accounts = [_account_of(width) for width in widths]
-    facts = {"groups": count, "mended": to_builtins(mended), "widths": accounts}
-    found = pa.table(columns).replace_schema_metadata({_FACTS: json.dumps(facts)})
-    write_run(path, found)
-    return GroupsFound(count, mended, widths)
+    widths = [Histogram.of(width) for width in groups.group_widths if width is not None]
+    found = GroupsFound(int(label.max()) + 1, groups.mended, widths)
+    facts = msgspec.json.encode(found, enc_hook=np.ndarray.tolist)
+    write_table(path, pa.table(columns).replace_schema_metadata({_FACTS: facts}))
+    return found
 
 
-def _account_of(histogram: Histogram) -> dict[str, Any]:
-    """Return a histogram, ready for JSON."""
-    places = np.flatnonzero(histogram.bins)
-    counts = histogram.bins[places].tolist()
-    about = {"total": histogram.total, "largest": histogram.largest}
-    return {"places": places.tolist(), "counts": counts, **about}
-
-
-def _histogram_of(account: dict[str, Any]) -> Histogram:
-    bins = Histogram.of(np.empty(0)).bins
-    bins[account["places"]] = account["counts"]
-    return Histogram(bins, account["total"], account["largest"])
-
-
-def write_lines(shards: Shards, widths: PublicWidths, of_shard: tuple[int, int]) -> ShardFigures:
+def write_lines(table: PartsTable, widths: PublicWidths, of_shard: tuple[int, int]) -> ShardFigures:
     """Write the lines of a shard, whose first group has a number; measure what is lost."""
     since = perf_counter()
-    table = shards.table
     spread = table.plan.spread
     assert spread is not None
 
     shard, first_group = of_shard
-    rows = read_shard(table, shards.scratch, shards.pieces, shard)
+    rows = read_shard(table, shard)
     trajectories = rows.trajectories
-    found = read_run(shards.scratch.groups(shard))
+    found = read_table(table.scratch.groups(shard))
     label = found["group"].to_numpy()
     left_out = label < 0
     released = trajectories.take(~left_out) if left_out.any() else trajectories
@@ -133,7 +104,7 @@ def write_lines(shards: Shards, widths: PublicWidths, of_shard: tuple[int, int])
     partition = measured(released.records, label[~left_out], "shard", since)
     groups = TrajectoryGroups(released, partition, table.plan, left_out, release_widths=widths)
     lines = GroupLines.of(trajectories, groups)
-    _write_rows(shards, shard, first_group, rows, lines)
+    _write_lines(table, shard, first_group, rows, lines)
 
     records = groups.trajectories.records
     labels = groups.partition.labels
@@ -145,58 +116,65 @@ def write_lines(shards: Shards, widths: PublicWidths, of_shard: tuple[int, int])
 
     people = np.arange(len(labels)) if released.subject is None else released.subject
     return ShardFigures(
+        groups=len(lines.lines),
         released=len(labels),
         least_people=int(subjects_per_group(labels, people).min()),
         points=lines.lines.shape[1],
         slid=lines.slid,
-        on_roads=None if lines.on_roads is None else int(lines.on_roads.sum()),
+        on_roads=0 if lines.on_roads is None else int(lines.on_roads.sum()),
         squares=squares,
         errors={name: Histogram.of(errors) for name, errors in errors_of(groups)},
     )
 
 
-def _write_rows(
-    shards: Shards, shard: int, first_group: int, rows: ShardRows, groups: GroupLines
+def _write_lines(
+    table: PartsTable, shard: int, first_group: int, rows: ShardRows, groups: GroupLines
 ) -> None:
-    """Write the different lines of a shard in their order, and which row is on which."""
+    """Write the different lines of a shard, and which row is on which."""
     import pyarrow as pa
 
-    scratch = shards.scratch
-    released = groups.labels >= 0
     keys = line_keys(groups.lines, groups.times)
     line = dense(keys)
     first = np.unique(line, return_index=True)[1]
+
+    released = np.flatnonzero(groups.labels >= 0)
     line_of = line[groups.labels[released]]
     subject = rows.trajectories.subject
     people = None if subject is None else subject[released]
-    has_row, _ = own_rows(shards.table.plan.release.rows, line_of, people)
+    has_row, _ = own_rows(table.plan.release.rows, line_of, people)
 
-    lines = groups.lines[first]
-    times = None if groups.times is None else groups.times[first]
-    order = in_order(lines, times)
+    # Of whom each line has a row, line by line.
+    own = released[has_row][np.argsort(line_of[has_row], kind="stable")]
+    size = np.bincount(line_of[has_row])
     columns: dict[str, Any] = {
-        "first": lines[order, 0, 0],
-        "line": _lists(lines[order]),
-        "key": keys[first][order],
-        "rows": np.bincount(line_of[has_row])[order],
+        "line": _lists(groups.lines[first]),
+        "key": keys[first],
+        "rows": column_of_lists(rows.number[own], size),
+        "people": column_of_lists(rows.person[own], size),
     }
-    if times is not None:
-        columns["times"] = _lists(times[order])
+    if groups.times is not None:
+        columns["times"] = _lists(groups.times[first])
     if groups.on_roads is not None:
-        columns["on_roads"] = groups.on_roads[first][order]
-    write_run(scratch.of("lines", shard), pa.table(columns))
+        columns["on_roads"] = groups.on_roads[first]
+    latitude = groups.lines[first, 0, 0]
+    bucket = np.searchsorted(table.latitudes, latitude, side="right")
+    put(table.scratch, "lines", bucket, shard, pa.table(columns))
 
-    of_line = {"key": keys[groups.labels], "own_row": np.zeros(len(released), dtype=np.bool_)}
-    of_line["own_row"][released] = has_row
-    label = np.where(released, groups.labels + first_group, -1)
-    columns = {"row": rows.number, "group": label, **of_line}
+    own_row = np.zeros(len(groups.labels), dtype=np.bool_)
+    own_row[own] = True
+    columns = {
+        "row": rows.number,
+        "group": np.where(groups.labels < 0, -1, groups.labels + first_group),
+        "key": keys[groups.labels],
+        "own_row": own_row,
+    }
     if groups.starts is not None:
         columns["start"] = groups.starts
-    if rows.person is not None:
-        columns["person"] = rows.person
-        people = pa.table({"person": np.unique(rows.person[released])})
-        write_run(scratch.of("people", shard), people)
-    write_run(scratch.of("rows", shard), pa.table(columns))
+    put(table.scratch, "members", bucket_of_rows(rows.number), shard, pa.table(columns))
+
+    person = np.unique(rows.person[released])
+    bucket = bucket_of_numbers(person, table.file.n)
+    put(table.scratch, "people", bucket, shard, pa.table({"person": person}))
 
 
 def _lists(rows: Floats) -> Any:

@@ -1,11 +1,11 @@
 """A table beyond memory, step by step: look, write by shard, search, write lines, merge, report."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from msgspec import structs
@@ -20,6 +20,7 @@ from trajanon.grouping.partition import Stage
 from trajanon.release.assembly import (
     Figures,
     Totals,
+    attribution_of,
     refuse_far,
     released_words,
     report_of,
@@ -27,175 +28,151 @@ from trajanon.release.assembly import (
 )
 from trajanon.release.holder_key import fingerprint
 from trajanon.release.perturbation import GroupWidths, PublicWidths
-from trajanon.release.plan import Plan
 from trajanon.release.report import Mended, Report, Rows, digest_of_file
-from trajanon.shards.halving import halved
+from trajanon.shards.buckets import count_different
 from trajanon.shards.parts_table import PartsTable
-from trajanon.shards.release_of_shards import ShardLines, write_members, write_release
-from trajanon.shards.scratch import Scratch, keep_results
-from trajanon.shards.shard_rows import Pieces, write_part
-from trajanon.shards.shard_search import (
-    GroupsFound,
-    ShardFigures,
-    Shards,
-    search_shard,
-    write_lines,
-)
-from trajanon.shards.sorted_runs import count_different
-from trajanon.shards.survey import Survey, read_part, sample_step, surveyed
+from trajanon.shards.release_of_shards import write_members, write_release
+from trajanon.shards.scratch import keep_results
+from trajanon.shards.shard_rows import write_part
+from trajanon.shards.shard_search import GroupsFound, ShardFigures, search_shard, write_lines
+from trajanon.shards.survey import read_part, sample_step, surveyed
 from trajanon.trajectories.distances import joined_histograms
 
 if TYPE_CHECKING:
     from distributed import Client
 
 
-@dataclass(frozen=True, eq=False)
-class ShardedRun:
-    """A table that is anonymised in shards, on this machine or a cluster."""
+class ShardSizes(NamedTuple):
+    """How a table is split."""
 
-    table: PartsTable
-    states: Mapping[str, str]  # of its parts
-    client: "Client | None"
     shards: int  # that are wanted
     capacity: int  # rows that fit into memory
-    scratch: Scratch
-    progress: Progress
 
-    def release(self, out: Folder, members: Path) -> Report:
-        """Write the release, and which row is on which line; return its report."""
-        since = perf_counter()
-        refuse_attribution(self.table.origin.attribution)
-        survey = self._surveyed()
-        plan = survey.table.plan.with_key()  # after all checks
-        survey = survey._replace(table=replace(survey.table, plan=plan))
-        shards = self._partitioned(survey)
-        keep_results(self.scratch, self._asked(plan))
-        count = shards.pieces.rows.shape[1]
-        read = Stage("reading", None, perf_counter() - since)
 
-        groups = self._each("Grouping shards", partial(search_shard, shards), range(count))
-        # All lines are moved by one public width, which is known once all groups are.
-        widths = _public_widths(groups)
-        firsts = np.cumsum([0, *(shard.groups for shard in groups)])
-        of_shards = [*zip(range(count), firsts.tolist(), strict=False)]
-        task = partial(write_lines, shards, widths)
-        written = self._each("Writing lines", task, of_shards)
+def release_in_shards(
+    table: PartsTable,
+    states: Mapping[str, str],
+    sizes: ShardSizes,
+    client: "Client | None",
+    progress: Progress,
+    out: Folder,
+    members: Path,
+) -> Report:
+    """Write a release, and which row is on which line; return its report.
 
-        loss = _loss_of(written)
-        searched = Stage("shards", loss, perf_counter() - since - read.seconds)
-        figures = Figures(
-            loss=loss,
-            errors={
-                name: joined_histograms([shard.errors[name] for shard in written]).summary
-                for name in written[0].errors
-            },
-            mended=sum((shard.mended or Mended() for shard in groups), Mended()),
-            widths=widths,
-            stages=(read, searched),
+    The table has the ``states`` of its parts when the run began.
+    """
+    since = perf_counter()
+    refuse_attribution(table.origin.attribution)
+    each = partial(each_done, client, progress)
+    parts = table.parts
+    largest = max(part.n for part in parts)
+    if largest > sizes.capacity:
+        raise BadInput(
+            f"a part in {table.folder} has {largest:,} trajectories, and only {sizes.capacity:,} "
+            "fit into the memory at once: write smaller parts, or raise `memory`"
         )
-        return self._merged(shards.table, figures, groups, written, out, members)
 
-    def _asked(self, plan: Plan) -> dict[str, object]:
-        """Return what decides on the groups of all shards."""
-        return {
-            "source": self.table.folder.path,
-            "states": self.states,
-            "k": self.table.k,
-            "release": asdict(plan.release),
-            "search": asdict(plan.search),
-            "key": None if plan.key is None else fingerprint(plan.key),
-            "subjects_exact": self.table.subjects_exact,
-            "shards": self.shards,
-            "versions": versions(),
-        }
+    step = sample_step(table.file.n, sizes.shards)
+    surveys = each("Reading parts", partial(read_part, table, step), parts)
+    table = surveyed(table, sizes.shards, step, surveys)
+    table = replace(table, plan=table.plan.with_key())  # after all checks
 
-    def _each(self, what: str, task: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        return each_done(self.client, self.progress, what, task, items)
-
-    def _surveyed(self) -> Survey:
-        """Read all parts once, to know where and whose their rows are."""
-        largest = max(part.n for part in self.table.parts)
-        if largest > self.capacity:
-            raise BadInput(
-                f"a part in {self.table.folder} has {largest:,} trajectories, and only "
-                f"{self.capacity:,} fit into the memory at once: write smaller parts, or raise "
-                "`memory`"
-            )
-        step = sample_step(self.table.file.n, self.shards)
-        task = partial(read_part, self.table, self.scratch, step)
-        parts = self._each("Reading parts", task, self.table.parts)
-        return surveyed(self.table, self.scratch, step, parts)
-
-    def _partitioned(self, survey: Survey) -> Shards:
-        """Read all parts again, and write each row once to its shard."""
-        half = halved(survey.sample, self.table.k, self.shards)
-        task = partial(write_part, survey.table, self.scratch, half, survey.shared)
-        pieces = Pieces.joined(self._each("Writing shards", task, self.table.parts))
-        largest = int(pieces.rows.sum(axis=0).max())
-        if largest > self.capacity:
-            raise BadInput(
-                f"{largest:,} trajectories lie in one place, or are of few subjects, and only "
-                f"{self.capacity:,} fit into the memory at once: raise `memory`"
-            )
-        # Workers cannot show bars.
-        shown = self.progress if self.client is None else silent
-        return Shards(survey.table, self.scratch, pieces, shown)
-
-    def _merged(
-        self,
-        table: PartsTable,
-        figures: Figures,
-        groups: Sequence[GroupsFound],
-        written: Sequence[ShardFigures],
-        out: Folder,
-        members: Path,
-    ) -> Report:
-        """Merge the lines of all shards into the parts of the release, and report them."""
-        plan = table.plan
-        k = table.k
-        timing = plan.timing
-        origin = table.origin
-        refuse_far(figures, k, origin.unit)
-        least = min(shard.least_people for shard in written)
-        if least < k:
-            raise TrajanonError(f"a group has fewer than {k} subjects; please report it")
-
-        on_roads = [shard.on_roads for shard in written if shard.on_roads is not None]
-        way: Literal["subjects", "trajectories", "lines"] = plan.release.rows
-        totals = Totals(
-            n=sum(shard.released for shard in written),
-            groups=sum(shard.groups for shard in groups),
-            lines=0,
-            points=written[0].points,
-            rows=Rows(way=way if table.knows_people or way == "lines" else "trajectories"),
-            people=self._people(len(written)) if table.knows_people else None,
-            least=least,
-            slid=sum(shard.slid for shard in written),
-            on_roads=sum(on_roads) if on_roads else None,
-            departures=None,
+    rows = np.sum(each("Writing shards", partial(write_part, table), parts), axis=0)
+    if rows.max() > sizes.capacity:
+        raise BadInput(
+            f"{rows.max():,} trajectories lie in one place, or are of few subjects, and only "
+            f"{sizes.capacity:,} fit into the memory at once: raise `memory`"
         )
-        report = report_of(k, plan, origin, totals, figures)
-        lines = ShardLines(self.scratch, len(written), timing)
-        write_release(lines, released_words(plan, report), out, self.progress)
-        write_members(self.scratch, len(written), lines.rowless, members)
+    keep_results(table.scratch, _asked(table, states, sizes))
+    read = Stage("reading", None, perf_counter() - since)
 
-        totals = totals._replace(
-            lines=lines.count,
-            rows=Rows(
-                way=totals.rows.way,
-                trajectories=totals.n,
-                subjects=lines.rows if table.knows_people else None,
-                lines=lines.count,
-            ),
-            on_roads=lines.on_roads if on_roads else None,
-            departures=None if timing is None else lines.departures,
-        )
-        report = report_of(k, plan, origin, totals, figures)
-        return structs.replace(report, shards=len(written), members=digest_of_file(members))
+    shown = progress if client is None else silent  # workers cannot show bars
+    groups = each("Grouping shards", partial(search_shard, table, shown), range(len(rows)))
+    # All lines are moved by one public width, which is known once all groups are.
+    widths = _public_widths(groups)
+    firsts = np.cumsum([0, *(shard.groups for shard in groups)])[:-1]
+    written = each(
+        "Writing lines", partial(write_lines, table, widths), [*enumerate(firsts.tolist())]
+    )
 
-    def _people(self, shards: int) -> int:
-        """Count the people in the release."""
-        return count_different([self.scratch.of("people", n) for n in range(shards)], "person")
+    loss = _loss_of(written)
+    searched = Stage("shards", loss, perf_counter() - since - read.seconds)
+    figures = Figures(
+        loss=loss,
+        errors={
+            name: joined_histograms([shard.errors[name] for shard in written]).summary
+            for name in written[0].errors
+        },
+        mended=sum((shard.mended or Mended() for shard in groups), Mended()),
+        widths=widths,
+        stages=(read, searched),
+    )
+    return _merged(table, figures, written, progress, out, members)
+
+
+def _asked(table: PartsTable, states: Mapping[str, str], sizes: ShardSizes) -> dict[str, object]:
+    """Return what decides on the groups of all shards."""
+    return {
+        "source": table.folder.path,
+        "states": states,
+        "k": table.k,
+        "release": asdict(table.plan.release),
+        "search": asdict(table.plan.search),
+        "key": None if table.plan.key is None else fingerprint(table.plan.key),
+        "subjects_exact": table.subjects_exact,
+        "shards": sizes.shards,
+        "versions": versions(),
+    }
+
+
+def _merged(
+    table: PartsTable,
+    figures: Figures,
+    shards: Sequence[ShardFigures],
+    progress: Progress,
+    out: Folder,
+    members: Path,
+) -> Report:
+    """Merge the lines of all shards into the parts of the release, and report them."""
+    plan = table.plan
+    k = table.k
+    origin = table.origin
+    refuse_far(figures, k, origin.unit)
+    least = min(shard.least_people for shard in shards)
+    if least < k:
+        raise TrajanonError(f"a group has fewer than {k} subjects; please report it")
+
+    knows_people = table.knows_people
+    attribution = attribution_of(origin, sum(shard.on_roads for shard in shards))
+    words = released_words(plan, attribution, counts_people=knows_people)
+    seen = write_release(table, words, out, progress)
+    write_members(table, seen.rowless, members)
+
+    people = None
+    if knows_people:
+        (people,) = count_different(table.scratch, "people", table.file.n, "person")
+    n = sum(shard.released for shard in shards)
+    way = plan.release.rows
+    totals = Totals(
+        n=n,
+        groups=sum(shard.groups for shard in shards),
+        lines=seen.lines,
+        points=shards[0].points,
+        rows=Rows(
+            way=way if knows_people or way == "lines" else "trajectories",
+            trajectories=n,
+            subjects=seen.rows if knows_people else None,
+            lines=seen.lines,
+        ),
+        people=people,
+        least=least,
+        slid=sum(shard.slid for shard in shards),
+        on_roads=seen.on_roads,
+        departures=None if plan.timing is None else seen.departures,
+    )
+    report = report_of(k, plan, origin, totals, figures)
+    return structs.replace(report, shards=len(shards), members=digest_of_file(members))
 
 
 def _public_widths(shards: Sequence[GroupsFound]) -> PublicWidths:

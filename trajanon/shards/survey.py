@@ -9,18 +9,23 @@ from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, MergedWarning, warn
+from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import read_subjects
 from trajanon.grouping.k_promise import check_enough
 from trajanon.release.plan import Plan
-from trajanon.shards.halving import Places, Rows
-from trajanon.shards.parts_table import Part, PartsTable, places_of
-from trajanon.shards.people_of_parts import Numbers
-from trajanon.shards.scratch import Scratch
-from trajanon.shards.sorted_runs import count_different, merged, write_run
+from trajanon.shards.buckets import (
+    bucket_of_numbers,
+    buckets,
+    count_different,
+    number_buckets,
+    put,
+    row_buckets,
+)
+from trajanon.shards.halving import Rows, SharedRuns, halved
+from trajanon.shards.parts_table import Part, PartsTable
 from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.subjects import Identities, Merged, Nameless, merged_sentences
 from trajanon.trajectories.times import EndsSeen, timing_for
-from trajanon.trajectories.trajectories import Trajectories
 
 SAMPLE = 200_000
 """Rows of all parts by which space is halved, at least."""
@@ -44,62 +49,45 @@ class PartSurvey(NamedTuple):
     kind: str  # of the values that tell people, as NumPy knows them
 
 
-class SharedRuns(NamedTuple):
-    """Runs with rows in several parts, and the first row of each."""
-
-    run: Ints  # rising
-    unit: Ints
-    places: Places
-
-    def put_together(self, rows: Rows, run: Ints | None) -> Rows:
-        """Return rows with those of these runs where the first row of the run is."""
-        if run is None or not len(self.run):
-            return rows
-        number = np.searchsorted(self.run, run).clip(max=len(self.run) - 1)
-        shared = self.run[number] == run
-        unit = np.where(shared, self.unit[number], rows.unit)
-        places = np.where(shared[:, None], self.places[number], rows.places)
-        return Rows(places, unit, rows.person)
-
-
-class Survey(NamedTuple):
-    """What is known of a table once all parts were read."""
-
-    table: PartsTable  # with a timing and a spread, provenance and perhaps owners
-    sample: Rows
-    shared: SharedRuns
-
-
 def rows_of_part(
-    table: PartsTable, part: Part, trajectories: Trajectories, person: Numbers
+    table: PartsTable, part: Part, file: ParquetParts, points: Floats
 ) -> tuple[Rows, Ints | None]:
     """Find where the rows of a part lie, with all of a run at its first one, and their runs."""
-    places = places_of(trajectories)
+    m = points.shape[1]
+    places = points[:, [0, m // 2, m - 1]].reshape(-1, 6).astype(np.float32)
     number = np.arange(part.first, part.first + part.n)
-    run = table.runs(part)
+    person = table.people(part, file).person
+    run = table.runs(part, file)
     if run is None:
         return Rows(places, number, person), None
+
     _, first, unit = np.unique(run, return_index=True, return_inverse=True)
-    return Rows(places[first][unit], number[first][unit], person), run
+    rows = Rows(places[first][unit], number[first][unit], person)
+    if table.shared_runs is not None:
+        rows = table.shared_runs.put_together(rows, run)
+    return rows, run
 
 
-def read_part(table: PartsTable, scratch: Scratch, step: int, part: Part) -> PartSurvey:
+def read_part(table: PartsTable, step: int, part: Part) -> PartSurvey:
     """Look at the rows of a part; keep every so many of them for the sample."""
     import pyarrow as pa
 
-    trajectories = table.read(part)
-    people = table.people(part)
-    rows, run = rows_of_part(table, part, trajectories, people.person)
-
+    with table.opened(part) as file:
+        trajectories = table.read(part, file)
+        people = table.people(part, file)
+        rows, run = rows_of_part(table, part, file, trajectories.points)
+    n = table.file.n
     if table.knows_people:
-        pairs = np.unique(np.column_stack([people.person, people.name]).view(np.int64), axis=0)
-        names = pa.table({"person": pairs[:, 0], "name": pairs[:, 1]})
-        write_run(scratch.of("names", part.number), names)
+        # Most names are spelled as the key of their person is: their difference is zero.
+        spelling = people.name ^ people.person
+        pairs = np.unique(np.column_stack([people.person, spelling]), axis=0)
+        names = pa.table({"person": pairs[:, 0], "spelling": pairs[:, 1]})
+        put(table.scratch, "names", bucket_of_numbers(pairs[:, 0], n), part.number, names)
     if run is not None:
         runs, first = np.unique(run, return_index=True)
         columns = {f"place{axis}": rows.places[first, axis] for axis in range(6)}
         firsts = pa.table({"run": runs, "unit": rows.unit[first], **columns})
-        write_run(scratch.of("runs", part.number), firsts)
+        put(table.scratch, "runs", bucket_of_numbers(runs, n), part.number, firsts)
 
     sampled = np.arange(part.first, part.first + part.n) % step == 0
     ends = None
@@ -128,14 +116,14 @@ def sample_step(n: int, shards: int) -> int:
 
 
 def surveyed(
-    table: PartsTable, scratch: Scratch, step: int, surveys: Sequence[PartSurvey]
-) -> Survey:
-    """Join what all parts say."""
+    table: PartsTable, shards: int, step: int, surveys: Sequence[PartSurvey]
+) -> PartsTable:
+    """Join what all parts say: how rows are split into shards, and lines into buckets."""
     if len({len(part.mean) for part in surveys}) > 1:
         raise BadInput(f"the parts in {table.folder} have trajectories of different lengths")
 
     n = table.file.n
-    table, people = _with_people(table, scratch, surveys)
+    table, people = _with_people(table, surveys)
     check_enough(n, table.k, people, "trajectory", table.origin.source.unnamed)
 
     columns = zip(*(part.sample for part in surveys), strict=True)
@@ -143,15 +131,24 @@ def surveyed(
     if table.owners is not None:
         sample = sample._replace(person=table.owners[::step].astype(np.uint64))
 
-    shared = _shared_runs(table, scratch)
+    shared_runs = None
     runs = [part.sample_run for part in surveys if part.sample_run is not None]
-    sample = shared.put_together(sample, np.concatenate(runs) if runs else None)
-    return Survey(replace(table, plan=_scaled(table, surveys, sample)), sample, shared)
+    if runs:
+        shared_runs = _shared_runs(table)
+        sample = shared_runs.put_together(sample, np.concatenate(runs))
+
+    count = row_buckets(n)
+    starts = sample.places[:, 0].astype(np.float64)
+    return replace(
+        table,
+        plan=_scaled(table, surveys, sample),
+        halves=halved(sample, table.k, shards),
+        shared_runs=shared_runs,
+        latitudes=np.quantile(starts, np.arange(1, count) / count),
+    )
 
 
-def _with_people(
-    table: PartsTable, scratch: Scratch, surveys: Sequence[PartSurvey]
-) -> tuple[PartsTable, int | None]:
+def _with_people(table: PartsTable, surveys: Sequence[PartSurvey]) -> tuple[PartsTable, int | None]:
     """Count the people of a table, if it tells of any, and what is one person's."""
     if not table.knows_people:
         return table, None
@@ -163,29 +160,26 @@ def _with_people(
         assert owners is not None
         return replace(table, owners=owners, provenance=provenance), len(np.unique(owners))
 
-    paths = [scratch.of("names", part.number) for part in table.parts]
-    people = count_different(paths, "person")
-    if "subject" not in table.file.schema_arrow.names:
-        found = Identities(None, None, Nameless(people, people))
+    people, names = count_different(table.scratch, "names", table.file.n, "person", "spelling")
+    if "subject" in table.file.schema_arrow.names:
+        found = Identities(None, None, merged=Merged(names=names - people))
     else:
-        merged_names = count_different(paths, "person", "name") - people
-        found = Identities(None, None, merged=Merged(names=merged_names))
+        found = Identities(None, None, Nameless(people, people))
     for sentence in merged_sentences(found.merged):
         warn(MergedWarning(f"{table.folder}: {sentence}", "names", str(table.folder)))
     return replace(table, provenance=with_counts(table.provenance, found.counts)), people
 
 
-def _shared_runs(table: PartsTable, scratch: Scratch) -> SharedRuns:
+def _shared_runs(table: PartsTable) -> SharedRuns:
     """Find runs with rows in several parts: as extract writes them, one at each end of a part."""
-    shared: list[NDArray[Any]] = []
-    paths = [scratch.of("runs", part.number) for part in table.parts]
-    columns = ["unit", *(f"place{axis}" for axis in range(6))]
-    for firsts in merged(paths, "run", columns) if paths[0].exists() else []:
+    shared: list[NDArray[Any]] = [np.empty((0, 8))]
+    for firsts in buckets(table.scratch, "runs", number_buckets(table.file.n)):
         rows = firsts.to_pandas()
         rows = rows[rows["run"].duplicated(keep=False)].sort_values(["run", "unit"])
         shared.append(rows.drop_duplicates("run").to_numpy(np.float64))
 
-    of_all = np.concatenate(shared) if shared else np.empty((0, 8))
+    of_all = np.concatenate(shared)
+    of_all = of_all[of_all[:, 0].argsort()]
     run, unit = of_all[:, :2].T.astype(np.int64)
     return SharedRuns(run, unit, of_all[:, 2:].astype(np.float32))
 

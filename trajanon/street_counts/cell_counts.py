@@ -5,14 +5,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.release.release import Release
+from trajanon.street_counts.counts import counts_of, passages, table_of_counts
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
-from trajanon.street_counts.rounded_counts import rounded_counts
-from trajanon.street_counts.streets import ReleasedLines, lines_to_count, times_at
+from trajanon.street_counts.released_lines import ReleasedLines, lines_to_count, times_at
 from trajanon.trajectories.geodesy import (
     cell_middles,
     cells,
@@ -72,36 +73,15 @@ def cell_counts(
     >>> len(counted) > 3, set(counted.trips)
     (True, {2})
     """
-    import geopandas
-
     number_cells, width, shapes_of = _grid(grid)
     lines = lines_to_count(release)
     parts = tuple(parts)
 
     line, place, passed = _places(lines.points, width / _STEPS)
     part = parts_of(times_at(lines.times, line, passed), lines.clock, parts)
-    shown = part >= 0
-    cell_of_place = number_cells(place[shown])
-
-    # A line counts once in a cell and a part of the day.
-    labels, cell = np.unique(cell_of_place, return_inverse=True)
-    keys = np.unique(np.column_stack([cell.reshape(-1), part[shown], line[shown]]), axis=0)
-    rows, row = np.unique(keys[:, :2], axis=0, return_inverse=True)
-    counts = np.zeros(len(rows), np.int64)
-    np.add.at(counts, row.reshape(-1), lines.trips[keys[:, 2]])
-
-    names, shapes = shapes_of(labels[rows[:, 0]])
-    table = {
-        "cell": names,
-        "trips": rounded_counts(counts, lines.k),
-        "lines": np.bincount(row.reshape(-1), minlength=len(rows)),
-    }
-    if parts != ALL_DAY:
-        table["hours"] = [parts[number].label for number in rows[:, 1]]
-    counted = int(lines.trips[np.unique(line[shown])].sum())
-    found = geopandas.GeoDataFrame(table, geometry=shapes, crs="EPSG:4326")
-    found.attrs |= {"attribution": lines.attribution, **lines.account(counted)}
-    return found
+    counts = counts_of(passages({"cell": number_cells(place)}, line, part), lines)
+    names, shapes = shapes_of(counts.table["cell"].to_numpy())
+    return table_of_counts(pd.DataFrame({"cell": names}), shapes, counts, lines, parts)
 
 
 _Cells = Callable[[Floats], Ints]

@@ -13,9 +13,9 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.plain_text import plain_text
 from trajanon.release.release import Release
+from trajanon.street_counts.counts import counts_of, passages, table_of_counts
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
-from trajanon.street_counts.rounded_counts import rounded_counts
-from trajanon.street_counts.streets import ReleasedLines, lines_to_count
+from trajanon.street_counts.released_lines import ReleasedLines, lines_to_count
 from trajanon.trajectories.geodesy import cell_middles, cells
 
 if TYPE_CHECKING:
@@ -78,7 +78,6 @@ def zone_flows(
     >>> flows[["from_zone", "to_zone", "trips"]].values.tolist()
     [['40.0962 2.0045', '40.0962 3.0038', 2]]
     """
-    import geopandas
     import shapely
 
     lines = lines_to_count(release)
@@ -89,27 +88,15 @@ def zone_flows(
     parts = tuple(parts)
     departure = np.zeros(len(points)) if lines.times is None else lines.times[:, 0]
     part = parts_of(departure, lines.clock, parts)
-    inside = np.flatnonzero((ends.zone >= 0).all(axis=1) & (part >= 0))
-    trips = lines.trips[inside]
-    keys = np.column_stack([ends.zone, part])[inside]
-    rows, row = np.unique(keys, axis=0, return_inverse=True)
-    row = row.reshape(-1)
-    counts = np.zeros(len(rows), np.int64)
-    np.add.at(counts, row, trips)
+    inside = np.flatnonzero((ends.zone >= 0).all(axis=1))
+    origin, destination = ends.zone[inside].T
+    passed = passages({"from": origin, "to": destination}, inside, part[inside])
+    counts = counts_of(passed, lines)
 
-    table = {
-        "from_zone": ends.names[rows[:, 0]],
-        "to_zone": ends.names[rows[:, 1]],
-        "trips": rounded_counts(counts, lines.k),
-        "lines": np.bincount(row),
-    }
-    if parts != ALL_DAY:
-        table["hours"] = [parts[number].label for number in rows[:, 2]]
-
-    between = shapely.linestrings(ends.middles[rows[:, :2]][:, :, ::-1]) if len(rows) else []
-    flows = geopandas.GeoDataFrame(table, geometry=between, crs="EPSG:4326")
-    flows.attrs |= {"attribution": lines.attribution, **lines.account(int(trips.sum()))}
-    return flows
+    rows = counts.table[["from", "to"]].to_numpy()
+    between = shapely.linestrings(ends.middles[rows][:, :, ::-1]) if len(rows) else []
+    names = {"from_zone": ends.names[rows[:, 0]], "to_zone": ends.names[rows[:, 1]]}
+    return table_of_counts(pd.DataFrame(names), between, counts, lines, parts)
 
 
 def _ends_in_cells(points: Floats, metres: float) -> _Ends:

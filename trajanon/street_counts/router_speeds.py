@@ -1,13 +1,14 @@
 """Speeds for a router: of released lines, for each pair of neighbouring nodes of a street.
 
-A router adds delays at turns by itself, so they are taken off the time of each line first; and
-arrival times are nearest with the mean of the lines' speeds, not with the speed of all together, as
-docs/measurements.md shows.
+A line says how long a whole way took, not where on it somebody waited. So all streets begin with
+one pace, and each is corrected by how late the lines on it are, for some rounds: as tomography does
+(A. H. Andersen and A. C. Kak, "Simultaneous algebraic reconstruction technique", 1984).
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trajanon._kernels.road_matching import Found, Network
 from trajanon.common.arrays import Floats, Ints
@@ -15,10 +16,17 @@ from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
 from trajanon.release.snapping import RoadsToFollow, traced
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
-from trajanon.street_counts.streets import ReleasedLines, seconds_on_streets, times_at
+from trajanon.street_counts.released_lines import ReleasedLines, seconds_of_lines, times_at
 
-_LEAST_WAY = 10.0  # metres; on a shorter piece of a street a line shows no speed
 _SLOWEST, _FASTEST = 3.0, 130.0  # km/h
+_SHORTEST = 300.0  # metres of a line that shows a speed
+_LEAST_ON_ROADS = 0.5  # share of its way
+
+# Chosen on trips that benchmarks/eta.py does not judge by.
+_ROUNDS = 2
+_PRIOR = 1_200.0  # metres times trips, and ...
+_PRIOR_TRIPS = 20.0  # ... trips, that keep a street, or a part of the day, near the others
+_BELIEVED = (0.4, 2.5)  # times as long as expected that a line takes at most
 
 # OSRM's car profile (profiles/car.lua, process_turn): seconds of the sharpest turn, and how much
 # more one to the left costs.
@@ -49,13 +57,38 @@ class NodeSpeeds(NamedTuple):
     share_of_network: float
 
 
+class _Drives(NamedTuple):
+    """What lines do: a row for each street that a line takes, and the time of each line."""
+
+    line: Ints
+    state: Ints
+    metres: Floats
+    seconds: Floats  # on roads, without delays at turns, which a router adds itself, (n,)
+    trips: Ints  # (n,)
+
+    def take(self, rows: NDArray[np.bool_]) -> "_Drives":
+        """Select rows."""
+        return self._replace(line=self.line[rows], state=self.state[rows], metres=self.metres[rows])
+
+    def late(self, pace: Floats) -> Floats:
+        """Compute by which share of the expected time each line is late, with seconds a metre."""
+        expected = np.bincount(self.line, self.metres * pace[self.state], len(self.seconds))
+        return np.clip(self.seconds / np.maximum(expected, 1.0), *_BELIEVED) - 1.0
+
+    def corrected(self, pace: Floats) -> Floats:
+        """Correct the pace of each street by how late its lines are."""
+        weight = self.trips[self.line] * self.metres
+        late = np.bincount(self.state, weight * self.late(pace)[self.line], len(pace))
+        return pace * (1.0 + late / (np.bincount(self.state, weight, len(pace)) + _PRIOR))
+
+
 def router_speeds(
     lines: ReleasedLines,
     roads: RoadsToFollow,
     parts: tuple[DayPart, ...] = ALL_DAY,
     progress: Progress = silent,
 ) -> list[NodeSpeeds]:
-    """Compute a router's speeds in each part of the day.
+    """Compute a router's speeds in each part of the day, by when lines are halfway.
 
     Raises
     ------
@@ -69,25 +102,44 @@ def router_speeds(
 
     progress("Following lines on roads", 0, 1)
     network = roads.network
+    drives = _drives(lines, network)
+    in_use = np.unique(drives.line)
+    trips = drives.trips[in_use]
+    metres = np.bincount(drives.line, drives.metres, len(drives.trips))[in_use]
+    mean = (trips * drives.seconds[in_use]).sum() / max((trips * metres).sum(), 1.0)
+    pace = np.full(2 * len(network.whole), mean)
+    for _ in range(_ROUNDS):
+        pace = drives.corrected(pace)
+
+    number = np.arange(len(lines.points))
+    halfway = np.full(len(number), (lines.points.shape[1] - 1) / 2.0)
+    part = parts_of(times_at(lines.times, number, halfway), lines.clock, parts)
+    speeds = list[NodeSpeeds]()
+    for of_day in range(len(parts)):
+        of_part = drives.take(part[drives.line] == of_day)
+        in_part = np.unique(of_part.line)
+        trips = of_part.trips[in_part]
+        late = (trips * of_part.late(pace)[in_part]).sum() / (trips.sum() + _PRIOR_TRIPS)
+
+        passed = np.bincount(of_part.state, minlength=len(pace)) > 0
+        pace_of_part = of_part.corrected(pace * (1.0 + late))
+        speed = np.clip(3.6 / np.where(passed, pace_of_part, np.nan), _SLOWEST, _FASTEST)
+        speeds.append(_of_nodes(speed, network, roads.osm.node))
+    return speeds
+
+
+def _drives(lines: ReleasedLines, network: Network) -> _Drives:
+    """Follow lines on a network; leave out those that are short, or mostly off the roads."""
+    assert lines.times is not None
+    n, m = lines.points.shape[:2]
     ways = traced(lines.points, network)
-    seconds = seconds_on_streets(lines.times, ways, rounded=lines.clock is not None)
-    whole = np.maximum(lines.times[:, -1] - lines.times[:, 0], 1.0)
-    at_turns = np.minimum(seconds_at_turns(ways, network, len(whole)) / whole, _SHARE)
-    driving = seconds * (1.0 - at_turns[ways.line])
+    on_roads = np.bincount(ways.line, ways.left - ways.entered, n) / (m - 1)
+    metres = np.bincount(ways.line, ways.metres, n)
 
-    part = parts_of(times_at(lines.times, ways.line, ways.entered), lines.clock, parts)
-    seen = np.flatnonzero((ways.metres >= _LEAST_WAY) & (driving > 0.0) & (part >= 0))
-    speed = 3.6 * ways.metres[seen] / driving[seen]
-    weight = lines.trips[ways.line[seen]] * ways.metres[seen]
-
-    shape = (2 * len(network.whole), len(parts))
-    place = (ways.state[seen], part[seen])
-    sums = np.zeros(shape)
-    weights = np.zeros(shape)
-    np.add.at(sums, place, weight * speed)
-    np.add.at(weights, place, weight)
-    mean = np.clip(sums / np.where(weights > 0.0, weights, np.nan), _SLOWEST, _FASTEST)
-    return [_of_nodes(column, network, roads.osm.node) for column in mean.T]
+    seconds = seconds_of_lines(lines.times, rounded=lines.clock is not None) * on_roads
+    seconds -= np.minimum(seconds_at_turns(ways, network, n), _SHARE * seconds)
+    drives = _Drives(ways.line, ways.state, ways.metres, seconds, lines.trips)
+    return drives.take(((metres >= _SHORTEST) & (on_roads >= _LEAST_ON_ROADS))[ways.line])
 
 
 def seconds_at_turns(ways: Found, network: Network, lines: int) -> Floats:

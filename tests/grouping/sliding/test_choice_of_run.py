@@ -18,7 +18,7 @@ from trajanon.files.trajectory_files import read_trajectories
 from trajanon.grouping.sliding import choice_of_run
 from trajanon.grouping.sliding.choice_of_run import placed
 from trajanon.release.originals import matched
-from trajanon.release.report import checked
+from trajanon.release.report import checked, read_report
 from trajanon.shards.parts import anonymize_parts
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks, joined_tracks
 from trajanon.trajectories.trajectories import Trajectories
@@ -168,7 +168,9 @@ def test_in_shards_as_in_one_piece(tmp_path: Path) -> None:
         report = anonymize_parts(str(source), str(tmp_path / "out"), 3, effort="fast")
     assert report["shards"] == 2
     assert report["displacement"]["mean"] < 20.0
-    slid = tracks_of(read_trajectories(source)).slid(np.array(report["alignment"]["starts"]))
+    alignment = read_report(tmp_path / "out").alignment
+    assert alignment is not None
+    slid = tracks_of(read_trajectories(source)).slid(np.array(alignment.starts))
     assert (slid.run % 2 == 1).all()
 
 

@@ -98,7 +98,7 @@ def members_of(tracks: KnownTracks, movement: Movement, line: int) -> tuple[Ints
         return near[different], False
 
     people = np.arange(len(near)) if movement.people is None else dense(movement.people[near])
-    candidates = Candidates(noise @ noise.T, worths, dense(owners), people, apart)
+    candidates = Candidates(noise, worths, dense(owners), people, apart)
     best = different[:size]
     most = -np.inf
     others = 0.0
@@ -106,7 +106,7 @@ def members_of(tracks: KnownTracks, movement: Movement, line: int) -> tuple[Ints
     for start in range(min(len(different) - size + 1, _STARTS)):
         members = different[start : start + size].copy()
         sums = np.zeros(2)
-        exchange_members(candidates, members, Rest.room(len(near), int(people.max()) + 1), sums)
+        exchange_members(candidates, members, Rest.room(candidates), sums)
         likelihoods[frozenset(owners[members].tolist())] = sums[0]
         if sums[0] > most:
             best = members

@@ -15,12 +15,7 @@ from trajanon.common.settings import EFFORTS, EffortName
 from trajanon.grouping import loss
 from trajanon.grouping.bound.column_generation import tighten
 from trajanon.grouping.bound.master import Master, Relaxation
-from trajanon.grouping.bound.pricing import (
-    first_groups,
-    nearest_groups,
-    pricing_problem,
-    search_best,
-)
+from trajanon.grouping.bound.pricing import first_groups, pricing_problem, search_best
 from trajanon.grouping.k_promise import check_enough, check_k
 from trajanon.grouping.methods.distance_methods import mdav
 from trajanon.grouping.neighbours import exact_neighbours
@@ -33,7 +28,7 @@ BOUND_ROUNDS = 200
 """Linear programmes solved at most between two rounds of cuts; 113 sufficed at k = 10."""
 
 SMALL = 5
-"""Up to this k the first columns are grown from near pairs, above it the nearest records: fewer."""
+"""Up to this k groups are grown at the prices as they are, above it at a moving average."""
 
 NODES = 20_000  # of the search round a record that proves that no group earns more than it costs
 ACCURACY = 1e-6  # share of the bound that the proof may take back from the linear programme
@@ -206,7 +201,7 @@ def _bound_by_columns(
     if steady:
         fair = np.array(master.costs) / np.bincount(labels)
         pricing = pricing._replace(prices=fair[labels])
-    master.add(nearest_groups(pricing) if steady else first_groups(pricing))
+    master.add(first_groups(pricing))
 
     # A bound that is high enough needs no cuts.
     highest = upper / unit**2 * (1.0 - ACCURACY) if cuts else 0.0

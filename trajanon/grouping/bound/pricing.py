@@ -20,7 +20,8 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.workers import in_parts, unwatched
 
 LEAST_EARNINGS = 1e-7  # squared standard deviations, of a group: no programme is more exact
-NEAREST = 4  # neighbours to start first groups with; with fewer, prices swing for many rounds
+
+NEAREST = 4  # neighbours with which first groups begin; with fewer, prices swing for many rounds
 
 PRICING_NODES = 20_000
 """Nodes of a search round a record, some hundredths of a second; a tenth sufficed to k = 5."""
@@ -84,36 +85,19 @@ def cut_coefficients(groups: Sequence[Sequence[int]], cuts: Ints, m: int) -> csr
     return csr_array(in_groups @ in_cuts.T > 1.5)
 
 
-def nearest_groups(pricing: PricingProblem) -> Iterator[Ints]:
-    """List the k nearest and the k + 1 nearest of each record, if of k subjects."""
-    for row in _by_distance(pricing):
-        for size in range(pricing.k, min(pricing.k + 1, len(row)) + 1):
-            group = row[:size]
-            if len(set(pricing.subjects[group])) >= pricing.k:
-                yield group
+def first_groups(pricing: PricingProblem) -> Iterator[Ints]:
+    """List groups of k, and of k + 1, of each record and its next ones from the first few on.
 
-
-def _by_distance(pricing: PricingProblem) -> Ints:
-    """Sort all records by their distance to each, (m, m); each comes first itself."""
+    Those of fewer than k subjects are left out.
+    """
     others = pricing.distances.copy()
     np.fill_diagonal(others, -1.0)
-    return np.argsort(others, axis=1, kind="stable")
-
-
-def first_groups(pricing: PricingProblem) -> Iterator[Ints]:
-    """Grow groups of every size, at the problem's prices, from each near pair."""
-    m, largest = pricing.halves.shape
-    near = _by_distance(pricing)[:, 1 : NEAREST + 1]
-    grown = np.full((near.size, largest), -1)
-    grown[:, 0] = np.repeat(np.arange(m), near.shape[1])
-    grown[:, 1] = near.ravel()
-    grow_groups(pricing, 2, False, grown, np.empty(near.size, np.int64), np.empty(m))
-
-    for members in grown:
-        for size in range(pricing.k, largest + 1):
-            group = members[:size]
-            if group[-1] >= 0 and len(set(pricing.subjects[group])) >= pricing.k:
-                yield group
+    for row in np.argsort(others, axis=1, kind="stable"):
+        for first in range(1, NEAREST + 1):
+            for last in range(first + pricing.k - 1, min(first + pricing.k + 1, len(row) + 1)):
+                group = np.append(row[:1], row[first:last])
+                if len(set(pricing.subjects[group])) >= pricing.k:
+                    yield group
 
 
 def grown_groups(pricing: PricingProblem, watch: Callable[[], None]) -> list[Ints]:
@@ -123,7 +107,7 @@ def grown_groups(pricing: PricingProblem, watch: Callable[[], None]) -> list[Int
         members = np.zeros((len(roots), pricing.halves.shape[1]), dtype=np.int64)
         members[:, 0] = roots
         sizes = np.zeros(len(roots), dtype=np.int64)
-        grow_groups(pricing, 1, True, members, sizes, np.empty(len(pricing.prices)))
+        grow_groups(pricing, members, sizes, np.empty(len(pricing.prices)))
         return [
             group for group in _cut_out(members, sizes) if earnings(pricing, group) > LEAST_EARNINGS
         ]
@@ -141,7 +125,7 @@ def search_best(
         search = room_for(pricing, len(roots), every=False)
         at_most = np.empty(len(roots))
         complete, _count = search_groups(pricing, search, roots, least, nodes, at_most)
-        return FoundGroups(_cut_out(search.found, search.sizes), at_most, complete)
+        return FoundGroups(_cut_out(search.results, search.sizes), at_most, complete)
 
     return _searched_round_each(pricing, best, watch)
 
@@ -164,7 +148,7 @@ def groups_within(
                     pricing, search, np.array([root]), least, PRICING_NODES, most
                 )
                 if complete:
-                    groups += _cut_out(search.found, search.sizes)
+                    groups += _cut_out(search.results, search.sizes)
                     at_full_gap += halving == 0
                 if complete or stop.is_set():
                     break

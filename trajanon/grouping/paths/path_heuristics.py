@@ -33,17 +33,21 @@ import numpy as np
 
 from trajanon._kernels.path_building import (
     GrowingTour,
-    Walks,
     insert_by_rule,
     insert_cheapest,
     shortest_walk,
 )
 from trajanon.common.arrays import Floats, Ints
-from trajanon.grouping.neighbours import exact_neighbours
-from trajanon.grouping.paths.paths import Heuristic, from_any_start, outermost, walked
+from trajanon.grouping.paths.paths import (
+    Heuristic,
+    from_any_start,
+    near_lists,
+    outermost,
+    walked,
+    walks_among,
+)
 from trajanon.grouping.problem import Problem
 
-_LISTED = 32  # neighbours of a record; a walk that has met them all searches the rest
 _WALKS_PER_REPORT = 100  # between two reports of progress, and two chances to interrupt
 
 
@@ -133,22 +137,10 @@ def _from_every_other(problem: Problem) -> Ints:
 
 def _shortest_walk(problem: Problem, starts: Ints, ends: Ints) -> Ints:
     """Walk from each start to its end, -1 for any, and take the shortest path."""
-    records = problem.records
-    n = len(records)
-    if n == 1:
+    if len(problem.records) == 1:
         return np.zeros(1, dtype=np.int64)
 
-    neighbours = exact_neighbours(records, _LISTED)
-    near = np.sqrt(((records[:, None, :] - records[neighbours]) ** 2).sum(axis=2))
-    walks = Walks(
-        records=records,
-        neighbours=neighbours,
-        near=near,
-        waiting=np.empty(n, dtype=np.bool_),
-        order=np.empty(n, dtype=np.int64),
-        best=np.empty(n, dtype=np.int64),
-    )
-
+    walks = walks_among(problem.records, near_lists(problem.records))
     shortest = np.inf
     task = "Walking from every record"
     for first in range(0, len(starts), _WALKS_PER_REPORT):

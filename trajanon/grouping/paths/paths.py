@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon._kernels.far_records import farthest
-from trajanon._kernels.path_building import greedy_fragments, join_fragments, walk
-from trajanon._kernels.tour_moves import Tour, shorten, shorten_by_chains
+from trajanon._kernels.path_building import Walks, greedy_fragments, join_fragments, shortest_walk
+from trajanon._kernels.tour_moves import LINKS, Tour, shorten
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.workers import in_parts, in_threads
 from trajanon.grouping.loss import group_means
 from trajanon.grouping.methods.distance_methods import mdav
-from trajanon.grouping.neighbours import BATCHES, Approximate, Neighbours, neighbours_of
+from trajanon.grouping.neighbours import Approximate, Neighbours, batches_of, neighbours_of
 from trajanon.grouping.problem import Problem
 
 _STEPS_PER_SUM = 10_000  # that a thread measures
@@ -96,8 +96,7 @@ def nearest_neighbour(problem: Problem, start: int | None = None) -> Ints:
         return walked(records, first)
 
     # The dummy came second, and a random record follows it.
-    others = np.flatnonzero(np.arange(n) != first)
-    return np.append(walked(records, turn[1], others), first)
+    return walked(records, turn[1], first)
 
 
 def through_groups(method: Callable[[Problem], Ints]) -> Heuristic:
@@ -135,12 +134,19 @@ def path_through(records: Floats, labels: Ints) -> Ints:
     return np.concatenate(path)
 
 
-def walked(points: Floats, first: int, through: Ints | None = None) -> Ints:
-    """Walk from a point through some rows, it among them, or through all."""
-    waiting = np.arange(len(points)) if through is None else through
-    order = np.empty_like(waiting)
-    walk(points, first, waiting, order)
-    return order
+def walked(points: Floats, first: int, last: int = -1) -> Ints:
+    """Walk from a point through all, always to the nearest, the first of equals; to a last one."""
+    no_lists = NearLists(np.empty((len(points), 0), np.int64), np.empty((len(points), 0)))
+    walks = walks_among(points, no_lists)
+    shortest_walk(walks, np.array([first]), np.array([last]), np.inf)
+    return walks.best
+
+
+def walks_among(points: Floats, near: "NearLists") -> Walks:
+    """Make room for walks; those that have met all of a list search the rest."""
+    n = len(points)
+    room = np.empty((2, n), dtype=np.int64)
+    return Walks(points, near.nearest, near.away, np.empty(n, np.bool_), room[0], room[1])
 
 
 def outermost(points: Floats) -> int:
@@ -200,7 +206,7 @@ def or_opt(problem: Problem, start: int | None = None) -> Ints:
 @from_any_start
 def _or_opt(problem: Problem) -> Ints:
     near = near_lists(problem.records, problem.neighbours)
-    return _shortened(problem, partial(greedy, problem.records, near), near, or_opt=True)
+    return _shortened(problem, greedy(problem.records, near), near, or_opt=True)
 
 
 @from_any_start
@@ -213,7 +219,7 @@ def two_opt(problem: Problem) -> Ints:
     ----------
     Maya-López, thesis (URV 2023), section 2.2.3.
     """
-    return _shortened(problem, partial(nearest_neighbour, problem), or_opt=False)
+    return _shortened(problem, nearest_neighbour(problem), near_lists(problem.records))
 
 
 @from_any_start
@@ -231,38 +237,38 @@ def mdav_lk(problem: Problem) -> Ints:
     control through microaggregation". Lin, Kernighan (1973), "An effective heuristic
     algorithm for the traveling-salesman problem".
     """
+    path = through_groups(mdav)(problem, None)
+    turn = problem.random.permutation(len(path) + 1)
+    return _shortened(problem, path, near_lists(problem.records), links=LINKS, turn=turn)
+
+
+def _shortened(
+    problem: Problem,
+    path: Ints,
+    near: NearLists,
+    *,
+    links: int = 1,
+    or_opt: bool = False,
+    turn: Ints | None = None,
+) -> Ints:
+    """Shorten a path by chains of links, or by or-opt moves and kicks; cities are seen in turn."""
     records = problem.records
     n = len(records)
     if n < FEW:
         return shortest(records)
 
-    path = through_groups(mdav)(problem, None)
-    tour = tour_through(records, path, near_lists(records), problem.random)
-    tour.queue[: n + 1] = problem.random.permutation(n + 1)
-    shorten_by_chains(tour)
-    return _cut_at_dummy(tour)
-
-
-def _shortened(
-    problem: Problem, first: Callable[[], Ints], near: NearLists | None = None, *, or_opt: bool
-) -> Ints:
-    """Shorten a first path by 2-opt moves; or by or-opt moves and kicks as well."""
-    records = problem.records
-    if len(records) < FEW:
-        return shortest(records)
-
-    tour = tour_through(records, first(), near or near_lists(records), problem.random)
-    shorten(tour, or_opt, 0)
+    tour = tour_through(records, path, near, problem.random)
+    if turn is not None:
+        tour.queue[: n + 1] = turn
+    shorten(tour, links, or_opt, 0)
     if or_opt:
-        kicks = problem.budget.kicks_per_record * len(records)
+        kicks = problem.budget.kicks_per_record * n
         for done in range(0, kicks, _KICKS_PER_REPORT):
             problem.progress(_TASK, done, kicks)
-            shorten(tour, or_opt, min(_KICKS_PER_REPORT, kicks - done))
+            shorten(tour, links, or_opt, min(_KICKS_PER_REPORT, kicks - done))
         problem.progress(_TASK, kicks, kicks)
-    return _cut_at_dummy(tour)
 
-
-def _cut_at_dummy(tour: Tour) -> Ints:
+    # The path begins behind the dummy.
     return np.roll(tour.order, -int(tour.position[-1]))[1:]
 
 
@@ -312,7 +318,6 @@ def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random
         queue=np.concatenate([path, [n, 0, n + 1]]),  # all from the first on
         queued=np.ones(n + 1, dtype=np.bool_),
         journal=np.zeros(2 * _JOURNAL + 1, dtype=np.int64),
-        plan=np.zeros((4, 2), dtype=np.int64),
         random=random.integers(1, 2**63, size=1, dtype=np.uint64),
     )
     tour.position[tour.order] = np.arange(n + 1)
@@ -334,15 +339,11 @@ def _path_in_blocks(problem: Problem, near: Approximate) -> Ints:
             rows = near.order[start:behind]
             block = Problem(records=near.points[rows], subjects=rows, k=problem.k)
             within = _within_block(near, rows, place[near.nearest[rows]] - start)
-            path = _shortened(block, partial(greedy, block.records, within), within, or_opt=True)
+            path = _shortened(block, greedy(block.records, within), within, or_opt=True)
             paths.append(rows[path])
         return paths
 
-    size = -(-len(borders) // BATCHES)
-    jobs = [
-        partial(paths_of, borders[start : start + size + 1])
-        for start in range(0, len(borders) - 1, size)
-    ]
+    jobs = [partial(paths_of, batch) for batch in batches_of(borders)]
     problem.progress(_TASK, 0, None)
     batches = in_threads(jobs, lambda: problem.progress(_TASK, 0, None))
     return joined_paths(near.points, [path for batch in batches for path in batch])

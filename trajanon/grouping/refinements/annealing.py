@@ -14,7 +14,7 @@ from trajanon._kernels.random_moves import AT_ONE_HEAT, Annealing, make_random_m
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.workers import in_parts, in_threads
 from trajanon.grouping.axes import leading_axes, turn
-from trajanon.grouping.loss import sse, sse_of_groups, sums_of_products
+from trajanon.grouping.loss import squares_to_means, sse, sums_of_products
 from trajanon.grouping.neighbours import neighbour_count, neighbours_of
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.blocks import (
@@ -252,9 +252,10 @@ def cross(records: Floats, labels: Ints, other_labels: Ints) -> Ints:
 
     # A place is one of the smallest sets of records that are whole groups in both partitions.
     places, place = connected_components(shared, directed=False)
-    lost = np.bincount(place[:groups], sse_of_groups(records, labels), places)
-    other_lost = np.bincount(place[groups:], sse_of_groups(records, other_labels), places)
-    other_is_better = (other_lost < lost)[place[:groups]][labels]
+    place_of_record = place[labels]
+    lost = np.bincount(place_of_record, squares_to_means(records, labels), places)
+    other_lost = np.bincount(place_of_record, squares_to_means(records, other_labels), places)
+    other_is_better = (other_lost < lost)[place_of_record]
     return dense(np.where(other_is_better, groups + other_labels, labels))
 
 

@@ -167,12 +167,12 @@ def build_descent(
         neighbours=neighbours,
         changed=np.zeros(len(groups.sizes), dtype=np.int64),
         looked=np.full(n, -1, dtype=np.int64),
+        near=np.empty(near, dtype=np.int64),
+        nearer=np.empty(near, dtype=np.int64),
         gathered=np.zeros(n, dtype=np.int64),
         origins=np.zeros(n, dtype=np.int64),
         bound=np.zeros(3, dtype=np.int64),
         along=np.zeros(n),
-        near=np.empty(near, dtype=np.int64),
-        nearer=np.empty(near, dtype=np.int64),
         tiny=TINY_GAIN * float((groups.records**2).sum(axis=1).max()),
     )
 

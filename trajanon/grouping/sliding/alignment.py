@@ -19,7 +19,7 @@ from trajanon.grouping.k_promise import broken_promises
 from trajanon.grouping.neighbours import neighbour_count
 from trajanon.grouping.partition import Partition, Stage, regrouped
 from trajanon.grouping.problem import Problem, SearchLog
-from trajanon.grouping.refinements.annealing import DROPPED, Field, cooling, warmth
+from trajanon.grouping.refinements.annealing import DROPPED, Field, warmth
 from trajanon.grouping.sliding.sliding import (
     BlockWork,
     anneal_windows,
@@ -30,6 +30,7 @@ from trajanon.grouping.sliding.windows import (
     Aligned,
     build_windows,
     centred,
+    lay_out,
     records_at,
     start_ranges,
     summed,
@@ -60,7 +61,7 @@ def may_slide(trajectories: Trajectories) -> bool:
     """Return whether any trajectory has room on its track while all others stay."""
     if (tracks := trajectories.tracks) is None:
         return False
-    first, last = start_ranges(build_windows(tracks, trajectories.points.shape[1]), tracks.start)
+    first, last = start_ranges(lay_out(tracks, trajectories.points.shape[1]), tracks.start)
     return bool((first < last).any())
 
 
@@ -169,9 +170,15 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     windows = log.windows
     aligned = log.aligned
 
+    n = len(problem.subjects)
+    moves = int(MOVES_SHARE * problem.budget.moves_per_record * min(LEAST + FULL / n, 1.0))
+    pass_count = PASSES if moves else 0
+    moves_of_pass = -(-moves // PASSES)
+    heats = np.geomspace(HOT, COLD, PASSES + 1)
+
     def in_blocks(work: BlockWork, axes: Floats, task: str, done: int, *, chained: bool) -> None:
         nonlocal aligned
-        report = partial(problem.progress, task, done, PASSES, log.note)
+        report = partial(problem.progress, task, done, pass_count, log.note)
         report()
         aligned = work_in_blocks(
             problem, windows, aligned, axes, work, chained=chained, watch=report
@@ -184,19 +191,16 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     if not regroup:
         return
 
-    n = len(problem.subjects)
-    moves = problem.budget.moves_per_record
-    moves = int(MOVES_SHARE * moves * min(LEAST + FULL / n, 1.0))
-    moves, heats = cooling(moves, moves // PASSES + 1, PASSES, HOT, COLD)
-    for passes in filter(len, np.array_split(np.arange(len(heats) - 1), NEAR_ROUNDS)):
+    for passes in filter(len, np.array_split(np.arange(pass_count), NEAR_ROUNDS)):
         axes, field = window_field(problem, windows, aligned)
         for number in passes.tolist():
-            work = partial(anneal_windows, field, axes, moves, heats[number : number + 2])
+            heats_of_pass = heats[number : number + 2]
+            work = partial(anneal_windows, field, axes, moves_of_pass, heats_of_pass)
             in_blocks(work, axes, "Sliding windows", number, chained=False)
 
     axes, field = window_field(problem, windows, aligned)
     for _ in range(SETTLINGS):
-        settle_in_blocks(partial(settle_windows, problem, field.neighbours), axes, done=PASSES)
+        settle_in_blocks(partial(settle_windows, problem, field.neighbours), axes, done=pass_count)
 
 
 def window_field(problem: Problem, windows: Windows, aligned: Aligned) -> tuple[Floats, Field]:

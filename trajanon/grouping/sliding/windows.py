@@ -13,8 +13,8 @@ from trajanon._kernels.sliding_windows import (
     Windows,
     build_rows,
     compare_places,
+    list_each_other,
     read_records,
-    tell_each_other,
 )
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.workers import in_parts
@@ -27,18 +27,15 @@ _PLACES = 15  # about the most places of a window: with more room, its places li
 _TREES = 3  # of places: with four, a million drawn windows come 0.4 % nearer to their groups
 
 
-def build_windows(
-    tracks: Tracks, points: int, departure: Floats | None = None, weights: Floats | None = None
-) -> Windows:
-    """Lay out tracks for windows of ``points`` points, and their ``departure``, with weights.
+def lay_out(tracks: Tracks, points: int, departure: Floats | None = None) -> Windows:
+    """Lay out tracks for windows of ``points`` points, and their ``departure``, in no scale yet.
 
     Windows of a run keep their order, and a spacing from the last point of one to the first of the
     next; or what lies between them now, if that is less.
     """
-    count = len(tracks.run)
     before, after, apart = _neighbours_on_runs(tracks, points)
     numbers = 2 * points + (departure is not None)
-    windows = Windows(
+    return Windows(
         points=tracks.points.ticks,
         stride=STEPS,
         place=tracks.first[tracks.run],
@@ -51,6 +48,14 @@ def build_windows(
         share=np.ones(numbers),
     )
 
+
+def build_windows(
+    tracks: Tracks, points: int, departure: Floats | None = None, weights: Floats | None = None
+) -> Windows:
+    """Lay out windows, each number of whose records is standardised, and weighted."""
+    windows = lay_out(tracks, points, departure)
+    count = len(tracks.run)
+
     # Subtract one record first: sums of squares far from zero lose precision.
     origin = records_at(windows._replace(place=windows.place[:1]), tracks.start[:1])[0]
     about_origin = windows._replace(mean=origin)
@@ -58,6 +63,7 @@ def build_windows(
     squares = summed(
         about_origin, tracks.start, lambda records: ((records - mean) ** 2).sum(axis=0)
     )
+
     spread = np.sqrt(squares / max(count - 1, 1))
     spread[spread == 0.0] = np.inf
     share = 1.0 / spread if weights is None else np.sqrt(weights) / spread
@@ -200,7 +206,7 @@ def window_neighbours(
     # A window is in one leaf of a tree where it is, so no two threads write its list.
     for order, borders in grow_trees(rows, leaf_size(count), _TREES):
         in_leaves(compare, order, borders, near, away)
-    tell_each_other(near, away)
+    list_each_other(near, away)
     return np.where(near < 0, np.arange(n, dtype=np.int32)[:, None], near)
 
 

@@ -8,49 +8,37 @@ import numpy as np
 
 from trajanon.common.remote_folder import Folder
 from trajanon.files.parquet_parts import part_opened
-from trajanon.shards.scratch import written
 
 ROWS_PER_GROUP = 5_000
 _ROWS_IN_MEMORY = 100_000
 
 
-def write_run(path: Path, table: Any) -> None:
+def write_run(path: Path, table: Any, rows_per_group: int = ROWS_PER_GROUP) -> None:
     """Write a sorted table."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with written(path) as draft:
-        pq.write_table(
-            table,
-            draft,
-            row_group_size=ROWS_PER_GROUP,
-            compression="zstd",
-            write_statistics=False,
-            write_page_checksum=True,
-        )
+    pq.write_table(
+        table,
+        path,
+        row_group_size=rows_per_group,
+        compression="zstd",
+        write_statistics=False,
+        write_page_checksum=True,
+    )
     pa.default_memory_pool().release_unused()
 
 
-def read_run(path: Path) -> Any:
-    """Read a whole table."""
-    with part_opened(Folder(path.parent), path.name) as file:
-        return file.read(use_threads=False)
-
-
-def schema_of_run(path: Path) -> Any:
-    """Read which columns a table has, and what stands beside them."""
-    with part_opened(Folder(path.parent), path.name) as file:
-        return file.schema_arrow
-
-
-def merged(paths: Sequence[Path], key: str, columns: Sequence[str]) -> Iterator[Any]:
+def merged(
+    paths: Sequence[Path], key: str, columns: Sequence[str], rows: int = _ROWS_IN_MEMORY
+) -> Iterator[Any]:
     """Yield tables that go on in rising order of the key; equal keys are never in two of them.
 
-    A table is not sorted within.
+    A table is not sorted within. Some rows of each run are in memory, so many of all.
     """
     import pyarrow as pa
 
-    batch = max(_ROWS_IN_MEMORY // max(len(paths), 1), 100)
+    batch = max(rows // max(len(paths), 1), 100)
     runs = [_Run(path, key, [key, *columns], batch) for path in paths]
     while going := [run for run in runs if run.goes_on]:
         end = min(run.last for run in going)
@@ -103,11 +91,3 @@ def _batches(path: Path, columns: Sequence[str], rows: int) -> Iterator[Any]:
             yield file.read(columns, use_threads=False)
         for batch in file.iter_batches(rows, columns=columns, use_threads=False):
             yield pa.Table.from_batches([batch])
-
-
-def count_different(paths: Sequence[Path], *columns: str) -> int:
-    """Count the different values of columns; the tables are sorted by the first."""
-    count = 0
-    for table in merged(paths, columns[0], columns[1:]):
-        count += len(table.group_by([*columns]).aggregate([]))
-    return count

@@ -1,5 +1,0 @@
-"""How maps and figures look: their colours."""
-
-# Different with any colour vision, and dark enough on a pale street map: Okabe and
-# Ito's colours without yellow and black, with Tol's indigo and wine.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#332288", "#E69F00", "#56B4E9", "#882255")

@@ -1,0 +1,101 @@
+"""Rows in the order of places along a Hilbert curve, in bounded memory, and boxes around them.
+
+`trajanon extract --partition` writes its parts in this order: the key ``trajanon_order`` in the
+footer of each part is then ``hilbert``. The curve fills the rectangle of all longitudes and
+latitudes with 2^16 rows and columns of squares, as `geopandas.GeoSeries.hilbert_distance` numbers
+them; a row has the number of the middle point of its line. Rows of one recording, or of one run
+where several windows lie on it, have the number of the first of them and stay together. Numbers
+rise over all parts in the order of their names; rows of one number are in the order of the source.
+
+Each row has its box in a column ``bbox``, which GeoParquet calls a covering. Its least and greatest
+values stand in the footer for each row group, and the box around all rows of the part beside its
+geometries. Programs that know these skip parts, or row groups, that lie elsewhere.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trajanon.files.sorted_runs import merged, write_run
+from trajanon.trajectories.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FOOTER = {"trajanon_order": "hilbert"}
+"""What the footer of each part says."""
+
+ROWS_PER_GROUP = 5_000
+"""Rows of a part that another program reads or skips."""
+
+SIDES = ("xmin", "ymin", "xmax", "ymax")
+
+_KEY = "hilbert"  # the column by which rows are sorted, which is not written
+_EARTH = (-180.0, -90.0, 180.0, 90.0)
+_MOST_ROWS = 2**31  # of all parts
+_BYTES_PER_RUN = 1 << 26
+_BYTES_PER_GROUP = 1 << 20  # of a run, of which as much is read at once
+
+
+def place_columns(trajectories: Trajectories, first: int) -> dict[str, "pa.Array"]:
+    """Return boxes of rows, and the key by which they are sorted; ``first`` rows came before."""
+    import geopandas
+    import pyarrow as pa
+    import shapely
+
+    points = trajectories.points[..., ::-1]
+    sides = np.concatenate([points.min(axis=1), points.max(axis=1)], axis=1).T
+    bbox = pa.StructArray.from_arrays([pa.array(side) for side in sides], names=SIDES)
+
+    middle = points[:, points.shape[1] // 2]
+    if trajectories.tracks is not None:
+        recording = trajectories.tracks.recording_of
+        _, first_row, number = np.unique(recording, return_index=True, return_inverse=True)
+        middle = middle[first_row][number]
+
+    # Keys that differ, so that rows of one place need not be in memory together.
+    places = geopandas.GeoSeries(shapely.points(middle)).hilbert_distance(_EARTH, level=16)
+    key = np.asarray(places, np.int64) * _MOST_ROWS + first + np.arange(len(middle))
+    return {"bbox": bbox, _KEY: pa.array(key)}
+
+
+def box_of(table: "pa.Table") -> list[float]:
+    """Return the box around all rows of a table: west, south, east, north."""
+    boxes = table["bbox"].combine_chunks()
+    west, south, east, north = (boxes.field(side).to_numpy() for side in SIDES)
+    return [float(side) for side in (west.min(), south.min(), east.max(), north.max())]
+
+
+def in_hilbert_order(tables: Iterable["pa.Table"], scratch: Path) -> Iterator["pa.Table"]:
+    """Sort the rows of tables with `place_columns`; they wait in a folder."""
+    runs: list[Path] = []
+    columns: list[str] = []
+    bytes_per_row = 1
+    for table in _together(tables):
+        columns = [name for name in table.column_names if name != _KEY]
+        bytes_per_row = max(table.nbytes // len(table), bytes_per_row)
+        runs.append(scratch / f"run-{len(runs)}.parquet")
+        write_run(runs[-1], _sorted(table), max(_BYTES_PER_GROUP // bytes_per_row, 1))
+
+    for table in merged(runs, _KEY, columns, _BYTES_PER_RUN // bytes_per_row):
+        yield _sorted(table).drop_columns([_KEY])
+
+
+def _together(tables: Iterable["pa.Table"]) -> Iterator["pa.Table"]:
+    """Put tables together until they are as large as a run."""
+    import pyarrow as pa
+
+    waiting: list[pa.Table] = []
+    for table in tables:
+        waiting.append(table)
+        if sum(rows.nbytes for rows in waiting) >= _BYTES_PER_RUN:
+            yield pa.concat_tables(waiting)
+            waiting = []
+    if waiting:
+        yield pa.concat_tables(waiting)
+
+
+def _sorted(table: "pa.Table") -> "pa.Table":
+    return table.take(np.argsort(table[_KEY].to_numpy()))

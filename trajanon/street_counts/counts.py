@@ -1,0 +1,82 @@
+"""Trips of lines counted in places and parts of the day, and rounded to what counts are worth."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from trajanon.common.arrays import Ints
+from trajanon.street_counts.day_parts import ALL_DAY, DayPart
+from trajanon.street_counts.released_lines import ReleasedLines
+
+if TYPE_CHECKING:
+    from geopandas import GeoDataFrame
+
+_STEPS = 10  # times k; smaller counts are written in steps of k
+
+
+def passages(places: dict[str, Ints], line: Ints, part: Ints) -> pd.DataFrame:
+    """Select where each line first comes to each place, in a part of the day that is shown."""
+    first = pd.DataFrame({**places, "line": line, "part": part}).drop_duplicates([*places, "line"])
+    return first[first["part"] >= 0]
+
+
+class Counts(NamedTuple):
+    """Trips and lines, by place and part of the day, in this order."""
+
+    table: pd.DataFrame
+    counted: int  # trips that are counted in any place
+
+
+def counts_of(passed: pd.DataFrame, lines: ReleasedLines) -> Counts:
+    """Count the trips and lines of passages."""
+    by = [column for column in passed.columns if column != "line"]
+    with_trips = passed.assign(trips=lines.trips[passed["line"]])
+    table = with_trips.groupby(by, as_index=False).agg(
+        trips=("trips", "sum"), lines=("line", "size")
+    )
+    return Counts(table, int(lines.trips[passed["line"].unique()].sum()))
+
+
+def table_of_counts(
+    places: pd.DataFrame,
+    shapes: Sequence[object] | NDArray[np.object_],
+    counts: Counts,
+    lines: ReleasedLines,
+    parts: tuple[DayPart, ...],
+) -> "GeoDataFrame":
+    """Make a table of places and what is counted in them, with what the counts are made of."""
+    import geopandas
+
+    table = places.assign(
+        trips=rounded_counts(counts.table["trips"].to_numpy(), lines.k),
+        lines=counts.table["lines"].to_numpy(),
+    )
+    if parts != ALL_DAY:
+        table["hours"] = [parts[number].label for number in counts.table["part"]]
+
+    trips = int(lines.trips.sum())
+    found = geopandas.GeoDataFrame(table, geometry=shapes, crs="EPSG:4326")
+    found.attrs |= {
+        "attribution": lines.attribution,
+        "of_lines": len(lines.trips),
+        "of_trips": trips,
+        "share_counted": counts.counted / max(trips, 1),
+        "k": lines.k,
+    }
+    return found
+
+
+def rounded_counts(counts: Ints, k: int | None) -> Ints:
+    """Round counts to two digits, and those below 10 k to multiples of k; none falls below k.
+
+    >>> rounded_counts(np.array([4, 9, 11, 37, 44, 1_234]), 4).tolist()
+    [4, 8, 12, 36, 44, 1200]
+    """
+    least = k or 1
+    digits = np.floor(np.log10(np.maximum(counts, 1)))
+    step = np.where(counts >= _STEPS * least, 10 ** np.maximum(digits - 1, 0), least)
+    rounded = np.floor(counts / step + 0.5) * step
+    return np.asarray(np.maximum(rounded, np.minimum(counts, least)).astype(np.int64))

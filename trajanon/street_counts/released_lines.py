@@ -1,0 +1,102 @@
+"""The lines of a release that may be counted on, with the trips and the times of each."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from trajanon.common.arrays import Floats, Ints
+from trajanon.common.errors import BadInput
+from trajanon.files.release_contents import clock_of, line_numbers
+from trajanon.files.release_formats import read_release
+from trajanon.release.release import Release
+from trajanon.release.release_check import check, report_of
+from trajanon.release.report import Report, checked, report_beside
+from trajanon.release.verdict import verdict
+from trajanon.trajectories.times import Clock
+from trajanon.trajectories.trajectories import ReleasedTrajectories, TrajectoryRows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReleasedLines:
+    """The different lines of a release, with the trips that each stands for."""
+
+    points: Floats  # (n, m, 2)
+    trips: Ints  # rows of each: where people are known, each of them once, (n,)
+    times: Floats | None = None  # (n, m)
+    clock: Clock | None = None
+    attribution: str | None = None
+    k: int | None = None  # different people behind each line, at least; None where not known
+
+    @classmethod
+    def of(cls, release: ReleasedTrajectories, k: int | None = None) -> "ReleasedLines":
+        """Select each line of a release once."""
+        line = line_numbers(release.points, release.times)
+        first = np.unique(line, return_index=True)[1]
+
+        return cls(
+            points=release.points[first],
+            trips=np.bincount(line),
+            times=None if release.times is None else release.times[first],
+            clock=clock_of(release),
+            attribution=release.attribution,
+            k=k,
+        )
+
+    def batch(self, begin: int, size: int) -> "ReleasedLines":
+        """Select a number of lines from one on."""
+        lines = slice(begin, begin + size)
+        times = None if self.times is None else self.times[lines]
+        return ReleasedLines(self.points[lines], self.trips[lines], times, self.clock)
+
+
+def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) -> ReleasedLines:
+    """Return the lines of a release that `check` does not refuse; refuse originals."""
+    if isinstance(release, ReleasedLines):
+        return release
+    if isinstance(release, TrajectoryRows):
+        raise BadInput("give the Release that anonymize made, or the path of a released file")
+
+    problems = check(release, k=2).problems
+    if isinstance(release, Release):
+        report: Report | None = checked(release.report)
+    else:
+        report = report_beside(Path(release)) if problems else report_of(Path(release))
+    if report is not None:
+        judged = verdict(report, problems)
+        problems = [] if judged else [sentence.rstrip(".") for sentence in judged.sentences]
+    if problems:
+        name = "this release" if isinstance(release, Release) else release
+        raise BadInput(f"{name} is no release to count on: {problems[0]}")
+
+    # Only the holder's report says whether k is of people.
+    k = report.k if report is not None and report.counted == "subjects" else None
+    rows = release.trajectories if isinstance(release, Release) else read_release(release)
+    return ReleasedLines.of(rows, k)
+
+
+def times_at(times: Floats | None, line: Ints, place: Floats) -> Floats:
+    """Compute when lines are at places on them, in points from the first; NaN without times."""
+    if times is None:
+        return np.full(len(line), np.nan)
+    before = np.minimum(place.astype(np.int64), times.shape[1] - 2)
+    then = times[line, before]
+    after = times[line, before + 1]
+    return np.asarray(then + (place - before) * (after - then))
+
+
+def seconds_of_lines(times: Floats, *, rounded: bool) -> Floats:
+    """Compute how long lines take, (n,)."""
+    if not rounded:
+        return times[:, -1] - times[:, 0]
+
+    # From the middle of the first step up to the middle of the last one, rounding is even.
+    n, m = times.shape
+    row = np.arange(n)
+    up = np.diff(times, axis=1) > 0.0
+    first = up.argmax(axis=1)
+    last = m - 2 - up[:, ::-1].argmax(axis=1)
+    middle = 0.5 * (times[:, 1:] + times[:, :-1])
+    between = (middle[row, last] - middle[row, first]) * (m - 1) / np.maximum(last - first, 1)
+    return np.where(last > first, between, times[:, -1] - times[:, 0])

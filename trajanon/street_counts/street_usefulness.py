@@ -1,0 +1,102 @@
+"""Counts on streets, of the originals and of a release: how well the release keeps them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from trajanon.common.arrays import Floats, Ints
+from trajanon.release.snapping import RoadsToFollow
+from trajanon.street_counts.released_lines import ReleasedLines
+from trajanon.street_counts.streets import count_on_streets
+from trajanon.trajectories.trajectories import Trajectories
+
+BUSIEST_STREETS = 1_000
+FEWEST = 4
+"""Trips on a street that is compared."""
+FEWEST_FOR_SPEED = 20
+_VOLUME_CLASSES = (FEWEST, 20, 50, 100, 200)
+
+
+@dataclass(frozen=True, slots=True)
+class StreetUsefulness:
+    """Streets in one direction, of the originals and of a release; errors as shares."""
+
+    streets: int  # that at least `FEWEST` of the originals take
+    order: float | None  # Spearman's rank correlation of their volumes
+    busiest_order: float | None  # Kendall's tau of the busiest ones
+    busiest_error: float  # of the volumes of these, in the median
+    error: Mapping[str, float]  # the same by class of volume
+    on_right_street: float  # share of the originals' kilometres that stay on their street
+    speed_error: float | None  # in the median, of `FEWEST_FOR_SPEED` trips; None without times
+
+
+def compared_streets(
+    originals: Trajectories, release: ReleasedLines, roads: RoadsToFollow
+) -> StreetUsefulness:
+    """Compare the streets of a release with those of its originals, matched alike."""
+    one_each = np.ones(len(originals), np.int64)
+    before = count_on_streets(
+        ReleasedLines(originals.points, one_each, originals.times), roads.network
+    )
+    after = count_on_streets(release, roads.network)
+
+    states = 2 * len(roads.network.whole)
+    speeds = None
+    if originals.times is not None and release.times is not None:
+        speeds = before.by_state("speed", states), after.by_state("speed", states)
+    return street_usefulness(
+        before.by_state("trips", states).astype(np.int64),
+        after.by_state("trips", states).astype(np.int64),
+        np.repeat(roads.network.whole, 2),
+        speeds,
+    )
+
+
+def street_usefulness(
+    before: Ints, after: Ints, length: Floats, speeds: tuple[Floats, Floats] | None = None
+) -> StreetUsefulness:
+    """Compare trips on streets, (n,), of a length in metres, of the originals and of a release."""
+    from scipy.stats import kendalltau, spearmanr
+
+    used = np.flatnonzero(before >= FEWEST)
+    busiest = np.argsort(-before, kind="stable")[:BUSIEST_STREETS]
+    busiest = busiest[before[busiest] > 0]
+
+    error = np.abs(after - before) / np.maximum(before, 1)
+    names = [f"{low} to {high - 1}" for low, high in pairwise(_VOLUME_CLASSES)]
+    names.append(f"{_VOLUME_CLASSES[-1]} or more")
+    volume_class = np.digitize(before, _VOLUME_CLASSES) - 1
+    errors = {
+        name: float(np.median(error[volume_class == number]))
+        for number, name in enumerate(names)
+        if (volume_class == number).any()
+    }
+
+    speed_error = None
+    if speeds is not None:
+        enough = (before >= FEWEST_FOR_SPEED) & (after >= FEWEST_FOR_SPEED)
+        compared = enough & np.isfinite(speeds[0]) & np.isfinite(speeds[1])
+        if compared.any():
+            change = speeds[1][compared] / speeds[0][compared] - 1.0
+            speed_error = float(np.median(np.abs(change)))
+
+    in_place = float((np.minimum(before, after) * length).sum())
+    return StreetUsefulness(
+        streets=len(used),
+        order=_correlation(spearmanr, before[used], after[used]),
+        busiest_order=_correlation(kendalltau, before[busiest], after[busiest]),
+        busiest_error=float(np.median(error[busiest])) if len(busiest) else 0.0,
+        error=errors,
+        on_right_street=in_place / max(float((before * length).sum()), 1.0),
+        speed_error=speed_error,
+    )
+
+
+def _correlation(measure: Callable[..., Any], before: Ints, after: Ints) -> float | None:
+    """Compare two orders; None where all values are alike."""
+    if min(len(np.unique(before)), len(np.unique(after))) < 2:
+        return None
+    return float(measure(before, after).statistic)
