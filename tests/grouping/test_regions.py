@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_refine import Grouped, both, random_groups
 
-from trajanon.common import workers
 from trajanon.common.arrays import dense
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import Effort
