@@ -211,6 +211,8 @@ def public(
     """
     if isinstance(release, Release):
         release = release.trajectories
+    if isinstance(release, Trajectories):
+        raise BadInput("a public map draws a release, and these are trajectories: anonymize them")
     if len(release) == 0:
         raise BadInput("there are no released trajectories to draw: run trajanon anonymize again")
     if isinstance(release, ReleasedTrajectories):
@@ -240,8 +242,9 @@ def html(drawn: folium.Map) -> str:
     >>> import numpy as np
     >>> import trajanon
     >>> from trajanon import maps
-    >>> released = trajanon.Trajectories(np.array([[[40.1, 2.0], [40.1, 3.0]]]))
-    >>> page = maps.html(maps.public(released, tiles=None))
+    >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
+    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
+    >>> page = maps.html(maps.public(release, tiles=None))
     >>> "<title>trajanon: release</title>" in page
     True
     """
@@ -264,8 +267,9 @@ def save(drawn: folium.Map, path: str | os.PathLike[str]) -> None:
     >>> import numpy as np
     >>> import trajanon
     >>> from trajanon import maps
-    >>> released = trajanon.Trajectories(np.array([[[40.1, 2.0], [40.1, 3.0]]]))
-    >>> maps.save(maps.public(released, tiles=None), "public.html")
+    >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
+    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
+    >>> maps.save(maps.public(release, tiles=None), "public.html")
     >>> Path("public.html").exists()
     True
     """

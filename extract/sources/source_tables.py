@@ -146,12 +146,18 @@ def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
                     yield frame(rows, path, date_as_object=False, integer_object_nulls=True)
 
         begin: dict[str, pd.Series] = {}
+        damaged: dict[str, FileProblem] = {}
         for name in flat:
             try:
                 begin[name] = next(chunks([name], FIRST), pd.DataFrame(columns=[name]))[name]
-            except FileProblem:
-                if known_as(name) or name in reading.columns.values():
-                    raise  # else it does not matter that it is damaged
+            except FileProblem as problem:
+                damaged[name] = problem
+
+        # It does not matter that a column is damaged if it is not named, and another has its roles.
+        readable = {role for name in begin for role in known_as(name)}
+        for name, problem in damaged.items():
+            if name in reading.columns.values() or not readable.issuperset(known_as(name)):
+                raise problem
         yield from traces_of_table(names, pd.DataFrame(begin), chunks, reading)
 
 
