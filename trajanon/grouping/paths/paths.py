@@ -353,17 +353,17 @@ def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random
     return tour
 
 
-def _path_in_blocks(problem: Problem, near: Approximate) -> Ints:
+def _path_in_blocks(problem: Problem, approximate: Approximate) -> Ints:
     """Find a path in each block of a large table, and join these paths in the order of blocks.
 
     A block is as many leaves of the tree, near one another, as have about 1,000 records.
     """
-    n = len(near.order)
+    n = len(approximate.order)
     place = np.empty(n, dtype=np.int64)
-    place[near.order] = np.arange(n)
+    place[approximate.order] = np.arange(n)
 
-    leaves_per_block = max(PATH_BLOCK * (len(near.borders) - 1) // n, 1)
-    borders = np.append(near.borders[:-1:leaves_per_block], n)
+    leaves_per_block = max(PATH_BLOCK * (len(approximate.borders) - 1) // n, 1)
+    borders = np.append(approximate.borders[:-1:leaves_per_block], n)
 
     def paths_of(batch_borders: Ints, stop: Event) -> list[Ints]:
         paths = []
@@ -371,9 +371,9 @@ def _path_in_blocks(problem: Problem, near: Approximate) -> Ints:
             if stop.is_set():
                 raise KeyboardInterrupt
 
-            rows = near.order[start:behind]
-            block = Problem(records=near.points[rows], subjects=rows, k=problem.k)
-            within = _within_block(near, rows, place[near.nearest[rows]] - start)
+            rows = approximate.order[start:behind]
+            block = Problem(records=approximate.points[rows], subjects=rows, k=problem.k)
+            within = _within_block(approximate, rows, place[approximate.nearest[rows]] - start)
             path = _shortened(block, greedy(block.records, within), within, or_opt=True)
             paths.append(rows[path])
         return paths
@@ -381,16 +381,16 @@ def _path_in_blocks(problem: Problem, near: Approximate) -> Ints:
     jobs = [partial(paths_of, batch) for batch in batches_of(borders)]
     problem.progress(_TASK, 0, None)
     batches = in_threads(jobs, lambda: problem.progress(_TASK, 0, None))
-    return joined_paths(near.points, [path for batch in batches for path in batch])
+    return joined_paths(approximate.points, [path for batch in batches for path in batch])
 
 
-def _within_block(near: Approximate, rows: Ints, neighbours: Ints) -> NearLists:
+def _within_block(approximate: Approximate, rows: Ints, neighbours: Ints) -> NearLists:
     """Return the neighbours within a block, numbered from its first record.
 
     Neighbours outside come last in their lists: the record itself, infinitely far.
     """
     outside = (neighbours < 0) | (neighbours >= len(rows))
-    away = np.where(outside, np.inf, np.sqrt(near.squared[rows]))
+    away = np.where(outside, np.inf, np.sqrt(approximate.squared[rows]))
     within = np.where(outside, np.arange(len(rows))[:, None], neighbours)
 
     inside_first = np.argsort(outside, axis=1, kind="stable")
