@@ -1,4 +1,4 @@
-"""Originals and releases in any format, and methods that are commands, for an audit."""
+"""Originals, releases and methods of other programs, for the audit by trajanon evaluate."""
 
 import shlex
 import subprocess
@@ -13,7 +13,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.evaluation.recordings import Originals, Recordings
 from trajanon.files.release_contents import clock_of
-from trajanon.files.release_formats import RELEASE_FORMATS, read_as_found
+from trajanon.files.release_formats import RELEASE_FORMATS, read_lines
 from trajanon.trajectories.trajectories import Trajectories
 
 POINTS = 30  # of originals that are no trajectories yet
@@ -66,7 +66,7 @@ def read_any(path: Path, points: int) -> Recordings:
 
 def _is_ours(path: Path) -> bool:
     """Check whether a file counts rows or explains its times, as only our releases do."""
-    lines = read_as_found(path)
+    lines = read_lines(path)
     return lines.counts is not None or lines.clock is not None
 
 
