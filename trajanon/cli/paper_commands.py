@@ -71,7 +71,7 @@ def benchmark(
         show_json({"measurements": [asdict(measurement) for measurement in measured]})
         return
 
-    # Of a table of the user's own nothing is published, and its page is short enough to print.
+    # The page of a user's own table is printed, too: it has no published figures to compare.
     if data.is_file():
         for line in page.read_text(encoding="utf-8").splitlines():
             tell(line)
