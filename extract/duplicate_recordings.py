@@ -44,7 +44,7 @@ _FEWEST_POINTS = 4  # of recordings without times that are compared have more
 _FASTEST = 20.0  # metres a second: where all are faster, clocks must agree better to be found
 _NEAR = WIDE + LATE * _FASTEST  # metres between places by which recordings are found
 _COMPARED_AT_ONCE = 50_000  # places
-_SOUGHT_AT_ONCE = 10_000  # recordings without times
+_SOUGHT_AT_ONCE = 2_000  # recordings without times
 
 
 class _Recorded(NamedTuple):

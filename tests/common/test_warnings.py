@@ -65,6 +65,7 @@ def test_the_reference_draws_the_whole_tree() -> None:
             rows += drawn(child, depth + 1)
         return rows
 
+    assert all(getattr(trajanon, name) for name in trajanon.__all__)  # which loads all kinds
     for top in (errors.TrajanonError, errors.TrajanonWarning):
         assert "\n".join(drawn(top)) in REFERENCE.read_text("utf-8")
 

@@ -77,7 +77,11 @@ def test_releases_of_the_curve_are_made_as_the_report_tells() -> None:
     asked |= {"as_published": False, "align": False, "rows": "lines", "distinct_ends": 1}
     search: dict[str, Any] = {"method": "mdav", "refine": "descent", "effort": "fast", "seed": 3}
     report = trajanon.anonymize(timed(), 2, key=KEY, **asked, **search).report
-    asked |= {"key": key_of_trials(report["key_fingerprint"]), "one_line_each": False}
+    asked |= {
+        "key": key_of_trials(report["key_fingerprint"]),
+        "one_line_each": False,
+        "leave_out": 0.0,
+    }
     assert options_in(checked(report)) == asked | asdict(Settings(**search))
     del report["search"]  # as before it was told
     assert options_in(checked(report)) == asked

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_refine import Grouped, both, random_groups
 
-from trajanon.common import workers
 from trajanon.common.arrays import dense
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import Effort
@@ -52,16 +51,11 @@ def test_nothing_is_lost_and_groups_keep_k(people: int | None) -> None:
 
 
 def test_regions_find_what_descent_does_not() -> None:
-    work = random_groups(3, 300, 7, None, grid=False)
-    work = replace(work, labels=dense(descend(work, work.labels)))
-    lost = loss.sse(work.records, anneal_regions(*both(searched(work))))
-    assert lost < 0.98 * loss.sse(work.records, work.labels)
-
-
-def test_the_number_of_cores_leaves_every_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ANNEALING, "REGION", 3)
-    found = []
-    for cores in (1, 2, 5):
-        monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
-        found.append(anneal_regions(*both(searched(random_groups(7, 120, 6, 40, grid=True)))))
-    assert all(np.array_equal(found[0], other) for other in found[1:])
+    kept = []
+    for seed in range(5):
+        work = random_groups(seed, 300, 7, None, grid=False)
+        work = replace(work, labels=dense(descend(work, work.labels)))
+        lost = loss.sse(work.records, anneal_regions(*both(searched(work))))
+        kept.append(lost / loss.sse(work.records, work.labels))
+    assert max(kept) < 1.0
+    assert sum(kept) / len(kept) < 0.98, kept
