@@ -240,7 +240,7 @@ def html(drawn: folium.Map) -> str:
     >>> import numpy as np
     >>> import trajanon
     >>> from trajanon import maps
-    >>> released = trajanon.Trajectories(np.array([[[40.1, 2.0], [40.1, 3.0]]]))
+    >>> released = trajanon.ReleasedTrajectories(np.array([[[40.1, 2.0], [40.1, 3.0]]]))
     >>> page = maps.html(maps.public(released, tiles=None))
     >>> "<title>trajanon: release</title>" in page
     True
@@ -264,7 +264,7 @@ def save(drawn: folium.Map, path: str | os.PathLike[str]) -> None:
     >>> import numpy as np
     >>> import trajanon
     >>> from trajanon import maps
-    >>> released = trajanon.Trajectories(np.array([[[40.1, 2.0], [40.1, 3.0]]]))
+    >>> released = trajanon.ReleasedTrajectories(np.array([[[40.1, 2.0], [40.1, 3.0]]]))
     >>> maps.save(maps.public(released, tiles=None), "public.html")
     >>> Path("public.html").exists()
     True

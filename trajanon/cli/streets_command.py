@@ -124,14 +124,14 @@ def _write_counts(
             network = _network(roads, mode, lines)
             table = trips_on_streets(lines, network, parts=parts, progress=progress)
             number_counted = number_of(len(table), "street")
-            how_accurate = [sheets.WORTH_OF_STREETS]
+            accuracy = [sheets.WORTH_OF_STREETS]
         elif zones is not None:
             polygons_or_width = read_zones(zones) if isinstance(zones, Path) else zones
             table = zone_flows(lines, polygons_or_width, parts=parts)
             number_counted = number_of(len(table), "flow")
             cell_width = None if isinstance(zones, Path) else zones
             measured_cells = cells_for_flows(_certificate(release), release)
-            how_accurate = sheets.worth_of_flows(table, cell_width, measured_cells)
+            accuracy = sheets.worth_of_flows(table, cell_width, measured_cells)
         else:
             grid = _cell_width_or_grid(cells_or_zones)
             if as_tiles and isinstance(grid, str):
@@ -141,12 +141,12 @@ def _write_counts(
             else:
                 table = cell_counts(lines, grid, parts=parts)
             number_counted = number_of(len(table), "cell")
-            how_accurate = [sheets.WORTH_OF_CELLS]
+            accuracy = [sheets.WORTH_OF_CELLS]
 
         if not as_tiles:
             _write_table(table_draft, table)
 
-        paragraphs = [*sheets.facts(table), *how_accurate]
+        paragraphs = [*sheets.facts(table), *accuracy]
         attribution = table.attrs.get("attribution")
         text = sheets.counts_datasheet(out, number_counted, release, attribution, paragraphs)
         datasheet_draft.write_text(text, encoding="utf-8")

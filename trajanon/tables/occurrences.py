@@ -60,8 +60,8 @@ def occurrences(combinations: Combinations, people: Ints | None = None) -> Ints:
     and occurs as often as there are rows.
 
     >>> cells = [np.array([5, 5, 5, 7]), np.array([1.0, np.nan, 1.0, np.nan])]
-    >>> occurrences(combinations_of(cells)).tolist()  # three rows hold 5, two hold 1, one holds 7
-    [3, 2, 1]
+    >>> occurrences(combinations_of(cells)).tolist()  # two rows hold 5 and 1, three 5, one 7
+    [2, 3, 1]
     """
     of_row, codes = combinations
     if not combinations.incomplete.any():
