@@ -25,7 +25,7 @@ import typer
 from measures import command_line, watched
 
 import trajanon
-from trajanon.cli.any_release import read_any, read_originals, write_points
+from trajanon.cli.audit_of_other_programs import read_any, read_originals, write_points
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import TrajanonError
 from trajanon.data import sample

@@ -15,7 +15,7 @@ import typer
 from trajanon.cli.anonymize_command import anonymize
 from trajanon.cli.check_command import check
 from trajanon.cli.evaluate_command import evaluate
-from trajanon.cli.exit_codes import BAD_INPUT, DEFECT, INTERRUPTED, OF_A_SIGNAL
+from trajanon.cli.exit_codes import BAD_INPUT, DEFECT, INTERRUPTED, SIGNAL_OFFSET
 from trajanon.cli.extract_command import extract
 from trajanon.cli.ledger_command import clean, ledger
 from trajanon.cli.map_command import draw
@@ -153,7 +153,7 @@ class _Signals:
 
     def _end(self, number: int, _: object) -> NoReturn:
         if self.exit_code is None:
-            self.exit_code = OF_A_SIGNAL + number
+            self.exit_code = SIGNAL_OFFSET + number
         sys.exit(self.exit_code)
 
 

@@ -26,8 +26,8 @@ from trajanon.grouping.sliding.alignment import align as slide_to_groups
 from trajanon.grouping.sliding.alignment import may_slide
 from trajanon.grouping.sliding.choice_of_run import placed
 from trajanon.release.assembly import Figures, GroupLines, errors_of, finished
-from trajanon.release.followed import followed
 from trajanon.release.mending import mend
+from trajanon.release.people_followed import drives_and_people_followed
 from trajanon.release.plan import Plan, Surroundings
 from trajanon.release.release import DistinctLines, Release
 from trajanon.release.report import Choice, Mended, digest_of
@@ -192,7 +192,7 @@ def anonymized_table(
     )
     release = finished(k, plan, lines, figures, trajectories.origin, trajectories.subject)
 
-    chains, persons = followed(groups, k)
+    chains, persons = drives_and_people_followed(groups, k)
     may_have_slid = plan.release.align and groups.trajectories.tracks is not None
     times = None if plan.timing is None else groups.trajectories.times
     return release.reporting(

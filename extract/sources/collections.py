@@ -1,4 +1,4 @@
-"""Collections that researchers know, each in a form of its own: GeoLife, Porto, ... -> traces."""
+"""Known collections of tracks, each in a format of its own (GeoLife, Porto, ...) -> traces."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,168 +27,202 @@ from trajanon.trajectories.person_names import spelled
 PRIVATE = "rows inside a privacy area"
 WITHOUT_FIX = "rows without a position"
 
-_GEOLIFE = TableLayout(names=("lat", "lon", "zero", "altitude", "days", "date", "time"), above=6)
-_CABSPOTTING = TableLayout(names=("lat", "lon", "occupied", "time"), separator=" ")
-_TDRIVE = TableLayout(names=("subject", "time", "lon", "lat"))
-_SENSOR = {"date": "date", "time": "time", "latitude": "lat", "longitude": "lon"}  # and their roles
-_PRIVATE = "insideprivacyarea"
-_DAY_FIRST = r"(\d\d)\.(\d\d)\.(\d{4})"
-_LEAP_SECONDS = 18.0  # of GPS before UTC, since 2017 and so for all of these devices
-_SIMRA = {"lat": "lat", "lon": "lon", "timeStamp": "time"}  # and their roles
-_PORTO = ("TRIP_ID", "TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE")
+# Tables without a header, whose columns are known.
+_GEOLIFE_LAYOUT = TableLayout(
+    names=("lat", "lon", "zero", "altitude", "days", "date", "time"), above=6
+)
+_CABSPOTTING_LAYOUT = TableLayout(names=("lat", "lon", "occupied", "time"), separator=" ")
+_TDRIVE_LAYOUT = TableLayout(names=("subject", "time", "lon", "lat"))
 
+_PORTO_COLUMNS = ("TRIP_ID", "TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE")
+_PORTO_STEP = 15.0  # seconds from point to point
 _POLYLINE = msgspec.json.Decoder(list[tuple[float, float]])  # longitudes and latitudes
-_STEP = 15.0  # seconds from point to point in Porto
+
+# The columns that are read of a ride, and what they are used as.
+_SIMRA_ROLES = {"lat": "lat", "lon": "lon", "timeStamp": "time"}
+_SENSOR_ROLES = {"date": "date", "time": "time", "latitude": "lat", "longitude": "lon"}
+
+_PRIVACY_COLUMN = "insideprivacyarea"
+_DAY_FIRST = r"(\d\d)\.(\d\d)\.(\d{4})"
+_LEAP_SECONDS = 18.0  # GPS's clock before UTC, since 2017 and so for all of these devices
 
 
-def _of_one(
+def _one_recording(
     points: Iterable[pd.DataFrame], reading: Reading, subject: str | None = None
 ) -> Iterator[Trace]:
     """Read a file that is one recording of a person; count it if it has no points."""
-    trace = None
+    has_points = False
     for trace in traces_of_points(points, reading.with_columns(id=FILE)):
+        has_points = True
         yield replace(trace, subject=subject)
-    reading.counts.update([EMPTY] * (trace is None))
+
+    if not has_points:
+        reading.counts[EMPTY] += 1
 
 
 def read_geolife(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read a `.plt` file, one trace; its subject is the folder around the folder Trajectory."""
     folder = path.absolute().parent
     subject = folder.parent.name if folder.name == "Trajectory" else None
-    points = read_columns(path, _GEOLIFE, ("lat", "lon", "date", "time"), reading)
-    yield from _of_one(points, reading, subject)
+
+    points = read_columns(path, _GEOLIFE_LAYOUT, ("lat", "lon", "date", "time"), reading)
+    yield from _one_recording(points, reading, subject)
 
 
 def read_cabspotting(path: Path, reading: Reading) -> Iterator[Trace]:
-    """Read `new_NAME.txt`, the file of a cab: a trip ends whenever the cab is taken or left."""
-    texts = read_columns(path, _CABSPOTTING, _CABSPOTTING.names, reading)
+    """Read `new_NAME.txt`, the file of a cab: a trip ends whenever a customer gets in or out."""
+    texts = read_columns(path, _CABSPOTTING_LAYOUT, _CABSPOTTING_LAYOUT.names, reading)
     rows = pd.concat(list(texts), ignore_index=True).apply(numbers)
-    placed = rows["time"].notna() & rows["occupied"].notna()  # others belong to no trip
-    reading.counts[source_tables.UNREAD] += int((~placed).sum())
+
+    # Without a time, or whether the cab is occupied, it is unknown to which trip a row belongs.
+    has_trip = rows["time"].notna() & rows["occupied"].notna()
+    reading.counts[source_tables.UNREAD] += int((~has_trip).sum())
 
     # The file has the newest first: of two points of one second, the later is above.
-    rows = rows[placed][::-1].sort_values("time", kind="stable", ignore_index=True)
+    rows = rows[has_trip][::-1].sort_values("time", kind="stable", ignore_index=True)
     rows["id"] = (rows["occupied"].diff().fillna(0.0) != 0.0).cumsum() + 1
 
     match = re.match(r"(?:new_)?([^.]+)", path.name)
+    subject = match[1] if match else None
     for trace in traces_of_points([rows], reading):
-        yield replace(trace, subject=match[1] if match else None)
+        yield replace(trace, subject=subject)
 
 
 def read_tdrive(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read `ID.txt`, the file of a taxi: one trace with all its points."""
-    yield from traces_of_points(read_columns(path, _TDRIVE, _TDRIVE.names, reading), reading)
+    yield from traces_of_points(
+        read_columns(path, _TDRIVE_LAYOUT, _TDRIVE_LAYOUT.names, reading), reading
+    )
 
 
 def looks_like_porto(name: str, head: bytes) -> bool:
-    """Recognise the trips of Porto by the names of their columns."""
+    """Return whether a file's columns have the names of Porto's trips."""
     return any("POLYLINE" in fields for fields in source_tables.fields_below(head)[:1])
 
 
 def read_porto(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read the trips of taxis, a point every 15 s; those with missing points are left out."""
     layout, _ = source_tables.layout_of(path)
-    _check_names(path, _PORTO, layout.names, "tables of Porto's taxis")
-    for trips in read_columns(path, layout, _PORTO, reading):
-        lines = trips["POLYLINE"].fillna("")
-        pointless = lines.str.strip("[] \t") == ""
-        gaps = ~pointless & (trips["MISSING_DATA"].str.strip().str.lower() == "true")
-        reading.counts["rows without points"] += int(pointless.sum())
-        reading.counts["trips with missing points"] += int(gaps.sum())
-        yield from _trips(trips.assign(POLYLINE=lines)[~pointless & ~gaps], reading)
+    _check_names(path, _PORTO_COLUMNS, layout.names, "tables of Porto's taxis")
+
+    for trips in read_columns(path, layout, _PORTO_COLUMNS, reading):
+        polylines = trips["POLYLINE"].fillna("")
+        is_empty = polylines.str.strip("[] \t") == ""
+        has_gaps = ~is_empty & (trips["MISSING_DATA"].str.strip().str.lower() == "true")
+        reading.counts["rows without points"] += int(is_empty.sum())
+        reading.counts["trips with missing points"] += int(has_gaps.sum())
+
+        yield from _porto_traces(trips.assign(POLYLINE=polylines)[~is_empty & ~has_gaps], reading)
+
+
+def _porto_traces(trips: pd.DataFrame, reading: Reading) -> Iterator[Trace]:
+    """Read a trace of each row; count those without a name, a start or readable points."""
+    names, taxis = (
+        trips[column].astype(object).where(trips[column].notna(), None)
+        for column in ("TRIP_ID", "TAXI_ID")
+    )
+    starts = pd.to_numeric(trips["TIMESTAMP"], errors="coerce").to_numpy(np.float64)
+    lines = map(_porto_line, trips["POLYLINE"])
+
+    for name, taxi, start, line in zip(names, taxis, starts, lines, strict=True):
+        if line is None or name is None or np.isnan(start):
+            reading.counts[source_tables.UNREAD] += 1
+            continue
+        lat = line[:, 1].copy()
+        lon = line[:, 0].copy()
+        time = start + _PORTO_STEP * np.arange(len(line))
+        yield Trace(name, taxi, lat, lon, time)
+
+
+def _porto_line(text: str) -> Floats | None:
+    """Read longitudes and latitudes, shape (n, 2); None if they cannot be read."""
+    try:
+        return np.array(_POLYLINE.decode(text), dtype=np.float64).reshape(-1, 2)
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def read_openbikesensor(path: Path, reading: Reading) -> Iterator[Trace]:
-    """Read a ride, a row a second; rows inside the privacy areas of its rider are left out.
+    """Read a ride with a row each second; those inside the rider's privacy areas are left out.
 
     The subject is the user that the first line names, or else the device.
     """
     with read_errors(path, source_tables.POINTS, *DAMAGED), reading.unpacked(path) as stream:
         lines = stream.read().removeprefix(BYTE_ORDER_MARK).decode().splitlines()
 
-    about: dict[str, str] = {}
+    # The first line describes the device, as a query of a web address does: a=1&b=2.
+    metadata: dict[str, str] = {}
     if lines and "OBSDataFormat" in lines[0]:
-        about = {name.casefold(): value for name, value in parse_qsl(lines.pop(0))}
+        metadata = {name.casefold(): value for name, value in parse_qsl(lines.pop(0))}
+
     header, *lines = lines or [""]
     names = [name.strip().casefold() for name in fields_of(header, ";")]
-    _check_names(path, _SENSOR, names, "files of OpenBikeSensor")
+    _check_names(path, _SENSOR_ROLES, names, "files of OpenBikeSensor")
 
-    ahead = _LEAP_SECONDS if about.get("timezone") == "GPS" else 0.0
-    person = about.get("obsuserid") or about.get("deviceid") or ""
+    ahead = _LEAP_SECONDS if metadata.get("timezone") == "GPS" else 0.0
+    person = metadata.get("obsuserid") or metadata.get("deviceid") or ""
+
     points = _points_of_sensor(lines, names, reading)
-    for trace in _of_one(points, reading, spelled(person) or None):
+    for trace in _one_recording(points, reading, spelled(person) or None):
         yield replace(trace, time=trace.time - ahead)
 
 
 def _points_of_sensor(
     lines: Sequence[str], names: Sequence[str], reading: Reading
 ) -> Iterator[pd.DataFrame]:
-    """Read rows, which have no fixed number of fields, as measurements of distance follow."""
-    wanted = {**_SENSOR, _PRIVATE: _PRIVATE} if _PRIVATE in names else _SENSOR
-    places = [names.index(name) for name in wanted]
+    """Read rows that may differ in length: behind the columns follow measured distances."""
+    roles = dict(_SENSOR_ROLES)
+    if _PRIVACY_COLUMN in names:
+        roles[_PRIVACY_COLUMN] = _PRIVACY_COLUMN
+    field_numbers = [names.index(name) for name in roles]
+
     rows = [fields_of(line, ";") for line in lines if line.strip()]
-    is_whole = [len(row) > max(places) for row in rows]
+    is_whole = [len(row) > max(field_numbers) for row in rows]
     reading.counts[source_tables.UNREAD] += is_whole.count(False)
+    # Where the last row is not whole, the file is cut off.
     reading.counts[TABLE_CUT_OFF] += not all(is_whole[-1:])
 
-    texts = [[row[place].strip() for place in places] for row in compress(rows, is_whole)]
-    table = pd.DataFrame(texts, columns=list(wanted.values()), dtype=str)
-    private = ~table.get(_PRIVATE, pd.Series("", table.index)).isin(["", "0", "false"])
-    placed = (table["lat"] != "") & (table["lon"] != "")
-    reading.counts[PRIVATE] += int(private.sum())
-    reading.counts[WITHOUT_FIX] += int((~private & ~placed).sum())
+    texts = [[row[number].strip() for number in field_numbers] for row in compress(rows, is_whole)]
+    table = pd.DataFrame(texts, columns=list(roles.values()), dtype=str)
+
+    is_private = ~table.get(_PRIVACY_COLUMN, pd.Series("", table.index)).isin(["", "0", "false"])
+    has_place = (table["lat"] != "") & (table["lon"] != "")
+    reading.counts[PRIVATE] += int(is_private.sum())
+    reading.counts[WITHOUT_FIX] += int((~is_private & ~has_place).sum())
 
     table["date"] = table["date"].str.replace(_DAY_FIRST, r"\3-\2-\1", regex=True)
-    yield table[placed & ~private]
+    yield table[has_place & ~is_private]
 
 
-def _check_names(path: Path, wanted: Iterable[str], names: Sequence[str], kind: str) -> None:
+def _check_names(path: Path, required: Iterable[str], names: Sequence[str], kind: str) -> None:
     """Refuse a file without the columns of its kind."""
-    missing = [name for name in wanted if name not in names]
+    missing = [name for name in required if name not in names]
     if missing:
         has = f"as {kind} have; its columns are {', '.join(names)[:400] or 'none'}"
         raise BadInput(f"{path} has no column {' and '.join(missing)}, {has}")
 
 
 def read_simra(path: Path, reading: Reading) -> Iterator[Trace]:
-    """Read a ride, which stands below its incidents; between two places are rows without any.
+    """Read a ride, the second table of its file; the first one has the ride's incidents.
 
-    No person is named, so it is unknown which rides are of one person.
+    Most rows of the ride have no place, only what other sensors measure between two places. No
+    person is named, so it is unknown which rides are of one person.
     """
-    above = 0
+    lines_above = 0
     header = ""
+    # Not through `reading`, which counts the bytes for the progress: the table is read once more.
     with read_errors(path, source_tables.POINTS, *DAMAGED), Reading().unpacked(path) as stream:
         for line in stream:
-            above += 1
+            lines_above += 1
             if line.startswith(b"====="):
                 stream.readline()  # versions
                 header = stream.readline().decode(errors="replace").strip()
+                lines_above += 2
                 break
 
-    layout = TableLayout(names=header.split(","), above=above + 2)
-    _check_names(path, _SIMRA, layout.names, "rides of SimRa below their incidents")
+    layout = TableLayout(names=header.split(","), above=lines_above)
+    _check_names(path, _SIMRA_ROLES, layout.names, "rides of SimRa below their incidents")
 
-    rows = read_columns(path, layout, list(_SIMRA), reading)
-    placed = (part.dropna(subset=["lat", "lon"]).rename(columns=_SIMRA) for part in rows)
-    yield from _of_one(placed, reading)
-
-
-def _trips(trips: pd.DataFrame, reading: Reading) -> Iterator[Trace]:
-    starts = pd.to_numeric(trips["TIMESTAMP"], errors="coerce").to_numpy(np.float64)
-    lines = map(_line, trips["POLYLINE"])
-    names, taxis = (
-        trips[column].astype(object).where(trips[column].notna(), None) for column in _PORTO[:2]
-    )
-    for name, taxi, start, line in zip(names, taxis, starts, lines, strict=True):
-        if line is None or name is None or np.isnan(start):
-            reading.counts[source_tables.UNREAD] += 1
-            continue
-        time = start + _STEP * np.arange(len(line))
-        yield Trace(name, taxi, line[:, 1].copy(), line[:, 0].copy(), time)
-
-
-def _line(text: str) -> Floats | None:
-    try:
-        return np.array(_POLYLINE.decode(text), dtype=np.float64).reshape(-1, 2)
-    except (msgspec.DecodeError, RecursionError):
-        return None
+    chunks = read_columns(path, layout, list(_SIMRA_ROLES), reading)
+    points = (rows.dropna(subset=["lat", "lon"]).rename(columns=_SIMRA_ROLES) for rows in chunks)
+    yield from _one_recording(points, reading)

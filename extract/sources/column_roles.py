@@ -11,7 +11,7 @@ import numpy as np
 
 from trajanon.common.errors import BadInput
 from trajanon.extract.sources.column_evidence import TableHead
-from trajanon.extract.sources.timestamps import are_of_day, are_zones, may_be_gps_seconds
+from trajanon.extract.sources.timestamps import are_times_of_day, are_zones, may_be_gps_seconds
 
 FILE, FOLDER = "file", "folder"  # for a column: each file is a recording, each folder a person
 NOBODY, TRACK = "none", "track"  # no column names a person; each track is one
@@ -85,7 +85,7 @@ def _is_time(head: TableHead, name: str) -> bool:
             for other_name in head.columns
             if other_name != name and plain(other_name) in USUAL["date"]
         ]
-        return bool(days) and are_of_day(head.columns[name].values)
+        return bool(days) and are_times_of_day(head.columns[name].values)
     return not held.days and not on_two_clocks(head, name)
 
 

@@ -18,9 +18,9 @@ from trajanon.extract.sources.column_roles import known_as
 from trajanon.extract.sources.columns import columns_of_lines, used_columns
 from trajanon.extract.sources.coordinates import (
     check_degrees,
-    from_0_to_360,
+    longitudes_reach_360,
     to_degrees,
-    to_the_west,
+    wrapped_at_180,
 )
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.streams import OTHER_TIMES, Reading
@@ -73,8 +73,8 @@ def traces_of_features(
     xy, part = shapely.get_coordinates(lines, return_index=True)
 
     lat, lon = to_degrees(xy, system, reading.what)
-    if from_0_to_360(lon, reading):
-        lon = to_the_west(lon)
+    if longitudes_reach_360(lon, reading):
+        lon = wrapped_at_180(lon)
     if not points:
         lon = _across_180(lon, lines, reading)
     check_degrees(lat, lon, reading.what, known=system is not None)

@@ -1,4 +1,7 @@
-"""JSON of points, lines and moving points -> traces: GeoJSON, MF-JSON (OGC 19-045r3), MDS, logs."""
+"""JSON of points, lines and moving points -> traces.
+
+GeoJSON, MF-JSON (moving features, OGC 19-045r3), MDS (trips of shared vehicles), and logs.
+"""
 
 import re
 from collections import defaultdict
@@ -31,50 +34,57 @@ from trajanon.extract.sources.streams import (
 from trajanon.extract.sources.trace_pieces import number
 from trajanon.extract.trace import Trace
 
-BESIDE = "points beside a longer list of points"
-OTHERS = "messages of OwnTracks that are no locations"
+SHORTER_LISTS = "points beside a longer list of points"
+OTHER_MESSAGES = "messages of OwnTracks that are no locations"
 WITHOUT_ROUTE = "trips without a route"
 
-# After a separator, an object or a list of such, or a line of OwnTracks' .rec.
-_HEAD = re.compile(rb"[\x1e\s]*(\[\s*\{|\{|[-:0-9TZ]{20}\t.{1,99}\t\{)")
-_NAME = re.compile(rb'"([^"\\]{1,99})"\s*:')
-_FEATURE = re.compile(
+# An object or a list of objects, perhaps after separators; or a line of OwnTracks' .rec: the time,
+# the kind of message and the object, with tabs between them.
+_BEGIN_OF_JSON = re.compile(rb"[\x1e\s]*(\[\s*\{|\{|[-:0-9TZ]{20}\t.{1,99}\t\{)")
+_MEMBER_NAME = re.compile(rb'"([^"\\]{1,99})"\s*:')
+_FEATURE_TYPE = re.compile(
     rb'"type"\s*:\s*"((Multi)?(Point|LineString)|Feature|FeatureCollection|Moving|GeometryColl)'
 )
-_DEEPEST, _DEEPEST_LIST = 4, 8  # levels of objects in a point, and of what a list stands in
-_PROBED = 100  # points, by which it is found whether lists of points stand within points
-_OF_THE_LONGEST = 10  # times a list is longer than those that are left out beside it
+_LEVELS_OF_POINT = 4  # objects within objects that still describe one point
+_LEVELS_OF_LISTS = 8  # objects and lists around a list of points
+_POINTS_PROBED = 100  # of a long list, to see whether its points have lists of points within them
+_TIMES_LONGER = 10  # a list is only left out beside one that is so much longer
 
 _WGS_84 = "OGC:CRS84"
-_OF_FEATURES = {"type", "geometry", "temporalGeometry", "properties", "crs", "bbox"}
-_MOVING = ("MovingPoint", "MovingGeomPoint", "MovingGeogPoint")  # the last two are MobilityDB's
-_LINES = ("LineString", "MultiLineString")
-_TYPES = (*_LINES, *_MOVING, "Feature", "Point", "MovingGeometryCollection")
+_FEATURE_MEMBERS = {"type", "geometry", "temporalGeometry", "properties", "crs", "bbox"}
+_MOVING_TYPES = ("MovingPoint", "MovingGeomPoint", "MovingGeogPoint")  # the last two: MobilityDB
+_LINE_TYPES = ("LineString", "MultiLineString")
+_SHAPE_TYPES = (*_LINE_TYPES, *_MOVING_TYPES, "Feature", "Point", "MovingGeometryCollection")
 
 
 def looks_like(name: str, head: bytes) -> bool:
     """Return whether a file is JSON with features, or that names lat and lon as tables do."""
-    if _HEAD.match(head.removeprefix(BYTE_ORDER_MARK)) is None:
+    if _BEGIN_OF_JSON.match(head.removeprefix(BYTE_ORDER_MARK)) is None:
         return False
-    names = (match.decode(errors="replace") for match in _NAME.findall(head))
+
+    names = (match.decode(errors="replace") for match in _MEMBER_NAME.findall(head))
     roles = {role for name in names for role in known_as(name)}
-    return {"lat", "lon"} <= roles or _FEATURE.search(head) is not None
+    return {"lat", "lon"} <= roles or _FEATURE_TYPE.search(head) is not None
 
 
 def read(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read the features or points of a document, or of each line; without ids one recording."""
     with reading.unpacked(path) as stream:
         document = _document(stream, reading)
+
     values = _values_within(document, reading)
     if any(map(_is_feature, values)):
         crs = document.get("crs") if isinstance(document, dict) else None
-        yield from _traces_of_features([_feature(value, crs) for value in values], reading)
+        yield from _traces_of_features([_read_feature(value, crs) for value in values], reading)
         return
 
-    rows = pd.DataFrame([row for value in values if (row := _row(value, reading))], dtype=object)
+    rows = pd.DataFrame(
+        [row for value in values if (row := _row_of_point(value, reading))], dtype=object
+    )
     if not len(rows):
-        nothing = "no JSON object with a point, in a line or in a list"
-        raise FileProblem(f"{reading.what} holds {nothing}")
+        raise FileProblem(
+            f"{reading.what} holds no JSON object with a point, in a line or in a list"
+        )
 
     def chunks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         yield rows[list(columns)]
@@ -89,15 +99,17 @@ def read_mds(path: Path, reading: Reading) -> Iterator[Trace]:
     document = decoded(text, reading.what, dict[str, Any])
     trips = json_object(document.get("data", document)).get("trips")
     trips = trips if isinstance(trips, list) else []
-    routed = [trip for trip in trips if not isinstance(trip, dict) or trip.get("route")]
-    if without := len(trips) - len(routed):
-        reading.counts[WITHOUT_ROUTE] += without
-        why = "MDS 2.0 has points in /telemetry, read as a table"
-        msg = f"{reading.what} leaves out trips without a route: {why}"
-        reading.warn(WITHOUT_ROUTE, msg, left_out=True)
-    yield from _traces_of_features(
-        [_feature_of_trip(trip) for trip in routed], reading.with_columns(subject="device_id")
-    )
+
+    # What is no object stays, to be counted among the features that cannot be read.
+    with_route = [trip for trip in trips if not isinstance(trip, dict) or trip.get("route")]
+    if without_route := len(trips) - len(with_route):
+        reading.counts[WITHOUT_ROUTE] += without_route
+        way_out = "MDS 2.0 has points in /telemetry, read as a table"
+        left_out = f"{reading.what} leaves out trips without a route: {way_out}"
+        reading.warn(WITHOUT_ROUTE, left_out, left_out=True)
+
+    features = [_feature_of_trip(trip) for trip in with_route]
+    yield from _traces_of_features(features, reading.with_columns(subject="device_id"))
 
 
 def _document(stream: Stream, reading: Reading) -> Any:
@@ -111,59 +123,67 @@ def _document(stream: Stream, reading: Reading) -> Any:
     values = []
     for line in lines:
         with suppress(ValueError, RecursionError):
+            # OwnTracks writes the time and the kind of message before the object.
             values.append(msgspec.json.decode(line[max(line.find(b"{"), 0) :]))
 
-    # Of a damaged document over many lines, few lines are JSON.
+    # Few lines of a damaged document are JSON: it is decoded again for what is wrong with it.
     unread = len(lines) - len(values)
     if content.lstrip().startswith(b"[") or unread >= len(values):
         return decoded(content, reading.what)
-    reading.counts.update({UNREAD: unread} if unread else {})
+    if unread:
+        reading.counts[UNREAD] += unread
     return values
 
 
 def _values_within(document: Any, reading: Reading) -> list[Any]:
     """Find the list of points or features in a document; all lists at one path are one."""
-    lists: defaultdict[str, list[Any]] = defaultdict(list)
     if isinstance(features := json_object(document).get("features"), list):
         return features
+
+    lists: defaultdict[str, list[Any]] = defaultdict(list)
     if not _is_feature(document):
-        _gather(document, "", lists, _DEEPEST_LIST)
+        _gather(document, "", lists, _LEVELS_OF_LISTS)
     if not lists:
         return document if isinstance(document, list) else [document]
 
     longest, *shorter_lists = sorted(lists, key=lambda path: -len(lists[path]))
     for path in shorter_lists:
         both_paths = f"points stand in {longest} ({len(lists[longest]):,}) and {path}"
-        if _OF_THE_LONGEST * len(lists[path]) > len(lists[longest]):
+        if _TIMES_LONGER * len(lists[path]) > len(lists[longest]):
             way_out = "save one of these lists alone"
             raise BadInput(f"{reading.what}: {both_paths} ({len(lists[path]):,}): {way_out}")
-        reading.counts[BESIDE] += len(lists[path])
+
+        reading.counts[SHORTER_LISTS] += len(lists[path])
         left_out = f"{reading.what}: {both_paths}: the latter are left out"
-        reading.warn(BESIDE, left_out, reading.what)
+        reading.warn(SHORTER_LISTS, left_out, reading.what)
     return lists[longest]
 
 
 def _gather(value: object, path: str, lists: defaultdict[str, list[Any]], levels: int) -> None:
-    """Add the elements of each list of points below a value to those of the same path."""
-    below: Iterable[tuple[str, Any]] = ()
+    """Add the elements of each list of points in a value to those at the same path."""
+    children: Iterable[tuple[str, Any]] = ()
     if isinstance(value, list):
         are_features = any(map(_is_feature, value))
         if are_features or any(map(_is_point, value)):
             lists[f"`{path}`" if path else "the list"] += value
-            probed = value[:_PROBED]
-            if are_features or (len(value) > _PROBED and not _holds_lists(probed, path, levels)):
+            if are_features:
                 return
-        below = ((path, element) for element in value)
-    elif isinstance(value, dict):
-        below = ((f"{path}.{name}".lstrip("."), member) for name, member in value.items())
 
-    for where, member in below if levels else ():
-        if isinstance(member, list | dict):
-            _gather(member, where, lists, levels - 1)
+            # To search all points of a long list takes long, and most have no lists within.
+            probed = value[:_POINTS_PROBED]
+            if len(value) > _POINTS_PROBED and not _holds_lists(probed, path, levels):
+                return
+        children = ((path, element) for element in value)
+    elif isinstance(value, dict):
+        children = ((f"{path}.{name}".lstrip("."), member) for name, member in value.items())
+
+    for child_path, child in children if levels else ():
+        if isinstance(child, list | dict):
+            _gather(child, child_path, lists, levels - 1)
 
 
 def _holds_lists(points: list[Any], path: str, levels: int) -> bool:
-    """Return whether lists of points stand within points, as the route of a trip with a start."""
+    """Return whether points have lists of points within, as a trip has a start and a route."""
     lists: defaultdict[str, list[Any]] = defaultdict(list)
     for point in points:
         _gather(point, path, lists, levels - 1)
@@ -171,22 +191,24 @@ def _holds_lists(points: list[Any], path: str, levels: int) -> bool:
 
 
 def _is_feature(value: object) -> bool:
+    """Return whether an object is a feature, or a shape that stands for one."""
     return isinstance(value, dict) and (
-        value.get("type") in _TYPES or "type" in json_object(value.get("geometry"))
+        value.get("type") in _SHAPE_TYPES or "type" in json_object(value.get("geometry"))
     )
 
 
 def _is_point(value: object) -> bool:
-    """Return whether an object has both coordinates, perhaps in objects of its own."""
-    ends = {name.rpartition(".")[2] for name in _members(value)}
-    return {"lat", "lon"} <= {role for name in ends for role in known_as(name)}
+    """Return whether an object has both coordinates, perhaps in objects within it."""
+    names = {path.rpartition(".")[2] for path in _members(value)}
+    return {"lat", "lon"} <= {role for name in names for role in known_as(name)}
 
 
-def _row(value: object, reading: Reading) -> dict[str, Any] | None:
-    """Return what an object says in plain values; None if it is no point."""
+def _row_of_point(value: object, reading: Reading) -> dict[str, Any] | None:
+    """Return the plain values of an object as a row of a table; None if it is no point."""
     if not isinstance(value, dict):
         reading.counts[UNREAD] += 1
         return None
+
     row = {
         name: member
         for name, member in _members(value).items()
@@ -194,23 +216,26 @@ def _row(value: object, reading: Reading) -> dict[str, Any] | None:
     }
     if "_type" not in row:
         return row
+
+    # A message of OwnTracks; its topic is owntracks/USER/DEVICE.
     if row["_type"] != "location":
-        reading.counts[OTHERS] += 1
+        reading.counts[OTHER_MESSAGES] += 1
         return None
     _, user, device, *_ = [*str(row.get("topic", "")).split("/"), "", "", ""]
-    names = {"user": user or row.get("tid"), "trace_id": f"{user}/{device}" if device else ""}
     place = {"lat": row.get("lat"), "lon": row.get("lon"), "time": row.get("tst")}
-    return place | {name: value for name, value in names.items() if value}
+    names = {"user": user or row.get("tid"), "trace_id": f"{user}/{device}" if device else ""}
+    return place | {role: name for role, name in names.items() if name}
 
 
-def _members(value: object, levels: int = _DEEPEST, above: str = "") -> dict[str, Any]:
-    """List the members of an object, then those of its objects, whose names stand before theirs."""
+def _members(value: object, levels: int = _LEVELS_OF_POINT, above: str = "") -> dict[str, Any]:
+    """List the plain members of an object, then those of objects within it as `object.member`."""
     row: dict[str, Any] = {}
     for name, member in json_object(value).items():
         if isinstance(member, bool):
             row[f"{above}{name}"] = str(member).lower()
         elif member is None or isinstance(member, str | int | float | list):
             row[f"{above}{name}"] = plain_value(member)
+
     for name, member in json_object(value).items():
         if isinstance(member, dict) and levels:
             row |= _members(member, levels - 1, f"{above}{name}.")
@@ -218,81 +243,90 @@ def _members(value: object, levels: int = _DEEPEST, above: str = "") -> dict[str
 
 
 class _Feature(NamedTuple):
+    """A line or point, and what is known of it."""
+
     geometry: BaseGeometry | None  # None if it cannot be read
-    columns: Mapping[str, Any] = {}  # what is known of it; the times of all parts are a list
-    system: str = _WGS_84  # the reference system of its places
+    columns: Mapping[str, Any] = {}  # a list under `datetimes` has the times of all parts
+    system: str = _WGS_84  # the reference system of its coordinates
 
 
 def _traces_of_features(features: Sequence[_Feature], reading: Reading) -> Iterator[Trace]:
+    """Read traces of features, which must have one reference system."""
     systems = list(dict.fromkeys(feature.system for feature in features if feature.geometry))
     if len(systems) > 1:
-        named = f"several reference systems, such as {systems[0]} and {systems[1]}"
-        raise BadInput(f"{reading.what} names {named}; transform it to EPSG:4326 first")
+        several = f"several reference systems, such as {systems[0]} and {systems[1]}"
+        raise BadInput(f"{reading.what} names {several}; transform it to EPSG:4326 first")
+    system = systems[0] if systems else None
 
     geometry = np.array([feature.geometry for feature in features], dtype=object)
     columns = pd.DataFrame([feature.columns for feature in features], dtype=object)
-    yield from traces_of_features(geometry, columns, [*systems, None][0], reading, nested=True)
+    yield from traces_of_features(geometry, columns, system, reading, nested=True)
 
 
-def _feature(value: object, crs: object) -> _Feature:
+def _read_feature(value: object, crs: object) -> _Feature:
     """Read a feature; its reference system may stand in it, or in its temporal geometry.
 
     Each part of a moving point is a part of its line; heights are left out.
     """
     feature = json_object(value)
     shape = json_object(feature.get("temporalGeometry") or feature.get("geometry"))
-    if feature.get("type") in _TYPES and "coordinates" in feature:  # as MobilityDB writes it
+    if feature.get("type") in _SHAPE_TYPES and "coordinates" in feature:  # as MobilityDB writes it
         shape = feature
 
-    members = {name: member for name, member in feature.items() if name not in _OF_FEATURES}
+    members = {name: member for name, member in feature.items() if name not in _FEATURE_MEMBERS}
     columns = _members(members if shape is not feature else {})
     columns |= _members(feature.get("properties"))
-    system = _system(feature.get("crs") or shape.get("crs") or crs)
+    system = _reference_system(feature.get("crs") or shape.get("crs") or crs)
 
-    pieces = _pieces(shape)
-    if pieces is None:
+    parts = _line_parts(shape)
+    if parts is None:
         with suppress(ValueError, TypeError):
             content = msgspec.json.encode(shape)
             return _Feature(shapely.from_geojson(content, on_invalid="ignore"), columns, system)
         return _Feature(None)
 
-    if any("datetimes" in piece for piece in pieces):
-        times = [times for piece in pieces if isinstance(times := piece.get("datetimes"), list)]
-        are_whole = len(times) == len(pieces)
-        columns["datetimes"] = list(chain.from_iterable(times)) if are_whole else None
-    return _Feature(_lines([piece.get("coordinates") for piece in pieces]), columns, system)
+    if any("datetimes" in part for part in parts):
+        times = [times for part in parts if isinstance(times := part.get("datetimes"), list)]
+        # Times of some parts alone would belong to other points.
+        all_timed = len(times) == len(parts)
+        columns["datetimes"] = list(chain.from_iterable(times)) if all_timed else None
+    return _Feature(_line_of_parts([part.get("coordinates") for part in parts]), columns, system)
 
 
-def _pieces(shape: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
-    """Find the parts of a line or moving point, those of one place left out; None for others."""
+def _line_parts(shape: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
+    """List the parts of a line or moving point; None for other shapes."""
     kind = shape.get("type")
-    if kind in _MOVING or kind == "MovingGeometryCollection":
-        pieces = shape.get("sequences", shape.get("prisms", [shape]))
-        pieces = [json_object(piece) for piece in pieces] if isinstance(pieces, list) else []
-        return [piece for piece in pieces if len(piece.get("coordinates") or "  ") > 1]
-    if kind in _LINES:
+    if kind in _MOVING_TYPES or kind == "MovingGeometryCollection":
+        parts = shape.get("sequences", shape.get("prisms", [shape]))
+        parts = [json_object(part) for part in parts] if isinstance(parts, list) else []
+        # A part of one place is no line. One without places stays: the feature cannot be read.
+        return [
+            part for part in parts if not (places := part.get("coordinates")) or len(places) > 1
+        ]
+
+    if kind in _LINE_TYPES:
         coordinates = shape.get("coordinates")
-        parts = [coordinates] if kind == "LineString" else coordinates
-        return [_timed_line(part) for part in parts] if isinstance(parts, list) else []
+        lines = [coordinates] if kind == "LineString" else coordinates
+        return [_timed_line(line) for line in lines] if isinstance(lines, list) else []
     return None
 
 
 def _timed_line(coordinates: object) -> Mapping[str, Any]:
-    """Read a line; if its places have a fourth number, that may be the time."""
-    positions = coordinates if isinstance(coordinates, list) else []
-    fourth = [place[3] if isinstance(place, list) and place[3:] else None for place in positions]
-    if not any(value is not None for value in fourth):
+    """Return a line as a part; the fourth number of its places, if they have one, may be a time."""
+    places = coordinates if isinstance(coordinates, list) else []
+    fourths = [place[3] if isinstance(place, list) and place[3:] else None for place in places]
+    if not any(fourth is not None for fourth in fourths):
         return {"coordinates": coordinates}
 
-    seconds = times_in(np.array([number(value) for value in fourth]))
+    seconds = times_in(np.array([number(fourth) for fourth in fourths]))
     times = None if seconds is None else [None if np.isnan(t) else t for t in seconds.tolist()]
     return {"coordinates": coordinates, "datetimes": times}
 
 
-def _lines(parts: Sequence[Any]) -> BaseGeometry | None:
-    """Make a line of the places of each part; None if one cannot be read."""
+def _line_of_parts(parts: Sequence[Any]) -> BaseGeometry | None:
+    """Make a line with the places of each part, without heights; None if one cannot be read."""
     try:
-        with np.errstate(invalid="ignore"):  # NaN is for the cleaning
+        with np.errstate(invalid="ignore"):  # places that are NaN are dropped by the cleaning
             lines = [
                 shapely.linestrings(np.array([place[:2] for place in part], dtype=np.float64))
                 for part in parts
@@ -302,8 +336,8 @@ def _lines(parts: Sequence[Any]) -> BaseGeometry | None:
         return None
 
 
-def _system(crs: object) -> str:
-    """Name a reference system; without one it is WGS 84, longitude first."""
+def _reference_system(crs: object) -> str:
+    """Return the name of a reference system; without one it is WGS 84, longitude first."""
     name = crs.get("properties") if isinstance(crs, Mapping) else crs
     if isinstance(name, Mapping):
         name = name.get("name") or name.get("href") or name.get("link")
@@ -311,17 +345,18 @@ def _system(crs: object) -> str:
 
 
 def _feature_of_trip(trip: object) -> _Feature:
-    """Read a trip of MDS: the fixes of its route, and its other members as columns."""
+    """Read a trip of MDS: the points of its route, and its other members as columns."""
     members = dict(json_object(trip))
     try:
-        fixes = members.pop("route")["features"]
-        places = [fix["geometry"]["coordinates"] for fix in fixes]
-        times = np.array([fix["properties"]["timestamp"] for fix in fixes], dtype=np.float64)
+        points = members.pop("route")["features"]
+        places = [point["geometry"]["coordinates"] for point in points]
+        times = np.array([point["properties"]["timestamp"] for point in points], dtype=np.float64)
     except (TypeError, ValueError, LookupError, OverflowError):
         return _Feature(None)
 
     if times.ndim > 1:
         return _Feature(None)
+
     vehicle = members.get("device_id") or members.get("vehicle_id")
     columns = {**_members(members), "device_id": vehicle, "timestamp": times.tolist()}
-    return _Feature(_lines([places]), columns)
+    return _Feature(_line_of_parts([places]), columns)

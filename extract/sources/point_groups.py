@@ -17,7 +17,11 @@ from trajanon.common.number_text import number_of
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.column_roles import FILE, MARKS
 from trajanon.extract.sources.coordinates import numbers, reader_of_degrees
-from trajanon.extract.sources.points_apart import leaps_in, of_several, without_order
+from trajanon.extract.sources.several_people_or_no_order import (
+    are_in_no_order,
+    count_leaps,
+    recordings_of_several_people,
+)
 from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
@@ -325,7 +329,7 @@ def _check_one_recording(traces: Sequence[Trace], reading: Reading) -> None:
     """Refuse points without an order, or that leap to and fro, as those of several people do."""
     for trace in traces:
         problem = "" if trace.is_timed else "no times"
-        if leaps := leaps_in(trace):
+        if leaps := count_leaps(trace):
             problem = f"its points leap {leaps:,} times, as if several people were in it"
         if problem:
             way_out = f"say `columns` id=..., or id={FILE} if it is one recording, in its order"
@@ -353,13 +357,15 @@ def _checked(
     for traces in parts:
         if single and "id" not in reading.columns:
             _check_one_recording(traces, reading)
-        if not ordered and without_order(traces):
+        if not ordered and are_in_no_order(traces):
             way_out = "say `columns` time=..., or order=... if a column numbers them"
             disorder = f"the points of {reading.what} lie in no order"
             raise ColumnsUnclear(disorder, way_out, ["time", "order"], reading.tables.columns)
 
         said_one = reading.columns.get("id") == FILE
-        several = set() if said_one else {trace.name for trace in of_several(traces)}
+        several = set[str]()
+        if not said_one:
+            several = {trace.name for trace in recordings_of_several_people(traces)}
         if 2 * len(several) > len(traces):
             way_out = "name the column that tells recordings apart, `columns` id=..."
             raise ColumnsUnclear(problem(len(several)), way_out, ["id"], reading.tables.columns)

@@ -11,7 +11,7 @@ import pytest
 from commands import Run
 
 import trajanon
-from trajanon.cli.any_release import at_equal_shares, read_any, read_originals
+from trajanon.cli.audit_of_other_programs import at_equal_shares, read_any, read_originals
 from trajanon.common.arrays import Floats, Ints
 from trajanon.evaluation.audit import (
     KNOWN_TO_ADVERSARY,

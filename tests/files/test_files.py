@@ -24,8 +24,8 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.files.release_formats import (
     NOTHING_ELSE,
-    compared,
-    read_as_found,
+    compare_with_rewrite,
+    read_lines,
     read_release,
     write_release,
 )
@@ -67,7 +67,7 @@ def test_a_release_is_read_as_it_was_written(
     assert got.attribution == attribution
     assert got.subject is None
     assert got.trace is None
-    beside = compared(path, read_as_found(path))
+    beside = compare_with_rewrite(path, read_lines(path))
     assert (beside == ([], NOTHING_ELSE)) is (attribution in (None, OSM_ATTRIBUTION))
 
 
@@ -204,7 +204,7 @@ def test_a_file_with_something_else_is_a_problem(tmp_path: Path, name: str) -> N
     path = tmp_path / name
     path.write_text(OTHERS[name], encoding="utf-8")
     with pytest.raises(FileProblem, match=re.escape(str(path))):
-        read_as_found(path)
+        read_lines(path)
 
 
 @pytest.mark.parametrize("name", ["release.txt", "release", "release.geoparquet"])

@@ -22,8 +22,8 @@ from trajanon.common.settings import TimesName
 from trajanon.files.release_formats import (
     NOTHING_ELSE,
     RELEASE_FORMATS,
-    compared,
-    read_as_found,
+    compare_with_rewrite,
+    read_lines,
     read_release,
     write_release,
 )
@@ -68,7 +68,7 @@ def test_a_release_is_read_as_it_was_written(
     assert given.times is not None
     assert got.times.tobytes() == given.times.tobytes()
     assert got.provenance == given.provenance
-    assert compared(path, read_as_found(path)) == ([], NOTHING_ELSE)
+    assert compare_with_rewrite(path, read_lines(path)) == ([], NOTHING_ELSE)
 
 
 @every_format
@@ -111,7 +111,7 @@ def test_a_layer_has_a_list_of_times_and_two_lines_of_words(tmp_path: Path) -> N
     of = released().times
     assert of is not None
     assert [json.loads(text) for text in found["times"]] == of.tolist()
-    assert read_as_found(path).clock == CLOCK.sentence
+    assert read_lines(path).clock == CLOCK.sentence
     assert b"copyright\n" + CLOCK.sentence.encode() in path.read_bytes()
 
 

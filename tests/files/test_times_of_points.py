@@ -18,7 +18,7 @@ import trajanon
 from trajanon.common.arrays import Floats
 from trajanon.files.release_contents import in_order
 from trajanon.files.release_formats import read_release
-from trajanon.files.times_of_points import going_on
+from trajanon.files.times_of_points import spread_evenly
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -86,7 +86,7 @@ def test_points_move_as_fast_as_may_be(tmp_path: Path, suffix: str) -> None:
 )
 def test_times_go_on_and_are_rounded_to_what_they_were(leaps: list[int], step: int) -> None:
     times = step * np.cumsum([7, *leaps], dtype=np.float64)
-    found = going_on(np.array([times, times + step]), step)
+    found = spread_evenly(np.array([times, times + step]), step)
     assert (np.diff(found) > 0).all()
     assert np.array_equal(Clock("date", "UTC", step).rounded(found[0]), times)
     assert found[1] == pytest.approx(found[0] + step)

@@ -15,7 +15,7 @@ import trajanon
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.files.release_formats import read_release
 from trajanon.files.trajectory_files import write_trajectories
-from trajanon.release.holder_key import BYTES, fingerprint, holders_key, key_path, search_seed
+from trajanon.release.holder_key import KEY_BYTES, fingerprint, holders_key, key_path, search_seed
 
 needs_modes = pytest.mark.skipif(os.name != "posix", reason="files have no modes here")
 
@@ -32,7 +32,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_it_is_made_once_and_its_owner_alone_can_read_it(home: Path) -> None:
     key = holders_key()
     assert key_path() == home / "trajanon" / "holder.key"
-    assert len(key) == BYTES
+    assert len(key) == KEY_BYTES
     assert holders_key() == key == key_path().read_bytes()
     assert stat.S_IMODE(key_path().stat().st_mode) == 0o600
     assert stat.S_IMODE(key_path().parent.stat().st_mode) == 0o700

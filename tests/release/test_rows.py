@@ -27,8 +27,8 @@ from trajanon.files.release_contents import MOST_ROWS
 from trajanon.files.release_formats import (
     NOTHING_ELSE,
     RELEASE_FORMATS,
-    compared,
-    read_as_found,
+    compare_with_rewrite,
+    read_lines,
     read_release,
     write_release,
 )
@@ -135,7 +135,7 @@ def written_counted(folder: Path, suffix: str) -> tuple[Path, ReleasedTrajectori
 @every_format
 def test_a_line_is_written_once_with_its_count(tmp_path: Path, suffix: str) -> None:
     path, release = written_counted(tmp_path, suffix)
-    found = read_as_found(path)
+    found = read_lines(path)
     assert found.counts is not None
     copies = lines_of(release)
     assert len(found) == len(copies)
@@ -145,7 +145,7 @@ def test_a_line_is_written_once_with_its_count(tmp_path: Path, suffix: str) -> N
     assert lines_of(got) == copies
     assert {**got.provenance, "counted": "subjects"} == release.provenance
     assert np.array_equal(got.points, release.points)  # rows of one line stand together
-    assert compared(path, found) == ([], NOTHING_ELSE)
+    assert compare_with_rewrite(path, found) == ([], NOTHING_ELSE)
     holds = trajanon.check(path, K, trajectories=crowd(), against=path)
     assert holds.holds, holds.problems
     assert (holds.trajectories, holds.groups) == (len(release), len(copies))

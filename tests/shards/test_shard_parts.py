@@ -15,7 +15,7 @@ from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.remote_folder import Folder
 from trajanon.files.parquet_parts import parquet_of
-from trajanon.files.trajectory_files import look_at_schema, write_trajectories
+from trajanon.files.trajectory_files import check_schema, write_trajectories
 from trajanon.release.plan import Plan
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.people_of_parts import PeopleOfRows
@@ -23,7 +23,7 @@ from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 
 def surveyed(folder: Path) -> PartsTable:
-    with parquet_of(Folder(str(folder)), look_at_schema) as file:
+    with parquet_of(Folder(str(folder)), check_schema) as file:
         plan = Plan.of({"align": False})
     return PartsTable(Folder(str(folder)), file, 2, plan)
 

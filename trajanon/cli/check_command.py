@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import trajanon
-from trajanon.cli.exit_codes import FINDS_FAULT
+from trajanon.cli.exit_codes import RELEASE_AT_FAULT
 from trajanon.cli.messages import show_json, tell, with_flags
 from trajanon.cli.options import ANONYMIZED, names_of, options
 from trajanon.common.errors import BadInput
@@ -73,7 +73,7 @@ def check(
         for problem in problems:
             tell(f"- {problem}")
     if not account["holds"]:
-        raise typer.Exit(FINDS_FAULT)
+        raise typer.Exit(RELEASE_AT_FAULT)
 
 
 def _of_table(

@@ -28,7 +28,7 @@ def compare(
     as_json: bool,
 ) -> None:
     """Audit releases of any program beside the originals, and write one page."""
-    from trajanon.cli.any_release import check_method, read_originals
+    from trajanon.cli.audit_of_other_programs import check_method, read_originals
     from trajanon.common.atomic_output import replacing
     from trajanon.evaluation.audit import ends_of_the_scale, match_of, page_of
     from trajanon.evaluation.evidence import NOTICE
@@ -71,7 +71,7 @@ def _audit(
     holdout: "Holdout | None",
 ) -> "Audit":
     """Audit a release, with its report if it has one and is of these originals."""
-    from trajanon.cli.any_release import read_any
+    from trajanon.cli.audit_of_other_programs import read_any
     from trajanon.evaluation.audit import audit, audit_with_report
     from trajanon.release.report import report_beside
 
@@ -90,7 +90,7 @@ def _held_out(originals: "Originals", method: str) -> "Holdout":
     """Publish halves of the people by a command, and see whether it shows who is in them."""
     from tempfile import TemporaryDirectory
 
-    from trajanon.cli.any_release import read_any, run_method
+    from trajanon.cli.audit_of_other_programs import read_any, run_method
     from trajanon.cli.progress_bars import bars
     from trajanon.evaluation.comparisons import measured_halves, published_halves
 

@@ -1,6 +1,6 @@
-"""How a command ends, as scripts see it."""
+"""Exit codes of commands, for scripts."""
 
-FINDS_FAULT = 1
+RELEASE_AT_FAULT = 1
 """A release does not keep its promise, or is not to be published."""
 
 BAD_INPUT = 2
@@ -12,5 +12,5 @@ DEFECT = 70
 INTERRUPTED = 130
 """Ctrl-C, as shells report it."""
 
-OF_A_SIGNAL = 128
-"""Added to the number of a signal that ended the program."""
+SIGNAL_OFFSET = 128
+"""Added to the number of a signal that ended the program, as shells do."""

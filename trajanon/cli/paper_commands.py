@@ -38,20 +38,21 @@ def benchmark(
     from trajanon.grouping.paths.external_solvers import concorde_command
     from trajanon.tables.papers.datasets import NEEDED
     from trajanon.tables.papers.measurements import markdown, write_csv
-    from trajanon.tables.papers.published_tables import benchmark as measure
+    from trajanon.tables.papers.published_tables import benchmark as measured_tables
     from trajanon.tables.papers.published_tables import published_folder
 
     if out.suffix.lower() != ".csv":
         raise BadInput(f"the measurements are written as CSV: {out} must end in .csv")
     if data is None:
         raise BadInput(f"`data` is missing; name {NEEDED}, or a table of yours")
+
     page = out.with_suffix(".md")
-    read = [data, *data.glob("*"), *published_folder(data).glob("*")]
-    check_outputs(out, page, inputs=read)
+    inputs = [data, *data.glob("*"), *published_folder(data).glob("*")]
+    check_outputs(out, page, inputs=inputs)
 
     measured: list[Measurement] = []
     with bars() as progress:
-        for batch in measure(table, data, repeats=repeats, progress=progress):
+        for batch in measured_tables(table, data, repeats=repeats, progress=progress):
             if not measured:
                 say(
                     f"Concorde finds the paths named after it, up to {CONCORDE_CITIES:,} cities"
@@ -60,15 +61,18 @@ def benchmark(
                 )
             measured += batch
 
-            # Written again as numbers come: a run that is stopped keeps them.
-            with replacing(out, page, inputs=read, public=[out, page]) as drafts:
-                write_csv(drafts[0], measured)
-                drafts[1].write_text(markdown(measured), encoding="utf-8")
+            # Both files are written after every batch, so a run that is stopped loses little.
+            with replacing(out, page, inputs=inputs, public=[out, page]) as drafts:
+                csv_draft, page_draft = drafts
+                write_csv(csv_draft, measured)
+                page_draft.write_text(markdown(measured), encoding="utf-8")
 
     if as_json:
-        show_json({"measurements": [asdict(m) for m in measured]})
+        show_json({"measurements": [asdict(measurement) for measurement in measured]})
         return
-    if data.is_file():  # nothing published stands beside it
+
+    # The page of a user's own table is printed, too: it has no published figures to compare.
+    if data.is_file():
         for line in page.read_text(encoding="utf-8").splitlines():
             tell(line)
     tell(f"Wrote {number_of(len(measured), 'measurement')} to {out}, and a page to {page}.")
@@ -90,23 +94,24 @@ def figures(files: list[Path], *, out: Path = Path("figures")) -> None:
     from trajanon.cli.progress_bars import bars
     from trajanon.maps.figures import of_benchmark, save, which_k
 
-    read = files
-    left_out = list[str]()
-    of_ks = read[0] == Path("which-k")
-    if len(read) > 1 + of_ks:
+    by_k = files[0] == Path("which-k")
+    if len(files) > (2 if by_k else 1):
         raise BadInput("figures takes the CSV of trajanon benchmark, or which-k and trajectories")
-    if of_ks:
-        read = read[1:] or [TRAJECTORIES]
-        with bars() as progress:
-            pictures = [which_k(trajanon.read_trajectories(read[0]), progress=progress)]
-    else:
-        pictures, left_out = of_benchmark(read[0])
 
-    names = save(pictures, out, inputs=read)
-    for sentence in left_out:
-        say(f"left out: {sentence}")
-    tell(f"Wrote {len(names)} files to {out}:")
+    reasons_left_out = list[str]()
+    if by_k:
+        inputs = files[1:] or [TRAJECTORIES]
+        with bars() as progress:
+            pictures = [which_k(trajanon.read_trajectories(inputs[0]), progress=progress)]
+    else:
+        inputs = files
+        pictures, reasons_left_out = of_benchmark(inputs[0])
+
+    written_files = save(pictures, out, inputs=inputs)
+    for reason in reasons_left_out:
+        say(f"left out: {reason}")
+    tell(f"Wrote {len(written_files)} files to {out}:")
     for picture in pictures:
-        numbers = "" if picture.numbers is None else ", .csv"
+        csv_suffix = "" if picture.numbers is None else ", .csv"
         notice = f". {picture.notice}" if picture.notice else ""
-        tell(f"  {picture.name}.svg, .png{numbers}{notice}")
+        tell(f"  {picture.name}.svg, .png{csv_suffix}{notice}")

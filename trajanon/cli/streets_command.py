@@ -1,4 +1,4 @@
-"""trajanon streets."""
+"""The command trajanon streets: counts of trips on streets, in cells, or between zones."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from trajanon.street_counts.day_parts import DayPart
     from trajanon.street_counts.released_lines import ReleasedLines
 
-_SUFFIXES = (".parquet", ".gpkg", ".geojson", ".csv")
-_TILES = ".pmtiles"
+_TABLE_SUFFIXES = (".parquet", ".gpkg", ".geojson", ".csv")
+_TILES_SUFFIX = ".pmtiles"
 _ROUTERS = ("osrm",)
-_PAIRS = "pairs of nodes"
+
 _TEXTS_OF_STRANGERS = ("name", "highway", "from_zone", "to_zone")
+"""Columns with texts of OpenStreetMap or of a file of zones, which a spreadsheet must not run."""
 
 
 @options(
@@ -55,27 +56,28 @@ def streets(
     """
     from trajanon.street_counts.day_parts import ALL_DAY, day_parts
 
-    _check_kind(roads, mode, od, cells, for_router)
+    _check_options(roads, mode, od, cells, for_router)
     parts = ALL_DAY if hours is None else day_parts(hours)
     if for_router is not None and roads is not None:
-        _router_files(release, roads, mode, parts, out or Path("speeds.csv"), as_json=as_json)
+        _write_speeds(release, roads, mode, parts, out or Path("speeds.csv"), as_json=as_json)
         return
 
     kind = "streets" if roads is not None else "od" if od is not None else "cells"
-    _count(kind, release, roads, mode, od or cells or "", parts, out, as_json=as_json)
+    _write_counts(kind, release, roads, mode, od or cells or "", parts, out, as_json=as_json)
 
 
-def _check_kind(
+def _check_options(
     roads: Path | None, mode: str, od: str | None, cells: str | None, router: str | None
 ) -> None:
-    """Refuse what does not go together."""
-    if sum(given is not None for given in (roads, od, cells)) != 1:
+    """Refuse options that do not go together."""
+    if sum(option is not None for option in (roads, od, cells)) != 1:
         raise BadInput(
             "streets takes one of --roads, an .osm.pbf file; --od, a cell or zones; and --cells, "
             "metres"
         )
     if roads is None and mode != "car":
         raise BadInput(f"--mode {mode} is for --roads: leave it out")
+
     if router is None:
         return
     if router not in _ROUTERS:
@@ -84,18 +86,18 @@ def _check_kind(
         raise BadInput(f"--for {router} needs the --roads of an .osm.pbf file")
 
 
-def _count(
+def _write_counts(
     kind: str,
     release: Path,
     roads: Path | None,
     mode: str,
-    where: str,
+    cells_or_zones: str,
     parts: "tuple[DayPart, ...]",
     out: Path | None,
     *,
     as_json: bool,
 ) -> None:
-    """Write a table of counts, and its datasheet."""
+    """Write a table of counts, and its datasheet; `kind` is streets, od or cells."""
     from trajanon.cli.progress_bars import bars
     from trajanon.common.atomic_output import replacing
     from trajanon.evaluation import counts_datasheet as sheets
@@ -107,58 +109,60 @@ def _count(
     from trajanon.street_counts.released_lines import lines_to_count
     from trajanon.street_counts.streets import streets as trips_on_streets
 
-    zones = _metres(where) if kind == "od" else None
+    zones = _zone_width_or_file(cells_or_zones) if kind == "od" else None
     out = out or Path(f"{kind}.parquet")
-    tiles = kind == "cells" and out.suffix.lower() == _TILES
-    if not tiles and out.suffix.lower() not in _SUFFIXES:
-        raise BadInput(f"{out} must end in one of {', '.join(_SUFFIXES)}")
+    as_tiles = kind == "cells" and out.suffix.lower() == _TILES_SUFFIX
+    if not as_tiles and out.suffix.lower() not in _TABLE_SUFFIXES:
+        raise BadInput(f"{out} must end in one of {', '.join(_TABLE_SUFFIXES)}")
 
     outputs = (out, datasheet_path(out))
-    read = _inputs(release, roads, zones)
-    with bars() as progress, replacing(*outputs, inputs=read, public=outputs) as (draft, sheet):
+    inputs = _inputs(release, roads, zones)
+    with bars() as progress, replacing(*outputs, inputs=inputs, public=outputs) as drafts:
+        table_draft, datasheet_draft = drafts
         lines = lines_to_count(release)
         if roads is not None:
             network = _network(roads, mode, lines)
             table = trips_on_streets(lines, network, parts=parts, progress=progress)
-            rows = number_of(len(table), "street")
-            worth = [sheets.WORTH_OF_STREETS]
+            number_counted = number_of(len(table), "street")
+            accuracy = [sheets.WORTH_OF_STREETS]
         elif zones is not None:
-            read_or_metres = read_zones(zones) if isinstance(zones, Path) else zones
-            table = zone_flows(lines, read_or_metres, parts=parts)
-            rows = number_of(len(table), "flow")
-            cell = None if isinstance(zones, Path) else zones
-            measured = cells_for_flows(_certificate(release), release)
-            worth = sheets.worth_of_flows(table, cell, measured)
+            polygons_or_width = read_zones(zones) if isinstance(zones, Path) else zones
+            table = zone_flows(lines, polygons_or_width, parts=parts)
+            number_counted = number_of(len(table), "flow")
+            cell_width = None if isinstance(zones, Path) else zones
+            measured_cells = cells_for_flows(_certificate(release), release)
+            accuracy = sheets.worth_of_flows(table, cell_width, measured_cells)
         else:
-            grid = _grid(where)
-            if tiles and isinstance(grid, str):
+            grid = _cell_width_or_grid(cells_or_zones)
+            if as_tiles and isinstance(grid, str):
                 raise BadInput(f"{out} takes cells of so many metres (got --cells {grid})")
-            if tiles and isinstance(grid, float):
-                table = write_heat_tiles(draft, lines, grid)
+            if as_tiles and isinstance(grid, float):
+                table = write_heat_tiles(table_draft, lines, grid)
             else:
                 table = cell_counts(lines, grid, parts=parts)
-            rows = number_of(len(table), "cell")
-            worth = [sheets.WORTH_OF_CELLS]
+            number_counted = number_of(len(table), "cell")
+            accuracy = [sheets.WORTH_OF_CELLS]
 
-        if not tiles:
-            _write(draft, table)
-        paragraphs = [*sheets.facts(table), *worth]
+        if not as_tiles:
+            _write_table(table_draft, table)
+
+        paragraphs = [*sheets.facts(table), *accuracy]
         attribution = table.attrs.get("attribution")
-        text = sheets.counts_datasheet(out, rows, release, attribution, paragraphs)
-        sheet.write_text(text, encoding="utf-8")
+        text = sheets.counts_datasheet(out, number_counted, release, attribution, paragraphs)
+        datasheet_draft.write_text(text, encoding="utf-8")
 
     if as_json:
         show_json({"rows": len(table), **table.attrs, "sentences": paragraphs})
         return
-    tell(f"Wrote {rows} to {out}, and {outputs[1]}.")
+    tell(f"Wrote {number_counted} to {out}, and {datasheet_path(out)}.")
     for paragraph in paragraphs:
         tell(paragraph)
 
 
-def _router_files(
+def _write_speeds(
     release: Path, roads: Path, mode: str, parts: "tuple[DayPart, ...]", out: Path, *, as_json: bool
 ) -> None:
-    """Write a file of speeds for each part of the day, and a datasheet of all."""
+    """Write a router's file of speeds for each part of the day, and one datasheet."""
     from trajanon.cli.progress_bars import bars
     from trajanon.common.atomic_output import replacing
     from trajanon.evaluation.counts_datasheet import counts_datasheet, facts_of_speeds
@@ -175,40 +179,51 @@ def _router_files(
         files = [out.with_name(f"{out.stem}.{part.label}.csv") for part in parts]
 
     outputs = (*files, datasheet_path(out))
-    read = _inputs(release, roads, None)
-    with bars() as progress, replacing(*outputs, inputs=read, public=outputs) as drafts:
+    inputs = _inputs(release, roads, None)
+    with bars() as progress, replacing(*outputs, inputs=inputs, public=outputs) as drafts:
+        *speed_drafts, datasheet_draft = drafts
         lines = lines_to_count(release)
         speeds = router_speeds(lines, _network(roads, mode, lines), parts, progress)
         paragraphs = facts_of_speeds(speeds, [file.name for file in files], lines.k)
-        for draft, of_part in zip(drafts, speeds, strict=False):
-            draft.write_text(osrm_text(of_part), encoding="utf-8")
+        for draft, part_speeds in zip(speed_drafts, speeds, strict=True):
+            draft.write_text(osrm_text(part_speeds), encoding="utf-8")
 
-        rows = number_of(sum(len(of_part.speed) for of_part in speeds), "pair of nodes", _PAIRS)
-        text = counts_datasheet(out, rows, release, OSM_ATTRIBUTION, paragraphs)
-        drafts[-1].write_text(text, encoding="utf-8")
+        pairs = sum(len(part_speeds.speed) for part_speeds in speeds)
+        number_of_pairs = number_of(pairs, "pair of nodes", "pairs of nodes")
+        text = counts_datasheet(out, number_of_pairs, release, OSM_ATTRIBUTION, paragraphs)
+        datasheet_draft.write_text(text, encoding="utf-8")
 
     if as_json:
-        pairs = {file.name: len(part.speed) for file, part in zip(files, speeds, strict=True)}
-        show_json({"rows": pairs, "sentences": paragraphs})
+        pairs_of_file = {
+            file.name: len(part_speeds.speed)
+            for file, part_speeds in zip(files, speeds, strict=True)
+        }
+        show_json({"rows": pairs_of_file, "sentences": paragraphs})
         return
-    names = ", ".join(map(str, files))
-    tell(f"Wrote {rows} to {names}, and {outputs[-1]}. Next: osrm-contract --segment-speed-file")
+
+    file_names = ", ".join(map(str, files))
+    tell(
+        f"Wrote {number_of_pairs} to {file_names}, and {datasheet_path(out)}. Next: osrm-contract "
+        "--segment-speed-file"
+    )
     for paragraph in paragraphs:
         tell(paragraph)
 
 
 def _certificate(release: Path) -> Path:
+    """Return the path of a release's certificate."""
     from trajanon.release.report import report_path
 
     return report_path(release, "certificate.json")
 
 
 def _inputs(release: Path, roads: Path | None, zones: float | Path | None) -> list[Path]:
-    """List what a count reads, and must not write over."""
+    """List the files that a count reads: it must not write over them."""
     from trajanon.release.report import datasheet_path, report_path
 
-    beside = [report_path(release), datasheet_path(release), _certificate(release)]
-    return [release, *beside, *(path for path in (roads, zones) if isinstance(path, Path))]
+    beside_release = [report_path(release), datasheet_path(release), _certificate(release)]
+    public_files = [path for path in (roads, zones) if isinstance(path, Path)]
+    return [release, *beside_release, *public_files]
 
 
 def _network(roads: Path, mode: str, lines: "ReleasedLines") -> "RoadsToFollow":
@@ -219,23 +234,23 @@ def _network(roads: Path, mode: str, lines: "ReleasedLines") -> "RoadsToFollow":
     return roads_to_follow(roads, mode, bbox=box_around(lines.points))
 
 
-def _grid(cells: str) -> float | str:
-    """Read the width of cells, or the name of a grid."""
+def _cell_width_or_grid(cells: str) -> float | str:
+    """Read the width of cells in metres, or the name of a grid."""
     try:
         return float(cells)
     except ValueError:
         return cells
 
 
-def _metres(od: str) -> float | Path:
-    """Read the width of a cell, or the name of a file of zones."""
+def _zone_width_or_file(od: str) -> float | Path:
+    """Read the width of square zones in metres, or the name of a file of zones."""
     try:
         return float(od)
     except ValueError:
         return Path(od)
 
 
-def _write(path: Path, table: "GeoDataFrame") -> None:
+def _write_table(path: Path, table: "GeoDataFrame") -> None:
     """Write a table in the format that its suffix says."""
     from trajanon.files.vector_formats import write_layer
 

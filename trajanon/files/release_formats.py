@@ -1,4 +1,4 @@
-"""Releases <-> files: the format follows from the suffix; comparison with a file written again."""
+"""Reading and writing of releases by the suffix of the file, and its comparison with a rewrite."""
 
 import filecmp
 import os
@@ -38,7 +38,7 @@ NOTHING_ELSE = "nothing else is in the file"
 
 
 def check_release_format(path: Path, *, timed: bool = True) -> None:
-    """Refuse a suffix that is not that of a format, or of one of times for none."""
+    """Refuse a suffix that names no format, or a format with times for a release without times."""
     suffix = path.suffix.lower()
     if suffix not in RELEASE_FORMATS:
         raise BadInput(
@@ -52,7 +52,7 @@ def check_release_format(path: Path, *, timed: bool = True) -> None:
 
 
 def write_release(path: str | os.PathLike[str], release: TrajectoryRows) -> None:
-    """Write released trajectories: lines, ids from 1, times, the words on them; no more."""
+    """Write released trajectories: lines, ids from 1, times, attribution, and nothing else."""
     path = Path(path)
     times = release.times
     check_release_format(path, timed=times is not None)
@@ -66,8 +66,8 @@ def write_release(path: str | os.PathLike[str], release: TrajectoryRows) -> None
     RELEASE_FORMATS[path.suffix.lower()].write(path, release)
 
 
-def read_as_found(path: Path) -> Lines:
-    """Read the lines of a release, whatever else stands in the file."""
+def read_lines(path: Path) -> Lines:
+    """Read the lines of a release as they are written, unchecked; ignore the rest of the file."""
     check_release_format(path)
     if not path.exists():
         raise FileProblem(f"there is no {path}; make it with: trajanon anonymize -k 4")
@@ -79,14 +79,16 @@ def release_parts(folder: Path) -> list[Path]:
     parts = [path for path in folder.iterdir() if is_part(path.name)]
     if not parts:
         raise FileProblem(f"{folder} holds no part of a release: make one with trajanon anonymize")
-    return sorted(parts, key=lambda path: (len(path.name), path.name))  # as they are numbered
+
+    # By number: numbers of six digits stand behind those of five.
+    return sorted(parts, key=lambda path: (len(path.name), path.name))
 
 
 def read_release(path: str | os.PathLike[str]) -> ReleasedTrajectories:
-    """Read the trajectories of a release, with their times if it says what these are.
+    """Read the trajectories of a release, with their times if it says what they count from.
 
-    A line with a count is read as that number of rows; the parts of a folder one after another. A
-    file may also be a URL that fsspec opens.
+    A line with a count is read as that number of rows. The parts of a folder are read one after
+    another. A file may also be a URL that fsspec opens.
 
     Raises
     ------
@@ -116,71 +118,78 @@ def read_release(path: str | os.PathLike[str]) -> ReleasedTrajectories:
 
     path = Path(path)
     files = release_parts(path) if path.is_dir() else [path]
-    return release_of((file, read_as_found(file)) for file in files)
+    return release_of((file, read_lines(file)) for file in files)
 
 
 def release_of(files: Iterable[tuple[Path, Lines]]) -> ReleasedTrajectories:
     """Return the trajectories of the lines of a file, or of all parts of a folder."""
-    read = [(path, _trajectories_of(path, lines)) for path, lines in files]
-    first_path, first = read[0]
-    if len(read) == 1:
+    parts = [(path, _trajectories_of(path, lines)) for path, lines in files]
+    first_path, first = parts[0]
+    if len(parts) == 1:
         return first
 
-    for path, part in read:
+    for path, part in parts:
         if part.points.shape[1] != first.points.shape[1] or part.provenance != first.provenance:
             raise BadInput(f"{path} is not like {first_path.name}: run trajanon anonymize again")
-    joined = joined_trajectories([part for _, part in read])
+
+    joined = joined_trajectories([part for _, part in parts])
     return replace(joined, provenance=first.provenance)
 
 
 def _trajectories_of(path: Path, lines: Lines) -> ReleasedTrajectories:
+    """Return a row for each line, or as many as it counts."""
     if not len(lines):
         raise BadInput(f"{path} holds no trajectory: run trajanon anonymize again")
-    alike = lines.sizes.min() == lines.sizes.max() > 0
-    if not alike or lines.coordinates.shape[1] != 2:
+    equally_long = lines.sizes.min() == lines.sizes.max() > 0
+    if not equally_long or lines.coordinates.shape[1] != 2:
         raise BadInput(f"{path} does not hold lines of equally many points")
-    if amiss := amiss_in_counts(lines):
-        raise BadInput(f"{path}: {amiss[0]}")
+    if faulty_counts := amiss_in_counts(lines):
+        raise BadInput(f"{path}: {faulty_counts[0]}")
 
     provenance = {"attribution": lines.attribution}
     if lines.counts is not None:
         provenance["rows"] = "lines"
 
+    # Without a known sentence on the clock, nobody knows what the times mean.
     times = None
     if lines.times is not None and Clock.parsed(lines.clock) is not None:
         provenance["times"] = lines.clock
         times = lines.times
         if np.isnan(times).any():
             raise BadInput(f"{path} has times in some rows only: run trajanon anonymize again")
-    once = ReleasedTrajectories(
+
+    row_per_line = ReleasedTrajectories(
         points=np.ascontiguousarray(lines.places[:, :, ::-1]), provenance=provenance, times=times
     )
-    return once if lines.counts is None else once.take(lines.of_rows)
+    return row_per_line if lines.counts is None else row_per_line.take(lines.of_rows)
 
 
-class Compared(NamedTuple):
-    """Differences from lines written again, and what can be claimed if there are none."""
+class Comparison(NamedTuple):
+    """Differences of a file from its rewrite, and what can be claimed if there are none."""
 
     differences: list[str]
     claim: str
 
 
-def compared(path: Path, lines: Lines, write: Writer | None = None) -> Compared:
-    """Write the lines of a release again, with times that it explains; compare the two files."""
+def compare_with_rewrite(path: Path, lines: Lines, write: Writer | None = None) -> Comparison:
+    """Write the lines of a file again, and compare the two files: what differs is not of a release.
+
+    `write` is what writes a file of this format, unless it is the writer of its suffix.
+    """
     release_format = RELEASE_FORMATS[path.suffix.lower()]
-    places = lines.places[:, :, ::-1]
+    points = lines.places[:, :, ::-1]
     provenance = lines.provenance | ({"counted": "subjects"} if lines.people else {})
-    once = ReleasedTrajectories(places, provenance=provenance, times=lines.times)
-    release = once.take(lines.of_rows)
+    row_per_line = ReleasedTrajectories(points, provenance=provenance, times=lines.times)
+    release = row_per_line.take(lines.of_rows)
 
     try:
         with TemporaryDirectory() as folder:
-            anew = Path(folder) / f"anew{path.suffix}"
-            (write or release_format.write)(anew, release)
-            if filecmp.cmp(path, anew, shallow=False):
-                return Compared([], NOTHING_ELSE)
-            return _compared_contents(path, anew, release_format)
-    except TrajanonError:
+            rewrite = Path(folder) / f"anew{path.suffix}"
+            (write or release_format.write)(rewrite, release)
+            if filecmp.cmp(path, rewrite, shallow=False):
+                return Comparison([], NOTHING_ELSE)
+            return _compare_contents(path, rewrite, release_format)
+    except TrajanonError:  # some are OSErrors, but have a sentence of their own
         raise
     except OSError as error:
         raise FileProblem(
@@ -189,40 +198,48 @@ def compared(path: Path, lines: Lines, write: Writer | None = None) -> Compared:
         ) from error
 
 
-def _compared_contents(path: Path, anew: Path, release_format: ReleaseFormat) -> Compared:
+def _compare_contents(path: Path, rewrite: Path, release_format: ReleaseFormat) -> Comparison:
+    """Compare what can be read in two files whose bytes differ."""
     if release_format.contents is None:
-        return Compared([_first_difference(path, anew)], "")
+        return Comparison([_first_difference(path, rewrite)], "")
     import pyarrow as pa
 
     try:
-        writer, content = release_format.contents(path)
-        our_writer, our_content = release_format.contents(anew)
+        library, contents = release_format.contents(path)
+        our_library, our_contents = release_format.contents(rewrite)
     except (ValueError, pa.ArrowException, sqlite3.Error) as error:
         raise FileProblem(
             f"cannot read all of {path}: write the release again with trajanon anonymize"
         ) from error
 
-    names = sorted({*content, *our_content})
-    if differ := [name for name in names if content.get(name) != our_content.get(name)]:
-        return Compared([f"{name} is not as trajanon writes it" for name in differ], "")
-    if writer == our_writer:
-        return Compared([_first_difference(path, anew)], "")
+    names = sorted({*contents, *our_contents})
+    different = [name for name in names if contents.get(name) != our_contents.get(name)]
+    if different:
+        return Comparison([f"{name} is not as trajanon writes it" for name in different], "")
+
+    # One version of a library writes the same bytes; only another version may write others.
+    if library == our_library:
+        return Comparison([_first_difference(path, rewrite)], "")
     claim = (
         "all readable content of the file is that of a release; its unused bytes "
-        f"could not be compared: {writer!r} wrote it, and this is {our_writer!r}"
+        f"could not be compared: {library!r} wrote it, and this is {our_library!r}"
     )
-    return Compared([], claim)
+    return Comparison([], claim)
 
 
-def _first_difference(path: Path, anew: Path) -> str:
+def _first_difference(path: Path, rewrite: Path) -> str:
+    """Write where two files begin to differ, with the text of both from there on."""
     written = path.read_bytes()
-    ours = anew.read_bytes()
-    shorter = min(len(written), len(ours))
-    differ = np.frombuffer(written, np.uint8, shorter) != np.frombuffer(ours, np.uint8, shorter)
-    at = int(differ.argmax()) if differ.any() else shorter
+    rewritten = rewrite.read_bytes()
+    shorter = min(len(written), len(rewritten))
+    file_bytes = np.frombuffer(written, np.uint8, shorter)
+    differs = file_bytes != np.frombuffer(rewritten, np.uint8, shorter)
 
-    shown, expected = (
-        data[at : at + 40].decode("utf-8", "backslashreplace") for data in (written, ours)
+    # A file may also be the beginning of the other.
+    first = int(differs.argmax()) if differs.any() else shorter
+    found, expected = (
+        data[first : first + 40].decode("utf-8", "backslashreplace")
+        for data in (written, rewritten)
     )
-    line = 1 + written.count(b"\n", 0, at)
-    return f"byte {at + 1:,} (line {line:,}) has {shown!r} where trajanon writes {expected!r}"
+    line = 1 + written.count(b"\n", 0, first)
+    return f"byte {first + 1:,} (line {line:,}) has {found!r} where trajanon writes {expected!r}"

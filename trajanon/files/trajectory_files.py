@@ -1,4 +1,4 @@
-"""Trajectories <-> GeoParquet: the holder's file, or folder of parts, between the commands."""
+"""Reading and writing of trajectories, as a GeoParquet file or a folder of such parts."""
 
 import json
 import os
@@ -28,7 +28,7 @@ from trajanon.trajectories.trajectories import HOPS, Trajectories
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_TRACES = (".csv", ".gpx", ".geojson", ".gpkg")  # what people give in place of trajectories
+_TRACE_SUFFIXES = (".csv", ".gpx", ".geojson", ".gpkg")  # given by mistake for trajectories
 
 
 def write_trajectories(path: str | os.PathLike[str], trajectories: Trajectories) -> None:
@@ -57,55 +57,66 @@ def write_parts(
     path: str | os.PathLike[str], parts: Iterable[Trajectories], provenance: Mapping[str, object]
 ) -> None:
     """Write trajectories that come in parts, each a row group, as if they were one."""
-    text = json.dumps(dict(provenance), ensure_ascii=False)
+    provenance_json = json.dumps(dict(provenance), ensure_ascii=False)
     with Path(path).open("wb") as file:
-        geoparquet.write_tables(file, _tables(parts), {"trajanon": text})
+        geoparquet.write_tables(file, _tables(parts), {"trajanon": provenance_json})
 
 
-def _tables(parts: Iterable[Trajectories], *, places: bool = False) -> Iterator["pa.Table"]:
+def _tables(
+    parts: Iterable[Trajectories], *, with_hilbert_keys: bool = False
+) -> Iterator["pa.Table"]:
+    """Yield each part as a table; rows and runs are numbered through all parts."""
     import pyarrow as pa
 
-    n = runs = 0
+    rows_before = 0
+    runs_before = 0
     for part in parts:
         tracks = part.tracks
         columns: dict[str, Any] = {
-            "trajectory": np.arange(n, n + len(part)),
+            "trajectory": np.arange(rows_before, rows_before + len(part)),
             "subject": part.subject,
             "trace": part.trace,
         }
         if tracks is not None:
-            columns |= {"run": runs + tracks.run, "start": track_rows.starts_of_rows(tracks)}
+            columns["run"] = runs_before + tracks.run
+            columns["start"] = track_rows.starts_of_rows(tracks)
 
         columns["geometry"] = geoparquet.column_of_points(part.points)
         for name, values in (("times", part.times), ("marks", part.marks)):
             if values is not None:
-                size = np.full(len(part), values.shape[1])
-                columns[name] = arrow.column_of_lists(values.ravel(), size)
+                sizes = np.full(len(part), values.shape[1])
+                columns[name] = arrow.column_of_lists(values.ravel(), sizes)
         if part.true_ends is not None:
-            columns |= {"true_start": part.true_ends[:, 0], "true_end": part.true_ends[:, 1]}
+            columns["true_start"] = part.true_ends[:, 0]
+            columns["true_end"] = part.true_ends[:, 1]
 
-        if places:
-            columns |= hilbert_order.place_columns(part, n)
+        if with_hilbert_keys:
+            columns |= hilbert_order.place_columns(part, rows_before)
 
         if tracks is not None:
-            if (held := track_rows.runs_of_rows(tracks)) is not None:
-                columns["runs"] = arrow.column_of_lists(held[1], held[0])
+            row_runs = track_rows.runs_of_rows(tracks)
+            if row_runs is not None:
+                runs_of_row, points_of_run = row_runs
+                columns["runs"] = arrow.column_of_lists(points_of_run, runs_of_row)
+
             columns["track"] = geoparquet.column_of_lines(track_rows.lines_of_tracks(tracks))
             if tracks.times is not None:
-                pieces = track_rows.places_of_rows(tracks)
-                lists = ((tracks.times[places], size) for places, size in pieces)
                 columns["track_times"] = pa.chunked_array(
-                    [arrow.column_of_lists(times, size) for times, size in lists],
+                    [
+                        arrow.column_of_lists(tracks.times[points], sizes)
+                        for points, sizes in track_rows.places_of_rows(tracks)
+                    ],
                     pa.large_list(pa.float64()),
                 )
-            runs += len(tracks.first) - 1
+            runs_before += len(tracks.first) - 1
 
+        # What is not known has no column.
         yield pa.table({name: column for name, column in columns.items() if column is not None})
-        n += len(part)
+        rows_before += len(part)
 
 
 def part_name(number: int) -> str:
-    """Name a part by its number."""
+    """Return the file name of a part by its number."""
     return f"part-{number:05d}.parquet"
 
 
@@ -121,24 +132,26 @@ def write_partition(
     rows: int,
     scratch: Path | None = None,
 ) -> None:
-    """Write trajectories that come in parts of any size as files of this number of rows.
+    """Write trajectories that come in parts of any size as files of `rows` rows each.
 
-    With a folder for scratch, they are in the order that `trajanon.files.hilbert_order` describes.
+    With a folder for temporary files, ``scratch``, the rows are sorted by place, as
+    `trajanon.files.hilbert_order` describes.
     """
-    words = {"trajanon": json.dumps(dict(provenance), ensure_ascii=False)}
-    tables = _tables(parts, places=scratch is not None)
+    metadata = {"trajanon": json.dumps(dict(provenance), ensure_ascii=False)}
+    tables = _tables(parts, with_hilbert_keys=scratch is not None)
     if scratch is not None:
-        words |= hilbert_order.FOOTER
+        metadata |= hilbert_order.FOOTER
         tables = hilbert_order.in_hilbert_order(tables, scratch)
 
-    for number, table in enumerate(_of_size(tables, rows)):
+    for number, table in enumerate(_tables_of_size(tables, rows)):
         box = None if scratch is None else hilbert_order.box_of(table)
-        group = None if scratch is None else hilbert_order.ROWS_PER_GROUP
+        rows_per_group = None if scratch is None else hilbert_order.ROWS_PER_GROUP
         with (folder / part_name(number)).open("wb") as file:
-            geoparquet.write_tables(file, [table], words, box=box, rows_per_group=group)
+            geoparquet.write_tables(file, [table], metadata, box=box, rows_per_group=rows_per_group)
 
 
-def _of_size(tables: Iterable["pa.Table"], rows: int) -> Iterator["pa.Table"]:
+def _tables_of_size(tables: Iterable["pa.Table"], rows: int) -> Iterator["pa.Table"]:
+    """Cut tables of any size anew, into tables of this number of rows; the last may have fewer."""
     import pyarrow as pa
 
     waiting: list[pa.Table] = []
@@ -147,11 +160,12 @@ def _of_size(tables: Iterable["pa.Table"], rows: int) -> Iterator["pa.Table"]:
         if sum(map(len, waiting)) < rows:
             continue
 
-        table = pa.concat_tables(waiting)
-        ends = range(rows, len(table) + 1, rows)
+        joined = pa.concat_tables(waiting)
+        ends = range(rows, len(joined) + 1, rows)
         for end in ends:
-            yield table[end - rows : end]
-        remainder = table[ends[-1] :]
+            yield joined[end - rows : end]
+
+        remainder = joined[ends[-1] :]
         waiting = [remainder] if len(remainder) else []
     if waiting:
         yield pa.concat_tables(waiting)
@@ -162,8 +176,8 @@ def read_trajectories(
 ) -> Trajectories:
     """Read trajectories: what `write_trajectories` wrote, or any GeoParquet of lines.
 
-    Some of the rows, in any order, are as good as all. The parts of a folder are read one after
-    another, in the order of their names, as if one file had all rows.
+    A file may hold any of the rows that were written, in any order. The parts of a folder are read
+    one after another, in the order of their names, as if one file had all rows.
 
     Parameters
     ----------
@@ -173,8 +187,8 @@ def read_trajectories(
         names their subjects; ``times``, lists of seconds since 1970 UTC, when; columns ``run``,
         ``start``, ``track`` and ``track_times`` on what they may slide.
     subjects_exact
-        Whether names of subjects are taken as they are. Otherwise those that differ only in case,
-        blanks, punctuation at the ends or the writing of a number are one subject's.
+        Whether every different name is a different subject. Otherwise names that differ only in
+        case, blanks, punctuation at the ends or the writing of a number are one subject's.
 
     Raises
     ------
@@ -219,86 +233,91 @@ def read_subjects(
 
 @contextmanager
 def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
+    """Open the file, or the parts of the folder, here or at a URL."""
     import pyarrow as pa
 
-    place = folder_or_file(path)
-    if isinstance(place, Folder) and place.is_file:
-        with fetched(place.url) as copy, _opened(copy) as file:
+    source = folder_or_file(path)
+    if isinstance(source, Folder) and source.is_file:
+        with fetched(source.url) as copy, _opened(copy) as file:
             yield file
         return
-    if isinstance(place, Path) and not place.exists():
+
+    if isinstance(source, Path) and not source.exists():
         raise FileProblem(f"there is no {path}; make it with: trajanon extract --bbox madrid")
-    if isinstance(place, Path) and place.suffix.lower() in _TRACES:
+    if isinstance(source, Path) and source.suffix.lower() in _TRACE_SUFFIXES:
         raise FileProblem(f"{path} is no Parquet: make it of traces with trajanon extract {path}")
-    with parquet_of(place, look_at_schema) as file:
+
+    with parquet_of(source, check_schema) as file:
         yield file
-    pa.default_memory_pool().release_unused()  # or it would keep what reading took
+    pa.default_memory_pool().release_unused()  # Arrow keeps the memory of reading otherwise
 
 
-def _owners(path: object, file: ParquetParts, *, exact: bool) -> Identities:
-    column = partial(geoparquet.written_column, path, file)
+def _owners(where: object, file: ParquetParts, *, exact: bool) -> Identities:
+    """Read subjects and traces as numbers; warn of names that are taken for one subject's."""
+    column = partial(geoparquet.written_column, where, file)
     owners = identities(column("subject"), column("trace"), exact=exact)
     for sentence in merged_sentences(owners.merged):
-        warn(MergedWarning(f"{path}: {sentence}", "names", str(path)))
+        warn(MergedWarning(f"{where}: {sentence}", "names", str(where)))
     return owners
 
 
 def provenance_of(schema: "pa.Schema") -> dict[str, object]:
-    """Read what a file, by its schema of Arrow, says of how its trajectories came about."""
+    """Read the provenance of trajectories from the schema of their file."""
     try:
         provenance = parsed(geoparquet.text_of(schema, "trajanon") or "{}", dict[str, Any])
-    except BadInput:  # what another program wrote under this name
+    except BadInput:  # another program wrote it under this name
         provenance = {}
 
     clock_sentence = geoparquet.text_of(schema, "times")
     if Clock.parsed(clock_sentence) is not None:
-        provenance["times"] = clock_sentence  # of a release: they do not count from 1970
+        provenance["times"] = clock_sentence  # only a release has one
     return provenance
 
 
 def read_rows(
     where: object, file: ParquetParts, *, tracks: bool = True, times: bool = True
 ) -> tuple[Floats, Tracks | None, Floats | None]:
-    """Read points, (n, m, 2); if wanted and known, what windows slide on; and times, (n, m)."""
+    """Read points, (n, m, 2), and, if wanted and known, their tracks and times, (n, m)."""
     points = read_points(where, file)
     tracks = tracks and holds_tracks(where, file.schema_arrow)
-    return points, *read_along(where, file, points, tracks=tracks, times=times)
+    return points, *read_tracks_and_times(where, file, points, tracks=tracks, times=times)
 
 
 def holds_tracks(where: object, schema: "pa.Schema") -> bool:
-    """Check whether windows may slide on tracks that stand in a file."""
+    """Check whether a file has tracks, on which windows may slide."""
     return "track" in schema.names and "track" in geoparquet.described(schema, where)["columns"]
 
 
-def read_along(
+def read_tracks_and_times(
     where: object, file: ParquetParts, points: Floats, *, tracks: bool, times: bool
 ) -> tuple[Tracks | None, Floats | None]:
-    """Read what windows slide on, if it is wanted; and the times of points, (n, m)."""
+    """Read the tracks on which windows slide, and the times of points, (n, m); each if wanted."""
     schema = file.schema_arrow
     batches = partial(geoparquet.batches_of, file)
-    names = {*schema.names} - (set() if times else {"track_times", "times"})
+    column_names = {*schema.names} - (set() if times else {"track_times", "times"})
 
-    runs = None
-    when = None
+    row_tracks = None
+    point_times = None
     try:
         if tracks:
             column = partial(geoparquet.written_column, where, file)
-            runs = track_rows.read_tracks(column, batches, names, points)
+            row_tracks = track_rows.read_tracks(column, batches, column_names, points)
 
-        if "times" in names and arrow.holds_lists(schema.field("times").type):
+        if "times" in column_names and arrow.holds_lists(schema.field("times").type):
             lists = arrow.Lists.joined(arrow.lists_of(batch, "times") for batch in batches("times"))
-            when = lists.of_size(points.shape[1])
+            point_times = lists.of_size(points.shape[1])
     except BadInput as error:
         raise BadInput(
             f"{where}: {error}; extract again, or leave out columns run, start and track"
         ) from None
-    return runs, when
+    return row_tracks, point_times
 
 
 def read_marks(path: str | os.PathLike[str] | Folder) -> Hashes:
     """Read the marks by which recordings are known again, (n, 1 + HOPS)."""
     with _opened(path) as file:
-        if (marks := _marks(path, file)) is None:
+        marks = _marks(path, file)
+        if marks is None:
             raise BadInput(
                 f"{path} has no column marks, by which a ledger knows recordings again: make it "
                 "with trajanon extract"
@@ -315,6 +334,7 @@ def true_ends_of(where: object, file: ParquetParts) -> Bools | None:
 
 
 def _marks(where: object, file: ParquetParts) -> Hashes | None:
+    """Read the marks, (n, 1 + HOPS); None if a file has none."""
     if "marks" not in file.schema_arrow.names:
         return None
     column = file.read(["marks"])["marks"]
@@ -325,8 +345,8 @@ def _marks(where: object, file: ParquetParts) -> Hashes | None:
     raise BadInput(f"the column marks of {where} is not as extract writes it: extract again")
 
 
-def look_at_schema(schema: "pa.Schema", where: object) -> None:
-    """Refuse what does not hold lines in WGS 84."""
+def check_schema(schema: "pa.Schema", where: object) -> None:
+    """Refuse a file that is not GeoParquet in WGS 84."""
     if b"geo" not in (schema.metadata or {}):
         raise FileProblem(
             f"{where} is not GeoParquet: make trajectories with: trajanon extract FILE"
@@ -334,27 +354,29 @@ def look_at_schema(schema: "pa.Schema", where: object) -> None:
     geoparquet.refuse_other_system(where, geoparquet.described(schema, where))
 
 
-def read_points(path: object, file: ParquetParts) -> Floats:
-    """Read the lines of as many points that are the geometries."""
+def read_points(where: object, file: ParquetParts) -> Floats:
+    """Read the points of trajectories, (n, m, 2); refuse other geometries."""
     import shapely
 
-    geometry = geoparquet.described(file.schema_arrow, path)["primary_column"]
+    geometry_column = geoparquet.described(file.schema_arrow, where)["primary_column"]
     points = list[Floats]()
     sizes = set[int]()
-    are_plain = True
-    for batch in geoparquet.batches_of(file, geometry):
-        with geoparquet.expecting_geometries(path):
+    are_flat_lines = True
+    for batch in geoparquet.batches_of(file, geometry_column):
+        with geoparquet.expecting_geometries(where):
             lines = arrow.geometries_of(batch)
+
         sizes |= {*np.unique(shapely.get_num_coordinates(lines)).tolist()}
-        are_plain &= bool((shapely.get_type_id(lines) == shapely.GeometryType.LINESTRING).all())
-        are_plain &= shapely.get_coordinate_dimension(lines).max() == 2  # no heights
+        is_line = shapely.get_type_id(lines) == shapely.GeometryType.LINESTRING
+        are_flat_lines &= bool(is_line.all())
+        are_flat_lines &= shapely.get_coordinate_dimension(lines).max() == 2  # no heights
         points.append(shapely.get_coordinates(lines)[:, ::-1])
 
     shortest = min(sizes, default=0)
     longest = max(sizes, default=0)
-    if shortest < longest or not are_plain or longest < 2:
+    if shortest < longest or not are_flat_lines or longest < 2:
         raise BadInput(
-            f"{path} does not hold trajectories: they are LineStrings of equally many "
+            f"{where} does not hold trajectories: they are LineStrings of equally many "
             f"points without heights, and this has {number_of(file.n, 'line')} of {shortest} to "
             f"{longest} points; make trajectories with: trajanon extract FILE"
         )

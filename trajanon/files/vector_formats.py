@@ -29,21 +29,21 @@ from trajanon.trajectories.trajectories import TrajectoryRows
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
 
-_LAYER = "anonymized"
+_LAYER_NAME = "anonymized"
 
-_COUNTERS = (24, 92)
-"""Where SQLite counts its transactions: GDAL makes one more now and then, so they are set to 1."""
+_SQLITE_COUNTERS = (24, 92)
+"""Bytes at which a file counts SQLite's transactions; set to 1, as GDAL makes one more at times."""
 
-_SQLITE = b"SQLite format 3\0"
-_COUNT = re.compile("(people|records) ([0-9]{1,12})")
-_GPX = """\
+_SQLITE_BEGINNING = b"SQLite format 3\0"
+_COUNT_COMMENT = re.compile("(people|records) ([0-9]{1,12})")
+_GPX_HEAD = """\
 <?xml version="1.0" encoding="UTF-8"?>
 <gpx version="1.1" creator="trajanon" xmlns="http://www.topografix.com/GPX/1/1">
 """
 
 
 def _write_geopackage(path: Path, release: TrajectoryRows) -> None:
-    """Write a release; its words are the description of its layer, times a column of JSON."""
+    """Write a release: attribution and clock describe its layer, and times are a JSON column."""
     import geopandas
     import shapely
 
@@ -54,31 +54,32 @@ def _write_geopackage(path: Path, release: TrajectoryRows) -> None:
         # All times of a GeoPackage are in UTC.
         columns["departure"] = pd.to_datetime(columns["departure"], utc=True)
         seconds = lines.times.astype(int).tolist()
-        columns["times"] = np.array([json.dumps(of_line) for of_line in seconds])
+        columns["times"] = np.array([json.dumps(line_seconds) for line_seconds in seconds])
 
     shapes = shapely.linestrings(lines.points[:, :, ::-1])
     table = geopandas.GeoDataFrame(columns, geometry=shapes, crs="EPSG:4326")
-    write_layer(path, table, _LAYER, layout.text)
+    write_layer(path, table, _LAYER_NAME, layout.text)
 
 
-def write_layer(path: Path, table: "GeoDataFrame", layer: str, words: str | None) -> None:
-    """Write a table as a layer, with words as its description: the same bytes on every day."""
+def write_layer(path: Path, table: "GeoDataFrame", layer: str, description: str | None) -> None:
+    """Write a table as a layer with a description: the same bytes on every day."""
     path.unlink(missing_ok=True)  # GDAL takes an empty file for a broken one
-    options = {} if words is None else {"DESCRIPTION": words}
+    options = {} if description is None else {"DESCRIPTION": description}
 
     try:
         table.to_file(path, driver="GPKG", layer=layer, engine="pyogrio", **options)
         with closing(sqlite3.connect(path)) as file:
-            no_time = "1970-01-01T00:00:00.000Z"  # GeoPackage wants one
-            file.execute("UPDATE gpkg_contents SET last_change = ?", [no_time])
+            same_date = "1970-01-01T00:00:00.000Z"  # GeoPackage demands a date
+            file.execute("UPDATE gpkg_contents SET last_change = ?", [same_date])
             file.commit()
         with path.open("r+b") as header:
-            for place in _COUNTERS:
-                header.seek(place)
+            for position in _SQLITE_COUNTERS:
+                header.seek(position)
                 header.write(bytes((0, 0, 0, 1)))
-    except (RuntimeError, sqlite3.Error) as error:  # pyogrio's errors are such
+    except (RuntimeError, sqlite3.Error) as error:  # pyogrio's errors are RuntimeErrors
+        # Their messages speak of SQL: the user reads what the system says of a full disk.
         number = errno.ENOSPC if "full" in str(error) else errno.EIO
-        raise OSError(number, os.strerror(number)) from error  # the words are SQL
+        raise OSError(number, os.strerror(number)) from error
 
 
 def _read_geopackage(path: Path) -> Lines:
@@ -88,24 +89,25 @@ def _read_geopackage(path: Path) -> Lines:
 
     try:
         with path.open("rb") as file:
-            if file.read(len(_SQLITE)) != _SQLITE:
+            if file.read(len(_SQLITE_BEGINNING)) != _SQLITE_BEGINNING:
                 raise ValueError
 
         # NaN is for the reader to judge, and so is all that GDAL warns of.
         with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):
             layers = [str(name) for name in pyogrio.list_layers(path)[:, 0]]
-            layer = _LAYER if _LAYER in layers else layers[0]
+            layer = _LAYER_NAME if _LAYER_NAME in layers else layers[0]
             info = pyogrio.read_info(path, layer=layer)
             metadata = info.get("layer_metadata") or {}
-            names = sorted({*info["fields"]} & {*COUNTED, "times"})
-            _, _, shapes, values = pyogrio.raw.read(path, layer=layer, columns=names)
+            column_names = sorted({*info["fields"]} & {*COUNTED, "times"})
+            _, _, shapes, values = pyogrio.raw.read(path, layer=layer, columns=column_names)
 
-            columns = dict(zip(names, values, strict=True))
+            columns = dict(zip(column_names, values, strict=True))
             timed = "times" in columns
-            attribution, sentence = words_in(metadata.get("DESCRIPTION") or None, timed=timed)
-            times = [_list(text) for text in columns["times"]] if timed else None
+            description = metadata.get("DESCRIPTION") or None
+            attribution, clock_sentence = words_in(description, timed=timed)
+            times = [_times_in_json(text) for text in columns["times"]] if timed else None
             lines = Lines.of(shapely.from_wkb(shapes), shapes)
-            return lines.with_words(attribution, times, sentence, columns)
+            return lines.with_words(attribution, times, clock_sentence, columns)
     # The base of pyogrio's errors is RuntimeError.
     except (
         *(OSError, ValueError, IndexError, TypeError, AttributeError),
@@ -114,30 +116,31 @@ def _read_geopackage(path: Path) -> Lines:
         raise FileProblem(f"cannot read {path} as a GeoPackage") from error
 
 
-def _list(text: str) -> object:
-    """Read a list of times; None if it is no JSON."""
+def _times_in_json(text: str) -> object:
+    """Read a list of times, unchecked; None if it is no JSON."""
     with suppress(ValueError, TypeError, RecursionError):
         return json.loads(text)
     return None
 
 
 def _contents_of_geopackage(path: Path) -> tuple[str, dict[str, object]]:
-    """Return the version of SQLite that wrote a file, and all that SQLite reads in it."""
+    """Return the version of SQLite that wrote a file, and definitions and hashes of its tables."""
     contents: dict[str, object] = {}
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as file:
         file.text_factory = bytes
         query = "SELECT type, name, tbl_name, sql FROM sqlite_master"
-        for kind, raw, *definition in file.execute(query).fetchall():
-            name = raw.decode("utf-8", "surrogateescape")
-            rows = hashlib.blake2b()
+        for kind, name_bytes, *definition in file.execute(query).fetchall():
+            name = name_bytes.decode("utf-8", "surrogateescape")
+            row_hash = hashlib.blake2b()
             if kind == b"table":
                 quoted = name.replace('"', '""')
                 for row in file.execute(f'SELECT * FROM "{quoted}"'):
-                    rows.update(repr(row).encode())
-            contents[f"{kind.decode()} {name!r}"] = definition, rows.digest()
+                    row_hash.update(repr(row).encode())
+            contents[f"{kind.decode()} {name!r}"] = definition, row_hash.digest()
 
-    with path.open("rb") as file_bytes:
-        version = int.from_bytes(file_bytes.read(100)[-4:], "big")
+    # The header has 100 bytes, and ends with the version of the library that wrote last.
+    with path.open("rb") as header:
+        version = int.from_bytes(header.read(100)[-4:], "big")
     return f"SQLite {version}", contents
 
 
@@ -145,35 +148,39 @@ def _write_collection(
     path: Path,
     words: Mapping[str, str],
     columns: Mapping[str, Column],
-    name: str,
+    geometry_member: str,
     geometries: Iterable[Json],
 ) -> None:
-    """Write features with columns as properties, and a geometry; words are members of the whole."""
+    """Write features: columns are their properties, words are members of the collection."""
     head = json.dumps({"type": "FeatureCollection", **words}, ensure_ascii=False)
     rows = pd.DataFrame(columns).to_dict("records")
     features = (
-        json.dumps({"type": "Feature", "properties": row, name: geometry})
+        json.dumps({"type": "Feature", "properties": row, geometry_member: geometry})
         for row, geometry in zip(rows, geometries, strict=True)
     )
-    text = ",\n".join(features)
-    path.write_text(f'{head[:-1]}, "features": [\n{text}\n]}}\n', "utf-8", newline="")
+
+    # A line a feature; the last bracket of the head is closed behind the features.
+    feature_lines = ",\n".join(features)
+    path.write_text(f'{head[:-1]}, "features": [\n{feature_lines}\n]}}\n', "utf-8", newline="")
 
 
-def _read_collection(path: Path, name: str) -> Lines:
-    """Read features: the coordinates of a geometry, times beside or in it, and words on all."""
+def _read_collection(path: Path, geometry_member: str) -> Lines:
+    """Read features with their times, and the attribution and clock of the collection."""
     try:
         collection = json.loads(path.read_text(encoding="utf-8-sig"))
         features = collection["features"]
-        geometries = [feature[name] for feature in features]
+        geometries = [feature[geometry_member] for feature in features]
         lines = [np.array(shape["coordinates"], dtype=np.float64) for shape in geometries]
 
         words = [collection.get(member) for member in ("attribution", "times")]
-        attribution, sentence = (None if text is None else str(text) for text in words)
+        attribution, clock_sentence = (None if text is None else str(text) for text in words)
+
+        # GeoJSON has times among the properties, Moving Features in the geometry.
         properties = [feature.get("properties") or {} for feature in features]
-        if name == "geometry":
+        if geometry_member == "geometry":
             times = [row.get("times") for row in properties]
         else:
-            times = seconds_in([shape.get("datetimes") for shape in geometries], sentence)
+            times = seconds_in([shape.get("datetimes") for shape in geometries], clock_sentence)
         counts = {column: [row.get(column) for row in properties] for column in COUNTED}
     except (
         *(OSError, ValueError, LookupError, TypeError, AttributeError),
@@ -181,8 +188,8 @@ def _read_collection(path: Path, name: str) -> Lines:
     ) as error:
         raise FileProblem(f"cannot read {path} as a collection of features") from error
 
-    timed = any(of_line is not None for of_line in times)
-    if timed:  # a height of 0 and a time follow the places
+    timed = any(line_times is not None for line_times in times)
+    if timed:  # a height of 0 and a time may follow the two coordinates of a point
         lines = [line[:, :2] if line.shape[1:] == (4,) else line for line in lines]
     columns = {
         column: values
@@ -190,7 +197,7 @@ def _read_collection(path: Path, name: str) -> Lines:
         if any(value is not None for value in values)
     }
     return Lines.of_points(lines).with_words(
-        attribution, times if timed else None, sentence, columns
+        attribution, times if timed else None, clock_sentence, columns
     )
 
 
@@ -217,8 +224,8 @@ def _write_mf_json(path: Path, release: TrajectoryRows) -> None:
 
     dates = _dates(instants(lines.times, clock)).tolist()
     geometries = (
-        {"type": "MovingPoint", "datetimes": when, "coordinates": line}
-        for when, line in zip(dates, lines.points[:, :, ::-1].tolist(), strict=True)
+        {"type": "MovingPoint", "datetimes": line_dates, "coordinates": line}
+        for line_dates, line in zip(dates, lines.points[:, :, ::-1].tolist(), strict=True)
     )
     columns = {"id": np.arange(1, len(lines) + 1), **counts}
     _write_collection(path, words, columns, "temporalGeometry", geometries)
@@ -230,25 +237,28 @@ def _dates(times: NDArray[np.datetime64], unit: Literal["s", "ms"] = "ms") -> ND
 
 
 def _write_gpx(path: Path, release: TrajectoryRows) -> None:
-    """Write a track for each line, without a name; a comment is the only place for a count."""
+    """Write a track for each line, without a name; its count is a comment."""
     layout = Layout.of(release)
     lines = layout.lines
-    times: Any = [None] * len(lines)
+    dates: Any = [None] * len(lines)
     if lines.times is not None:
-        times = _dates(instants(lines.times, layout.clock))
+        dates = _dates(instants(lines.times, layout.clock))
+
+    # GPX has no other place for a count.
     comments = [""] * len(lines)
     for name, values in layout.counts.items():
         comments = [f"  <cmt>{name} {count}</cmt>\n" for count in values]
 
     with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(_GPX)
+        file.write(_GPX_HEAD)
         if layout.text is not None:
             file.write(f" <metadata>\n  <desc>{escape(layout.text)}</desc>\n </metadata>\n")
-        tracks = zip(comments, lines.points.tolist(), times, strict=True)
-        for number, (comment, line, dates) in enumerate(tracks, start=1):
+
+        tracks = zip(comments, lines.points.tolist(), dates, strict=True)
+        for number, (comment, line, line_dates) in enumerate(tracks, start=1):
             file.write(f" <trk>\n{comment}  <number>{number}</number>\n  <trkseg>\n")
-            for place, (lat, lon) in enumerate(line):
-                end = " />" if dates is None else f"><time>{dates[place]}</time></trkpt>"
+            for i, (lat, lon) in enumerate(line):
+                end = " />" if line_dates is None else f"><time>{line_dates[i]}</time></trkpt>"
                 file.write(f'   <trkpt lat="{_decimal(lat)}" lon="{_decimal(lon)}"{end}\n')
             file.write("  </trkseg>\n </trk>\n")
         file.write("</gpx>\n")
@@ -272,26 +282,28 @@ def _read_gpx(path: Path) -> Lines:
         comments = [track.findtext("{*}cmt") or "" for track in root.iterfind("{*}trk")]
     except (OSError, ElementTree.ParseError, ValueError, LookupError) as error:
         raise FileProblem(f"cannot read {path} as GPX") from error
-    kind = root.tag.rpartition("}")[2]
-    if kind != "gpx":
-        raise FileProblem(f"{path} is not GPX: it begins with <{kind}>")
+
+    root_name = root.tag.rpartition("}")[2]
+    if root_name != "gpx":
+        raise FileProblem(f"{path} is not GPX: it begins with <{root_name}>")
 
     timed = root.find(".//{*}trkpt/{*}time") is not None
-    attribution, sentence = words_in(root.findtext(".//{*}desc"), timed=timed)
+    attribution, clock_sentence = words_in(root.findtext(".//{*}desc"), timed=timed)
     times = None
     if timed:
         dates = [[point.findtext("{*}time") for point in track] for track in tracks]
-        times = seconds_in(dates, sentence)
+        times = seconds_in(dates, clock_sentence)
+
     counts = {}
     if any(comments):
-        matches = [_COUNT.fullmatch(comment) for comment in comments]
-        name = next((match[1] for match in matches if match), COUNTED[0])
-        counts[name] = [None if match is None else int(match[2]) for match in matches]
-    return Lines.of_points(lines).with_words(attribution, times, sentence, counts)
+        matches = [_COUNT_COMMENT.fullmatch(comment) for comment in comments]
+        counted = next((match[1] for match in matches if match), COUNTED[0])
+        counts[counted] = [None if match is None else int(match[2]) for match in matches]
+    return Lines.of_points(lines).with_words(attribution, times, clock_sentence, counts)
 
 
 def _write_csv(path: Path, release: TrajectoryRows) -> None:
-    """Write id, lat1, lon1, and with times time1, ...; words are columns, so none can get lost."""
+    """Write id, lat1, lon1, and with times time1, ...; attribution and clock in every row."""
     lines, counts, _, words = Layout.of(release)
     columns: dict[str, Column] = {"id": np.arange(1, len(lines) + 1), **counts}
     for i in range(lines.points.shape[1]):
@@ -306,15 +318,17 @@ def _read_csv(path: Path) -> Lines:
     """Read lines from columns lat1, lon1, lat2, and so on."""
     with arrow.reading(path, "CSV", ValueError, OverflowError):
         header = set(pd.read_csv(path, nrows=0).columns)
-        m = 0
+        m = 0  # points of a line
         while {f"lat{m + 1}", f"lon{m + 1}"} <= header:
             m += 1
-        places = [f"{axis}{i}" for i in range(1, m + 1) for axis in ("lon", "lat")]
-        moments = [f"time{i}" for i in range(1, m + 1)]
+
+        place_columns = [f"{axis}{i}" for i in range(1, m + 1) for axis in ("lon", "lat")]
+        time_columns = [f"time{i}" for i in range(1, m + 1)]
+        other_columns = header & {"attribution", *COUNTED, "times", *time_columns}
         table = pd.read_csv(
             path,
-            usecols=[*places, *header & {"attribution", *COUNTED, "times", *moments}],
-            dtype=dict.fromkeys([*places, *moments], np.float64),
+            usecols=[*place_columns, *other_columns],
+            dtype=dict.fromkeys([*place_columns, *time_columns], np.float64),
         )
     if m == 0:
         raise FileProblem(
@@ -324,15 +338,16 @@ def _read_csv(path: Path) -> Lines:
     if not table.index.equals(pd.RangeIndex(len(table))):
         raise FileProblem(f"{path} has rows with more values than its header has names")
 
-    attribution, sentence = (
+    # The words are the same in every row.
+    attribution, clock_sentence = (
         str(words[0]) if len(words) else None
         for words in (table.get(name, ()) for name in ("attribution", "times"))
     )
-    lines = list(table[places].to_numpy().reshape(-1, m, 2))
-    timed = not header.isdisjoint(moments)
-    times = table.reindex(columns=moments).to_numpy() if timed else None
+    lines = list(table[place_columns].to_numpy().reshape(-1, m, 2))
+    timed = not header.isdisjoint(time_columns)
+    times = table.reindex(columns=time_columns).to_numpy() if timed else None
     counts = {name: table[name].tolist() for name in COUNTED if name in header}
-    return Lines.of_points(lines).with_words(attribution, times, sentence, counts)
+    return Lines.of_points(lines).with_words(attribution, times, clock_sentence, counts)
 
 
 GEOPACKAGE = ReleaseFormat(_write_geopackage, _read_geopackage, _contents_of_geopackage)

@@ -1,4 +1,4 @@
-"""A k-partition, and the promise it keeps."""
+"""A k-partition: groups of at least k records, their loss, and the steps that led to them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from trajanon.grouping import loss
 
 
 class Stage(Struct, frozen=True, omit_defaults=True):
-    """One step of the search, and where it arrived."""
+    """One step of the search, and the loss after it."""
 
     name: str  # the method or refinement
     information_loss: Finite | None  # IL after it, percent; None where there were no groups yet
@@ -24,7 +24,7 @@ class Stage(Struct, frozen=True, omit_defaults=True):
 
     @property
     def rounded(self) -> "Stage":
-        """Return the stage with milliseconds, as reports have it."""
+        """Return the stage with its seconds rounded to milliseconds, as reports have it."""
         return Stage(self.name, self.information_loss, round(self.seconds, 3), self.chosen)
 
 
@@ -80,7 +80,9 @@ class Partition(Displayed):
 
     @property
     def _facts(self) -> list[tuple[str, str]]:
-        n, p = len(self.labels), self.centroids.shape[1]
+        """List what is displayed of the partition."""
+        n = len(self.labels)
+        p = self.centroids.shape[1]
         groups = (
             f"{number_of(len(self.sizes), 'group')} of {self.sizes.min()} to {self.sizes.max()}"
         )
@@ -92,7 +94,7 @@ class Partition(Displayed):
         return [*facts, ("Stopped", "stopped by Ctrl-C")] if self.stopped else facts
 
     def lines(self, points: Floats) -> Floats:
-        """Return centroids as lines, (g, m, 2), where records are trajectories, (n, m, 2)."""
+        """Return centroids as lines, (g, m, 2): the records are the trajectories ``points``."""
         return self.centroids.reshape(-1, *points.shape[1:])
 
     @property
@@ -104,7 +106,7 @@ class Partition(Displayed):
 def regrouped(
     partition: Partition, X: Floats, labels: Ints, weights: Floats | None = None
 ) -> Partition:
-    """Return a partition with other records, weighted columns, or other groups."""
+    """Return a partition with these groups, measured on these records; its stages stay."""
     records = loss.standardise(X, weights)
     return replace(
         partition,
@@ -118,7 +120,10 @@ def regrouped(
 def measured(
     X: Floats, labels: Ints, step: str, since: float, weights: Floats | None = None
 ) -> Partition:
-    """Measure groups that no search gave; ``since`` is when the step to them began."""
+    """Measure groups that no search formed, as a partition with one stage.
+
+    ``since`` is what `perf_counter` showed when this step began.
+    """
     records = loss.standardise(X, weights)
     sse = loss.sse(records, labels)
     sst = loss.sum_of_squares(records)

@@ -1,4 +1,4 @@
-"""The holder's key: made once, for the holder's eyes alone; and what is drawn by it."""
+"""The holder's secret key: its file, its checks, and the seeds that are derived from it."""
 
 import logging
 import os
@@ -14,21 +14,23 @@ from trajanon.common.inputs import regular
 
 _LOG = logging.getLogger(__name__)
 
-BYTES = 32
-"""Length of a holder's key."""
+KEY_BYTES = 32
+"""Length of a key in a file."""
 
-_LEAST = 16  # bytes of a key that is given in Python
-_MOST = 64
-_OTHERS = 0o077  # permissions of a file that are not its owner's
+# A key that is given in Python may have another length.
+_FEWEST_BYTES = 16
+_MOST_BYTES = 64
+
+_PERMISSIONS_OF_OTHERS = 0o077  # the bits of a file's mode for its group and for everybody
 
 
 def key_path() -> Path:
-    """Return where the holder's key is kept, unless another is named."""
+    """Return the file of the holder's key, unless another is named."""
     return platformdirs.user_data_path("trajanon") / "holder.key"
 
 
 def holders_key(path: Path | None = None) -> bytes:
-    """Read the holder's key, from its place or a file that is named; make it if there is none.
+    """Read the holder's key from its usual file or the one named; make it if there is none.
 
     Raises
     ------
@@ -37,79 +39,88 @@ def holders_key(path: Path | None = None) -> bytes:
     FileProblem
         If it cannot be read, or not be made.
     """
-    place = path or key_path()
+    key_file = path or key_path()
     try:
-        if not place.exists():
-            _make(place, private_folder=path is None)
-        mode = regular(place).stat().st_mode
-        key = place.read_bytes()
+        if not key_file.exists():
+            _make_key_file(key_file, private_folder=path is None)
+        mode = regular(key_file).stat().st_mode
+        key = key_file.read_bytes()
     except OSError as error:
-        because = error.strerror or "there is no such folder"
+        reason = error.strerror or "there is no such folder"
         raise FileProblem(
-            f"cannot keep your key in {place} ({because}): name a file for it with `key`"
+            f"cannot keep your key in {key_file} ({reason}): name a file for it with `key`"
         ) from error
 
-    if len(key) != BYTES:
+    if len(key) != KEY_BYTES:
         raise BadInput(
-            f"{place} is no key: it has {len(key)} bytes, and a key {BYTES}; take its last copy, "
-            "or name another file with `key`"
+            f"{key_file} is no key: it has {len(key)} bytes, and a key {KEY_BYTES}; take its last "
+            "copy, or name another file with `key`"
         )
     check_key(key)
-    if os.name == "posix" and mode & _OTHERS:
+
+    if os.name == "posix" and mode & _PERMISSIONS_OF_OTHERS:
         raise BadInput(
-            f"others can read {place}, which must be secret: if nobody did, chmod 600 it; or name "
-            "another file with `key`"
+            f"others can read {key_file}, which must be secret: if nobody did, chmod 600 it; or "
+            "name another file with `key`"
         )
     return key
 
 
 def check_key(key: object) -> None:
-    """Refuse what is no secret of 16 to 64 bytes."""
-    if not isinstance(key, bytes) or not _LEAST <= len(key) <= _MOST:
-        got = len(key) if isinstance(key, bytes) else type(key).__name__
-        raise BadInput(f"`key` must have {_LEAST} to {_MOST} bytes (got {got}), or be left out")
+    """Refuse a key that is not of 16 to 64 bytes, or has the same byte everywhere."""
+    if not isinstance(key, bytes) or not _FEWEST_BYTES <= len(key) <= _MOST_BYTES:
+        length_or_type = len(key) if isinstance(key, bytes) else type(key).__name__
+        raise BadInput(
+            f"`key` must have {_FEWEST_BYTES} to {_MOST_BYTES} bytes (got {length_or_type}), or be "
+            "left out"
+        )
     if len(set(key)) == 1:
         raise BadInput("`key` has the same byte everywhere, and is no secret: leave it out")
 
 
 def fingerprint(key: bytes) -> str:
-    """Return what tells keys apart, and tells nothing else of them."""
+    """Return a hash by which keys can be told apart, and from which no key can be computed."""
     return blake2b(key=key, digest_size=8, person=b"fingerprint").hexdigest()
 
 
 def search_seed(key: bytes, seed: int) -> int:
-    """Return the seed of the search, which nobody without the key can draw.
+    """Compute the seed of the search, which nobody can do without the key.
 
-    It follows from nothing else: releases of nearly the same data have nearly the same groups.
+    It depends on the key and the user's seed alone, not on the data: so releases of nearly the same
+    data have nearly the same groups.
     """
-    drawn = blake2b(str(seed).encode(), key=key, digest_size=16, person=b"search")
-    return int.from_bytes(drawn.digest(), "little")
+    search_hash = blake2b(str(seed).encode(), key=key, digest_size=16, person=b"search")
+    return int.from_bytes(search_hash.digest(), "little")
 
 
 def key_of_trials(fingerprint: str | None) -> bytes:
-    """Return a key for releases that are made to be measured, never the holder's own."""
-    return blake2b(str(fingerprint).encode(), digest_size=BYTES, person=b"trials").digest()
+    """Compute a key for releases that are only made to be measured; it is not the holder's."""
+    return blake2b(str(fingerprint).encode(), digest_size=KEY_BYTES, person=b"trials").digest()
 
 
-def _make(path: Path, *, private_folder: bool) -> None:
-    """Draw a new key; it has its name once it is whole, and of two at once the first stays."""
-    if not path.is_absolute() and private_folder:  # there is no home
+def _make_key_file(path: Path, *, private_folder: bool) -> None:
+    """Write a new random key; if two runs do so at once, the key of the first stays."""
+    # Without a home folder, platformdirs returns a relative path.
+    if not path.is_absolute() and private_folder:
         raise FileNotFoundError
     if private_folder:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
 
+    # A draft is written first, and linked to the name once it is complete.
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
     try:
-        writable = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(writable, "wb") as file:
-            file.write(secrets.token_bytes(BYTES))
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_bytes(KEY_BYTES))
             file.flush()
             os.fsync(file.fileno())
 
-        with suppress(FileExistsError):  # another run has made one meanwhile
+        with suppress(FileExistsError):  # another run has made a key meanwhile
             os.link(draft, path)
-            releases = "all your releases" if private_folder else "releases that name it"
-            _LOG.info("made %s, the key of %s: keep a copy, and show it to nobody", path, releases)
+            its_releases = "all your releases" if private_folder else "releases that name it"
+            _LOG.info(
+                "made %s, the key of %s: keep a copy, and show it to nobody", path, its_releases
+            )
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)

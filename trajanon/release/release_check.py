@@ -30,9 +30,9 @@ from trajanon.files.release_contents import (
 from trajanon.files.release_formats import (
     NOTHING_ELSE,
     RELEASE_FORMATS,
-    Compared,
-    compared,
-    read_as_found,
+    Comparison,
+    compare_with_rewrite,
+    read_lines,
     read_release,
     release_of,
     release_parts,
@@ -255,7 +255,7 @@ class _Inspected(NamedTuple):
 
 def _inspected(path: Path, write: Writer | None = None, *, keep: bool) -> _Inspected:
     """Read a file and look for what a release may not hold; keep its lines if they are wanted."""
-    lines = read_as_found(path)
+    lines = read_lines(path)
     inspected = _Inspected(path, lines if keep else None, [], _keys(lines), len(lines))
     problems = not_trajectories(lines)
     if problems:
@@ -268,9 +268,9 @@ def _inspected(path: Path, write: Writer | None = None, *, keep: bool) -> _Inspe
         lines = replace(lines, times=None, clock=None)
 
     # Faulty times are not written again for the comparison.
-    comparison = Compared([], "")
+    comparison = Comparison([], "")
     if not (faulty_times and RELEASE_FORMATS[path.suffix.lower()].only_timed):
-        comparison = compared(path, lines, write)
+        comparison = compare_with_rewrite(path, lines, write)
     problems += [*comparison.differences, *unsorted(lines)]
 
     ends = lines.places[[0, -1], :, ::-1]

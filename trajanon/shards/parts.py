@@ -24,7 +24,7 @@ from trajanon.common.settings import (
     takes_settings,
 )
 from trajanon.files.parquet_parts import parquet_of, part_states, unchanged
-from trajanon.files.trajectory_files import is_part, look_at_schema, provenance_of
+from trajanon.files.trajectory_files import check_schema, is_part, provenance_of
 from trajanon.grouping.k_promise import check_enough
 from trajanon.grouping.neighbours import neighbour_count
 from trajanon.release.ledger import Ledger, opened
@@ -137,7 +137,7 @@ def anonymize_parts(
         raise BadInput("`ledger` takes releases on a local disk: write there, or leave it out")
 
     with ExitStack() as stack, unchanged(folder, states := part_states(folder)):
-        with parquet_of(folder, look_at_schema) as file:
+        with parquet_of(folder, check_schema) as file:
             provenance = provenance_of(file.schema_arrow)
         table = PartsTable(folder, file, k, plan, subjects_exact, provenance=provenance)
         check_enough(file.n, k, unit="trajectory")

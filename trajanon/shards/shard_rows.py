@@ -15,7 +15,7 @@ import numpy as np
 from trajanon.common.arrays import Floats, Hashes, Ints, dense
 from trajanon.files import arrow, geoparquet
 from trajanon.files.parquet_parts import ParquetParts
-from trajanon.files.trajectory_files import read_along, read_points, true_ends_of
+from trajanon.files.trajectory_files import read_points, read_tracks_and_times, true_ends_of
 from trajanon.shards.buckets import files_of, put
 from trajanon.shards.halving import shard_count, shards_of_rows
 from trajanon.shards.parts_table import Part, PartsTable
@@ -73,7 +73,7 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
 
     changes = [batch.flatten().to_numpy() for batch in geoparquet.batches_of(file, "points")]
     points = _points_of(np.concatenate(changes).reshape(n, -1, 2))
-    tracks, times = read_along(
+    tracks, times = read_tracks_and_times(
         table.folder, file, points, tracks="track" in schema.names, times=table.timed
     )
     numbers = file.read(["row", "person"])

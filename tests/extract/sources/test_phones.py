@@ -205,7 +205,7 @@ def test_the_person_of_owntracks_is_the_user_and_a_trace_the_device(tmp_path: Pa
     assert format_of(path, how) == "json"
     found = list(json_documents.read(path, how.of_file(path, "label")))
     assert names(found) == [("ada/phone", "ada")]
-    assert how.counts == {json_documents.OTHERS: 2, "points without an id": 1}
+    assert how.counts == {json_documents.OTHER_MESSAGES: 2, "points without an id": 1}
     write(path, json.dumps(said[2]))
     assert names(list(json_documents.read(path, how.of_file(path, "label")))) == [("p1", "p1")]
 

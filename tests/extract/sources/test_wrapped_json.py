@@ -54,7 +54,7 @@ def test_a_longer_list_is_read_and_the_start_beside_it_counted(
     path = write(tmp_path / "training-session.json", {"exercises": [exercise(long)]})
     (trace,) = traces(path)
     assert len(trace) == len(long)
-    assert counted(path)[json_documents.BESIDE] == 1
+    assert counted(path)[json_documents.SHORTER_LISTS] == 1
     assert "points stand in `exercises.samples.recordedRoute` (27) and `exercises`" in caplog.text
 
 

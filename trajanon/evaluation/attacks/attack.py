@@ -1,4 +1,4 @@
-"""What an adversary sees, and what an attack achieves beside what k-anonymity promises."""
+"""What an adversary sees of a release, and how often an attack succeeds, beside 1/k."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,46 +16,48 @@ from trajanon.release.report import Report
 from trajanon.trajectories.times import departure_days
 from trajanon.trajectories.trajectories import Trajectories
 
-_AS_THEY_ARE = (
+_FIELDS_OF_ACCOUNT = (
     *("name", "question", "knows", "against", "expected", "worst_case", "baseline"),
     *("line_found", "exposed", "sampled"),
 )
-"""What an account repeats."""
 
 QUESTIONS = ("singling out", "linkability", "inference")
 """What the Article 29 Working Party asks of anonymised data (Opinion 05/2014)."""
 
-_ROUNDING = 1e-9  # a chance that exceeds 1/k by less is 1/k
 TIED = 1e-9
 """Distances that differ by less, as a share, are equal but for rounding."""
-_SAME = 1e-12  # a distance of 0 but for rounding, in standard deviations or metres
+
+_ROUNDING_OF_DISTANCES = 1e-12  # a smaller distance, in standard deviations or metres, is 0
+_ROUNDING_OF_CHANCES = 1e-9  # a chance that exceeds 1/k by less is 1/k
 
 
 class Steps(NamedTuple):
-    """From trajectories to the next of the same person, (s,)."""
+    """Steps from a trajectory to the next of the same person, which is on another line, (s,)."""
 
-    here: Ints
-    there: Ints  # which is on another line
-    on_a_day: bool  # whether it is also of the same day
+    here: Ints  # the trajectory of each step
+    there: Ints  # the next one
+    on_a_day: bool  # whether both are always of one day
 
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """Lines as published, and what the holder knows of them."""
+    """Lines as published, and the originals behind them, which only the holder knows."""
 
     points: Floats  # the originals, (n, p, 2), latitude and longitude in degrees
-    lines: Floats  # what is published, (g, p, 2); each once for every row of its group
+    lines: (
+        Floats  # the lines, (g, p, 2); in the release each stands once for every row of its group
+    )
     labels: Ints  # the line that stands for each original, (n,), 0..g-1
     k: int  # the group size promised
     subjects: Ints | None = None  # of each original, (n,); None: each has a subject of its own
     against: str = "release"  # or ``originals``
-    times: Floats | None = None  # seconds of the release's clock at each point, (n, p)
-    line_times: Floats | None = None  # those published, (g, p); None: no times are
-    cycle: float = np.inf  # seconds after which that clock restarts
+    times: Floats | None = None  # of the originals: seconds of the release's clock, (n, p)
+    line_times: Floats | None = None  # of the lines, (g, p); None: no times are published
+    cycle: float = np.inf  # seconds after which the release's clock restarts
     unit: str = "trajectory"  # what an original is called
     own_row: Bools | None = None  # whether each original has a row of its own; None: all have
     copies: Ints | None = None  # rows of each line, (g,); None: one for each original with a row
-    steps: Steps | None = None  # to the next of the same person; None: there are none
+    steps: Steps | None = None  # None: there are none
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -84,36 +86,40 @@ class Published:
         return np.arange(len(self.points)) if self.subjects is None else self.subjects
 
     @cached_property
-    def _on_lines(self) -> tuple[Any, Ints, Ints]:
-        """Number pairs of a subject and a line; return subjects, pairs, and the rows of each."""
-        names, number = np.unique(self.owners, return_inverse=True)
+    def _rows_of_pairs(self) -> tuple[Any, Ints, Ints]:
+        """Return all subjects; the pairs of a subject and a line, as numbers; the rows of each."""
+        subjects, number = np.unique(self.owners, return_inverse=True)
         pair = number * len(self.lines) + self.labels
-        return names, *np.unique(pair[self.of_rows], return_counts=True)
+        return subjects, *np.unique(pair[self.of_rows], return_counts=True)
 
-    def held(self, subject: Any, line: Ints) -> Ints:
-        """Count the rows that subjects have on lines, (q,)."""
-        names, pairs, rows = self._on_lines
-        pair = np.searchsorted(names, subject) * len(self.lines) + line
+    def rows_held(self, subject: Any, line: Ints) -> Ints:
+        """Count the rows that each subject has on the line beside it, (q,)."""
+        subjects, pairs, rows = self._rows_of_pairs
+        pair = np.searchsorted(subjects, subject) * len(self.lines) + line
+
+        # A pair without rows is not among `pairs`.
         place = np.minimum(np.searchsorted(pairs, pair), len(pairs) - 1)
         return np.asarray(rows[place] * (pairs[place] == pair))
 
     @cached_property
     def nearest(self) -> Any:
-        """Find the lines at the smallest distance from each original, exactly: lists, (n,).
+        """Find the lines at the smallest distance from each original: a list for each, (n,).
 
-        Both as records, by the means and deviations of the originals; see `loss.standardise`.
+        Both are records here, standardised by the means and deviations of the originals; see
+        `loss.standardise`.
         """
-        # About the first original first, for the mean of numbers far from zero loses digits.
+        # The mean of numbers far from zero loses digits, so the first original is subtracted.
         originals, lines = (
-            tracks.reshape(len(tracks), -1) - self.points[:1].reshape(1, -1)
-            for tracks in (self.points, self.lines)
+            points.reshape(len(points), -1) - self.points[:1].reshape(1, -1)
+            for points in (self.points, self.lines)
         )
         mean = originals.mean(axis=0)
-        spread = np.sqrt(((originals - mean) ** 2).sum(axis=0) / max(len(originals) - 1, 1))
-        unit = np.where(spread > 0.0, spread, np.inf)  # a constant column counts 0
+        deviation = np.sqrt(((originals - mean) ** 2).sum(axis=0) / max(len(originals) - 1, 1))
+        divisor = np.where(deviation > 0.0, deviation, np.inf)  # a constant column counts 0
+        originals = (originals - mean) / divisor
+        lines = (lines - mean) / divisor
 
-        originals = (originals - mean) / unit
-        lines = (lines - mean) / unit
+        # Distances are the same along principal axes, and the search is faster there.
         axes = principal_axes(originals)
         return nearest_of(turn(originals, axes), turn(lines, axes))
 
@@ -132,7 +138,7 @@ class Published:
 
 
 def published(matched: Matched, report: Report) -> Published:
-    """Return what an adversary sees of a release, with the trajectories that were averaged."""
+    """Return what an adversary sees of a release, beside the trajectories that were averaged."""
     originals = matched.slid
     subjects = None if originals.subject is None else dense(originals.subject)
     seen = Published(
@@ -145,6 +151,7 @@ def published(matched: Matched, report: Report) -> Published:
         own_row=matched.own_row,
         steps=people_steps(originals, matched.labels),
     )
+
     timing = timing_in(report)
     if timing is None:
         return seen
@@ -153,56 +160,61 @@ def published(matched: Matched, report: Report) -> Published:
 
 
 def people_steps(trajectories: Trajectories, labels: Ints) -> Steps | None:
-    """Go from each trajectory to the next of its subject on that day, or at all.
+    """Find the steps from a trajectory to its subject's next, where that is on another line.
 
-    By departure, or in the order of the file where times are not known. It must be on another line.
-    None where no person is on two.
+    The next is by departure, or by the order of the file if times are not known. If days are known
+    and any day has such a step, only steps within a day are returned. None if there is no step.
     """
     subjects = trajectories.subject
     if subjects is None:
         return None
+
     order = np.arange(len(labels))
     if trajectories.times is not None:
         order = np.argsort(trajectories.times[:, 0], kind="stable")
 
-    cells = {False: subjects}
+    # Steps stay within a chain: first within the days of a subject, if known, then within all.
+    chains = {False: subjects}
     days = departure_days(trajectories)
     if days is not None:
-        cells = {True: cells_of(subjects, days)} | cells
-    for on_a_day, cell in cells.items():
-        by_cell = order[np.argsort(cell[order], kind="stable")]
-        here = by_cell[:-1]
-        there = by_cell[1:]
-        goes_on = (cell[here] == cell[there]) & (labels[here] != labels[there])
-        if goes_on.any():
-            return Steps(here[goes_on], there[goes_on], on_a_day)
+        chains = {True: cells_of(subjects, days)} | chains
+
+    for on_a_day, chain in chains.items():
+        by_chain = order[np.argsort(chain[order], kind="stable")]
+        here = by_chain[:-1]
+        there = by_chain[1:]
+        is_step = (chain[here] == chain[there]) & (labels[here] != labels[there])
+        if is_step.any():
+            return Steps(here[is_step], there[is_step], on_a_day)
     return None
 
 
 def nearest_of(originals: Floats, lines: Floats) -> Any:
-    """Find the rows of the second at the smallest distance from each of the first: lists, (n,)."""
+    """Find the lines nearest to each original, all that are equally near: a list for each, (n,)."""
     tree = cKDTree(lines)
-    away, _ = tree.query(originals, workers=-1)
-    return tree.query_ball_point(originals, away * (1.0 + TIED) + _SAME, workers=-1)
+    nearest_distance, _ = tree.query(originals, workers=-1)
+    radius = nearest_distance * (1.0 + TIED) + _ROUNDING_OF_DISTANCES
+    return tree.query_ball_point(originals, radius, workers=-1)
 
 
 class RowsPicked(NamedTuple):
-    """Rows of lines from which an adversary picks one for each target, (p,)."""
+    """Lines that an adversary takes for a target's, one of whose rows is picked at random, (p,)."""
 
-    target: Ints
-    rows: Ints  # of the line
-    of_subject: Ints  # those of them that are the target's subject's
-    of_line: Ints  # those of them that lie on the target's line
+    target: Ints  # the target of each pair of a target and a line
+    rows: Ints  # how many rows the line has
+    of_subject: Ints  # how many of these are of the target's subject
+    of_line: Ints  # how many of these lie on the line of the target's own group: all or none
 
     @classmethod
     def of(cls, published: Published, target: Ints, original: Ints, line: Ints) -> "RowsPicked":
-        """Count the rows of pairs of a target, which is an original, and a line."""
+        """Count the rows of pairs of a target and a line; the target is this original."""
         rows = published.rows[line]
-        of_subject = published.held(published.owners[original], line)
-        return cls(target, rows, of_subject, rows * (line == published.labels[original]))
+        of_subject = published.rows_held(published.owners[original], line)
+        of_line = rows * (line == published.labels[original])
+        return cls(target, rows, of_subject, of_line)
 
     def chances(self, targets: int) -> tuple[Floats, Floats]:
-        """Compute for each target the chance of its subject's rows, and of its line's, (t,)."""
+        """Compute each target's chance of a row of its subject, and of a row of its line, (t,)."""
         picked, of_subject, of_line = (
             np.bincount(self.target, count, targets)
             for count in (self.rows, self.of_subject, self.of_line)
@@ -214,24 +226,22 @@ class RowsPicked(NamedTuple):
 class Attack:
     """How well an adversary finds the targets.
 
-    The adversary arrives at some published rows that look the same, and picks one at random.
+    The adversary is left with several published rows that look the same, and picks one at random.
     """
 
     name: str  # of the attack
     knows: str  # what the adversary knows, in words
-    published: (
-        Published  # what the adversary sees: a release, or the originals as if they were published
-    )
+    published: Published  # a release, or the originals as if they were published
     targets: Ints  # the trajectories attacked, (t,)
     rates: Floats  # for each target, the chance that the row picked is of its subject, (t,)
     line_rates: Floats  # the chance that the row lies on the line of the target's group, (t,)
-    worst: Floats  # the same as `rates`, for what betrays the target most, (t,)
-    sampled: bool = False  # whether only some targets, or some of what may be known, were tried
-    question: str = "singling out"  # which of the QUESTIONS this answers
+    worst: Floats  # `rates`, if the adversary knows what betrays the target most, (t,)
+    sampled: bool = False  # whether a sample of the targets, or of what may be known, was tried
+    question: str = "singling out"  # of the QUESTIONS, the one that this answers
 
     @property
     def against(self) -> str:
-        """Return ``release``, or ``originals`` for what publishing these would give away."""
+        """Return ``release`` or ``originals``, whichever is attacked."""
         return self.published.against
 
     @property
@@ -257,7 +267,7 @@ class Attack:
     @property
     def above(self) -> Bools:
         """Mark the targets whose worst chance is above 1/k, (t,)."""
-        return self.worst > self.baseline + _ROUNDING
+        return self.worst > self.baseline + _ROUNDING_OF_CHANCES
 
     @property
     def exposed(self) -> float:
@@ -267,9 +277,10 @@ class Attack:
     @property
     def account(self) -> dict[str, Any]:
         """Return what JSON holds: nothing of single trajectories."""
-        repeated = {name: getattr(self, name) for name in _AS_THEY_ARE}
-        return repeated | {"k": self.published.k, "targets": len(self.targets)}
+        account = {name: getattr(self, name) for name in _FIELDS_OF_ACCOUNT}
+        return account | {"k": self.published.k, "targets": len(self.targets)}
 
 
 def _mean(values: Floats) -> float:
+    """Compute a mean; 0 of nothing."""
     return float(values.mean()) if len(values) else 0.0

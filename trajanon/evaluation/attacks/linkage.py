@@ -96,7 +96,7 @@ def known_points(
 
 def _pairs_tried(published: Published, target: int, line: Ints, away: Floats) -> list[float]:
     """Compute the mean chance of a row of the target's subject, of its line, and the highest."""
-    of_subject = published.held(published.owners[[target] * len(line)], line)
+    of_subject = published.rows_held(published.owners[[target] * len(line)], line)
     rows = published.rows[line]
     counts = rows, of_subject, rows * (line == published.labels[target])
 

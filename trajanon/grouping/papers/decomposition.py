@@ -11,8 +11,8 @@ from trajanon.grouping.methods.distance_methods import mdav, v_mdav
 from trajanon.grouping.papers.shuffling_and_swapping import swap
 from trajanon.grouping.problem import Problem, SearchLog
 
-# Records of a part times k, about: there are more large groups to choose from than small ones, and
-# a large part then takes long and gains little.
+# A part has about this number / k records. The larger k is, the more groups there are to choose
+# from, and a large part would take long and gain little.
 _SUBSET = 1_500
 
 
@@ -37,12 +37,16 @@ def decomposition(problem: Problem) -> Ints:
     >>> trajanon.microaggregate(ages, k=2, method="decomposition", refine="none").labels.tolist()
     [0, 0, 0, 1, 1, 2, 2, 2]
     """
-    quiet = replace(problem, log=SearchLog())
     parameters = problem.parameters_of(DecompositionParameters)
-    labels = start(quiet)
+    # What the steps would log (V-MDAV's gamma, say) is no choice of the whole method.
+    without_log = replace(problem, log=SearchLog())
+
+    labels = start(without_log)
     if parameters.exchange_first:
-        labels = swap(quiet, labels)
-    return swap(quiet, regroup_parts(problem, labels, parameters.subsets))
+        labels = swap(without_log, labels)
+
+    labels = regroup_parts(problem, labels, parameters.subsets)
+    return swap(without_log, labels)
 
 
 def start(problem: Problem) -> Ints:
@@ -51,7 +55,10 @@ def start(problem: Problem) -> Ints:
 
 
 def regroup_parts(problem: Problem, labels: Ints, subsets: int | None = None) -> Ints:
-    """Regroup parts of the table, or of 1,500 / k records, by column generation (steps 4 to 6)."""
+    """Regroup parts of the table by column generation (steps 4 to 6).
+
+    Without a number of ``subsets`` a part has about 1,500 / k records.
+    """
     from trajanon.grouping.bound.column_generation import (
         best_groups,  # loads HiGHS: nothing else does
     )
@@ -59,10 +66,10 @@ def regroup_parts(problem: Problem, labels: Ints, subsets: int | None = None) ->
     n = len(labels)
     parts = fill_parts(labels, subsets or max(round(n * problem.k / _SUBSET), 1))
     regrouped = np.empty_like(labels)
-    groups = 0
+    group_count = 0
     task = "Regrouping the parts of the table"
-    for number, rows in enumerate(parts):
-        problem.progress(task, number, len(parts))
+    for parts_done, rows in enumerate(parts):
+        problem.progress(task, parts_done, len(parts))
         part_labels = best_groups(
             problem.records[rows],
             problem.k,
@@ -70,23 +77,29 @@ def regroup_parts(problem: Problem, labels: Ints, subsets: int | None = None) ->
             dense(labels[rows]),
             progress=problem.progress,
         )
-        regrouped[rows] = groups + part_labels
-        groups += int(part_labels.max()) + 1
+        regrouped[rows] = group_count + part_labels
+        group_count += int(part_labels.max()) + 1
     problem.progress(task, len(parts), len(parts))
     return regrouped
 
 
 def fill_parts(labels: Ints, subsets: int) -> list[Ints]:
-    """Fill parts of n / subsets records or more with whole groups in turn: the rows of each."""
-    least = max(round(len(labels) / subsets), 1)
+    """Return the rows of parts, which whole groups fill in turn up to n / subsets records or more.
+
+    The last part may have fewer.
+    """
+    least_records = max(round(len(labels) / subsets), 1)
     sizes = np.bincount(labels)
-    part_of = np.empty(len(sizes), dtype=np.int64)
+
+    part_of_group = np.empty(len(sizes), dtype=np.int64)
     part = 0
-    records = 0
+    records_in_part = 0
     for group, size in enumerate(sizes):
-        part_of[group] = part
-        records += size
-        if records >= least:
+        part_of_group[group] = part
+        records_in_part += size
+        if records_in_part >= least_records:
             part += 1
-            records = 0
-    return [np.flatnonzero(part_of[labels] == part) for part in range(int(part_of.max()) + 1)]
+            records_in_part = 0
+
+    part_of_record = part_of_group[labels]
+    return [np.flatnonzero(part_of_record == part) for part in range(int(part_of_group.max()) + 1)]

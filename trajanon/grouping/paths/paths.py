@@ -1,4 +1,8 @@
-"""Paths through records: of any start, along nearest records, and through groups."""
+"""Hamiltonian paths through records: to the nearest record, through groups, and made shorter.
+
+The dummy is a city at distance 0 from every record. A tour through it and all records, cut open at
+the dummy, is a path that may begin and end anywhere.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -19,15 +23,17 @@ from trajanon.grouping.methods.distance_methods import mdav
 from trajanon.grouping.neighbours import Approximate, Neighbours, batches_of, neighbours_of
 from trajanon.grouping.problem import Problem
 
-_STEPS_PER_SUM = 10_000  # that a thread measures
+_STEPS_PER_SUM = 10_000  # steps of a path that a thread measures at once
+
 Heuristic = Callable[[Problem, int | None], Ints]
-"""A problem, and the record the path begins with, or None, to the order of records on it, (n,)."""
+"""From a problem, and the record to begin with or None, to the order of records on a path, (n,)."""
 
 
 def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
-    """Make of a search that chooses its own start one that takes a start, or None.
+    """Return a heuristic with any start, or None, from a search that chooses the start itself.
 
-    The start then takes the place of the dummy, before the nearer end of the others' path.
+    A given start is put before the nearer end of a path through the other records, and so takes
+    the place of the dummy.
 
     Source: Maya-López, Solanas (ApplePies 2019), section II C.
     """
@@ -41,20 +47,19 @@ def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
         others = np.delete(np.arange(len(records)), start)
         if len(others) == 0:
             return np.array([start], dtype=np.int64)
-        onward = search(
-            replace(problem, records=records[others], subjects=problem.subjects[others])
-        )
+        path = search(replace(problem, records=records[others], subjects=problem.subjects[others]))
 
-        away = ((records[others[onward[[0, -1]]]] - records[start]) ** 2).sum(axis=1)
-        if away[1] < away[0]:
-            onward = onward[::-1]
-        return np.append(start, others[onward])
+        both_ends = records[others[path[[0, -1]]]]
+        to_first, to_last = ((both_ends - records[start]) ** 2).sum(axis=1)
+        if to_last < to_first:
+            path = path[::-1]
+        return np.append(start, others[path])
 
     return begun_at_start
 
 
 def shortest(records: Floats) -> Ints:
-    """Try every order of a handful of records."""
+    """Find the shortest path through a handful of records by trying every order."""
     orders = np.array(list(permutations(range(len(records)))))
     between = np.sqrt(((records[:, None] - records) ** 2).sum(axis=2))
     lengths = between[orders[:, :-1], orders[:, 1:]].sum(axis=1)
@@ -64,8 +69,9 @@ def shortest(records: Floats) -> Ints:
 def path_length(records: Floats, path: Ints) -> float:
     """Measure the length of a path through standardised records."""
 
-    def length(places: Ints, stop: Event) -> float:
-        steps = np.diff(records[path[places[0] : places[-1] + 2]], axis=0)
+    def length(numbers: Ints, stop: Event) -> float:
+        # Step i leads from place i of the path to place i + 1.
+        steps = np.diff(records[path[numbers[0] : numbers[-1] + 2]], axis=0)
         return float(np.sqrt((steps**2).sum(axis=1)).sum())
 
     return sum(in_parts(length, np.arange(max(len(path) - 1, 1)), _STEPS_PER_SUM))
@@ -89,14 +95,15 @@ def nearest_neighbour(problem: Problem, start: int | None = None) -> Ints:
     if start is not None:
         return walked(records, start)
 
+    # City n is the dummy. If the tour begins with it, the path begins with a random record.
     cities = problem.random.permutation(n + 1)
-    turn = cities[cities < n]
-    first = turn[0]
+    random_records = cities[cities < n]
+    first = random_records[0]
     if cities[0] == n or n == 1:
         return walked(records, first)
 
-    # The dummy came second, and a random record follows it.
-    return walked(records, turn[1], first)
+    # Otherwise the dummy comes second and a random record third; the first city ends the path.
+    return walked(records, random_records[1], first)
 
 
 def through_groups(method: Callable[[Problem], Ints]) -> Heuristic:
@@ -110,7 +117,7 @@ def through_groups(method: Callable[[Problem], Ints]) -> Heuristic:
 
     @from_any_start
     def path(problem: Problem) -> Ints:
-        # Without the start, there may be a subject less than a group needs.
+        # Without the start, there may be one subject less than a group needs.
         k = min(problem.k, len(np.unique(problem.subjects)))
         return path_through(problem.records, method(replace(problem, k=k)))
 
@@ -118,24 +125,32 @@ def through_groups(method: Callable[[Problem], Ints]) -> Heuristic:
 
 
 def path_through(records: Floats, labels: Ints) -> Ints:
-    """Walk through groups, by Nearest Point Next on their centroids; inside to the nearest."""
+    """Walk from group to group by Nearest Point Next on their centroids.
+
+    In a group the walk enters at the record nearest to the last one, and goes on to the nearest.
+    """
     members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
     centroids = group_means(records, labels)
 
     path: list[Ints] = []
     for group in walked(centroids, outermost(centroids)):
         rows = members[group]
-        inside = records[rows]
+        group_records = records[rows]
         if path:
-            first = int(((inside - records[path[-1][-1]]) ** 2).sum(axis=1).argmin())
+            last = records[path[-1][-1]]
+            first = int(((group_records - last) ** 2).sum(axis=1).argmin())
         else:
-            first = farthest(inside, np.arange(len(rows)), records.mean(axis=0))
-        path.append(rows[walked(inside, first)])
+            first = farthest(group_records, np.arange(len(rows)), records.mean(axis=0))
+        path.append(rows[walked(group_records, first)])
     return np.concatenate(path)
 
 
 def walked(points: Floats, first: int, last: int = -1) -> Ints:
-    """Walk from a point through all, always to the nearest, the first of equals; to a last one."""
+    """Walk from the first point through all, each time to the nearest that is left.
+
+    Of equally near points the one that stands before is taken. The walk ends at ``last``; -1: at
+    any point.
+    """
     no_lists = NearLists(np.empty((len(points), 0), np.int64), np.empty((len(points), 0)))
     walks = walks_among(points, no_lists)
     shortest_walk(walks, np.array([first]), np.array([last]), np.inf)
@@ -143,36 +158,40 @@ def walked(points: Floats, first: int, last: int = -1) -> Ints:
 
 
 def walks_among(points: Floats, near: "NearLists") -> Walks:
-    """Make room for walks; those that have met all of a list search the rest."""
+    """Make room for walks along lists of near points.
+
+    Where a walk has met all points of a list, it searches all points that are left.
+    """
     n = len(points)
+    # For the order on a walk, and on the shortest one.
     room = np.empty((2, n), dtype=np.int64)
     return Walks(points, near.nearest, near.away, np.empty(n, np.bool_), room[0], room[1])
 
 
 def outermost(points: Floats) -> int:
     """Find the point farthest from the centroid of all."""
-    # Two points are equally far from it: rounding must not choose.
+    # Of two points both are equally far from it: rounding must not choose.
     if len(points) == 2:
         return 0
     return int(farthest(points, np.arange(len(points)), points.mean(axis=0)))
 
 
 FEW = 5
-"""Fewer records are tried in every order: a kick needs two stretches."""
+"""Fewer records are tried in every order: a kick needs two stretches of a tour."""
 
 NEIGHBOURS = 16
-"""Candidates of a move. Ten are filled by the twelve months of one utility (EIA)."""
+"""Nearest records to which a move may link one. Ten would all be months of one utility (EIA)."""
 
 PATH_BLOCK = 1_000
-"""Records of a block, about: the time to join links grows with its square."""
+"""About how many records a block has: the time to join its links grows with their square."""
 
-_LISTS_PER_PART = 500  # whose distances a thread measures at once
+_LISTS_PER_PART = 500  # lists of near records whose distances a thread measures at once
 
 _KICKS_PER_REPORT = 20_000  # between two reports of progress, and two chances to interrupt
 
-_JOURNAL = 100_000  # reversals that can be taken back
+_JOURNAL = 100_000  # reversals of a tour that can be taken back
 
-_FARTHEST = 10  # a tour leads no farther than 2 to this, in standard deviations from the mean
+_FARTHEST = 10  # an exponent of 2: records with larger coordinates are scaled down for a tour
 
 _TASK = "Finding a short path"
 
@@ -251,7 +270,10 @@ def _shortened(
     or_opt: bool = False,
     turn: Ints | None = None,
 ) -> Ints:
-    """Shorten a path by chains of links, or by or-opt moves and kicks; cities are seen in turn."""
+    """Shorten a path by chains of so many links, or by or-opt moves and kicks.
+
+    ``turn`` is the order in which cities are looked at, by default that of the path.
+    """
     records = problem.records
     n = len(records)
     if n < FEW:
@@ -260,20 +282,21 @@ def _shortened(
     tour = tour_through(records, path, near, problem.random)
     if turn is not None:
         tour.queue[: n + 1] = turn
-    shorten(tour, links, or_opt, 0)
+
+    shorten(tour, links, or_opt, 0)  # without kicks
     if or_opt:
         kicks = problem.budget.kicks_per_record * n
-        for done in range(0, kicks, _KICKS_PER_REPORT):
-            problem.progress(_TASK, done, kicks)
-            shorten(tour, links, or_opt, min(_KICKS_PER_REPORT, kicks - done))
+        for kicks_done in range(0, kicks, _KICKS_PER_REPORT):
+            problem.progress(_TASK, kicks_done, kicks)
+            shorten(tour, links, or_opt, min(_KICKS_PER_REPORT, kicks - kicks_done))
         problem.progress(_TASK, kicks, kicks)
 
-    # The path begins behind the dummy.
+    # The path begins behind the dummy, the last city.
     return np.roll(tour.order, -int(tour.position[-1]))[1:]
 
 
 def near_lists(records: Floats, known: Neighbours | None = None) -> NearLists:
-    """Find the nearest records of each record, unless they are known."""
+    """Find the nearest records of each record, unless they are known, and their distances."""
     nearest = neighbours_of(records, NEIGHBOURS, known)
 
     def distances(rows: Ints, stop: Event) -> Floats:
@@ -288,12 +311,16 @@ def greedy(records: Floats, near: NearLists) -> Ints:
     """Join records by the shortest links between near ones that make no fork and no circle."""
     n, count = near.nearest.shape
     edges = np.column_stack([np.repeat(np.arange(n), count), near.nearest.ravel()])
+
+    # Edges of infinite length, which come last, lead nowhere.
     shortest_first = np.argsort(near.away.ravel(), kind="stable")
     shortest_first = shortest_first[: np.isfinite(near.away).sum()]
 
+    # Up to two neighbours on the path of each record; -1 where there is none.
     links = np.full((n, 2), -1)
     greedy_fragments(edges[shortest_first], links, np.arange(n))
 
+    # What is left are fragments of the path; each goes on at the nearest end of another.
     ends = np.flatnonzero(links[:, 1] < 0)
     order = np.empty(n, dtype=np.int64)
     join_fragments(records, links, ends, np.zeros(n, dtype=np.bool_), order)
@@ -301,9 +328,11 @@ def greedy(records: Floats, near: NearLists) -> Ints:
 
 
 def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random.Generator) -> Tour:
-    """Make a path a tour through the dummy; a far one is scaled, as rounding would be gain."""
+    """Make a tour of a path by closing it through the dummy."""
     n = len(records)
     away = near.away
+
+    # In very long links, rounding would look like a gain. Scaled by a power of 2 no bit is lost.
     _, exponent = np.frexp(np.abs(records).max())
     if exponent > _FARTHEST:
         records = np.ldexp(records, _FARTHEST - exponent)
@@ -315,7 +344,7 @@ def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random
         near=away,
         order=np.append(path, n),
         position=np.empty(n + 1, dtype=np.int64),
-        queue=np.concatenate([path, [n, 0, n + 1]]),  # all from the first on
+        queue=np.concatenate([path, [n, 0, n + 1]]),  # all cities; head 0, length n + 1
         queued=np.ones(n + 1, dtype=np.bool_),
         journal=np.zeros(2 * _JOURNAL + 1, dtype=np.int64),
         random=random.integers(1, 2**63, size=1, dtype=np.uint64),
@@ -324,21 +353,27 @@ def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random
     return tour
 
 
-def _path_in_blocks(problem: Problem, near: Approximate) -> Ints:
-    """Visit blocks of a large table, leaves of a tree, in turn, each from its nearer end."""
-    place = np.empty(len(near.order), dtype=np.int64)
-    place[near.order] = np.arange(len(place))
-    leaves = max(PATH_BLOCK * (len(near.borders) - 1) // len(place), 1)
-    borders = np.append(near.borders[:-1:leaves], len(place))
+def _path_in_blocks(problem: Problem, approximate: Approximate) -> Ints:
+    """Find a path in each block of a large table, and join these paths in the order of blocks.
+
+    A block is as many leaves of the tree, near one another, as have about 1,000 records.
+    """
+    n = len(approximate.order)
+    place = np.empty(n, dtype=np.int64)
+    place[approximate.order] = np.arange(n)
+
+    leaves_per_block = max(PATH_BLOCK * (len(approximate.borders) - 1) // n, 1)
+    borders = np.append(approximate.borders[:-1:leaves_per_block], n)
 
     def paths_of(batch_borders: Ints, stop: Event) -> list[Ints]:
         paths = []
         for start, behind in pairwise(batch_borders):
             if stop.is_set():
                 raise KeyboardInterrupt
-            rows = near.order[start:behind]
-            block = Problem(records=near.points[rows], subjects=rows, k=problem.k)
-            within = _within_block(near, rows, place[near.nearest[rows]] - start)
+
+            rows = approximate.order[start:behind]
+            block = Problem(records=approximate.points[rows], subjects=rows, k=problem.k)
+            within = _within_block(approximate, rows, place[approximate.nearest[rows]] - start)
             path = _shortened(block, greedy(block.records, within), within, or_opt=True)
             paths.append(rows[path])
         return paths
@@ -346,13 +381,16 @@ def _path_in_blocks(problem: Problem, near: Approximate) -> Ints:
     jobs = [partial(paths_of, batch) for batch in batches_of(borders)]
     problem.progress(_TASK, 0, None)
     batches = in_threads(jobs, lambda: problem.progress(_TASK, 0, None))
-    return joined_paths(near.points, [path for batch in batches for path in batch])
+    return joined_paths(approximate.points, [path for batch in batches for path in batch])
 
 
-def _within_block(near: Approximate, rows: Ints, neighbours: Ints) -> NearLists:
-    """Return the neighbours within a block, numbered from its first record; others go last."""
+def _within_block(approximate: Approximate, rows: Ints, neighbours: Ints) -> NearLists:
+    """Return the neighbours within a block, numbered from its first record.
+
+    Neighbours outside come last in their lists: the record itself, infinitely far.
+    """
     outside = (neighbours < 0) | (neighbours >= len(rows))
-    away = np.where(outside, np.inf, np.sqrt(near.squared[rows]))
+    away = np.where(outside, np.inf, np.sqrt(approximate.squared[rows]))
     within = np.where(outside, np.arange(len(rows))[:, None], neighbours)
 
     inside_first = np.argsort(outside, axis=1, kind="stable")
@@ -367,6 +405,6 @@ def joined_paths(points: Floats, paths: Sequence[Ints]) -> Ints:
     turned = [paths[0]]
     for path in paths[1:]:
         last = points[turned[-1][-1]]
-        begin, end = ((points[path[[0, -1]]] - last) ** 2).sum(axis=1)
-        turned.append(path if begin <= end else path[::-1])
+        to_begin, to_end = ((points[path[[0, -1]]] - last) ** 2).sum(axis=1)
+        turned.append(path if to_begin <= to_end else path[::-1])
     return np.concatenate(turned)

@@ -1,4 +1,4 @@
-"""Blocks: parts of a table that are searched on their own, all at once."""
+"""Blocks: parts of a large table, each searched by a thread of its own."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -15,16 +15,22 @@ BLOCK = 2_500  # records of a block: with them in its cache, a core is at its fa
 
 
 def block_count(n: int) -> int:
-    """Count the blocks that a table of n records is searched in."""
+    """Count the blocks in which a table of n records is searched."""
     return -(-n // BLOCK)
 
 
 def draw_blocks(
     records: Floats, labels: Ints, random: np.random.Generator, most: int | None = None
 ) -> Iterator[Ints]:
-    """Part records into few even blocks of whole near groups, by cuts across random directions."""
+    """Part records into blocks of about equal size, each of whole groups that are near one another.
+
+    A block has about ``most`` records, or fewer. The groups are cut in two parts across a random
+    direction, and the parts again, until each is one block.
+    """
     centroids = group_means(records, labels)
     sizes = np.bincount(labels)
+
+    # The records group by group; those of group g end before place behind[g].
     members = np.argsort(labels, kind="stable")
     behind = np.cumsum(sizes)
 
@@ -33,8 +39,9 @@ def draw_blocks(
     while waiting:
         groups, blocks = waiting.pop()
         if blocks == 1 or len(groups) == 1:
-            held = sizes[groups]
-            skipped = np.repeat(behind[groups] - np.cumsum(held), held)
+            # Of each record: its place among the members, less its place in the block.
+            block_sizes = sizes[groups]
+            skipped = np.repeat(behind[groups] - np.cumsum(block_sizes), block_sizes)
             yield np.sort(members[skipped + np.arange(len(skipped))])
             continue
 
@@ -42,47 +49,50 @@ def draw_blocks(
         along = (centroids[groups] * direction).sum(axis=1)
         groups = groups[np.argsort(along, kind="stable")]
 
-        held = np.cumsum(sizes[groups])
-        fewer = blocks // 2
-        cut = int(np.searchsorted(held, held[-1] * fewer / blocks)) + 1
+        # Each part gets records in the ratio of its blocks, and one group at least.
+        records_up_to = np.cumsum(sizes[groups])
+        first_blocks = blocks // 2
+        first_records = records_up_to[-1] * first_blocks / blocks
+        cut = int(np.searchsorted(records_up_to, first_records)) + 1
         cut = min(cut, len(groups) - 1)
-        waiting += [(groups[cut:], blocks - fewer), (groups[:cut], fewer)]
+        waiting += [(groups[cut:], blocks - first_blocks), (groups[:cut], first_blocks)]
 
 
 def put_together(blocks: Iterable[tuple[Ints, Ints]]) -> Ints:
-    """Put the groups of all blocks together: each is its rows, and their groups from 0."""
+    """Return one labelling of all blocks, each of which is its rows and their groups from 0."""
     blocks = list(blocks)
     labels = np.empty(sum(len(rows) for rows, _ in blocks), dtype=np.int64)
 
-    groups = 0
+    group_count = 0
     for rows, block_labels in blocks:
-        labels[rows] = groups + block_labels
-        groups += int(block_labels.max()) + 1
+        labels[rows] = group_count + block_labels
+        group_count += int(block_labels.max()) + 1
     return dense(labels)
 
 
 def random_word(random: np.random.Generator) -> np.uint64:
-    """Draw what the random moves of a block begin with: 64 bits, not all 0."""
+    """Draw the seed of a block's random moves: 64 bits, not all 0."""
     return random.integers(1, 2**63, dtype=np.uint64)
 
 
 def block_of(problem: Problem, stop: Event, rows: Ints | None = None) -> Problem:
     """Make the problem of a block, or of all records, for a thread that reports no progress."""
 
-    def look_up(task: str, done: float, total: float | None, note: str = "") -> None:
+    def stop_if_asked(task: str, done: float, total: float | None, note: str = "") -> None:
         if stop.is_set():
             raise KeyboardInterrupt
 
-    alone = replace(problem, log=SearchLog(), progress=look_up)
+    of_thread = replace(problem, log=SearchLog(), progress=stop_if_asked)
     if rows is None:
-        return alone
-    return replace(alone, records=problem.records[rows], subjects=problem.subjects[rows])
+        return of_thread
+    return replace(of_thread, records=problem.records[rows], subjects=problem.subjects[rows])
 
 
 def neighbours_within(neighbours: NDArray[np.integer], rows: Ints) -> Ints:
-    """Find the neighbours of a block's records in it, as places in the block."""
+    """Return the neighbours of a block's records that are in the block, as places in it."""
     place = np.full(len(neighbours), -1)
     place[rows] = np.arange(len(rows))
     within = place[neighbours[rows]]
+
     # A neighbour in another block is out of reach: the record itself stands for it.
     return np.where(within < 0, np.arange(len(rows))[:, None], within)

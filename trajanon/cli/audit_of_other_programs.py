@@ -1,4 +1,4 @@
-"""Originals and releases in any format, and methods that are commands, for an audit."""
+"""Originals, releases and methods of other programs, for the audit by trajanon evaluate."""
 
 import shlex
 import subprocess
@@ -13,7 +13,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.evaluation.recordings import Originals, Recordings
 from trajanon.files.release_contents import clock_of
-from trajanon.files.release_formats import RELEASE_FORMATS, read_as_found
+from trajanon.files.release_formats import RELEASE_FORMATS, read_lines
 from trajanon.trajectories.trajectories import Trajectories
 
 POINTS = 30  # of originals that are no trajectories yet
@@ -25,7 +25,7 @@ def read_originals(path: Path, *, subjects_exact: bool = False) -> Originals:
         trips = trajanon.read_trajectories(path, subjects_exact=subjects_exact)
     except TrajanonError as error:
         try:
-            recordings, subjects = recorded(path, POINTS)
+            recordings, subjects = read_recordings(path, POINTS)
         except TrajanonError:
             raise error from None
         trips = Trajectories(
@@ -55,7 +55,7 @@ def read_any(path: Path, points: int) -> Recordings:
             if release.points.shape[1] == points:
                 return Recordings.of(release, clock_of(release))
     try:
-        return recorded(path, points)[0]
+        return read_recordings(path, points)[0]
     except TrajanonError as error:
         try:
             trips = trajanon.read_trajectories(path)  # the originals, as if they were a release
@@ -66,12 +66,12 @@ def read_any(path: Path, points: int) -> Recordings:
 
 def _is_ours(path: Path) -> bool:
     """Check whether a file counts rows or explains its times, as only our releases do."""
-    lines = read_as_found(path)
+    lines = read_lines(path)
     return lines.counts is not None or lines.clock is not None
 
 
-def recorded(path: Path, points: int) -> tuple[Recordings, list[str | None]]:
-    """Read recordings as they are: at equal shares of the way, and their subjects."""
+def read_recordings(path: Path, points: int) -> tuple[Recordings, list[str | None]]:
+    """Read recordings of any format, at equal shares of their ways, and their subjects."""
     from trajanon.extract import traces
 
     pieces = groupby(traces(path), key=lambda trace: (trace.name, trace.subject))
