@@ -242,14 +242,9 @@ def html(drawn: folium.Map) -> str:
     >>> import numpy as np
     >>> import trajanon
     >>> from trajanon import maps
-<<<<<<< HEAD
     >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
     >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
     >>> page = maps.html(maps.public(release, tiles=None))
-=======
-    >>> released = trajanon.ReleasedTrajectories(np.array([[[40.1, 2.0], [40.1, 3.0]]]))
-    >>> page = maps.html(maps.public(released, tiles=None))
->>>>>>> main
     >>> "<title>trajanon: release</title>" in page
     True
     """
@@ -272,14 +267,9 @@ def save(drawn: folium.Map, path: str | os.PathLike[str]) -> None:
     >>> import numpy as np
     >>> import trajanon
     >>> from trajanon import maps
-<<<<<<< HEAD
     >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
     >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
     >>> maps.save(maps.public(release, tiles=None), "public.html")
-=======
-    >>> released = trajanon.ReleasedTrajectories(np.array([[[40.1, 2.0], [40.1, 3.0]]]))
-    >>> maps.save(maps.public(released, tiles=None), "public.html")
->>>>>>> main
     >>> Path("public.html").exists()
     True
     """
