@@ -17,6 +17,10 @@ from trajanon.common.workers import connected, each_done
 from trajanon.shards import parts, sharded_run
 
 
+def process_of(_: int) -> int:
+    return os.getpid()
+
+
 def interrupt_oneself(_: int) -> int:
     os.kill(os.getpid(), signal.SIGINT)
     sum(range(100_000))
@@ -40,8 +44,13 @@ def test_workers_leave_ctrl_c_and_words_to_the_one_who_started_them(
 ) -> None:
     caplog.set_level(logging.INFO)  # how long the new worker takes to start is another matter
     with connected("local:1") as client:
+        (process,) = each_done(client, silent, "Asking", interrupt_oneself, [1])
+        assert each_done(client, silent, "Asking", process_of, [1]) == [process]
+
+    # Another one: what a lost worker did is done again.
+    with connected("local:1") as client:
         each = partial(each_done, client, silent)
-        (first,) = each("Asking", interrupt_oneself, [1])
+        (first,) = each("Asking", process_of, [1])
         (second,) = each("Dying", die_once, [str(tmp_path / "flag")])
         assert first != second
         # Dask would warn of what is large.
