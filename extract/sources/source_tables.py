@@ -150,8 +150,8 @@ def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
         for name in flat:
             try:
                 begin[name] = next(chunks([name], FIRST), pd.DataFrame(columns=[name]))[name]
-            except FileProblem as problem:
-                damaged[name] = problem
+            except FileProblem as error:
+                damaged[name] = error
 
         # It does not matter that a column is damaged if it is not named, and another has its roles.
         readable = {role for name in begin for role in known_as(name)}
