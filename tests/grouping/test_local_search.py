@@ -12,12 +12,12 @@ from problems import problem
 
 from trajanon._kernels.path_building import greedy_fragments, join_fragments
 from trajanon._kernels.tour_moves import (
-    LINKS,
     Tour,
     after,
     chain,
     enqueue,
     improve,
+    improve_by_chains,
     kick,
     reverse_stretch,
     shorten,
@@ -70,7 +70,7 @@ def test_greedy_edges_are_the_slow_twins(seed: int, n: int, m: int) -> None:
 @given(kind=kinds, seed=seeds, n=sizes)
 def test_the_loss_of_a_kick_is_what_the_tour_gets_longer(kind: str, seed: int, n: int) -> None:
     tour = first_tour(kind, seed, n)
-    improve(tour, 1, True)
+    improve(tour, True)
     before = length(tour)
     for _ in range(5):
         lost = kick(tour)
@@ -83,8 +83,8 @@ def test_a_full_journal_keeps_the_tour_whole() -> None:
     """What cannot be taken back stays: a longer tour, but a tour."""
     tour = first_tour("normal", 0, 30)
     tour = tour._replace(journal=np.zeros(9, dtype=np.int64))
-    improve(tour, 1, True)
-    shorten(tour, 1, True, 200)
+    improve(tour, True)
+    shorten(tour, True, 200)
     assert length(tour) > 0.0
 
 
@@ -99,13 +99,13 @@ def test_no_move_is_overlooked_where_every_city_is_looked_at(
     kind: str, seed: int, n: int, kicked: int
 ) -> None:
     tour = first_tour(kind, seed, n)
-    improve(tour, 1, True)
-    shorten(tour, 1, True, kicked)
+    improve(tour, True)
+    shorten(tour, True, kicked)
     gained = 1.0
     while gained > 0.0:
         for city in tour.order:
             enqueue(tour, city)
-        gained = improve(tour, 1, True)
+        gained = improve(tour, True)
     assert_no_move_is_left(tour.records, tour.order.tolist(), tour.neighbours)
 
 
@@ -185,9 +185,9 @@ def test_our_path_comes_near_the_losses_of_the_shortest_one() -> None:
 
 
 RULES: dict[str, Callable[[Tour], float]] = {
-    "two-opt": lambda tour: float(improve(tour, 1, False)),
-    "or-opt": lambda tour: float(improve(tour, 1, True)),
-    "chains": lambda tour: float(improve(tour, LINKS, False)),
+    "two-opt": lambda tour: float(improve(tour, False)),
+    "or-opt": lambda tour: float(improve(tour, True)),
+    "chains": lambda tour: float(improve_by_chains(tour)),
 }
 
 
@@ -225,7 +225,7 @@ def test_a_chain_gains_what_it_says_and_never_loses(kind: str, seed: int, n: int
         if c in (a, after(tour, b, step)):
             continue
         before, order, queued = length(tour), tour.order.copy(), tour.queue[-1]
-        gain = chain(tour, a, b, c, step, LINKS)
+        gain = chain(tour, a, b, c, step)
         assert gain >= 0.0
         assert length(tour) == pytest.approx(before - gain, abs=1e-8)
         if gain == 0.0:

@@ -9,26 +9,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problems import problem
 
-from trajanon._kernels.path_building import Walks, shortest_walk
+from trajanon._kernels.path_building import Walks, shortest_walk, walk
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.grouping import loss
 from trajanon.grouping.methods.distance_methods import cbfs, md, mdav
 from trajanon.grouping.neighbours import exact_neighbours
 from trajanon.grouping.paths.optimal_cut import cut_path
-from trajanon.grouping.paths.paths import path_length, path_through, walked
+from trajanon.grouping.paths.paths import path_length, path_through
 
 seeds = st.integers(0, 10**6)
 
 
-@given(kind=kinds, seed=seeds, n=st.integers(2, 25), has_end=st.booleans())
-def test_a_walk_is_its_slow_twin(kind: str, seed: int, n: int, has_end: bool) -> None:
-    records = records_of(kind, seed, n)
-    start, end = np.random.default_rng(seed).permutation(n)[:2].tolist()
-    if has_end:
-        expected = [*naive_paths.walk(records, start, [end]), end]
-        assert walked(records, start, end).tolist() == expected
-    else:
-        assert walked(records, start).tolist() == naive_paths.walk(records, start)
+@given(kind=kinds, seed=seeds, n=st.integers(1, 25), share=st.floats(0.0, 0.9))
+def test_a_walk_is_its_slow_twin(kind: str, seed: int, n: int, share: float) -> None:
+    rng = np.random.default_rng(seed)
+    records, met = records_of(kind, seed, n), rng.random(n) < share
+    start = int(rng.integers(n))
+    met[start] = False
+    order = np.empty(int(np.sum(~met)), dtype=np.int64)
+    walk(records, start, np.flatnonzero(~met), order)
+    assert order.tolist() == naive_paths.walk(records, start, np.flatnonzero(met).tolist())
 
 
 def lists(records: Floats, count: int) -> tuple[Ints, Floats]:

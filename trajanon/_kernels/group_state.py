@@ -104,11 +104,51 @@ def move(groups, record, target):
 
 
 @bare
+def hand_over(groups, record, heir):
+    """Set another record in a record's place in its chain; return the records beside it."""
+    before = groups.preceding[record]
+    behind = groups.following[record]
+
+    if before >= 0:
+        groups.following[before] = heir
+    else:
+        groups.first[groups.labels[record]] = heir
+    if behind >= 0:
+        groups.preceding[behind] = heir
+
+    return before, behind
+
+
+@bare
 def exchange(groups, x, z):
-    """Exchange two records of different groups."""
-    x_group = groups.labels[x]
-    move(groups, x, groups.labels[z])
-    move(groups, z, x_group)
+    """Exchange two records of different groups; centroids, chains, counts follow."""
+    a = groups.labels[x]
+    b = groups.labels[z]
+
+    if groups.repeats:
+        leaves = groups.subjects[x]
+        enters = groups.subjects[z]
+        groups.different[a] -= not holds_subject(groups, a, leaves, x)
+        groups.different[a] += not holds_subject(groups, a, enters, x)
+        groups.different[b] -= not holds_subject(groups, b, enters, z)
+        groups.different[b] += not holds_subject(groups, b, leaves, z)
+
+    x_before, x_behind = hand_over(groups, x, z)
+    z_before, z_behind = hand_over(groups, z, x)
+    groups.preceding[z] = x_before
+    groups.following[z] = x_behind
+    groups.preceding[x] = z_before
+    groups.following[x] = z_behind
+
+    groups.labels[x] = b
+    groups.labels[z] = a
+
+    a_share = 1.0 / groups.sizes[a]
+    b_share = 1.0 / groups.sizes[b]
+    for column in range(groups.records.shape[1]):
+        step = groups.records[z, column] - groups.records[x, column]
+        groups.centroids[a, column] += step * a_share
+        groups.centroids[b, column] -= step * b_share
 
 
 @bare

@@ -10,6 +10,32 @@ from trajanon._kernels.compiled import bare
 from trajanon._kernels.tour_moves import between
 
 
+@bare
+def walk(records, start, waiting, order):
+    """Walk through the records that are waiting, always to the nearest, the first of equals."""
+    here = start
+    left = waiting.shape[0]
+    for place in range(order.shape[0]):
+        order[place] = here
+
+        # The records still waiting move up, and the nearest of them is next.
+        still_waiting = 0
+        nearest = -1
+        least = np.inf
+        for i in range(left):
+            record = waiting[i]
+            if record == here:
+                continue
+            waiting[still_waiting] = record
+            still_waiting += 1
+            away = squared_distance(records[here], records[record])
+            if away < least:
+                nearest = record
+                least = away
+        left = still_waiting
+        here = nearest
+
+
 class Walks(NamedTuple):
     """What walks to the nearest record need, and the shortest path so far."""
 
@@ -22,17 +48,17 @@ class Walks(NamedTuple):
 
 
 @bare
-def nearest_waiting(walks, city):
+def nearest_waiting(walks, here):
     """Find the nearest record that is waiting, and how far it is."""
     for i in range(walks.neighbours.shape[1]):
-        if walks.waiting[walks.neighbours[city, i]]:
-            return walks.neighbours[city, i], walks.near[city, i]
+        if walks.waiting[walks.neighbours[here, i]]:
+            return walks.neighbours[here, i], walks.near[here, i]
 
     nearest = -1
     least = np.inf
     for record in range(walks.records.shape[0]):
         if walks.waiting[record]:
-            away = squared_distance(walks.records[city], walks.records[record])
+            away = squared_distance(walks.records[here], walks.records[record])
             if away < least:
                 nearest = record
                 least = away
@@ -55,19 +81,19 @@ def shortest_walk(walks, starts, ends, shortest):
             walks.waiting[end] = False
             last = n - 2
 
-        city = starts[number]
+        here = starts[number]
         length = 0.0
         for place in range(last + 1):
-            walks.order[place] = city
-            walks.waiting[city] = False
+            walks.order[place] = here
+            walks.waiting[here] = False
             if place == last or length >= shortest:
                 break
-            city, step = nearest_waiting(walks, city)
+            here, step = nearest_waiting(walks, here)
             length += step
 
         if end >= 0:
             walks.order[n - 1] = end
-            length += np.sqrt(squared_distance(walks.records[city], walks.records[end]))
+            length += np.sqrt(squared_distance(walks.records[here], walks.records[end]))
         if length < shortest:
             shortest = length
             for place in range(n):

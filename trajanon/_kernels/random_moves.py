@@ -82,8 +82,8 @@ def draw_moves(annealing, moves):
 
 @bare
 def slide_to(groups, slides, x, start):
-    """Slide a window to a start; records that cannot slide stay."""
-    if slides is not None and start != slides.start[x]:
+    """Slide a window to a start."""
+    if start != slides.start[x]:
         slide(groups, x, slides.rows[slides.first[x] + start])
         slides.start[x] = start
 
@@ -142,7 +142,6 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
             move_group(annealing, x, k, bits, limit)
             continue
 
-        start = np.int64(0)
         if slides is None:
             if bits & np.uint64(2):
                 # No record of a dense place has one of the outskirts among its nearest.
@@ -164,7 +163,8 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
             else:
                 change += joining_change(groups, record, target)
             if change < limit:
-                slide_to(groups, slides, x, start)
+                if slides is not None:
+                    slide_to(groups, slides, x, start)
                 move(groups, x, target)
         else:
             z = other_member(groups, y, other_bits(bits))
@@ -173,5 +173,6 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
             else:
                 change = slid_exchange_change(groups, x, record, z)
             if change < limit and may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
-                slide_to(groups, slides, x, start)
+                if slides is not None:
+                    slide_to(groups, slides, x, start)
                 exchange(groups, x, z)

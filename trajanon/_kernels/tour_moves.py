@@ -9,11 +9,9 @@ from trajanon._kernels.common import below, squared_distance
 from trajanon._kernels.compiled import bare, kernel
 
 TINY = 1e-10  # of standard deviations: a gain below it is rounding
-AHEAD = np.int64(1)  # a step along a tour
-LINKS = 5  # that a chain of Lin and Kernighan exchanges at most after its first
-_LONGEST_SEGMENT = 3  # records that or-opt moves together
-_KICKED = 50  # records at most in each of the two stretches a kick exchanges
-_NOTHING = np.int64(0)
+# steps along a tour
+AHEAD = np.int64(1)
+BACK = np.int64(-1)
 
 
 class Tour(NamedTuple):
@@ -29,6 +27,9 @@ class Tour(NamedTuple):
     queue: NDArray[np.int64]
     queued: NDArray[np.bool_]
     journal: NDArray[np.int64]  # reversals since the last mark, two cells each; then their number
+    # A move: the stretches to turn round one after the other, two cells each, (4, 2); in the last
+    # row their number, and the step along which they lead.
+    plan: NDArray[np.int64]
     random: NDArray[np.uint64]  # state of the generator, one cell
 
 
@@ -111,22 +112,7 @@ def take_back(tour, staying):
 
 
 @bare
-def exchange_stretches(tour, first, middle, last, step, turned):
-    """Exchange first..middle and the stretch behind it, up to last; the first may be turned."""
-    begin = first
-    end = last
-    behind = after(tour, middle, step)
-
-    # In a loop: each call to turn a stretch round takes long to compile.
-    for turn in range(2 if turned else 3):
-        step = reverse_stretch(tour, begin, end, step)
-        begin = last if turn == 0 else middle
-        end = behind if turn == 0 else first
-
-
-@bare
 def enqueue(tour, city):
-    """Put a city at the end of the queue, unless it is there."""
     size = tour.order.shape[0]
     if not tour.queued[city]:
         tour.queued[city] = True
@@ -135,119 +121,87 @@ def enqueue(tour, city):
 
 
 @bare
-def dequeue(tour):
-    """Return the first city of the queue."""
-    size = tour.order.shape[0]
-    city = tour.queue[tour.queue[size]]
-    tour.queue[size] = (tour.queue[size] + 1) % size
-    tour.queue[size + 1] -= 1
-    tour.queued[city] = False
-    return city
+def plan_stretches(tour, step, first, last, second_first, second_last):
+    """Plan to turn round two stretches."""
+    plan = tour.plan
+    plan[0, 0] = first
+    plan[0, 1] = last
+    plan[1, 0] = second_first
+    plan[1, 1] = second_last
+    plan[3, 0] = 2
+    plan[3, 1] = step
 
 
 @bare
-def best_link(tour, a, b, step, freed):
-    """Find the near record of b with the link that frees most, -1 if none frees anything."""
-    best = -1
-    most = TINY
-    if b == tour.records.shape[0]:
-        return best
+def plan_exchange(tour, first, middle, last, step):
+    """Plan to exchange the stretches first..middle and (behind it)..last along ``step``."""
+    # The first turn gives last..behind middle..first.
+    plan_stretches(tour, step, first, last, last, after(tour, middle, step))
 
-    for i in range(tour.neighbours.shape[1]):
-        c = tour.neighbours[b, i]
-        if tour.near[b, i] >= freed:
-            break
-
-        if c == a or c == after(tour, b, step):
-            continue
-        left = freed - tour.near[b, i] + between(tour, after(tour, c, -step), c)
-        if left > most:
-            best = c
-            most = left
-    return best
-
-
-@kernel
-def chain(tour, a, b, c, step, links):
-    """Link b with c, the freed end with its best near record, and so on; the gain.
-
-    b follows a along ``step``. Each move turns round the stretch from b to the city d before c:
-    then d follows a, and could stay there or be the next b.
-    """
-    ends = np.empty(2 * LINKS + 2, dtype=np.int64)
-    ends[0] = a
-    ends[1] = b
-    begun = tour.journal[-1]
-
-    freed = between(tour, a, b)
-    most = 0.0
-    best_depth = 0
-    depth = 0
-
-    while c >= 0 and depth < links:
-        d = after(tour, c, -step)
-        freed += between(tour, d, c) - between(tour, b, c)
-        gain = freed - between(tour, a, d)
-        depth += 1
-
-        # The last move is made only if the tour is then the shortest.
-        if depth == links and gain <= most + TINY:
-            break
-        step = reverse_stretch(tour, b, d, step)
-        ends[2 * depth] = c
-        ends[2 * depth + 1] = d
-        if gain > most + TINY:
-            most = gain
-            best_depth = depth
-
-        b = d
-        c = best_link(tour, a, b, step, freed) if depth < links else -1
-
-    take_back(tour, begun + best_depth)
-    if best_depth > 0:
-        for end in ends[: 2 * best_depth + 2]:
-            enqueue(tour, end)
-    return most
+    tour.plan[2, 0] = middle
+    tour.plan[2, 1] = first
+    tour.plan[3, 0] = 3
 
 
 @bare
-def chain_move(tour, b, links):
-    """Make a chain that links b with a near record in place of a next city; return the gain."""
+def carry_out(tour):
+    """Turn round the stretches of the plan."""
+    step = tour.plan[3, 1]
+    for i in range(tour.plan[3, 0]):
+        step = reverse_stretch(tour, tour.plan[i, 0], tour.plan[i, 1], step)
+
+
+_NOTHING = np.int64(0)
+_LONGEST_SEGMENT = 3  # records that or-opt moves together
+_KICKED = 50  # records at most in each of the two stretches a kick exchanges
+_DEEPEST = 5  # links that a chain of Lin and Kernighan exchanges after its first
+
+
+@bare
+def two_opt_move(tour, a):
+    """Plan to link a with a near record instead of a next one; return the gain, or 0."""
     for step in (1, -1):
-        a = after(tour, b, -step)
-        given_up = between(tour, a, b)
+        b = after(tour, a, step)
+        from_b = between(tour, a, b)
+
         for i in range(tour.neighbours.shape[1]):
-            c = tour.neighbours[b, i]
-            if tour.near[b, i] >= given_up - TINY:
+            c = tour.neighbours[a, i]
+            if tour.near[a, i] > from_b + TINY:
                 break
 
-            if c == a or c == after(tour, b, step):
-                continue
-            gain = chain(tour, a, b, c, step, links)
-            if gain > 0.0:
+            d = after(tour, c, step)
+            gain = from_b + between(tour, c, d) - tour.near[a, i] - between(tour, b, d)
+            if gain > TINY:
+                plan_stretches(tour, step, b, c, b, c)
+                tour.plan[3, 0] = 1
+                for city in (a, b, c, d):
+                    enqueue(tour, city)
                 return gain
     return 0.0
 
 
 @bare
-def move_segment(tour, a, e, c, d, step):
-    """Move the segment a..e (along ``step``) between the neighbours c and d, a next to c."""
-    first = a
-    last = e
-    if 2 * ahead(tour, e, c, step) > tour.order.shape[0]:
-        # The way there is shorter in the other direction.
-        step = -step
-        first = e
-        last = a
+def plan_segment(tour, a, e, c, d, step):
+    """Plan to move the segment a..e (along ``step``) between the neighbours c and d, a by c."""
+    c_is_behind = 2 * ahead(tour, e, c, step) <= tour.order.shape[0]
 
-    c_before_d = after(tour, c, step) == d
-    end = c if c_before_d else d
-    exchange_stretches(tour, first, last, end, step, c_before_d != (first == a))
+    if after(tour, c, step) == d:
+        # c before d: the segment keeps its direction.
+        if c_is_behind:
+            plan_exchange(tour, a, e, c, step)
+        else:
+            plan_exchange(tour, d, after(tour, a, -step), e, step)
+    elif c_is_behind:
+        # d before c, behind the segment: a..e, x..d | c becomes x..d, e..a | c.
+        plan_stretches(tour, step, a, d, d, after(tour, e, step))
+    else:
+        # d | c..x, a..e becomes d | e..a, c..x.
+        plan_stretches(tour, step, c, e, after(tour, a, -step), c)
 
 
 @bare
 def or_opt_move(tour, a):
-    """Move a segment that begins at a next to a near record; return the gain, or 0."""
+    """Plan to move a segment that begins at a next to a near record; return the gain, or 0."""
     for step in (1, -1):
         before = after(tour, a, -step)
         from_before = between(tour, before, a)
@@ -276,7 +230,7 @@ def or_opt_move(tour, a):
                     gain = removed + between(tour, c, d)
                     gain -= tour.near[a, i] + between(tour, e, d)
                     if gain > TINY:
-                        move_segment(tour, a, e, c, d, step)
+                        plan_segment(tour, a, e, c, d, step)
                         for city in (before, behind, a, e, c, d):
                             enqueue(tour, city)
                         return gain
@@ -288,8 +242,102 @@ def or_opt_move(tour, a):
 
 
 @bare
-def improve(tour, links, or_opt):
-    """Make chains, and or-opt moves if asked for, until no queued city has any; the gain."""
+def best_link(tour, a, b, step, freed):
+    """Find the near record of b with the link that frees most, -1 if none frees anything."""
+    best = -1
+    most = TINY
+    if b == tour.records.shape[0]:
+        return best
+
+    for i in range(tour.neighbours.shape[1]):
+        c = tour.neighbours[b, i]
+        if tour.near[b, i] >= freed:
+            break
+
+        if c == a or c == after(tour, b, step):
+            continue
+        left = freed - tour.near[b, i] + between(tour, after(tour, c, -step), c)
+        if left > most:
+            best = c
+            most = left
+    return best
+
+
+@kernel
+def chain(tour, a, b, c, step):
+    """Link b with c, the freed end with its best near record, and so on; the gain.
+
+    b follows a along ``step``. Each move turns round the stretch from b to the city d before c:
+    then d follows a, and could stay there or be the next b.
+    """
+    ends = np.empty(2 * _DEEPEST + 2, dtype=np.int64)
+    ends[0] = a
+    ends[1] = b
+    tour.journal[-1] = 0
+
+    freed = between(tour, a, b)
+    most = 0.0
+    best_depth = 0
+    depth = 0
+
+    while c >= 0 and depth < _DEEPEST:
+        d = after(tour, c, -step)
+        freed += between(tour, d, c) - between(tour, b, c)
+        step = reverse_stretch(tour, b, d, step)
+        depth += 1
+        ends[2 * depth] = c
+        ends[2 * depth + 1] = d
+
+        if freed - between(tour, a, d) > most + TINY:
+            most = freed - between(tour, a, d)
+            best_depth = depth
+
+        b = d
+        c = best_link(tour, a, b, step, freed)
+
+    take_back(tour, best_depth)
+    if best_depth > 0:
+        for end in ends[: 2 * best_depth + 2]:
+            enqueue(tour, end)
+    return most
+
+
+@bare
+def lin_kernighan(tour, a):
+    """Make a chain of moves that ends the link of a with a next city; return the gain, or 0."""
+    for step in (1, -1):
+        b = after(tour, a, step)
+        if b == tour.records.shape[0]:
+            continue  # the dummy has no near records
+
+        given_up = between(tour, a, b)
+        for i in range(tour.neighbours.shape[1]):
+            c = tour.neighbours[b, i]
+            if tour.near[b, i] >= given_up - TINY:
+                break
+
+            if c == a or c == after(tour, b, step):
+                continue
+            gain = chain(tour, a, b, c, step)
+            if gain > 0.0:
+                return gain
+    return 0.0
+
+
+@bare
+def dequeue(tour):
+    """Return the first city of the queue."""
+    size = tour.order.shape[0]
+    city = tour.queue[tour.queue[size]]
+    tour.queue[size] = (tour.queue[size] + 1) % size
+    tour.queue[size + 1] -= 1
+    tour.queued[city] = False
+    return city
+
+
+@bare
+def improve(tour, or_opt):
+    """Make 2-opt moves, and or-opt moves if asked for, until no queued city has one; the gain."""
     size = tour.order.shape[0]
     gained = 0.0
     while tour.queue[size + 1] > 0:
@@ -297,12 +345,26 @@ def improve(tour, links, or_opt):
         if city == size - 1:
             continue  # the dummy has no neighbours of its own
 
-        if links > 1:
-            tour.journal[-1] = 0  # only a chain is taken back then
-        gain = chain_move(tour, city, links)
+        gain = two_opt_move(tour, city)
         if gain == 0.0 and or_opt:
             gain = or_opt_move(tour, city)
 
+        if gain > 0.0:
+            carry_out(tour)
+            gained += gain
+            enqueue(tour, city)
+    return gained
+
+
+@bare
+def improve_by_chains(tour):
+    """Make chains of Lin and Kernighan until no queued city has one; the gain."""
+    size = tour.order.shape[0]
+    gained = 0.0
+    while tour.queue[size + 1] > 0:
+        city = dequeue(tour)
+
+        gain = lin_kernighan(tour, city) if city < size - 1 else 0.0
         if gain > 0.0:
             gained += gain
             enqueue(tour, city)
@@ -316,11 +378,11 @@ def kick(tour):
     longest = min(_KICKED, (size - 2) // 2)
 
     place = below(tour.random, size)
+    first = tour.order[place]
+    before = after(tour, first, BACK)
+
     cut = place + below(tour.random, longest)
     end = cut + 1 + below(tour.random, longest)
-
-    before = tour.order[place - 1]
-    first = tour.order[place]
     middle = tour.order[cut % size]
     behind = tour.order[(cut + 1) % size]
     last = tour.order[end % size]
@@ -330,26 +392,33 @@ def kick(tour):
     loss += between(tour, middle, beyond) - between(tour, before, first)
     loss -= between(tour, middle, behind) + between(tour, last, beyond)
 
-    exchange_stretches(tour, first, middle, last, AHEAD, False)
+    plan_exchange(tour, first, middle, last, AHEAD)
+    carry_out(tour)
+
     for city in (before, first, middle, behind, last, beyond):
         enqueue(tour, city)
     return loss
 
 
 @bare
-def shorten(tour, links, or_opt, kicks):
-    """Improve until no city has a move, as lists are not symmetric; kick, and improve again.
-
-    Chains of one link are 2-opt moves.
-    """
-    while improve(tour, links, or_opt) > 0.0:
+def shorten(tour, or_opt, kicks):
+    """Improve until no city has a move, as lists are not symmetric; kick, and improve again."""
+    while improve(tour, or_opt) > 0.0:
         for city in tour.order:
             enqueue(tour, city)
 
     for _ in range(kicks):
         tour.journal[-1] = 0
         loss = kick(tour)
-        gain = improve(tour, links, or_opt)
+        gain = improve(tour, or_opt)
         # A journal that overflowed cannot be undone: then the longer tour stays.
         if gain < loss - TINY and 2 * tour.journal[-1] < tour.journal.shape[0]:
             take_back(tour, _NOTHING)
+
+
+@bare
+def shorten_by_chains(tour):
+    """Look at every city until none has a chain of Lin and Kernighan."""
+    while improve_by_chains(tour) > 0.0:
+        for city in tour.order:
+            enqueue(tour, city)

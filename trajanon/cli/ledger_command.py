@@ -1,17 +1,11 @@
 """trajanon ledger and clean: what was released before, and what killed runs left."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import options
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
-
-if TYPE_CHECKING:
-    pass
-
-_SENSITIVE = "sensitive="  # before a column in --columns
 
 
 @options(

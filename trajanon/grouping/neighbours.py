@@ -31,7 +31,7 @@ LEAF = 256
 CROWD = 8
 """Records of a leaf at most: 256, or 8 times the neighbours wanted, if that is more."""
 
-_BATCHES = 64  # parts in which threads do the leaves of a tree, or the blocks of a path
+BATCHES = 64  # parts in which threads do the leaves of a tree, or the blocks of a path
 
 _POINTS_PER_QUERY = 1_000  # that a thread looks up at once
 _RECORDS_PER_TURN = 10_000  # that a thread turns at once
@@ -160,13 +160,9 @@ def in_leaves(
     def compare_batch(batch_borders: Ints, stop: Event) -> None:
         compare(order, batch_borders, *lists)
 
-    in_threads([partial(compare_batch, batch) for batch in batches_of(borders)])
-
-
-def batches_of(borders: Ints) -> list[Ints]:
-    """Part the borders of leaves or blocks into those of batches, which threads do."""
-    size = -(-len(borders) // _BATCHES)
-    return [borders[start : start + size + 1] for start in range(0, len(borders) - 1, size)]
+    size = -(-len(borders) // BATCHES)
+    starts = range(0, len(borders) - 1, size)
+    in_threads([partial(compare_batch, borders[s : s + size + 1]) for s in starts])
 
 
 def nearest_points(tree: "cKDTree", points: Floats, count: int) -> tuple[Floats, Ints]:

@@ -1,8 +1,5 @@
 """Path heuristics of the papers: walks to the nearest record, and insertion.
 
-The cities of a tour are the records and the dummy, which is at distance 0 from all of them; the
-tour cut open at the dummy is a path.
-
 By insertion a tour grows. The next city is the nearest to the tour, the farthest, the cheapest to
 insert, or any (arbitrary); it is inserted where it lengthens the tour least. As in the published
 experiments the dummy is a city like the others: once the tour holds it every record is at distance
@@ -36,49 +33,39 @@ import numpy as np
 
 from trajanon._kernels.path_building import (
     GrowingTour,
+    Walks,
     insert_by_rule,
     insert_cheapest,
     shortest_walk,
 )
 from trajanon.common.arrays import Floats, Ints
-from trajanon.grouping.paths.paths import (
-    Heuristic,
-    from_any_start,
-    near_lists,
-    outermost,
-    walked,
-    walks_among,
-)
+from trajanon.grouping.neighbours import exact_neighbours
+from trajanon.grouping.paths.paths import Heuristic, from_any_start, outermost, walked
 from trajanon.grouping.problem import Problem
 
+_LISTED = 32  # neighbours of a record; a walk that has met them all searches the rest
 _WALKS_PER_REPORT = 100  # between two reports of progress, and two chances to interrupt
 
 
 def insertion(rule: int | None) -> Heuristic:
-    """Return the heuristic that inserts the nearest city next (-1), the farthest (1), any (0).
-
-    Without a rule, None, it is the cheapest.
-    """
+    """Insert the nearest (-1), farthest (1), any (0), or the cheapest city (None) next."""
 
     @from_any_start
     def path(problem: Problem) -> Ints:
+        records = problem.records
         # The cities, the dummy too, in the order in which they wait.
-        turn = problem.random.permutation(len(problem.records) + 1)
-        return inserted(problem.records, turn, rule)
+        return inserted(records, problem.random.permutation(len(records) + 1), rule)
 
     return path
 
 
 def inserted(records: Floats, turn: Ints, rule: int | None) -> Ints:
-    """Grow a tour from the first city in turn by a rule of `insertion`, and cut it at the dummy.
-
-    Of cities between which the rule does not choose, the first in turn is inserted.
-    """
+    """Grow a tour from the first city in turn, by nearest, farthest, any or cheapest one."""
     n = len(records)
     tour = GrowingTour(
         records=records,
         start=turn[0],
-        following=np.full(n + 1, turn[0]),  # the first city follows itself
+        following=np.full(n + 1, turn[0]),
         place=np.empty(n + 1, dtype=np.int64),
         longer=np.empty(n + 1),
     )
@@ -88,12 +75,12 @@ def inserted(records: Floats, turn: Ints, rule: int | None) -> Ints:
     else:
         insert_by_rule(tour, waiting, np.full(n + 1, np.inf), rule)
 
-    # The path is the tour behind the dummy, which is city n.
+    # The path is the tour behind the dummy.
     following = tour.following.tolist()
-    cities = [n]
+    order = [n]
     for _ in range(n):
-        cities.append(following[cities[-1]])
-    return np.array(cities[1:])
+        order.append(following[order[-1]])
+    return np.array(order[1:])
 
 
 INSERTIONS: Mapping[str, Heuristic] = {
@@ -132,11 +119,7 @@ def repetitive_nn(problem: Problem, start: int | None = None) -> Ints:
     if start is not None:
         return _from_every_other(problem, start)
 
-    # A tour's first city is the end of its path; -1 is the dummy, behind which any end will do.
-    ends = np.arange(-1, n)
-
-    # The path starts at a random record other than its end: of the n - 1 others, those from the end
-    # on are numbered one higher.
+    ends = np.arange(-1, n)  # -1 for the tour that begins with the dummy
     starts = problem.random.integers(np.where(ends < 0, n, n - 1))
     starts += (ends >= 0) & (starts >= ends)
     return _shortest_walk(problem, starts, ends)
@@ -144,30 +127,40 @@ def repetitive_nn(problem: Problem, start: int | None = None) -> Ints:
 
 @from_any_start
 def _from_every_other(problem: Problem) -> Ints:
-    """Find the shortest of the walks from every record but the start."""
     n = len(problem.records)
     return _shortest_walk(problem, np.arange(n), np.full(n, -1))
 
 
 def _shortest_walk(problem: Problem, starts: Ints, ends: Ints) -> Ints:
-    """Walk from each start to its end, -1 for any, and return the shortest path."""
-    if len(problem.records) == 1:
+    """Walk from each start to its end, -1 for any, and take the shortest path."""
+    records = problem.records
+    n = len(records)
+    if n == 1:
         return np.zeros(1, dtype=np.int64)
 
-    walks = walks_among(problem.records, near_lists(problem.records))
+    neighbours = exact_neighbours(records, _LISTED)
+    near = np.sqrt(((records[:, None, :] - records[neighbours]) ** 2).sum(axis=2))
+    walks = Walks(
+        records=records,
+        neighbours=neighbours,
+        near=near,
+        waiting=np.empty(n, dtype=np.bool_),
+        order=np.empty(n, dtype=np.int64),
+        best=np.empty(n, dtype=np.int64),
+    )
+
     shortest = np.inf
     task = "Walking from every record"
-    for walks_done in range(0, len(starts), _WALKS_PER_REPORT):
-        problem.progress(task, walks_done, len(starts))
-        batch = slice(walks_done, walks_done + _WALKS_PER_REPORT)
-        # A shorter walk is written to `walks.best`.
-        shortest = shortest_walk(walks, starts[batch], ends[batch], shortest)
+    for first in range(0, len(starts), _WALKS_PER_REPORT):
+        problem.progress(task, first, len(starts))
+        part = slice(first, first + _WALKS_PER_REPORT)
+        shortest = shortest_walk(walks, starts[part], ends[part], shortest)
     problem.progress(task, len(starts), len(starts))
     return walks.best
 
 
 def npn(problem: Problem, start: int | None = None) -> Ints:
-    """Walk by Nearest Point Next: from the record farthest from the centroid, on to the nearest.
+    """Nearest Point Next: from the record farthest from the centroid, ever nearest.
 
     References
     ----------

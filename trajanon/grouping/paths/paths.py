@@ -1,8 +1,4 @@
-"""Hamiltonian paths through records: to the nearest record, through groups, and made shorter.
-
-The dummy is a city at distance 0 from every record. A tour through it and all records, cut open at
-the dummy, is a path that may begin and end anywhere.
-"""
+"""Paths through records: of any start, along nearest records, and through groups."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,26 +10,24 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon._kernels.far_records import farthest
-from trajanon._kernels.path_building import Walks, greedy_fragments, join_fragments, shortest_walk
-from trajanon._kernels.tour_moves import LINKS, Tour, shorten
+from trajanon._kernels.path_building import greedy_fragments, join_fragments, walk
+from trajanon._kernels.tour_moves import Tour, shorten, shorten_by_chains
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.workers import in_parts, in_threads
 from trajanon.grouping.loss import group_means
 from trajanon.grouping.methods.distance_methods import mdav
-from trajanon.grouping.neighbours import Approximate, Neighbours, batches_of, neighbours_of
+from trajanon.grouping.neighbours import BATCHES, Approximate, Neighbours, neighbours_of
 from trajanon.grouping.problem import Problem
 
-_STEPS_PER_SUM = 10_000  # steps of a path that a thread measures at once
-
+_STEPS_PER_SUM = 10_000  # that a thread measures
 Heuristic = Callable[[Problem, int | None], Ints]
-"""From a problem, and the record to begin with or None, to the order of records on a path, (n,)."""
+"""A problem, and the record the path begins with, or None, to the order of records on it, (n,)."""
 
 
 def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
-    """Return a heuristic with any start, or None, from a search that chooses the start itself.
+    """Make of a search that chooses its own start one that takes a start, or None.
 
-    A given start is put before the nearer end of a path through the other records, and so takes
-    the place of the dummy.
+    The start then takes the place of the dummy, before the nearer end of the others' path.
 
     Source: Maya-López, Solanas (ApplePies 2019), section II C.
     """
@@ -47,19 +41,20 @@ def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
         others = np.delete(np.arange(len(records)), start)
         if len(others) == 0:
             return np.array([start], dtype=np.int64)
-        path = search(replace(problem, records=records[others], subjects=problem.subjects[others]))
+        onward = search(
+            replace(problem, records=records[others], subjects=problem.subjects[others])
+        )
 
-        both_ends = records[others[path[[0, -1]]]]
-        to_first, to_last = ((both_ends - records[start]) ** 2).sum(axis=1)
-        if to_last < to_first:
-            path = path[::-1]
-        return np.append(start, others[path])
+        away = ((records[others[onward[[0, -1]]]] - records[start]) ** 2).sum(axis=1)
+        if away[1] < away[0]:
+            onward = onward[::-1]
+        return np.append(start, others[onward])
 
     return begun_at_start
 
 
 def shortest(records: Floats) -> Ints:
-    """Find the shortest path through a handful of records by trying every order."""
+    """Try every order of a handful of records."""
     orders = np.array(list(permutations(range(len(records)))))
     between = np.sqrt(((records[:, None] - records) ** 2).sum(axis=2))
     lengths = between[orders[:, :-1], orders[:, 1:]].sum(axis=1)
@@ -69,9 +64,8 @@ def shortest(records: Floats) -> Ints:
 def path_length(records: Floats, path: Ints) -> float:
     """Measure the length of a path through standardised records."""
 
-    def length(numbers: Ints, stop: Event) -> float:
-        # Step i leads from place i of the path to place i + 1.
-        steps = np.diff(records[path[numbers[0] : numbers[-1] + 2]], axis=0)
+    def length(places: Ints, stop: Event) -> float:
+        steps = np.diff(records[path[places[0] : places[-1] + 2]], axis=0)
         return float(np.sqrt((steps**2).sum(axis=1)).sum())
 
     return sum(in_parts(length, np.arange(max(len(path) - 1, 1)), _STEPS_PER_SUM))
@@ -95,15 +89,15 @@ def nearest_neighbour(problem: Problem, start: int | None = None) -> Ints:
     if start is not None:
         return walked(records, start)
 
-    # City n is the dummy. If the tour begins with it, the path begins with a random record.
     cities = problem.random.permutation(n + 1)
-    random_records = cities[cities < n]
-    first = random_records[0]
+    turn = cities[cities < n]
+    first = turn[0]
     if cities[0] == n or n == 1:
         return walked(records, first)
 
-    # Otherwise the dummy comes second and a random record third; the first city ends the path.
-    return walked(records, random_records[1], first)
+    # The dummy came second, and a random record follows it.
+    others = np.flatnonzero(np.arange(n) != first)
+    return np.append(walked(records, turn[1], others), first)
 
 
 def through_groups(method: Callable[[Problem], Ints]) -> Heuristic:
@@ -117,7 +111,7 @@ def through_groups(method: Callable[[Problem], Ints]) -> Heuristic:
 
     @from_any_start
     def path(problem: Problem) -> Ints:
-        # Without the start, there may be one subject less than a group needs.
+        # Without the start, there may be a subject less than a group needs.
         k = min(problem.k, len(np.unique(problem.subjects)))
         return path_through(problem.records, method(replace(problem, k=k)))
 
@@ -125,73 +119,54 @@ def through_groups(method: Callable[[Problem], Ints]) -> Heuristic:
 
 
 def path_through(records: Floats, labels: Ints) -> Ints:
-    """Walk from group to group by Nearest Point Next on their centroids.
-
-    In a group the walk enters at the record nearest to the last one, and goes on to the nearest.
-    """
+    """Walk through groups, by Nearest Point Next on their centroids; inside to the nearest."""
     members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
     centroids = group_means(records, labels)
 
     path: list[Ints] = []
     for group in walked(centroids, outermost(centroids)):
         rows = members[group]
-        group_records = records[rows]
+        inside = records[rows]
         if path:
-            last = records[path[-1][-1]]
-            first = int(((group_records - last) ** 2).sum(axis=1).argmin())
+            first = int(((inside - records[path[-1][-1]]) ** 2).sum(axis=1).argmin())
         else:
-            first = farthest(group_records, np.arange(len(rows)), records.mean(axis=0))
-        path.append(rows[walked(group_records, first)])
+            first = farthest(inside, np.arange(len(rows)), records.mean(axis=0))
+        path.append(rows[walked(inside, first)])
     return np.concatenate(path)
 
 
-def walked(points: Floats, first: int, last: int = -1) -> Ints:
-    """Walk from the first point through all, each time to the nearest that is left.
-
-    Of equally near points the one that stands before is taken. The walk ends at ``last``; -1: at
-    any point.
-    """
-    no_lists = NearLists(np.empty((len(points), 0), np.int64), np.empty((len(points), 0)))
-    walks = walks_among(points, no_lists)
-    shortest_walk(walks, np.array([first]), np.array([last]), np.inf)
-    return walks.best
-
-
-def walks_among(points: Floats, near: "NearLists") -> Walks:
-    """Make room for walks along lists of near points.
-
-    Where a walk has met all points of a list, it searches all points that are left.
-    """
-    n = len(points)
-    # For the order on a walk, and on the shortest one.
-    room = np.empty((2, n), dtype=np.int64)
-    return Walks(points, near.nearest, near.away, np.empty(n, np.bool_), room[0], room[1])
+def walked(points: Floats, first: int, through: Ints | None = None) -> Ints:
+    """Walk from a point through some rows, it among them, or through all."""
+    waiting = np.arange(len(points)) if through is None else through
+    order = np.empty_like(waiting)
+    walk(points, first, waiting, order)
+    return order
 
 
 def outermost(points: Floats) -> int:
     """Find the point farthest from the centroid of all."""
-    # Of two points both are equally far from it: rounding must not choose.
+    # Two points are equally far from it: rounding must not choose.
     if len(points) == 2:
         return 0
     return int(farthest(points, np.arange(len(points)), points.mean(axis=0)))
 
 
 FEW = 5
-"""Fewer records are tried in every order: a kick needs two stretches of a tour."""
+"""Fewer records are tried in every order: a kick needs two stretches."""
 
 NEIGHBOURS = 16
-"""Nearest records to which a move may link one. Ten would all be months of one utility (EIA)."""
+"""Candidates of a move. Ten are filled by the twelve months of one utility (EIA)."""
 
 PATH_BLOCK = 1_000
-"""About how many records a block has: the time to join its links grows with their square."""
+"""Records of a block, about: the time to join links grows with its square."""
 
-_LISTS_PER_PART = 500  # lists of near records whose distances a thread measures at once
+_LISTS_PER_PART = 500  # whose distances a thread measures at once
 
 _KICKS_PER_REPORT = 20_000  # between two reports of progress, and two chances to interrupt
 
-_JOURNAL = 100_000  # reversals of a tour that can be taken back
+_JOURNAL = 100_000  # reversals that can be taken back
 
-_FARTHEST = 10  # an exponent of 2: records with larger coordinates are scaled down for a tour
+_FARTHEST = 10  # a tour leads no farther than 2 to this, in standard deviations from the mean
 
 _TASK = "Finding a short path"
 
@@ -225,7 +200,7 @@ def or_opt(problem: Problem, start: int | None = None) -> Ints:
 @from_any_start
 def _or_opt(problem: Problem) -> Ints:
     near = near_lists(problem.records, problem.neighbours)
-    return _shortened(problem, greedy(problem.records, near), near, or_opt=True)
+    return _shortened(problem, partial(greedy, problem.records, near), near, or_opt=True)
 
 
 @from_any_start
@@ -238,7 +213,7 @@ def two_opt(problem: Problem) -> Ints:
     ----------
     Maya-López, thesis (URV 2023), section 2.2.3.
     """
-    return _shortened(problem, nearest_neighbour(problem), near_lists(problem.records))
+    return _shortened(problem, partial(nearest_neighbour, problem), or_opt=False)
 
 
 @from_any_start
@@ -256,47 +231,43 @@ def mdav_lk(problem: Problem) -> Ints:
     control through microaggregation". Lin, Kernighan (1973), "An effective heuristic
     algorithm for the traveling-salesman problem".
     """
-    path = through_groups(mdav)(problem, None)
-    turn = problem.random.permutation(len(path) + 1)
-    return _shortened(problem, path, near_lists(problem.records), links=LINKS, turn=turn)
-
-
-def _shortened(
-    problem: Problem,
-    path: Ints,
-    near: NearLists,
-    *,
-    links: int = 1,
-    or_opt: bool = False,
-    turn: Ints | None = None,
-) -> Ints:
-    """Shorten a path by chains of so many links, or by or-opt moves and kicks.
-
-    ``turn`` is the order in which cities are looked at, by default that of the path.
-    """
     records = problem.records
     n = len(records)
     if n < FEW:
         return shortest(records)
 
-    tour = tour_through(records, path, near, problem.random)
-    if turn is not None:
-        tour.queue[: n + 1] = turn
+    path = through_groups(mdav)(problem, None)
+    tour = tour_through(records, path, near_lists(records), problem.random)
+    tour.queue[: n + 1] = problem.random.permutation(n + 1)
+    shorten_by_chains(tour)
+    return _cut_at_dummy(tour)
 
-    shorten(tour, links, or_opt, 0)  # without kicks
+
+def _shortened(
+    problem: Problem, first: Callable[[], Ints], near: NearLists | None = None, *, or_opt: bool
+) -> Ints:
+    """Shorten a first path by 2-opt moves; or by or-opt moves and kicks as well."""
+    records = problem.records
+    if len(records) < FEW:
+        return shortest(records)
+
+    tour = tour_through(records, first(), near or near_lists(records), problem.random)
+    shorten(tour, or_opt, 0)
     if or_opt:
-        kicks = problem.budget.kicks_per_record * n
-        for kicks_done in range(0, kicks, _KICKS_PER_REPORT):
-            problem.progress(_TASK, kicks_done, kicks)
-            shorten(tour, links, or_opt, min(_KICKS_PER_REPORT, kicks - kicks_done))
+        kicks = problem.budget.kicks_per_record * len(records)
+        for done in range(0, kicks, _KICKS_PER_REPORT):
+            problem.progress(_TASK, done, kicks)
+            shorten(tour, or_opt, min(_KICKS_PER_REPORT, kicks - done))
         problem.progress(_TASK, kicks, kicks)
+    return _cut_at_dummy(tour)
 
-    # The path begins behind the dummy, the last city.
+
+def _cut_at_dummy(tour: Tour) -> Ints:
     return np.roll(tour.order, -int(tour.position[-1]))[1:]
 
 
 def near_lists(records: Floats, known: Neighbours | None = None) -> NearLists:
-    """Find the nearest records of each record, unless they are known, and their distances."""
+    """Find the nearest records of each record, unless they are known."""
     nearest = neighbours_of(records, NEIGHBOURS, known)
 
     def distances(rows: Ints, stop: Event) -> Floats:
@@ -311,16 +282,12 @@ def greedy(records: Floats, near: NearLists) -> Ints:
     """Join records by the shortest links between near ones that make no fork and no circle."""
     n, count = near.nearest.shape
     edges = np.column_stack([np.repeat(np.arange(n), count), near.nearest.ravel()])
-
-    # Edges of infinite length, which come last, lead nowhere.
     shortest_first = np.argsort(near.away.ravel(), kind="stable")
     shortest_first = shortest_first[: np.isfinite(near.away).sum()]
 
-    # Up to two neighbours on the path of each record; -1 where there is none.
     links = np.full((n, 2), -1)
     greedy_fragments(edges[shortest_first], links, np.arange(n))
 
-    # What is left are fragments of the path; each goes on at the nearest end of another.
     ends = np.flatnonzero(links[:, 1] < 0)
     order = np.empty(n, dtype=np.int64)
     join_fragments(records, links, ends, np.zeros(n, dtype=np.bool_), order)
@@ -328,11 +295,9 @@ def greedy(records: Floats, near: NearLists) -> Ints:
 
 
 def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random.Generator) -> Tour:
-    """Make a tour of a path by closing it through the dummy."""
+    """Make a path a tour through the dummy; a far one is scaled, as rounding would be gain."""
     n = len(records)
     away = near.away
-
-    # In very long links, rounding would look like a gain. Scaled by a power of 2 no bit is lost.
     _, exponent = np.frexp(np.abs(records).max())
     if exponent > _FARTHEST:
         records = np.ldexp(records, _FARTHEST - exponent)
@@ -344,53 +309,49 @@ def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random
         near=away,
         order=np.append(path, n),
         position=np.empty(n + 1, dtype=np.int64),
-        queue=np.concatenate([path, [n, 0, n + 1]]),  # all cities; head 0, length n + 1
+        queue=np.concatenate([path, [n, 0, n + 1]]),  # all from the first on
         queued=np.ones(n + 1, dtype=np.bool_),
         journal=np.zeros(2 * _JOURNAL + 1, dtype=np.int64),
+        plan=np.zeros((4, 2), dtype=np.int64),
         random=random.integers(1, 2**63, size=1, dtype=np.uint64),
     )
     tour.position[tour.order] = np.arange(n + 1)
     return tour
 
 
-def _path_in_blocks(problem: Problem, approximate: Approximate) -> Ints:
-    """Find a path in each block of a large table, and join these paths in the order of blocks.
-
-    A block is as many leaves of the tree, near one another, as have about 1,000 records.
-    """
-    n = len(approximate.order)
-    place = np.empty(n, dtype=np.int64)
-    place[approximate.order] = np.arange(n)
-
-    leaves_per_block = max(PATH_BLOCK * (len(approximate.borders) - 1) // n, 1)
-    borders = np.append(approximate.borders[:-1:leaves_per_block], n)
+def _path_in_blocks(problem: Problem, near: Approximate) -> Ints:
+    """Visit blocks of a large table, leaves of a tree, in turn, each from its nearer end."""
+    place = np.empty(len(near.order), dtype=np.int64)
+    place[near.order] = np.arange(len(place))
+    leaves = max(PATH_BLOCK * (len(near.borders) - 1) // len(place), 1)
+    borders = np.append(near.borders[:-1:leaves], len(place))
 
     def paths_of(batch_borders: Ints, stop: Event) -> list[Ints]:
         paths = []
         for start, behind in pairwise(batch_borders):
             if stop.is_set():
                 raise KeyboardInterrupt
-
-            rows = approximate.order[start:behind]
-            block = Problem(records=approximate.points[rows], subjects=rows, k=problem.k)
-            within = _within_block(approximate, rows, place[approximate.nearest[rows]] - start)
-            path = _shortened(block, greedy(block.records, within), within, or_opt=True)
+            rows = near.order[start:behind]
+            block = Problem(records=near.points[rows], subjects=rows, k=problem.k)
+            within = _within_block(near, rows, place[near.nearest[rows]] - start)
+            path = _shortened(block, partial(greedy, block.records, within), within, or_opt=True)
             paths.append(rows[path])
         return paths
 
-    jobs = [partial(paths_of, batch) for batch in batches_of(borders)]
+    size = -(-len(borders) // BATCHES)
+    jobs = [
+        partial(paths_of, borders[start : start + size + 1])
+        for start in range(0, len(borders) - 1, size)
+    ]
     problem.progress(_TASK, 0, None)
     batches = in_threads(jobs, lambda: problem.progress(_TASK, 0, None))
-    return joined_paths(approximate.points, [path for batch in batches for path in batch])
+    return joined_paths(near.points, [path for batch in batches for path in batch])
 
 
-def _within_block(approximate: Approximate, rows: Ints, neighbours: Ints) -> NearLists:
-    """Return the neighbours within a block, numbered from its first record.
-
-    Neighbours outside come last in their lists: the record itself, infinitely far.
-    """
+def _within_block(near: Approximate, rows: Ints, neighbours: Ints) -> NearLists:
+    """Return the neighbours within a block, numbered from its first record; others go last."""
     outside = (neighbours < 0) | (neighbours >= len(rows))
-    away = np.where(outside, np.inf, np.sqrt(approximate.squared[rows]))
+    away = np.where(outside, np.inf, np.sqrt(near.squared[rows]))
     within = np.where(outside, np.arange(len(rows))[:, None], neighbours)
 
     inside_first = np.argsort(outside, axis=1, kind="stable")
@@ -405,6 +366,6 @@ def joined_paths(points: Floats, paths: Sequence[Ints]) -> Ints:
     turned = [paths[0]]
     for path in paths[1:]:
         last = points[turned[-1][-1]]
-        to_begin, to_end = ((points[path[[0, -1]]] - last) ** 2).sum(axis=1)
-        turned.append(path if to_begin <= to_end else path[::-1])
+        begin, end = ((points[path[[0, -1]]] - last) ** 2).sum(axis=1)
+        turned.append(path if begin <= end else path[::-1])
     return np.concatenate(turned)
