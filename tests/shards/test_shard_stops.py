@@ -53,6 +53,7 @@ def test_workers_leave_ctrl_c_and_words_to_the_one_who_started_them(
         (first,) = each("Asking", process_of, [1])
         (second,) = each("Dying", die_once, [str(tmp_path / "flag")])
         assert first != second
+        assert each("Asking", interrupt_oneself, [1]) == [second]  # which goes on
         # Dask would warn of what is large.
         assert each("Counting", len, [bytes(11_000_000)]) == [11_000_000]
         with pytest.raises(ValueError, match="this is no number"):

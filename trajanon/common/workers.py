@@ -248,6 +248,11 @@ def connected(cluster: str) -> Iterator["Client"]:
         yield client
 
 
+def dask_setup(_: object) -> None:
+    """Ignore Ctrl-C in a worker: Dask calls it when one begins that loads this module first."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def _local_cluster(workers: int) -> "LocalCluster":
     """Start workers on this machine, which ignore the Ctrl-C that a terminal sends to all."""
     from distributed import LocalCluster
@@ -262,6 +267,7 @@ def _local_cluster(workers: int) -> "LocalCluster":
             threads_per_worker=1,  # kernels take all cores
             memory_limit=0,  # tasks are made to fit; spilling would slow them
             dashboard_address="127.0.0.1:0",
+            preload=__name__,  # a worker that takes a dead one's place is started later
         )
     finally:
         signal.signal(signal.SIGINT, before)
