@@ -269,7 +269,7 @@ def _attack(evaluation: Evaluation, attack: Attack, on_originals: Attack | None)
 
 
 def _mean(evaluation: Evaluation, attack: Attack) -> Json:
-    part = len(attack.targets) / evaluation.trajectories
+    part = len(attack.targets) / evaluation.measured
     return evaluation.crowd.shares_of(part).number(attack.expected)
 
 
@@ -282,7 +282,7 @@ def _linked(evaluation: Evaluation) -> Iterator[Entry]:
             ("next line first, if the one before is known", KNOWN),
             ("if its line is known", LINE),
         ):
-            part = followed.steps / evaluation.trajectories
+            part = followed.steps / evaluation.measured
             steps[label] = evaluation.crowd.shares_of(part).number(followed.found[start].first)
 
     people = None if followed is None else followed.left["people"]

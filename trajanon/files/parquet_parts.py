@@ -29,6 +29,14 @@ class ParquetParts:
     n: int  # rows of all
     rows: Mapping[str, int] = field(default_factory=dict)  # of each part of a folder
 
+    def each(self) -> Iterator["ParquetParts"]:
+        """Open one part after another, each as a table of its own."""
+        for opened in self.opened:
+            with opened() as file:
+                yield ParquetParts(
+                    [partial(nullcontext, file)], self.schema_arrow, file.metadata.num_rows
+                )
+
     def iter_batches(self, rows: int, columns: Sequence[str]) -> Iterator["pa.RecordBatch"]:
         """Read columns, at most a given number of rows at a time."""
         for opened in self.opened:
