@@ -57,7 +57,8 @@ def test_counts_are_of_all_and_attacks_of_a_sample(
         name: whole.account[name] for name in COUNTED
     }
     assert large.period == whole.period
-    assert large.loss == pytest.approx(whole.loss, rel=1e-3)
+    # Shards measure the spread of windows before they slid.
+    assert large.loss == pytest.approx(whole.loss, rel=0.05 if kind == "windows" else 1e-6)
     assert large.followed is not None
     assert whole.followed is not None
     assert large.followed.left == whole.followed.left
