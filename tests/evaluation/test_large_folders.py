@@ -3,6 +3,7 @@
 import json
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ COUNTED = (
 )
 
 
-def released(folder: Path, trips: Trajectories, *, in_shards: bool, **options: object) -> None:
+def released(folder: Path, trips: Trajectories, *, in_shards: bool, **options: Any) -> None:
     write_parts(folder / "trips", trips, 60)
     with shards_of(70) if in_shards else nullcontext():
         made = anonymize_parts(str(folder / "trips"), str(folder / "out"), K, **options)
@@ -38,7 +39,7 @@ def released(folder: Path, trips: Trajectories, *, in_shards: bool, **options: o
 def test_counts_are_of_all_and_attacks_of_a_sample(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    timed = {"times": "of-day"} if kind == "trips with hours" else {}
+    timed: dict[str, Any] = {"times": "of-day"} if kind == "trips with hours" else {}
     trips = town(5, 120, people=50) if kind == "windows" else hours(walks(120))
     released(tmp_path, trips, in_shards=kind != "trips at once", effort="fast", **timed)
 
