@@ -261,7 +261,7 @@ def test_parts_in_the_order_of_places_are_shards_as_they_are(tmp_path: Path, kin
                 str(source),
                 str(out_of(tmp_path)),
                 3,
-                key=bytes(16),
+                key=bytes(range(16)),
                 effort="fast",
                 progress=progress,
             )
