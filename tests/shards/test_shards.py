@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -247,7 +248,11 @@ def test_shards_are_as_large_as_each_other() -> None:
 @pytest.mark.parametrize("kind", ["trips", "windows"])
 def test_parts_in_the_order_of_places_are_shards_as_they_are(tmp_path: Path, kind: str) -> None:
     """The release is the one of rows that are written by shard, bit for bit."""
-    trips = town(5, 120, people=40) if kind == "windows" else hours(walks(200))
+    trips = hours(walks(200))
+    if kind == "windows":
+        trips = town(5, 120, people=40)
+        assert trips.tracks is not None
+        trips = trips.take(np.argsort(trips.tracks.run, kind="stable"))
     source = write_parts(tmp_path / "trips", trips, 35, in_order=True)
     steps = set[str]()
 
@@ -256,7 +261,10 @@ def test_parts_in_the_order_of_places_are_shards_as_they_are(tmp_path: Path, kin
 
     releases = []
     for ranges in (True, False):
-        with shards_of(45), patch.object(PartsTable, "ranges_can_be_read", ranges):
+        written: AbstractContextManager[object] = nullcontext()
+        if not ranges:
+            written = patch.object(PartsTable, "ranges_can_be_read", False)
+        with shards_of(45), written:
             report = anonymize_parts(
                 str(source),
                 str(out_of(tmp_path)),
