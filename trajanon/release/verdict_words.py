@@ -8,9 +8,6 @@ from trajanon.common.inputs import Json
 from trajanon.common.number_text import enumerated, number_of, two_digits
 from trajanon.release.findings import Finding, FindingKind, RemedyKind, Share
 from trajanon.release.public_figures import Crowd
-from trajanon.trajectories.trajectories import FOR_COMPARISON
-
-MADE_AS_PUBLISHED = f"it holds plain means, made as published, {FOR_COMPARISON}"
 
 _FOLLOWED = (
     "Pieces of one drive lie end to end: in {share} of the drives, whoever follows one from line "
