@@ -126,7 +126,7 @@ def test_persons_and_recordings_are_numbered_as_by_hand(
     rows: list[tuple[Any, Any]], traced: bool
 ) -> None:
     names = [name for name, _ in rows]
-    traces = [trace for _, trace in rows] if traced else [None] * len(rows)
+    traces: list[Any] = [trace for _, trace in rows] if traced else [None] * len(rows)
     recordings = [i if trace is None else str(trace) for i, trace in enumerate(traces)]
 
     # A recording is of whom its first row with a name names.
@@ -152,7 +152,8 @@ def test_persons_and_recordings_are_numbered_as_by_hand(
 
 
 def test_where_nothing_names_a_person_each_recording_is_one() -> None:
-    found = identities(None, ["a", "A", "a", None, None])
+    traces: list[Any] = ["a", "A", "a", None, None]
+    found = identities(None, traces)
     for numbers in (found.subject, found.trace):
         assert numbers is not None
         assert numbers.tolist() == [0, 1, 0, 2, 3]
