@@ -84,7 +84,7 @@ def test_trains_are_taken_where_their_speed_is_allowed(run: Run, here: Path) -> 
         (["--bbox", "madrid", "--spacing", "9"], "--spacing 9 is for windows, and whole trips"),
         (["--bbox", "madrid", "--per-recording", "2"], "--per-recording 2 is for windows: add"),
         (["--bbox", "madrid", "--windows", "--per-recording", "x"], "must be 1, or all"),
-        ([], "say where: --bbox barcelona, madrid, tarraco"),
+        ([], "name an area: --bbox barcelona, madrid, tarraco"),
         (["--bbox", "madrid", "--windows", "--min-length", "500"], "is for whole trips: leave out"),
         (["--bbox", "madrid", "--max-gap", "far"], "number of metres, auto, or none"),
         (["--bbox", "madrid", "--max-pause", "later"], "such as 5min or 2h, auto, or none"),

@@ -29,12 +29,12 @@ _MARGIN = 0.01  # degrees
     view="overlay: both on one map; side-by-side: on two maps that move together; public: the "
     "release only.",
     tiles=(
-        "Street map behind the lines, or none. The browser asks its server for tiles, so that "
-        "server learns where the data are.",
+        "Street map behind the lines, or none. The browser downloads it, so its server learns "
+        "where the data are.",
         _TILES,
     ),
-    offline="No tiles; the page allows its browser no request at all.",
-    roads="An .osm.pbf file: its main roads are drawn beneath the lines, without network.",
+    offline="No street map: the page makes no network request at all.",
+    roads="An .osm.pbf file: its main roads are drawn beneath the lines; needs no network.",
     out="Page to write.",
 )
 def draw(
@@ -46,7 +46,7 @@ def draw(
     roads: Path | None = None,
     out: Path = MAP,
 ) -> None:
-    """Draw original and released trajectories on a map."""
+    """Draw originals and release on a map."""
     import numpy as np
 
     from trajanon import maps
@@ -72,7 +72,7 @@ def draw(
         # Arguments are easily swapped, and originals must not look released.
         cells = _cells(release) if public else None
         if public and cells is None and (problems := trajanon.check(release, k=2).problems):
-            raise BadInput(f"{release} is no release: {problems[0]}")
+            raise BadInput(f"{release} is not a release: {problems[0]}")
 
         if cells is not None:
             west, south, east, north = cells.total_bounds.tolist()

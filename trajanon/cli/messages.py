@@ -139,8 +139,8 @@ def log_to_screen() -> None:
 def say_compiling(kept: bool) -> None:
     """Say, once, that kernels are compiled, and whether they can be kept."""
     say(
-        "compiling the kernels, once: some 15 to 40 seconds"
+        "compiling for the first run: 15 to 40 seconds, once"
         if kept
-        else "compiling the kernels, some 20 to 40 seconds at every run: no folder "
-        "to keep them can be written (NUMBA_CACHE_DIR names another)"
+        else "compiling, 20 to 40 seconds at every run: no cache folder can be written (set "
+        "NUMBA_CACHE_DIR to another)"
     )

@@ -41,8 +41,10 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 _HELPS: dict[str, Help] = {
     "file": "CSV or Parquet table with a header and one record in each row.",
-    "subjects_exact": "Take names as they are; otherwise spellings of one name are one subject's.",
-    "missing": "If values are missing: refuse the table, drop these rows, or keep the gaps.",
+    "subjects_exact": "Treat every spelling of a name as a different person; by default, case, "
+    "spaces and leading zeros do not count.",
+    "missing": "Missing values: refuse (stop), drop (leave those rows out) or keep (leave them "
+    "missing).",
     "as_json": "Print the result as JSON.",
 }
 _NAMES = {"as_json": "json", "for_router": "for"}

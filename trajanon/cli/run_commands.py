@@ -28,12 +28,12 @@ def run(
     settings: Annotated[
         Path,
         typer.Argument(
-            help="A TOML file with a table for each command, in their order, which names options "
-            "as the command does. Paths in it start from its folder."
+            help="A TOML file with a table for each command, in order, which names options as the "
+            "command line does. Paths start from the folder of the file."
         ),
     ],
 ) -> None:
-    """Run the commands of a file of settings, until one fails.
+    """Run the commands of a settings file, until one fails.
 
     The file repeats a piece of work: extract, anonymize, check, evaluate, map.
     """
@@ -43,7 +43,7 @@ def run(
     unknown = [name for name in tables if name not in commands or name in _NOT_HERE]
     if unknown:
         known = ", ".join(name for name in commands if name not in _NOT_HERE)
-        raise BadInput(f"{settings}: [{unknown[0]}] is no command; choose from {known}")
+        raise BadInput(f"{settings}: [{unknown[0]}] is not a command; choose from {known}")
 
     # All are understood before the first begins, which may take hours.
     steps = [
@@ -124,9 +124,9 @@ def _read(path: Path) -> dict[str, Table]:
     return tables
 
 
-@options(folder="Where the results go.")
+@options(folder="Folder for the results.")
 def demo(folder: Path = Path("trajanon-demo")) -> None:
-    """Run the whole chain on a bundled sample, without network."""
+    """Run every step on a bundled sample, without network."""
     from trajanon.common.atomic_output import make_folder
     from trajanon.data import sample
 

@@ -13,8 +13,8 @@ from trajanon.trajectories.trajectories import FOR_COMPARISON
 MADE_AS_PUBLISHED = f"it holds plain means, made as published, {FOR_COMPARISON}"
 
 _FOLLOWED = (
-    "Pieces of one drive lie end to end: in {share} of the drives, whoever follows one from line "
-    "to line is left with fewer than {k} people"
+    "Windows of one drive lie end to end: for {share} of the drives, anyone who follows a drive "
+    "from line to line is left with fewer than {k} people"
 )
 
 
@@ -40,16 +40,17 @@ _WORDS: Mapping[FindingKind, _Words] = {
     ),
     "people_not_named": _Words("The report promises different people, and these {units} name none"),
     "shows_nothing": _Words(
-        "It shows nothing: points lie {share} of a {unit}'s length from where people went"
+        "The release shows nothing useful: points lie {share} of a {unit}'s length from where "
+        "people went"
     ),
     "drives_betrayed": _Words(_FOLLOWED),
     "people_unknown": _Words(
-        "The source names nobody: at least {k:recording} are behind each line, and several may be "
-        "of one person",
+        "The source names nobody: at least {k:recording} stand behind each line, and several may "
+        "be of one person",
         "no person made several {units}",
     ),
     "people_below_k": _Words(
-        "For {share} of the people on several lines, somebody who knows all their {units} is left "
+        "For {share} of the people on several lines, anyone who knows all their {units} is left "
         "with fewer than {k} people",
         "nobody knows several {units} of one person",
     ),
@@ -65,12 +66,12 @@ _WORDS: Mapping[FindingKind, _Words] = {
         "nobody follows a drive from line to line",
     ),
     "hours_alone": _Words(
-        "In {alone} of the {hours:hour} with departures, one line departs alone: it is the line of "
-        "whoever set out then",
+        "In {alone} of the {hours:hour} with departures, only one line departs: anyone known to "
+        "have set out then is on it",
         "nobody knows when a person set out",
     ),
     "ends_in_one_place": _Words(
-        "{share} of the lines show a place of 200 m where all their {units} begin or end",
+        "For {share} of the lines, all {units} begin, or all end, within the same 200 m",
         "places where lines begin and end may be known",
     ),
     "ends_in_few_places": _Words(
@@ -88,8 +89,8 @@ _WORDS: Mapping[FindingKind, _Words] = {
         "both windows behind a line may be computed",
     ),
     "far_from_streets": _Words(
-        "Lines lie far from the streets people used: {share} of a {unit}'s length. Several times "
-        "as many {more} would bring that to {enough}",
+        "Lines lie far from the streets people used: by {share} of a {unit}'s length. Several "
+        "times as many {more} would bring that down to {enough}",
         "lines may lie far from the streets people used",
     ),
     "unlike_members": _Words(
@@ -98,21 +99,21 @@ _WORDS: Mapping[FindingKind, _Words] = {
     ),
     "days_left_out": _Words(
         "{share} of the days are left out: they have more than {most:trip}, or fewer than {k} "
-        "people have days like them",
+        "people had similar days",
         "many days may be missing",
     ),
 }
 
 _LABELS: Mapping[RemedyKind, str] = {
-    "one_line_each": "One {unit} of each person",
-    "name_persons": "Name the column of the persons",
-    "one_window_each": "One window of each recording",
-    "hours_alone_of_day": "Hours of the day alone",
+    "one_line_each": "One {unit} per person",
+    "name_persons": "Name the column with the people",
+    "one_window_each": "One window per recording",
+    "hours_alone_of_day": "Hours of the day only",
     "departures_may_differ": "Let departures of a line differ more",
-    "trim_ends": "Leave out 200 m at the ends of recordings",
+    "trim_ends": "Cut 200 m off both ends of each recording",
     "larger_k": "A larger k",
     "smaller_k": "A smaller k",
-    "nameless_differ": "Count each recording without a name as a different person, if that is so",
+    "nameless_differ": "Count each recording without a name as a different person, if that is true",
     "trips_not_days": "Release trips, not days",
     "not_as_published": "Leave out --as-published",
     "again": "Anonymize again",

@@ -185,7 +185,7 @@ def test_words_and_account() -> None:
     assert found.account["right"] == {"value": 0.7, "low": 0.65, "high": 0.75}
     assert found.words == (
         "Somebody who holds all tracks, and knows how lines are moved, finds the people of "
-        "70 % (65 % to 75 %) of 200 lines. Of 50 % (44 % to 56 %) this adversary is sure, and "
+        "70 % (65 % to 75 %) of 200 lines. This adversary is sure of 50 % (44 % to 56 %), and "
         "wrong in 2 % of these."
     )
 
