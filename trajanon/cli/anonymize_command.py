@@ -112,6 +112,7 @@ def anonymize(
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
     from trajanon.cli.progress_bars import bars
     from trajanon.cli.report_tables import rows_of, show_path, show_release, without_lists
+    from trajanon.grouping.refinements.compilation import compile_ahead
     from trajanon.release.report import checked, report_path
     from trajanon.shards.parts import anonymize_parts, parts_report_path
     from trajanon.shards.single_file import anonymize_file
@@ -153,6 +154,8 @@ def anonymize(
     else:
         beside = str(report_path(Path(out)))
         places = _places_of(public_places)
+        if refine_text in (None, "anneal") and not as_published:
+            compile_ahead()
         with bars() as progress:
             account = anonymize_file(
                 trajectories, out, k, public_places=places, progress=progress, **options

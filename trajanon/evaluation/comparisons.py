@@ -1,7 +1,7 @@
 """Releases made again: with other k, and of half of the subjects, held beside the other half."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,6 @@ from trajanon.common.settings import Settings
 from trajanon.evaluation.attacks.attack import Steps, people_steps, published
 from trajanon.evaluation.attacks.inference import (
     NEAR_END,
-    Auc,
     Shadows,
     Z,
     departures_told,
@@ -26,6 +25,7 @@ from trajanon.evaluation.attacks.inference import (
     told_apart,
     variance,
 )
+from trajanon.evaluation.attacks.known_tracks import Estimate
 from trajanon.evaluation.attacks.linkage import attacks
 from trajanon.evaluation.attacks.next_line import in_metres
 from trajanon.grouping.k_promise import check_k
@@ -50,7 +50,8 @@ _SUCCESSES = {
 """When an attack of a hold-out succeeds, by its question."""
 
 
-class Choice(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Choice:
     """The cost and protection of one k."""
 
     k: int
@@ -89,14 +90,6 @@ class Curve:
             for k in self.left_out
         ]
         return " ".join(sentences)
-
-    @property
-    def account(self) -> dict[str, Any]:
-        """Ready for JSON: nothing of single trajectories."""
-        return {
-            "choices": [choice._asdict() | {"baseline": 1.0 / choice.k} for choice in self.choices],
-            "left_out": list(self.left_out),
-        }
 
 
 def curve(
@@ -160,7 +153,8 @@ def _choice(trajectories: Trajectories, k: int, options: Mapping[str, Any]) -> C
     return Choice(k, report.displacement.mean, best.expected, best.name)
 
 
-class Risk(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Risk:
     """How often an attack succeeds, and how much of that is due to being in the release."""
 
     main: float  # share of successes against members
@@ -190,17 +184,9 @@ class Holdout:
     members: int  # subjects released
     others: int  # subjects held out
     lines: int  # different ones
-    membership: Auc  # by how likely all trajectories of a subject are those of a member
+    membership: Estimate  # by how likely all trajectories of a subject are those of a member
     surely: float  # share of the members found if 1 % of the others are taken for some
     risks: Mapping[str, Risk]  # by question
-
-    @property
-    def account(self) -> dict[str, Any]:
-        """Ready for JSON: nothing of single subjects."""
-        return asdict(self) | {
-            "membership": self.membership._asdict(),
-            "risks": {question: risk._asdict() for question, risk in self.risks.items()},
-        }
 
     @property
     def beside(self) -> str:
@@ -219,11 +205,10 @@ class Holdout:
     @property
     def was_in(self) -> str:
         """Describe how well members are told from others, without a full stop."""
-        auc, low, high = self.membership
         return (
             "Was somebody in it? Anyone who knows all tracks, and makes such releases of random "
-            f"halves, tells a member from somebody held out in {percent(auc)} of the pairs "
-            f"({percent(low)} to {percent(high)}); 50 % is chance. With 1 % false alarms, "
+            f"halves, tells a member from somebody held out in {self.membership.words} "
+            f"of the pairs; 50 % is chance. With 1 % false alarms, "
             f"{percent(self.surely)} of the members are found"
         )
 

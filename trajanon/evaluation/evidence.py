@@ -1,13 +1,14 @@
 """The evidence of a release: its numbers, its verdict and its pages."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from itertools import groupby
 from typing import Any
 
 import numpy as np
+from msgspec import to_builtins
 
 import trajanon
 from trajanon.common.arrays import Ints
@@ -271,16 +272,16 @@ class Evaluation:
             "width": self.report.width,
             "told_apart": None if self.told_apart is None else self.told_apart._asdict(),
             "attacks": [attack.account for attack in self.attacks],
-            "verification": None if self.verification is None else self.verification.account,
-            **{name: guess and guess.account for name, guess in self._guessed.items()},
+            "verification": to_builtins(self.verification),
+            **to_builtins(self._guessed),
             "chains": counts_of(self.chained) or None,
             "persons": None if self.followed is None else self.followed.account,
-            "inferred": [answer._asdict() for answer in self.inferred],
-            "curve": None if self.curve is None else self.curve.account,
-            "holdout": None if self.holdout is None else self.holdout.account,
+            "inferred": to_builtins(self.inferred),
+            "curve": to_builtins(self.curve),
+            "holdout": to_builtins(self.holdout),
             "od_cell": self.od_cell,
-            "utility": asdict(self.usefulness),
-            "streets": None if self.streets is None else asdict(self.streets),
+            "utility": to_builtins(self.usefulness),
+            "streets": to_builtins(self.streets),
             "attribution": self.report.attribution,
         }
 

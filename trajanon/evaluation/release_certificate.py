@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import ceil
 from pathlib import Path
 from typing import Literal, NamedTuple, NotRequired, TypedDict
@@ -30,29 +30,8 @@ _BASES = {
 }
 
 
-class Entry(NamedTuple):
-    """Facts of the certificate, and what they rest on."""
-
-    basis: Basis
-    facts: Mapping[str, Json] = {}
-
-    @property
-    def account(self) -> dict[str, Json]:
-        """Ready for JSON."""
-        return {"basis": self.basis, **self.facts}
-
-
-class Clause(NamedTuple):
-    """A clause of ISO/IEC 27559:2022, and what answers it."""
-
-    number: str
-    subject: str
-    answer: Entry
-
-    @property
-    def account(self) -> dict[str, Json]:
-        """Ready for JSON."""
-        return {"clause": self.number, "subject": self.subject, **self.answer.account}
+Facts = dict[str, Json]
+"""Facts of the certificate by their names, the first of which says what they rest on."""
 
 
 class Difference(NamedTuple):
@@ -115,23 +94,27 @@ def certificate(evaluation: Evaluation, released: str | os.PathLike[str]) -> dic
         because = [*evaluation.verdict.sentences]
         return {"certificate": "none: this release must not be published", "because": because}
 
-    words = evaluation.publisher.published
     published = evaluation.account["published"]
     cost = {name: figure for name, figure in published.items() if name != "cost"}
+    words = evaluation.publisher.published
     return {
         "certificate": "of what was assessed before publication; no promise beyond k-anonymity",
         "made": {"by": f"trajanon {trajanon.__version__}", "on": evaluation.date.isoformat()},
         "bases": {str(basis): meaning for basis, meaning in _BASES.items()},
-        "release": _release(evaluation, Path(released)).account,
-        "promise": _promise(evaluation).account,
-        "cost": Entry(Basis.MEASUREMENT, cost).account,
-        "WP29 Opinion 05/2014": {
-            question: [entry.account for entry in _answers(evaluation, question)]
-            for question in QUESTIONS
+        "release": {"basis": Basis.MEASUREMENT, **_release(evaluation, Path(released))},
+        "promise": {
+            "basis": Basis.MEASUREMENT,
+            "k": evaluation.k,
+            "counts": evaluation.counted,
+            "conditions": [*evaluation.verdict.sentences],
         },
-        "whoever holds all other tracks": [entry.account for entry in _all_others(evaluation)],
-        "ISO/IEC 27559:2022": [clause.account for clause in _clauses(evaluation)],
-        **({"publisher": Entry(Basis.WORD, words).account} if words else {}),
+        "cost": {"basis": Basis.MEASUREMENT, **cost},
+        "WP29 Opinion 05/2014": {
+            question: [*_answers(evaluation, question)] for question in QUESTIONS
+        },
+        "whoever holds all other tracks": [*_all_others(evaluation)],
+        "ISO/IEC 27559:2022": [*_clauses(evaluation)],
+        **({"publisher": {"basis": Basis.WORD, **words}} if words else {}),
         "metadata": metadata(evaluation, Path(released)),
     }
 
@@ -201,139 +184,121 @@ def read_certificate(path: str | os.PathLike[str]) -> Certified:
         ) from error
 
 
-def _release(evaluation: Evaluation, released: Path) -> Entry:
+def _release(evaluation: Evaluation, released: Path) -> Facts:
     """Describe the released file."""
-    times = None if evaluation.clock is None else evaluation.clock.sentence
-    return Entry(
-        Basis.MEASUREMENT,
-        {
-            "sha256": sha256_of(released),
-            "unit": evaluation.unit,
-            "points": evaluation.points,
-            "times": times,
-            "area": list(evaluation.area),
-            "groups": len(evaluation.rows),
-            "rows": int(evaluation.rows.sum()),
-        },
-    )
-
-
-def _promise(evaluation: Evaluation) -> Entry:
-    """State k, which was counted in every group."""
-    return Entry(
-        Basis.MEASUREMENT,
-        {
-            "k": evaluation.k,
-            "counts": evaluation.counted,
-            "conditions": [*evaluation.verdict.sentences],
-        },
-    )
-
-
-def _answers(evaluation: Evaluation, question: str) -> Iterator[Entry]:
-    """Answer one of the three questions of the Article 29 Working Party."""
-    originals = {
-        attack.name: attack for attack in evaluation.attacks if attack.against == "originals"
+    return {
+        "sha256": sha256_of(released),
+        "unit": evaluation.unit,
+        "points": evaluation.points,
+        "times": None if evaluation.clock is None else evaluation.clock.sentence,
+        "area": list(evaluation.area),
+        "groups": len(evaluation.rows),
+        "rows": int(evaluation.rows.sum()),
     }
+
+
+def _answers(evaluation: Evaluation, question: str) -> Iterator[Facts]:
+    """Answer one of the three questions of the Article 29 Working Party."""
     attacks = [attack for attack in _attacks(evaluation) if attack.question == question]
     for attack in attacks:
-        yield _attack(evaluation, attack, originals.get(attack.name))
+        yield _attack(evaluation, attack)
 
     if question == "linkability":
         yield from _linked(evaluation)
     elif question == "inference":
         yield from _inferred(evaluation)
     elif not attacks:
-        yield Entry(Basis.NOT_ASSESSED)
+        yield {"basis": Basis.NOT_ASSESSED}
 
 
-def _attacks(evaluation: Evaluation) -> list[Attack]:
-    return [attack for attack in evaluation.attacks if attack.against == "release"]
+def _attacks(evaluation: Evaluation, against: str = "release") -> list[Attack]:
+    return [attack for attack in evaluation.attacks if attack.against == against]
 
 
-def _attack(evaluation: Evaluation, attack: Attack, on_originals: Attack | None) -> Entry:
+def _attack(evaluation: Evaluation, attack: Attack) -> Facts:
     """Write an attack's figures, beside what the originals would reveal."""
-    before: dict[str, Json] = {}
-    if on_originals is not None:
-        before["in the originals"] = _mean(evaluation, on_originals)
-    return Entry(
-        Basis.MEASUREMENT,
-        {
-            "attack": attack.name,
-            "knows": attack.knows,
-            "mean": _mean(evaluation, attack),
-            "highest": round(attack.worst_case, 2),
-            "1/k": round(attack.baseline, 2),
-            **before,
-        },
-    )
+    facts: Facts = {
+        "basis": Basis.MEASUREMENT,
+        "attack": attack.name,
+        "knows": attack.knows,
+        "mean": _mean(evaluation, attack),
+        "highest": round(attack.worst_case, 2),
+        "1/k": round(attack.baseline, 2),
+    }
+    for on_originals in _attacks(evaluation, "originals"):
+        if on_originals.name == attack.name:
+            facts["in the originals"] = _mean(evaluation, on_originals)
+    return facts
 
 
 def _mean(evaluation: Evaluation, attack: Attack) -> Json:
-    part = len(attack.targets) / evaluation.trajectories
-    return evaluation.crowd.shares_of(part).number(attack.expected)
+    return _part(evaluation, attack.expected, len(attack.targets))
 
 
-def _linked(evaluation: Evaluation) -> Iterator[Entry]:
+def _part(evaluation: Evaluation, share: float, tried: int) -> Json:
+    """Round a share that was tried on so many of the trajectories."""
+    part = tried / evaluation.trajectories
+    return evaluation.crowd.shares_of(part).number(share)
+
+
+def _linked(evaluation: Evaluation) -> Iterator[Facts]:
     """Write how many people and drives have lines that leave too few."""
     followed = evaluation.followed
-    steps: dict[str, Json] = {}
+    steps: Facts = {}
     if followed is not None and followed.steps:
-        for label, start in (
-            ("next line first, if the one before is known", KNOWN),
-            ("if its line is known", LINE),
-        ):
-            part = followed.steps / evaluation.trajectories
-            steps[label] = evaluation.crowd.shares_of(part).number(followed.found[start].first)
-
+        steps = {
+            label: _part(evaluation, followed.found[start].first, followed.steps)
+            for label, start in (
+                ("next line first, if the one before is known", KNOWN),
+                ("if its line is known", LINE),
+            )
+        }
     people = None if followed is None else followed.left["people"]
-    yield _few_left("one person, from line to line", "people", people, steps)
+    yield _few_left("one person, from line to line", "people", people) | steps
 
     # Trips and days are whole drives.
     if evaluation.unit == "trajectory":
         drives = evaluation.chained.get("drives")
-        yield _few_left("pieces of one drive, taken together", "drives", drives, {})
+        yield _few_left("pieces of one drive, taken together", "drives", drives)
 
 
-def _few_left(attack: str, what: str, left: Left | None, steps: Mapping[str, Json]) -> Entry:
+def _few_left(attack: str, what: str, left: Left | None) -> Facts:
     if left is None:
-        return Entry(Basis.NOT_ASSESSED, {"attack": attack})
+        return {"basis": Basis.NOT_ASSESSED, "attack": attack}
     below: Json = "none is on two"
     if left.several:
-        below = _share(left.below / left.several, left.several)
-    facts = {"attack": attack, f"{what} with fewer than k on all their lines": below, **steps}
-    return Entry(Basis.MEASUREMENT, facts)
+        below = _crowd(left.several).number(left.below / left.several)
+    return {
+        "basis": Basis.MEASUREMENT,
+        "attack": attack,
+        f"{what} with fewer than k on all their lines": below,
+    }
 
 
-def _inferred(evaluation: Evaluation) -> Iterator[Entry]:
+def _inferred(evaluation: Evaluation) -> Iterator[Facts]:
     shares = evaluation.crowd.shares_of()
     for inferred in evaluation.inferred:
-        yield Entry(
-            Basis.MEASUREMENT,
-            {
-                "attack": inferred.name,
-                "knows": inferred.knows,
-                "mean": shares.number(inferred.told),
-                "best guess without the release": shares.number(inferred.guess),
-            },
-        )
+        yield {
+            "basis": Basis.MEASUREMENT,
+            "attack": inferred.name,
+            "knows": inferred.knows,
+            "mean": shares.number(inferred.told),
+            "best guess without the release": shares.number(inferred.guess),
+        }
 
 
-def _all_others(evaluation: Evaluation) -> Iterator[Entry]:
+def _all_others(evaluation: Evaluation) -> Iterator[Facts]:
     """Write what somebody finds who holds all other tracks: tried, and at most."""
     verified = evaluation.verification
-    if verified is None:
-        yield Entry(Basis.NOT_ASSESSED, {"attack": "members of lines"})
-    else:
-        yield Entry(
-            Basis.MEASUREMENT,
-            {
-                "attack": "members of lines",
-                "lines tried": verified.lines,
-                "likeliest people right": _estimate(verified.right, verified.lines),
-                "members verified": _estimate(verified.verified, verified.lines),
-            },
-        )
+    members: Facts = {"basis": Basis.NOT_ASSESSED, "attack": "members of lines"}
+    if verified is not None:
+        members |= {
+            "basis": Basis.MEASUREMENT,
+            "lines tried": verified.lines,
+            "likeliest people right": _estimate(verified.right, verified.lines),
+            "members verified": _estimate(verified.verified, verified.lines),
+        }
+    yield members
 
     for attack, guessed in (
         ("hidden member rebuilt", evaluation.rebuilding),
@@ -341,30 +306,31 @@ def _all_others(evaluation: Evaluation) -> Iterator[Entry]:
         ("guessed by the person's other trajectories", evaluation.habits),
     ):
         if guessed is None:
-            yield Entry(Basis.NOT_ASSESSED, {"attack": attack})
+            yield {"basis": Basis.NOT_ASSESSED, "attack": attack}
             continue
-        shares: dict[str, Json] = {
-            "of medians": _estimate(guessed.share, guessed.targets),
-            "of means": _estimate(guessed.mean_share, guessed.targets),
+        yield {
+            "basis": Basis.MEASUREMENT,
+            "attack": attack,
+            "error as a share of the line's": {
+                "of medians": _estimate(guessed.share, guessed.targets),
+                "of means": _estimate(guessed.mean_share, guessed.targets),
+            },
         }
-        yield Entry(Basis.MEASUREMENT, {"attack": attack, "error as a share of the line's": shares})
 
     yield _told_apart(evaluation)
 
 
-def _told_apart(evaluation: Evaluation) -> Entry:
+def _told_apart(evaluation: Evaluation) -> Facts:
     """State how well a trajectory is told from the same one moved, whatever else is known."""
     told_apart = evaluation.told_apart
     if told_apart is None:
-        return Entry(Basis.NOT_ASSESSED, {"attack": "a trajectory moved to the side"})
-    return Entry(
-        Basis.PROOF,
-        {
-            "public width, metres": evaluation.report.width,
-            f"mu, {told_apart.metres:g} m to the side": round_up(told_apart.mu),
-            "in words": statement(told_apart, evaluation.unit),
-        },
-    )
+        return {"basis": Basis.NOT_ASSESSED, "attack": "a trajectory moved to the side"}
+    return {
+        "basis": Basis.PROOF,
+        "public width, metres": evaluation.report.width,
+        f"mu, {told_apart.metres:g} m to the side": ceil(100.0 * told_apart.mu) / 100.0,
+        "in words": statement(told_apart, evaluation.unit),
+    }
 
 
 def statement(told_apart: ToldApart, unit: str) -> str:
@@ -377,75 +343,58 @@ def statement(told_apart: ToldApart, unit: str) -> str:
     )
 
 
-def _clauses(evaluation: Evaluation) -> Iterator[Clause]:
+def _clauses(evaluation: Evaluation) -> Iterator[Facts]:
     """Answer clauses of ISO/IEC 27559:2022, by a number or by the publisher's word."""
     words = evaluation.publisher
+    context: Facts = {"recipients": words.recipients, "context": words.context}
     attacks = _attacks(evaluation)
-    yield Clause(
-        "6", "context assessment", _word(recipients=words.recipients, context=words.context)
-    )
-    yield Clause("7.3", "attack modelling", _modelled(attacks))
-    yield Clause("7.3.2", "maximum or average risk", _risk(evaluation, attacks))
-    yield Clause("8.2.3", "adversarial testing", _tested(evaluation, attacks))
-    yield Clause("9.2", "governance before release", _word(approved=words.before_release))
-    yield Clause("9.4", "governance after release", _word(reviewed=words.after_release))
+    tried: Facts = {f"{attack.name}: a row": _mean(evaluation, attack) for attack in attacks}
+    verified = evaluation.verification
+    if verified is not None:
+        right = _estimate(verified.right, verified.lines)
+        tried["all tracks known: the people of a line"] = right
 
-
-def _word(**words: str) -> Entry:
-    """Repeat the publisher's words, or leave a blank."""
-    facts = {name: word for name, word in words.items() if word}
-    return Entry(Basis.WORD if facts else Basis.BLANK, facts)
-
-
-def _modelled(attacks: list[Attack]) -> Entry:
-    if not attacks:
-        return Entry(Basis.NOT_ASSESSED)
-    return Entry(Basis.MEASUREMENT, {"knows": {attack.name: attack.knows for attack in attacks}})
-
-
-def _risk(evaluation: Evaluation, attacks: list[Attack]) -> Entry:
-    """Write the risk of the attack that succeeds most often, and of the worst single target."""
-    if not attacks:
-        return Entry(Basis.NOT_ASSESSED)
-    best = max(attacks, key=lambda attack: attack.expected)
-    return Entry(
-        Basis.MEASUREMENT,
-        {
+    modelled: Facts = {}
+    risk: Facts = {}
+    if attacks:
+        modelled["knows"] = {attack.name: attack.knows for attack in attacks}
+        best = max(attacks, key=lambda attack: attack.expected)
+        risk = {
             "attack": best.name,
             "average": _mean(evaluation, best),
             "maximum of all attacks": max(round(attack.worst_case, 2) for attack in attacks),
             "1/k": round(1.0 / evaluation.k, 2),
-        },
-    )
+        }
 
-
-def _tested(evaluation: Evaluation, attacks: list[Attack]) -> Entry:
-    """Write how often each adversary finds a row, or the people behind a line."""
-    found = {f"{attack.name}: a row": _mean(evaluation, attack) for attack in attacks}
-    if (verified := evaluation.verification) is not None:
-        found["all tracks known: the people of a line"] = _estimate(verified.right, verified.lines)
-    return Entry(Basis.MEASUREMENT if found else Basis.NOT_ASSESSED, found)
+    clauses: list[tuple[str, str, Basis, Facts]] = [
+        ("6", "context assessment", Basis.WORD, context),
+        ("7.3", "attack modelling", Basis.MEASUREMENT, modelled),
+        ("7.3.2", "maximum or average risk", Basis.MEASUREMENT, risk),
+        ("8.2.3", "adversarial testing", Basis.MEASUREMENT, tried),
+        ("9.2", "governance before release", Basis.WORD, {"approved": words.before_release}),
+        ("9.4", "governance after release", Basis.WORD, {"reviewed": words.after_release}),
+    ]
+    for clause, subject, basis, facts in clauses:
+        answered = {name: fact for name, fact in facts.items() if fact != ""}
+        absent = Basis.BLANK if basis is Basis.WORD else Basis.NOT_ASSESSED
+        yield {
+            "clause": clause,
+            "subject": subject,
+            "basis": basis if answered else absent,
+            **answered,
+        }
 
 
 def _estimate(estimate: Estimate, tried: int) -> Json:
     """Round a figure and its interval for publication."""
     crowd = _crowd(tried)
     interval: Json = [crowd.bounds(estimate.low)[0], crowd.bounds(estimate.high)[1]]
-    return {"value": _share(estimate.value, tried), "90 % interval": interval}
-
-
-def _share(share: float, tried: int) -> Json:
-    return _crowd(tried).number(share)
+    return {"value": crowd.number(estimate.value), "90 % interval": interval}
 
 
 def _crowd(tried: int) -> Crowd:
     """Of how many a share is, at most so many that it is rounded to hundredths."""
     return Crowd(min(tried, HUNDREDTHS), shares=True)
-
-
-def round_up(number: float) -> float:
-    """Round to hundredths, never below what was stated."""
-    return ceil(100.0 * number) / 100.0
 
 
 def sha256_of(released: Path) -> dict[str, str]:
