@@ -50,11 +50,11 @@ def test_trips_are_called_trips(run: Run, here: Path) -> None:
 def test_what_leaves_out_most_trips_is_told_with_the_way_past(run: Run, here: Path) -> None:
     drives(here, "a.csv", 300)
     said = run("extract", "a.csv", "--max-gap", 200).sentence
-    assert "(8 of 8) are left out: 8 with a gap; raise --max-gap" in said
+    assert "(8 of 8) were left out: 8 with a gap; raise --max-gap" in said
     drives(here, "b.csv", 2_100)
     limits = ("--max-gap", 2_000, "--max-pause", "1h")
     answer = run("extract", "a.csv", "b.csv", *limits)
-    said = "56.2 % of the trips (9 of 16) are left out: 8 with a gap, 1 shorter than 500 m; "
+    said = "56.2 % of the trips (9 of 16) were left out: 8 with a gap, 1 shorter than 500 m; "
     assert f"{said}raise --max-gap, or" in answer.out
 
 

@@ -132,7 +132,7 @@ def test_trips_are_called_trips(whole_town: Evaluation) -> None:
         assert re.findall(OF_TRAJECTORIES, text) == []
         assert "trip" in text
     assert f"use cells of {whole_town.od_cell}: " in whole_town.datasheet
-    assert "Counts from cell to cell that are right, cells of 3 km" in page
+    assert "Correct counts from cell to cell, cells of 3 km" in page
 
 
 def test_other_trajectories_are_not(slid_sample: Evaluated) -> None:
@@ -212,7 +212,7 @@ def test_windows_that_slide_take_their_hours_along() -> None:
     assert told is not None
     assert asdict(left.departure_error) == pytest.approx(asdict(told.departure_error))
     assert "2 known points and their hours" in [one.name for one in evaluation.attacks]
-    assert "Counts from cell to cell and hour that are right" in evaluation.html
+    assert "Correct counts from cell to cell and hour" in evaluation.html
     assert "Trips by length" not in evaluation.html
     # Tracks without times have lost what the windows were when they were averaged.
     still = replace(windows, tracks=replace(tracks, times=None))

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from toy import NORTH, crossing, toy
 import trajanon
 from trajanon import write_trajectories
 from trajanon.common.command_lines import Options, command_line
-from trajanon.release.findings import Remedy
+from trajanon.release.findings import Remedy, RemedyKind, StopKind, WeighKind
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import InLedger, checked, json_ready
 from trajanon.release.verdict import (
@@ -35,6 +35,7 @@ from trajanon.release.verdict import (
     WIDE,
     verdict,
 )
+from trajanon.release.verdict_words import LABELS, WORDS
 from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.trajectories import HOPS, Trajectories
 
@@ -383,3 +384,9 @@ def several_each() -> Trajectories:
     north = (north + 300.0 * np.arange(12) % 3)[:, None] / NORTH
     points = np.stack(np.broadcast_arrays(40.0 + north, [2.0, 2.05, 2.1]), axis=-1)
     return Trajectories(points, subject=np.tile(np.arange(6), 2), provenance={"trips": True})
+
+
+def test_each_kind_of_finding_and_remedy_has_its_words() -> None:
+    assert {*WORDS} == {*get_args(StopKind), *get_args(WeighKind)}
+    assert {kind for kind in WORDS if WORDS[kind].condition} == {*get_args(WeighKind)}
+    assert {*LABELS} == {*get_args(RemedyKind)}

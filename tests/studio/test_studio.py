@@ -176,8 +176,6 @@ def test_what_cannot_be_released_is_said_beside_the_button(page: Page, tmp_path:
     for header, people, trips, message in (
         ("trip;user;lat;lon", 3, 3, "3 trips cannot form a group of k = 4; lower k"),
         ("trip;user;lat;lon", 1, 9, "come from 1 subject, and k = 4 needs 4"),
-        ("trip;cab no;lat;lon", 3, 9, "Choose the column that names the person"),
-        ("name;street;city;country", 4, 4, "choose the column for “Latitude”, “Longitude”"),
     ):
         bring(page, rides(tmp_path, "brought.csv", header, people=people, trips=trips))
         press(page, "Make the release")

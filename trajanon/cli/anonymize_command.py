@@ -1,7 +1,7 @@
 """trajanon anonymize."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, cast
 
@@ -27,9 +27,6 @@ from trajanon.common.settings import (
 )
 
 if TYPE_CHECKING:
-    from distributed import Client
-
-    from trajanon.release.plan import Surroundings
     from trajanon.release.snapping import RoadsToFollow
 
 
@@ -112,6 +109,8 @@ def anonymize(
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
     from trajanon.cli.progress_bars import bars
     from trajanon.cli.report_tables import rows_of, show_path, show_release, without_lists
+    from trajanon.common.workers import connected
+    from trajanon.extract import hidden, roads_to_follow
     from trajanon.grouping.refinements.compilation import compile_ahead
     from trajanon.release.report import checked, report_path
     from trajanon.shards.parts import anonymize_parts, parts_report_path
@@ -135,13 +134,14 @@ def anonymize(
         "subjects_exact": subjects_exact,
         "ledger": ledger,
         "key": key,
-        "roads": _roads_of(roads),
+        "roads": None if roads is None else roads_to_follow(roads),
         "run": run,
     }
 
     if in_parts:
         beside = parts_report_path(out)
-        with bars() as progress, _released_or_as_it_was(out), _client_of(cluster) as client:
+        on_cluster = nullcontext() if cluster is None else connected(cluster)
+        with bars() as progress, _released_or_as_it_was(out), on_cluster as client:
             account = anonymize_parts(
                 trajectories,
                 out,
@@ -153,7 +153,7 @@ def anonymize(
             )
     else:
         beside = str(report_path(Path(out)))
-        places = _places_of(public_places)
+        places = None if public_places is None else hidden(public_places, PUBLIC, radius=200.0)
         if refine_text in (None, "anneal") and not as_published:
             compile_ahead()
         with bars() as progress:
@@ -214,22 +214,6 @@ def _percent_of(text: str) -> float:
         raise BadInput(f"`leave_out` is a percentage, such as 2% (got {text!r})") from error
 
 
-def _roads_of(pbf: Path | None) -> "RoadsToFollow | None":
-    if pbf is None:
-        return None
-    from trajanon.extract import roads_to_follow
-
-    return roads_to_follow(pbf)
-
-
-def _places_of(pbf: Path | None) -> "Surroundings | None":
-    if pbf is None:
-        return None
-    from trajanon.extract import hidden
-
-    return hidden(pbf, PUBLIC, radius=200.0)
-
-
 @contextmanager
 def _released_or_as_it_was(out: str) -> Iterator[None]:
     """Say that nothing was released if Ctrl-C ends the search: not all rows have a group."""
@@ -238,9 +222,3 @@ def _released_or_as_it_was(out: str) -> Iterator[None]:
     except KeyboardInterrupt:
         say(f"stopped; nothing was released, and {out} is as it was")
         raise SystemExit(INTERRUPTED) from None
-
-
-def _client_of(cluster: str | None) -> "AbstractContextManager[Client | None]":
-    from trajanon.common.workers import connected
-
-    return nullcontext() if cluster is None else connected(cluster)

@@ -32,22 +32,26 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
                 "trajectories count as new. Do not publish it: they would be in two releases."
             )
             return
-        found = book.verify() if action == "verify" else [(one, "") for one in book.entries]
+        entries = book.verify() if action == "verify" else [(one, "") for one in book.entries]
+
     killed = f"its run was killed: check with trajanon ledger verify {ledger}"
-    found = [(one, state or killed * (not one.told["settled"])) for one, state in found]
+    states = [(entry, state or killed * (not entry.told["settled"])) for entry, state in entries]
     if as_json:
-        told = [{"number": one.number, **one.told, "state": state} for one, state in found]
-        show_json({"releases": told})
+        releases = [
+            {"number": entry.number, **entry.told, "state": state} for entry, state in states
+        ]
+        show_json({"releases": releases})
         return
-    for entry, state in found:
+
+    for entry, state in states:
         note = entry.told
         released = number_of(note["n"], "trajectory", "trajectories")
         what = f"{released}, k = {note['k']} {note['counted']}"
         tell(
             f"{entry.number}: {note['release']}, {note['when']}, {what}{': ' * bool(state)}{state}"
         )
-    if not found:
-        tell(f"Nothing is released in {ledger}")
+    if not states:
+        tell(f"No release is in {ledger}")
 
 
 @options(folder="Folder with your outputs; folders inside it are not searched.")

@@ -78,20 +78,20 @@ def draw(
             west, south, east, north = cells.total_bounds.tolist()
             around = _surroundings(np.array([[[south, west], [north, east]]]), roads)
             page = maps.public(cells, tiles=street_map, around=around)
-        elif public:
-            released = trajanon.read_release(release)
-            around = _surroundings(released.points, roads)
-            page = maps.public(released, tiles=street_map, around=around)
         else:
             released = trajanon.read_release(release)
-            page = maps.compare(
-                trajanon.read_trajectories(read[0]),
-                released,
-                read_report(release),
-                view=view,
-                tiles=street_map,
-                around=_surroundings(released.points, roads),
-            )
+            around = _surroundings(released.points, roads)
+            if public:
+                page = maps.public(released, tiles=street_map, around=around)
+            else:
+                page = maps.compare(
+                    trajanon.read_trajectories(read[0]),
+                    released,
+                    read_report(release),
+                    view=view,
+                    tiles=street_map,
+                    around=around,
+                )
         draft.write_text(maps.html(page), encoding="utf-8")
     tell(f"Open {out.resolve()} in a browser.")
 

@@ -98,7 +98,7 @@ def tell(line: str = "", *, colour: str | None = None) -> None:
     typer.secho(with_flags(printable(line)), fg=colour, bold=bool(colour))
 
 
-def show_json(result: Mapping[str, Any]) -> None:
+def show_json(result: Mapping[str, object]) -> None:
     """Print a result for a script."""
     print(escaped_json(json.dumps(dict(result), indent=1)))  # noqa: T201 -- escaped
 

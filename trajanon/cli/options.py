@@ -95,7 +95,7 @@ def options(
     return declare
 
 
-def typed_options(command: Callable[..., None], values: Mapping[str, Any]) -> dict[str, Option]:
+def typed_options(command: Callable[..., None], values: Mapping[str, object]) -> dict[str, Option]:
     """Return the options of a command that are not as by default, as somebody would type them.
 
     Nothing of a command with a name that cannot be printed: nobody could paste it.
@@ -105,7 +105,9 @@ def typed_options(command: Callable[..., None], values: Mapping[str, Any]) -> di
         value = values.get(name)
         if name in _NAMES or value is None or value in (parameter.default, []):
             continue
-        typed[_option_of(parameter)] = str(value) if isinstance(value, Path) else value
+        typed[_option_of(parameter)] = (
+            str(value) if isinstance(value, Path) else cast(Option, value)
+        )
 
     texts = [
         text

@@ -14,6 +14,7 @@ from trajanon.cli.extract_command import extract
 from trajanon.cli.map_command import draw
 from trajanon.cli.messages import tell, usage_error
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, options
+from trajanon.common.command_lines import after_options, with_value
 from trajanon.common.errors import BadInput
 from trajanon.common.inputs import read_toml
 
@@ -99,20 +100,8 @@ def words_of(parameters: Sequence[Any], table: Table) -> list[str]:
         else:
             flag = max(parameter.opts, key=len)
             for text in map(str, values):
-                words += _flag_with(flag, text)
-
-    # A file such as -1.gpx would be taken for an option.
-    ends_options = ["--"] if any(file.startswith("-") for file in files) else []
-    return [*words, *ends_options, *files]
-
-
-def _flag_with(flag: str, value: str) -> list[str]:
-    if not value.startswith("-"):
-        return [flag, value]
-
-    # -3.7 would be taken for an option.
-    equals = "=" if flag.startswith("--") else ""
-    return [f"{flag}{equals}{value}"]
+                words += with_value(flag, text)
+    return [*words, *after_options(files)]
 
 
 def _read(path: Path) -> dict[str, Table]:

@@ -93,9 +93,9 @@ def in_words_of_the_page(message: str) -> str:
     """Name fields where a message names parameters, in backquotes.
 
     >>> in_words_of_the_page("set `columns` lat=...,time=When, or raise `k`")
-    'say “Latitude”, “Time”: When, or raise “At least this many behind each line (k)”'
+    'set “Latitude”, “Time”: When, or raise “At least this many behind each line (k)”'
     >>> in_words_of_the_page("set `columns` subject=NAME, or subject=none")
-    'say “Which column names the person?”, or “No column does”'
+    'set “Which column names the person?”, or “No column does”'
     """
 
     def words(match: re.Match[str]) -> str:
