@@ -150,6 +150,9 @@ def _measured(
 ) -> Evaluation:
     """Measure what a release shows, and what it is good for, beside what was averaged."""
     nameless = averaged.origin.source.unnamed
+    drives = {}
+    if averaged.tracks is not None:
+        drives = drives_left(seen.labels, averaged.tracks.run, seen.subjects, report.k)
     return Evaluation(
         file=None,
         date=date.today(),
@@ -163,9 +166,9 @@ def _measured(
         nameless_count_as=nameless.subjects,
         sizes=seen.sizes,
         rows=seen.rows,
-        violations=_violations(seen, report.k),
+        violations=violations(seen, report.k),
         problems=None,
-        period=_months(averaged.times),
+        period=months(averaged.times),
         loss=loss_to(seen.points, seen.lines, seen.labels),
         usefulness=_usefulness(seen, averaged, report.clock),
         attacks=_by_name([*attacks(seen), *attacks(seen.originals)]),
@@ -174,7 +177,7 @@ def _measured(
         rebuilding=known.rebuilt,
         rebuilt_times=known.rebuilt_times,
         habits=known.habits,
-        chained=drives_left(seen.labels, averaged.tracks, seen.subjects, report.k),
+        chained=drives,
         followed=people_followed(seen, departure_days(averaged)),
         inferred=inferred(seen),
         curve=None,
@@ -194,7 +197,7 @@ def _curve(
     return curve_of(trajectories, ks, progress=progress, **options_in(report))
 
 
-def _violations(seen: Published, k: int) -> dict[str, int | None]:
+def violations(seen: Published, k: int) -> dict[str, int | None]:
     """Count the groups of too few records, and of too few subjects where these are known."""
     few_subjects = None
     if seen.subjects is not None:
@@ -211,7 +214,7 @@ def _usefulness(seen: Published, averaged: Trajectories, clock: Clock | None) ->
     return usefulness(seen.points, released, true_ends=averaged.true_ends, seconds=seconds)
 
 
-def _months(times: Floats | None) -> str | None:
+def months(times: Floats | None) -> str | None:
     """Return the first and last month of times; None if not known to count from 1970."""
     if times is None or not np.isfinite(times).any():
         return None
