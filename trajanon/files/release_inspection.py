@@ -66,7 +66,7 @@ def _inspected_folder(folder: Path, *, keep: bool) -> tuple[list[InspectedFile],
     """Inspect the parts of a folder, one in memory at a time, and whether they go together."""
     parts = release_parts(folder)
     strangers = sorted({path.name for path in folder.iterdir()} - {path.name for path in parts})
-    problems = [f"{name!r} is no part of a release" for name in strangers]
+    problems = [f"{name!r} is not a part of a release" for name in strangers]
     for number, path in enumerate(parts):
         if path.name != part_name(number):
             problems.append(
@@ -205,10 +205,10 @@ def _faulty_times(lines: Lines, clock: Clock | None) -> list[str]:
     times = lines.times
     sentence = lines.clock
     if times is None:
-        return [] if sentence is None else ["the file says what its times are, and it has none"]
+        return [] if sentence is None else ["the file describes its times, but has none"]
     if clock is None:
         if sentence is None:
-            return ["trajectories have times, and the file does not say what these count from"]
+            return ["trajectories have times, but the file does not say what these count from"]
         return [f"an unknown sentence on times {sentence[:40]!r}"]
 
     timed = ~np.isnan(times[:, 0])
