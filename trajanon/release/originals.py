@@ -59,9 +59,7 @@ def matched(trajectories: Trajectories, release: ReleasedTrajectories, report: R
     line = lines_of_released(report, keys, copies)
 
     # Groups are numbered as they appear, and each has its line.
-    labels = dense(line)
-    line_of_group = np.empty_like(copies)
-    line_of_group[labels] = line
+    labels, line_of_group = pd.factorize(line)
     lines = release.take(first[line_of_group])
     return Matched(labels, lines.points, slid, report.own_rows, lines.times)
 
