@@ -149,7 +149,8 @@ def check(
 
     number = check_k(k)
     with ExitStack() as stack:
-        path, *earlier = [_on_disk(other, stack) for other in (release, *releases)]
+        path = _on_disk(release, stack)
+        earlier = [_on_disk(other, stack) for other in releases]
         return _checked(path, number, trajectories, earlier)
 
 
