@@ -279,7 +279,7 @@ def test_too_many_without_a_name_are_told_the_way_out() -> None:
     assert str(error.value) == (
         "the 22 trajectories come from 3 subjects, and k = 4 needs 4 different ones in each group; "
         "lower k or add subjects; 20 recordings without a name count as one person: extract with "
-        "`columns` nameless=different if each is a person's own"
+        "`columns` nameless=different if each is a different person's"
     )
 
 
