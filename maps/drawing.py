@@ -128,11 +128,12 @@ def release_and_originals(groups: Matched, report: Report) -> Drawing:
     originals = np.flatnonzero(np.isin(groups.labels, number))
 
     about = _panel(report, sizes)
+    far = int((outside > _FAR_OUTSIDE).sum())
     # Lines of short trips that moved far end in hooks.
     hooks = int((moved_each > lengths(groups.slid.points)).sum())
     about["facts"] += [
-        [f"Over {_FAR_OUTSIDE:g} m outside their originals", f"{(outside > _FAR_OUTSIDE).sum():,}"],
-        ["Moved by more than their length", f"{hooks:,}"],
+        [f"Lines over {_FAR_OUTSIDE:g} m outside their originals", f"{far:,}"],
+        ["Originals moved by more than their length", f"{hooks:,}"],
     ]
     counts = len(originals), len(groups.labels)
     about |= {
