@@ -362,7 +362,6 @@ class Evaluation:
             steps=[step.format(units=self.units) for step in steps] or ["microaggregation"],
             version=trajanon.__version__,
             answers=self._answered(self.crowd),
-            width=self.report.width,
             for_comparison=FOR_COMPARISON,
             crowd=self.crowd,
             few=FEW,
@@ -372,9 +371,7 @@ class Evaluation:
             of_counts=self.crowd.shares_of(),
             two_digits=two_digits,
             minutes=_minutes,
-            knows_people=self.report.knows_people,
             openstreetmap=OSM_ATTRIBUTION,
-            flows=self._flows,
             largest=measures.LARGEST,
         )
 
