@@ -16,7 +16,7 @@ from trajanon.common.number_text import STAGES, UNITS, page, shown, span, two_di
 from trajanon.common.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.evaluation import usefulness as measures
 from trajanon.evaluation.attacks.attack import QUESTIONS, Attack
-from trajanon.evaluation.attacks.chains import Followed
+from trajanon.evaluation.attacks.chains import PLACE, Followed
 from trajanon.evaluation.attacks.inference import Inferred
 from trajanon.evaluation.attacks.known_tracks import Estimate, Guessed
 from trajanon.evaluation.attacks.verification import Verified
@@ -299,6 +299,7 @@ class Evaluation:
             median=float(np.median(self.sizes)),
             attacks={question: self._tried(question) for question in QUESTIONS},
             few_left=few_left,
+            place=PLACE,
             measures=measures,
         )
 

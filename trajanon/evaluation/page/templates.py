@@ -6,7 +6,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from trajanon.common.number_text import metres, percent, span
+from trajanon.common.number_text import metres, number_of, percent, span
 from trajanon.common.plain_text import code_span, markdown
 
 
@@ -23,7 +23,13 @@ def rendered(template: str, **values: Any) -> str:
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.filters |= {"count": _count, "code": code_span, "markdown": markdown}
     environment.filters["quoted"] = partial(json.dumps, ensure_ascii=False)
-    environment.filters |= {"metres": metres, "percent": percent, "span": span, "tau": _tau}
+    environment.filters |= {
+        "metres": metres,
+        "percent": percent,
+        "span": span,
+        "tau": _tau,
+        "number_of": number_of,
+    }
     return environment.get_template(template).render(values)
 
 
