@@ -154,6 +154,9 @@ def _measured(
     before = ReleasedLines(seen.points, one_each, seen.times)
     after = ReleasedLines(seen.lines, seen.rows, seen.line_times, report.clock)
     nameless = averaged.origin.source.unnamed
+    drives = {}
+    if averaged.tracks is not None:
+        drives = drives_left(seen.labels, averaged.tracks.run, seen.subjects, report.k)
     return Evaluation(
         file=None,
         date=date.today(),
@@ -167,9 +170,9 @@ def _measured(
         nameless_count_as=nameless.subjects,
         sizes=seen.sizes,
         rows=seen.rows,
-        violations=_violations(seen, report.k),
+        violations=violations(seen, report.k),
         problems=None,
-        period=_months(averaged.times),
+        period=months(averaged.times),
         loss=loss_to(seen.points, seen.lines, seen.labels),
         usefulness=_usefulness(seen, averaged),
         tasks=task_errors(before, after),
@@ -179,7 +182,7 @@ def _measured(
         rebuilding=known.rebuilt,
         rebuilt_times=known.rebuilt_times,
         habits=known.habits,
-        chained=drives_left(seen.labels, averaged.tracks, seen.subjects, report.k),
+        chained=drives,
         followed=people_followed(seen, departure_days(averaged)),
         inferred=inferred(seen),
         curve=None,
@@ -199,7 +202,7 @@ def _curve(
     return curve_of(trajectories, ks, progress=progress, **options_in(report))
 
 
-def _violations(seen: Published, k: int) -> dict[str, int | None]:
+def violations(seen: Published, k: int) -> dict[str, int | None]:
     """Count the groups of too few records, and of too few subjects where these are known."""
     few_subjects = None
     if seen.subjects is not None:
@@ -218,7 +221,7 @@ def _usefulness(seen: Published, averaged: Trajectories) -> Usefulness:
     )
 
 
-def _months(times: Floats | None) -> str | None:
+def months(times: Floats | None) -> str | None:
     """Return the first and last month of times; None if not known to count from 1970."""
     if times is None or not np.isfinite(times).any():
         return None

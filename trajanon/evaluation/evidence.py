@@ -45,7 +45,7 @@ NOTICE = "For the holder of the data, not for publication."
 
 _AS_THEY_ARE = (
     *("file", "unit", "spacing", "holds", "k", "counted", "as_published", "trajectories", "points"),
-    *("subjects", "nameless", "nameless_count_as"),
+    *("subjects", "nameless", "nameless_count_as", "sample"),
 )
 """What an account repeats."""
 
@@ -118,6 +118,8 @@ class Evaluation:
         The holder's report of the release.
     publisher
         The publisher's words, for datasheet, certificate and record of processing.
+    sample
+        Trajectories on which attacks and usefulness were measured; None: on all.
 
     Examples
     --------
@@ -162,6 +164,23 @@ class Evaluation:
     report: Report
     streets: StreetUsefulness | None = None
     publisher: Publisher = field(default_factory=Publisher)
+    sample: int | None = None
+
+    @property
+    def measured(self) -> int:
+        """Count the trajectories of which figures are, beside the counts."""
+        return self.sample or self.trajectories
+
+    @property
+    def sample_words(self) -> str | None:
+        """Write that attacks and usefulness are of a sample; None if they are of all."""
+        if self.sample is None:
+            return None
+        return (
+            f"Counts, areas and information loss are of all {self.trajectories:,} {self.units}. "
+            f"Attacks and usefulness were measured on a sample of {self.sample:,}: whole groups "
+            "around places that a fixed seed drew."
+        )
 
     @property
     def k(self) -> int:
@@ -316,7 +335,7 @@ class Evaluation:
     @property
     def crowd(self) -> Crowd:
         """Return of how many the errors are means, for publication; who has most counts as one."""
-        return Crowd(self.trajectories / self.most_of_one)
+        return Crowd(self.measured / self.most_of_one)
 
     @property
     def published(self) -> dict[str, Any]:

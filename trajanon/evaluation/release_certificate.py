@@ -165,7 +165,7 @@ def read_certificate(path: str | os.PathLike[str]) -> Certified:
 
 def _part(evaluation: Evaluation, share: float, tried: int) -> Json:
     """Round a share that was tried on so many of the trajectories."""
-    part = tried / evaluation.trajectories
+    part = tried / evaluation.measured
     return evaluation.crowd.shares_of(part).number(share)
 
 

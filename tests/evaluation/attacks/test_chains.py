@@ -47,7 +47,7 @@ def test_on_all_lines_of_a_drive_are_those_of_the_slow_twin(
     tracks = data.draw(drives_of(len(city.points)))
     people = city.owners if named else tracks.run
     left = naive.left_on(tracks.run, city.labels, people, city.k)
-    found = drives_left(city.labels, tracks, city.owners if named else None, city.k)
+    found = drives_left(city.labels, tracks.run, city.owners if named else None, city.k)
     assert [list(one) for one in found.values()] == [left] * (left[0] > 0)
 
 
@@ -106,21 +106,20 @@ def crossroads() -> tuple[Published, Tracks]:
 def test_companions_who_turn_off_leave_one_alone() -> None:
     """One of each pair turns at the crossing: each line still has two, each chain but one."""
     city, tracks = crossroads()
-    assert drives_left(city.labels, tracks, city.subjects, 2) == {"drives": (4, 0, 0)}
+    assert drives_left(city.labels, tracks.run, city.subjects, 2) == {"drives": (4, 0, 0)}
     turned = np.array([0, 1, 0, 3, 2, 3, 2, 1])
-    assert drives_left(turned, tracks, city.subjects, 2) == {"drives": (4, 4, 4)}
+    assert drives_left(turned, tracks.run, city.subjects, 2) == {"drives": (4, 4, 4)}
     # Where k counts nobody's name, drives are counted, and these are as many.
-    assert drives_left(turned, tracks, None, 2) == {"drives": (4, 4, 4)}
+    assert drives_left(turned, tracks.run, None, 2) == {"drives": (4, 4, 4)}
     # Whoever made both drives of a pair was alone on both lines before.
-    one = drives_left(city.labels, tracks, np.zeros(8, dtype=int), 2)
+    one = drives_left(city.labels, tracks.run, np.zeros(8, dtype=int), 2)
     assert one["drives"][1:] == (4, 4)
 
 
 def test_nothing_chains_without_steps() -> None:
     city, tracks = crossroads()
-    assert drives_left(city.labels, None, city.subjects, 2) == {}
-    assert drives_left(city.labels, drives(np.arange(8), np.zeros(8, dtype=int)), None, 2) == {}
-    assert drives_left(np.zeros(8, dtype=int), tracks, city.subjects, 2) == {}
+    assert drives_left(city.labels, np.arange(8), None, 2) == {}
+    assert drives_left(np.zeros(8, dtype=int), tracks.run, city.subjects, 2) == {}
     assert people_followed(replace(city, subjects=None), None) is None
 
 
