@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import typer
 
 import trajanon
-from trajanon.cli.compared_releases import compare, roads_around
+from trajanon.cli.compared_releases import compare
+from trajanon.cli.map_command import roads_around
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, check_page, options
 from trajanon.common.errors import BadInput
@@ -119,7 +120,7 @@ def evaluate(
                 report,
                 file=released.name,
                 findings=findings,
-                streets=None if roads is None else roads_around(trajectories, roads, mode),
+                streets=None if roads is None else roads_around(trajectories.points, roads, mode),
                 curve=ks,
                 holdout=holdout,
                 publisher=words,
