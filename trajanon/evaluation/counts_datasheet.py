@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import trajanon
 from trajanon.common.number_text import metres, number_of, percent
-from trajanon.common.plain_text import code_span
 from trajanon.evaluation.page.templates import rendered
 from trajanon.evaluation.release_certificate import CellsForFlows, sha256_of
 from trajanon.evaluation.usefulness import LARGEST, OD_CELLS
