@@ -153,7 +153,7 @@ def test_counts_say_how_good_their_cells_are(run: Run, here: Path) -> None:
     assert unfit in warned(None, digest)
     assert "is not known" in warned("1 km", "of another file")
     written.write_text("{}")
-    assert "is no certificate of trajanon" in run(*command).sentence
+    assert "is not a certificate of trajanon" in run(*command).sentence
 
 
 def test_flows_of_one_line_each_are_warned_of(run: Run, here: Path) -> None:
@@ -211,7 +211,7 @@ def test_what_cannot_be_counted_is_refused(run: Run, here: Path) -> None:
     ):
         assert says in run("streets", *words).sentence
     originals = run("streets", "trajectories.parquet", "--roads", "town.osm")
-    assert "trajectories.parquet is no release" in originals.sentence
+    assert "trajectories.parquet is not a release" in originals.sentence
     assert names(here) == before
 
 

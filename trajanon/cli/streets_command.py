@@ -47,15 +47,16 @@ class _Counts(NamedTuple):
 
 @options(
     release="A released file, or a folder of parts.",
-    roads="An .osm.pbf file with the roads of its area.",
+    roads="An .osm.pbf file with the roads of the area.",
     mode="Means of travel: car, bicycle, foot or any. Cars and bicycles keep to one-way streets.",
-    od="Count trips from zone to zone instead: metres of a square cell, or a file of polygons.",
-    cells="Count trips that pass each cell instead, for heat maps: metres, or h3:9.",
-    for_router="Write speeds for a router, osrm, in place of counts: for each pair of nodes.",
-    hours="Count parts of the day apart, such as 7-9,9-16; a router gets a file for each.",
+    od="Count trips from zone to zone instead: width of square cells in metres, or a file of "
+    "polygons.",
+    cells="Count trips that pass each cell instead, for heat maps: width in metres, or h3:9.",
+    for_router="Write speeds for a router instead of counts; the one format is osrm.",
+    hours="Count parts of the day separately, such as 7-9,9-16; a router gets a file for each.",
     out=(
-        "File to write: .parquet, .gpkg, .geojson or .csv, and of cells .pmtiles, with a "
-        ".datasheet.md beside it.",
+        "File to write: .parquet, .gpkg, .geojson or .csv, or .pmtiles for cells; a .datasheet.md "
+        "is written beside it.",
         "streets.parquet, od.parquet, cells.parquet or speeds.csv",
     ),
 )
@@ -73,7 +74,7 @@ def streets(
 ) -> None:
     """Count trips on streets, in cells, or between zones.
 
-    It reads the release and public data alone.
+    Reads only the release and public data.
     """
     from trajanon.cli.map_command import roads_around
     from trajanon.cli.progress_bars import bars

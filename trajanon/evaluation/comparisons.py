@@ -85,7 +85,8 @@ class Curve:
                     f"{percent(last.chance)}; 1/k is {percent(1 / last.k)}."
                 )
         sentences += [
-            f"k = {k} is left out: there are too few for a group, or groups would be too wide."
+            f"k = {k} is left out: there are too few trajectories for a group, or groups would be "
+            "too wide."
             for k in self.left_out
         ]
         return " ".join(sentences)
