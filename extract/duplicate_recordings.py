@@ -287,7 +287,8 @@ def _near_in_time(known: _Known) -> Ints:
     def keys(where: Floats, slot: Ints, apart: int) -> Hashes:
         """Hash the square of a place, the time of the hour, and the days around it."""
         days = (slot + apart) // (2 * most_apart + 1)
-        return hashes_of(cells(where, 2.01 * _NEAR), slot % hour, days)
+        columns = cells(where, 2.01 * _NEAR), slot % hour, days
+        return hashes_of(*(column.astype(np.float64) for column in columns))
 
     # The places to look at: of those with few others around, one in each half.
     places = pd.DataFrame({"key": keys(where, slot, 0), "second": np.arange(len(place))})

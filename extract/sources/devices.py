@@ -16,7 +16,8 @@ import pynmea2
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources.column_roles import TRACK
 from trajanon.extract.sources.streams import DAMAGED, OTHER_TIMES, ZIP, Reading, Stream, members
-from trajanon.extract.sources.trace_pieces import PLANNED, Fix, moment, number, traces_of_fixes
+from trajanon.extract.sources.timestamps import moment
+from trajanon.extract.sources.trace_pieces import PLANNED, Fix, number, traces_of_fixes
 from trajanon.extract.sources.xml_documents import XmlDocument
 from trajanon.extract.trace import Trace
 

@@ -14,14 +14,13 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from trajanon.common.arrays import Bools, Floats
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources.column_roles import TRACK
 from trajanon.extract.sources.streams import DAMAGED, CutOff, Reading, members, stream_of, unpacked
-from trajanon.extract.sources.timestamps import UNREAD_TIMES, WAY_OUT
-from trajanon.extract.sources.trace_pieces import EMPTY, moment, number, with_last_cut_off
+from trajanon.extract.sources.timestamps import UNREAD_TIMES, WAY_OUT, moments
+from trajanon.extract.sources.trace_pieces import EMPTY, number, with_last_cut_off
 from trajanon.extract.sources.xml_documents import XmlDocument
 from trajanon.extract.trace import Trace
 
@@ -156,7 +155,7 @@ class GpxDocument:
             raise FileProblem(f"{self._name} has over {_MOST_POINTS:,} points in a segment")
 
     def _segment(self) -> Segment:
-        columns = degrees(self._lat), degrees(self._lon), seconds(self._times)
+        columns = degrees(self._lat), degrees(self._lon), moments(self._times)
         unread = compress(self._times, np.isnan(columns[2]))
         self.unread_times += sum(bool(text and text.strip()) for text in unread)
         self.points += len(self._times)
@@ -170,29 +169,11 @@ class GpxDocument:
 
 def degrees(texts: Sequence[str | None]) -> Floats:
     """Return the numbers that are written; NaN where there is none."""
-    return _all_at_once(texts, lambda column: column.cast(pa.float64()), number)
-
-
-def seconds(texts: Sequence[str | None]) -> Floats:
-    """Return seconds since 1970 of ISO 8601 times, as `moment` does."""
-
-    def moments(column: pa.Array) -> pa.Array:
-        times = column.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
-        return pc.divide(times.cast(pa.float64(), safe=False), 1e6)
-
-    return _all_at_once(texts, moments, moment)
-
-
-def _all_at_once(
-    texts: Sequence[str | None],
-    of_all: Callable[[pa.Array], pa.Array],
-    of_one: Callable[[object], float],
-) -> Floats:
     try:
-        column = of_all(pa.array(texts, pa.string()))
+        column = pa.array(texts, pa.string()).cast(pa.float64())
         return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
-    except pa.ArrowInvalid:  # some are none, or not written as usual
-        return np.array([of_one(text) for text in texts])
+    except pa.ArrowInvalid:  # some are none, or have a decimal comma
+        return np.array([number(text) for text in texts])
 
 
 def read_document(source: bytes, name: str) -> ApiPage:

@@ -23,7 +23,7 @@ from trajanon.extract.sources.several_people_or_no_order import (
     recordings_of_several_people,
 )
 from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
-from trajanon.extract.sources.timestamps import TimeColumn
+from trajanon.extract.sources.timestamps import reader_of_times
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.person_names import key_of, spelled
 
@@ -157,10 +157,10 @@ def traces_of_points(
         return
 
     degrees = reader_of_degrees(first[:FIRST], reading)
-    times = TimeColumn(first[:FIRST], reading)
+    seconds = reader_of_times(first[:FIRST], reading)
     with _Gathered() as rows:
         for chunk in chain([first], coming):
-            values = [*degrees(chunk), times.seconds(chunk)]
+            values = [*degrees(chunk), seconds(chunk)]
             if "order" in first:
                 values.append(numbers(chunk["order"]))
             rows.add(*_rows_of(chunk, np.stack(values), reading))

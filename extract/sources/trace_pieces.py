@@ -7,7 +7,6 @@ from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import chain, groupby
 from operator import attrgetter, itemgetter
 
@@ -91,17 +90,6 @@ def number(value: object) -> float:
         value = value.replace(",", ".")
     try:
         return float(value)
-    except (ValueError, OverflowError):
-        return math.nan
-
-
-def moment(value: object) -> float:
-    """Read a time in ISO 8601, UTC unless it says otherwise; NaN if it is none, or a day alone."""
-    if not isinstance(value, str) or len(value.strip()) <= len("2026-01-31"):
-        return math.nan
-    try:
-        time = datetime.fromisoformat(value.strip())
-        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return math.nan
 
