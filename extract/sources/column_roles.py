@@ -34,6 +34,8 @@ _NO_WORD = re.compile(r"\s+[NE]/[SW]\s*$|[(\[].*[)\]]\s*$|[-_.#\s\ufeff]", re.IG
 
 Test = Callable[[TableHead, str], bool]
 
+OWNERS = ("id", "subject")  # what tells recordings, and persons, apart
+
 
 class Role(NamedTuple):
     """What a column may be used as."""
@@ -42,34 +44,14 @@ class Role(NamedTuple):
     finest: bool  # whether of several the one with the most different values is taken
     kept: bool  # whether the first usual name is taken although its values do not fit
     wrong: bool | None  # what it says of rows that are not valid, if it marks rows
+    fits: Test  # whether the first rows of a column of a usual name fit
+    fits_unnamed: Test  # whether a column's first rows show the role, whatever its name is
 
 
 @lru_cache(4096)  # many small files have the same columns
 def plain(name: str) -> str:
     """Make names equal that differ in case, blanks, and signs between words."""
     return _NO_WORD.sub("", name).casefold()
-
-
-_TABLE = Path(__file__).with_name("column_roles.csv").read_text("utf-8").splitlines()
-
-ROLES: Mapping[str, Role] = {
-    row["role"]: Role(
-        [plain(name) for name in row["usual names"].split()],
-        finest=row["finest"] == "yes",
-        kept=row["kept"] == "yes",
-        wrong={"yes": True, "no": False}.get(row["wrong rows say"]),
-    )
-    for row in csv.DictReader(_TABLE)
-}
-"""Roles of columns, each found after those above it: names of cabspotting, scikit-mobility,
-movingpandas, GDAL, Movebank, MDS and ships' AIS. A date is the day of times of day; a part is a
-piece of the trace with the id; a place is both coordinates in one field; order numbers points."""
-
-USUAL = {name: role.usual for name, role in ROLES.items()}
-"""By role: names of columns that are found without asking, best first."""
-
-MARKS = {name: role.wrong for name, role in ROLES.items() if role.wrong is not None}
-"""By role: what a column says of rows that are not valid."""
 
 
 def _names_owners(head: TableHead, name: str) -> bool:
@@ -83,7 +65,7 @@ def _is_time(head: TableHead, name: str) -> bool:
         days = [
             other_name
             for other_name in head.columns
-            if other_name != name and plain(other_name) in USUAL["date"]
+            if other_name != name and plain(other_name) in ROLES["date"].usual
         ]
         return bool(days) and are_times_of_day(head.columns[name].values)
     return not held.days and not on_two_clocks(head, name)
@@ -122,7 +104,7 @@ def _is_zone(head: TableHead, name: str) -> bool:
 def _are_gps_seconds(head: TableHead, name: str) -> bool:
     """Return whether numbers count from 1980, or from the beginning of a week beside them."""
     values = head.columns[name].numbers
-    has_week = any(plain(other_name) in USUAL["gps_week"] for other_name in head.columns)
+    has_week = any(plain(other_name) in ROLES["gps_week"].usual for other_name in head.columns)
     return bool((values >= 0.0).any()) and (has_week or may_be_gps_seconds(values))
 
 
@@ -146,14 +128,25 @@ _TESTS_UNNAMED: Mapping[str, Test] = {
 }
 
 
-def fits(role: str, head: TableHead, name: str) -> bool:
-    """Return whether the first rows of a column of a usual name fit its role."""
-    return role not in _TESTS or _TESTS[role](head, name)
+_TABLE = Path(__file__).with_name("column_roles.csv").read_text("utf-8").splitlines()
 
+ROLES: Mapping[str, Role] = {
+    row["role"]: Role(
+        [plain(name) for name in row["usual names"].split()],
+        finest=row["finest"] == "yes",
+        kept=row["kept"] == "yes",
+        wrong={"yes": True, "no": False}.get(row["wrong rows say"]),
+        fits=_TESTS.get(row["role"], lambda head, name: True),
+        fits_unnamed=_TESTS_UNNAMED.get(row["role"], lambda head, name: False),
+    )
+    for row in csv.DictReader(_TABLE)
+}
+"""Roles of columns, each found after those above it: names of cabspotting, scikit-mobility,
+movingpandas, GDAL, Movebank, MDS and ships' AIS. A date is the day of times of day; a part is a
+piece of the trace with the id; a place is both coordinates in one field; order numbers points."""
 
-def fits_unnamed(role: str, head: TableHead, name: str) -> bool:
-    """Return whether the first rows of a column show that it has the role, whatever its name is."""
-    return role in _TESTS_UNNAMED and _TESTS_UNNAMED[role](head, name)
+MARKS = {name: role.wrong for name, role in ROLES.items() if role.wrong is not None}
+"""By role: what a column says of rows that are not valid."""
 
 
 def is_word(role: str, name: str) -> bool:
@@ -164,7 +157,7 @@ def is_word(role: str, name: str) -> bool:
 def known_as(name: str) -> list[str]:
     """List the roles that a column of this name may play."""
     spelled_out = plain(name)
-    return [role for role, usual in USUAL.items() if spelled_out in usual]
+    return [role for role, rule in ROLES.items() if spelled_out in rule.usual]
 
 
 def parse_columns(text: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain, pairwise
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -53,93 +53,73 @@ _SAYS = {
 Owner = tuple[str, str | None, int]
 
 
-class _Run(NamedTuple):
-    """Rows in a file, sorted by their ids."""
-
-    ids: Ints  # numbers of ids, rising
-    ends: Ints  # where the rows of each end
-    offset: int  # where the rows begin in the file, in bytes
-    shape: tuple[int, ...]
-
-
 class _Gathered(ExitStack):
-    """Rows of a table, in memory, or in a file without a name that ends with the process.
+    """Rows of a table, in memory, or in files without a name that end with the process.
 
     Columns are latitude, longitude, seconds since 1970 UTC or NaN, perhaps numbers in their order,
-    and the number of the owner.
+    the number of the owner, and that of the owner's id.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.last_id: str | None = None  # of the last row
-        self._owners: dict[Owner, int] = {}  # numbers, in the order of appearance
+        self.owners: dict[Owner, int] = {}  # numbers, in the order of appearance
         self._ids: dict[str, int] = {}
-        self._id_of_owner: list[int] = []
         self._held: list[Floats] = []
-        self._runs: list[_Run] = []
-        self._file: IO[bytes] | None = None
+        self._files: list[tuple[IO[bytes], tuple[int, ...]]] = []  # sorted by ids, and their shapes
 
     def add(self, owner: Ints, owners: Sequence[Owner], values: Floats) -> None:
         """Add rows, by columns, and their owners as places in a list of these."""
-        numbers = [self._owners.setdefault(name, len(self._owners)) for name in owners]
-        self._held.append(np.vstack([values, np.array(numbers, np.float64)[owner]]))
+        numbers = [
+            (
+                self.owners.setdefault(name, len(self.owners)),
+                self._ids.setdefault(name[0], len(self._ids)),
+            )
+            for name in owners
+        ]
+        self._held.append(
+            np.vstack([values, np.array(numbers, np.float64).reshape(-1, 2)[owner].T])
+        )
         if len(owner):
             self.last_id = owners[owner[-1]][0]
-
         if sum(rows.shape[1] for rows in self._held) > HELD:
             self._put_aside()
 
     def _put_aside(self) -> None:
-        """Write the rows that are held to the file."""
-        for name, _, _ in islice(self._owners, len(self._id_of_owner), None):
-            self._id_of_owner.append(self._ids.setdefault(name, len(self._ids)))
+        """Write the rows that are held to a file."""
         rows = np.concatenate(self._held, axis=1)
         self._held.clear()
-        row_id = np.array(self._id_of_owner)[rows[-1].astype(np.int64)]
-        ids, size = np.unique(row_id, return_counts=True)
-
         try:
-            if self._file is None:
-                self._file = tempfile.TemporaryFile()  # noqa: SIM115 -- the next line closes it
-                self.enter_context(self._file)
-            self._runs.append(_Run(ids, np.cumsum(size), self._file.tell(), rows.shape))
-            self._file.write(rows.take(np.argsort(row_id, kind="stable"), axis=1).data)
-            self._file.flush()
+            file = self.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 -- so it is closed
+            file.write(rows.take(np.argsort(rows[-1], kind="stable"), axis=1).data)
+            file.flush()
         except OSError as error:
             raise FileProblem(
                 f"cannot put rows aside in {tempfile.gettempdir()}: {error.strerror}; make room "
                 "there, or set TMPDIR to a folder with room"
             ) from error
-
-    def end(self) -> list[Owner]:
-        """Return all owners, after the last rows; the names are forgotten, for the memory."""
-        if self._file is not None and self._held:
-            self._put_aside()
-        owners = list(self._owners)
-        self._owners.clear()
-        self._ids.clear()
-        return owners
+        self._files.append((file, rows.shape))
 
     def parts(self) -> Iterator[Floats]:
         """Yield all rows, by columns, those of an id together; ids in the order of appearance."""
-        if self._file is None:
+        if not self._files:
             yield np.concatenate(self._held, axis=1)
             return
+        if self._held:
+            self._put_aside()
 
-        size = np.zeros(max(self._id_of_owner) + 1, np.int64)
-        for run in self._runs:
-            size[run.ids] += np.diff(run.ends, prepend=0)
-        part = np.cumsum(size) // HELD
-        first = np.flatnonzero(np.diff(part, prepend=-1)).tolist()
+        size = np.zeros(len(self._ids), np.int64)
+        for rows in self._runs():
+            size += np.bincount(rows[-1].astype(np.int64), minlength=len(size))
+        first = np.flatnonzero(np.diff(np.cumsum(size) // HELD, prepend=-1)).tolist()
+        for ids in pairwise([*first, len(size)]):
+            of_ids = [rows[:, slice(*np.searchsorted(rows[-1], ids))] for rows in self._runs()]
+            yield np.concatenate(of_ids, axis=1)
 
-        for ids in zip(first, [*first[1:], len(size)], strict=True):
-            rows = []
-            for run in self._runs:
-                begin, end = np.append(0, run.ends)[np.searchsorted(run.ids, ids)]
-                # Mapped anew each time, or what was read would stay in memory.
-                file = np.memmap(self._file, np.float64, "r", run.offset, run.shape)
-                rows.append(np.array(file[:, begin:end]))
-            yield np.concatenate(rows, axis=1)
+    def _runs(self) -> Iterator[Floats]:
+        """Map each file anew, or what was read would stay in memory."""
+        for file, shape in self._files:
+            yield np.memmap(file, np.float64, "r", shape=shape)
 
 
 def traces_of_points(
@@ -171,7 +151,7 @@ def traces_of_points(
         cut_off = reading.counts[TABLE_CUT_OFF] > already_cut_off and rows.last_id is not None
         last = f"{prefix}{rows.last_id}" if cut_off else None
 
-        owners = _persons(rows.end(), reading)
+        owners = _persons(list(rows.owners), reading)
         parts = (list(_traces(part, owners, prefix)) for part in rows.parts())
         ordered = "piece" in first or "order" in reading.columns
         checked = _checked(parts, column_of or {}, reading, single=single, ordered=ordered)
@@ -208,26 +188,14 @@ def _rows_of(
         role = "id" if "id" in chunk else "subject"
         has = f"has rows without {role}: they are left out and counted"
         reading.warn_of_file(WITHOUT_ID, f"{has}; name another column with `columns` id=...")
-    if not owned.all():
-        trace = trace[owned]
-        subject = subject[owned]
-        values = values[:, owned]
-
-    owner = pd.factorize(trace * (len(subjects) + 1) + subject + 1)[0]
-    piece = np.zeros_like(owner)
-    if "piece" in chunk:
-        piece = chunk["piece"].to_numpy()[owned]
-        owner = pd.factorize(owner * (piece.max(initial=0) + 1) + piece)[0]
-
-    first = np.zeros(owner.max(initial=-1) + 1, np.int64)  # row of each owner
-    first[owner[::-1]] = np.arange(len(owner))[::-1]
+    piece = chunk["piece"].to_numpy() if "piece" in chunk else 0
+    rows = pd.DataFrame({"trace": trace, "subject": subject, "piece": piece})[owned]
+    owner = rows.groupby(list(rows), sort=False).ngroup().to_numpy()
     owners = [
-        (str(traces[i]), subjects[j] if j >= 0 else None, number_of_piece)
-        for i, j, number_of_piece in zip(
-            trace[first].tolist(), subject[first].tolist(), piece[first].tolist(), strict=True
-        )
+        (str(traces[name]), subjects[person] if person >= 0 else None, piece)
+        for name, person, piece in rows.drop_duplicates().itertuples(index=False)
     ]
-    return owner, owners, values
+    return owner, owners, values[:, owned]
 
 
 def _valid(chunk: pd.DataFrame, reading: Reading) -> Bools:
@@ -299,12 +267,12 @@ def _persons(written: Sequence[Owner], reading: Reading) -> _Owners:
 
 def _traces(rows: Floats, owners: _Owners, prefix: str) -> Iterator[Trace]:
     """Sort rows by their traces, and yield these; rows that are marked leave their times."""
-    number = owners.number[rows[-1].astype(np.int64)]
+    number = owners.number[rows[-2].astype(np.int64)]
 
     # Numbers of few bytes are sorted much faster.
     code = number - number.min(initial=len(owners.names))
     code = code.astype(np.min_scalar_type(code.max(initial=0)))
-    has_order = len(rows) > 4
+    has_order = len(rows) > 5
     order = np.lexsort((rows[3], code)) if has_order else np.argsort(code, kind="stable")
     values = rows[:3, order]
     number = number[order]

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.common.errors import FileProblem
-from trajanon.extract.sources import gpx_document
+from trajanon.extract.sources import gpx_document, timestamps
 from trajanon.extract.sources.formats import FORMATS
 from trajanon.extract.sources.gpx_document import GpxDocument, Segment
-from trajanon.extract.sources.timestamps import moments
 
 
 @pytest.mark.parametrize(
@@ -134,7 +133,7 @@ def test_segments_do_not_depend_on_the_chunks(
         singly = [
             [gpx_document.degrees([lat])[0] for lat, _, _ in points],
             [gpx_document.degrees([lon])[0] for _, lon, _ in points],
-            [moments([time])[0] for _, _, time in points],
+            [timestamps.moments([time])[0] for _, _, time in points],
         ]
         for one, alone in zip(_columns(segment), singly, strict=True):
             np.testing.assert_array_equal(one, alone)
