@@ -20,7 +20,6 @@ from trajanon.common.errors import BadInput, FileProblem, TrajanonWarning
 from trajanon.common.inputs import regular
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.common.workers import on_cluster, results_in_order
-from trajanon.extract.sources import gpx_document
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
 from trajanon.extract.sources.geo_files import footer_of
 from trajanon.extract.sources.gpx_document import ApiPage, points_of
@@ -28,7 +27,6 @@ from trajanon.extract.sources.osm_api import joined_traces
 from trajanon.extract.sources.streams import Reading, meter
 from trajanon.extract.trace import Trace
 from trajanon.release.report import datasheet_path, report_path
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -264,11 +262,3 @@ def _read_whole(file: SourceFile, alike: Reading, *, on_worker: bool) -> _Whole:
     except (BadInput, FileProblem) as error:
         problem = error
     return items, reading.counts, reading.tables, list(warned.given.values()), problem
-
-
-def attribution(files: Iterable[SourceFile]) -> str | None:
-    """Return the line that must go with these files, if one came from OpenStreetMap."""
-    is_from_osm = {"gpx": gpx_document.from_osm, "gpx-archive": gpx_document.archive_is_from_osm}
-    judged = (file for file in files if file.format in is_from_osm)
-    any_from_osm = any(is_from_osm[file.format](file.path) for file in judged)
-    return OSM_ATTRIBUTION if any_from_osm else None

@@ -5,12 +5,12 @@ OpenStreetMap's planet dump is one; its metadata.xml names accounts of public, i
 
 import io
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, compress
 from pathlib import Path
-from xml.etree.ElementTree import Element
 
 import numpy as np
 import pyarrow as pa
@@ -18,16 +18,16 @@ import pyarrow as pa
 from trajanon.common.arrays import Bools, Floats
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources.column_roles import TRACK
-from trajanon.extract.sources.streams import DAMAGED, CutOff, Reading, members, stream_of, unpacked
+from trajanon.extract.sources.streams import CutOff, Reading, members, stream_of, unpacked
 from trajanon.extract.sources.timestamps import UNREAD_TIMES, WAY_OUT, moments
 from trajanon.extract.sources.trace_pieces import EMPTY, number, with_last_cut_off
-from trajanon.extract.sources.xml_documents import XmlDocument
+from trajanon.extract.sources.xml_documents import LONGEST, parsed
 from trajanon.extract.trace import Trace
 
 API = "OpenStreetMap.org"  # the creator that the server's answers name
 _PLANET = "OSM gpx_dump.py"
-_GENERATORS = (_PLANET, "OpenStreetMap gpx_dump.py")  # how metadata of a dump name who made them
 
+FROM_OSM = "files from OpenStreetMap"
 NOT_GPX = "members that are not GPX"
 CUT_OFF_FILES = "archives cut off"
 WITHOUT_ACCOUNT = "recordings without their account in the dump, or before it"
@@ -39,6 +39,7 @@ _NUMBER = re.compile(r"[0-9]{1,18}")
 _MOST_POINTS = 5_000_000  # of a segment: a point a second for two months
 _BEGINNING = 1 << 14  # bytes to recognise a document by
 
+_SEGMENT = ["gpx", "trk", "trkseg"]
 _STANDING = 10  # points of one time; more in a segment mean that its clock stood still
 
 
@@ -71,15 +72,17 @@ class GpxDocument:
     """The segments of a GPX document."""
 
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:
+        self._read = read
         self._name = name
-        self._xml = XmlDocument(read, name)
-        self._track: Element | None = None
+        self._path: list[str] = []  # the names of elements around
+        self._texts: list[str] = []  # since the last tag
+        self._comments = deque[str](maxlen=10)
         self._tracks = 0
-        self._texts: dict[str, str | None] = {}  # the name and url of the track
-        # Of the points of the segment at hand, as they are written.
-        self._lat: list[str | None] = []
-        self._lon: list[str | None] = []
-        self._times: list[str | None] = []
+        self._of_track: dict[str, str | None] = {}  # its name and url
+        self._segments: list[Segment] = []
+        # The point at hand, and those before it in its segment, as they are written.
+        self._point: dict[str, str] = {}
+        self._points: list[tuple[str | None, ...]] = []
         self.is_gpx = False
         self.creator = self.version = ""  # as the document says of itself
         self.points = 0  # of the segments that were given
@@ -106,65 +109,71 @@ class GpxDocument:
     @property
     def is_from_osm(self) -> bool:
         """Return whether OpenStreetMap must be named with the document, and not our sample."""
-        synthetic = any(text.strip().startswith("synthetic:") for text in self._xml.comments)
+        synthetic = any(text.strip().startswith("synthetic:") for text in self._comments)
         return self.creator in (API, _PLANET) and not synthetic
 
     def __iter__(self) -> Iterator[Segment]:
         """Return the segments with a point, up to what ends the reading; once."""
+        handlers = (self._start, self._end, self._texts.append, self._comments.append)
         try:
-            for root in self._xml.growing(levels=3):
-                self._begin(root)
-                for track in root.iterfind("trk"):
-                    yield from self._of_track(track, is_whole=track is not root[-1])
+            for _ in parsed(self._read, self._name, *handlers):
+                yield from self._taken()
+                if sum(map(len, self._texts)) > LONGEST:
+                    raise FileProblem(f"{self._name} has a tag or text of more than 8 MB")
         except FileProblem:
             # Whoever joins the pages of the API cannot tell that a segment is cut off.
-            if self._times and not self.is_api_answer:
-                yield self._segment()
+            if not self.is_api_answer:
+                self._end_segment()
+            yield from self._taken()
             raise
 
-    def _begin(self, root: Element) -> None:
-        if root.tag != "gpx":
-            raise FileProblem(f"{self._name} is not GPX: it begins with <{root.tag}>")
-        self.is_gpx = True
-        self.creator = root.get("creator", "")
-        self.version = root.get("version", "")
+    def _taken(self) -> list[Segment]:
+        taken = list(self._segments)
+        self._segments.clear()
+        return taken
 
-    def _of_track(self, track: Element, *, is_whole: bool) -> Iterator[Segment]:
-        """Take what is new of a track."""
-        if track is not self._track:
-            self._track = track
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if not self._path:
+            if tag != "gpx":
+                raise FileProblem(f"{self._name} is not GPX: it begins with <{tag}>")
+            self.is_gpx = True
+            self.creator = attributes.get("creator", "")
+            self.version = attributes.get("version", "")
+        elif tag == "trkpt":
+            self._point = attributes
+        elif tag == "trk":
             self._tracks += 1
-            self._texts = {}
+            self._of_track = {}
+        self._path.append(tag)
+        self._texts.clear()
 
-        for child in track:
-            child_is_whole = is_whole or child is not track[-1]
-            if child.tag == "trkseg":
-                self._take_points(child[:] if child_is_whole else child[:-1])
-                if child_is_whole and self._times:
-                    yield self._segment()
-            elif child_is_whole and child.tag in ("url", "name"):
-                self._texts[child.tag] = (child.text or "").strip() or None
+    def _end(self, tag: str) -> None:
+        if tag == "time" and self._path == [*_SEGMENT, "trkpt", "time"]:
+            self._point.setdefault("time", "".join(self._texts))
+        elif tag == "trkpt" and self._path[:-1] == _SEGMENT:
+            self._points.append(tuple(map(self._point.get, ("lat", "lon", "time"))))
+            if len(self._points) > _MOST_POINTS:
+                self._points.clear()  # no recording, of which a part could be used
+                raise FileProblem(f"{self._name} has over {_MOST_POINTS:,} points in a segment")
+        elif tag == "trkseg":
+            self._end_segment()
+        elif tag in ("name", "url") and self._path[:-1] == _SEGMENT[:-1]:
+            self._of_track[tag] = "".join(self._texts).strip() or None
+        self._path.pop()
+        self._texts.clear()
 
-    def _take_points(self, elements: Sequence[Element]) -> None:
-        points = [point for point in elements if point.tag == "trkpt"]
-        self._lat += [point.get("lat") for point in points]
-        self._lon += [point.get("lon") for point in points]
-        self._times += [point.findtext("time") for point in points]
-        if len(self._times) > _MOST_POINTS:
-            self._forget_points()  # no recording, of which a part could be used
-            raise FileProblem(f"{self._name} has over {_MOST_POINTS:,} points in a segment")
-
-    def _segment(self) -> Segment:
-        columns = degrees(self._lat), degrees(self._lon), moments(self._times)
-        unread = compress(self._times, np.isnan(columns[2]))
+    def _end_segment(self) -> None:
+        """Make a segment of the points at hand, if there are any."""
+        if not self._points:
+            return
+        lat, lon, times = zip(*self._points, strict=True)
+        columns = degrees(lat), degrees(lon), moments(times)
+        unread = compress(times, np.isnan(columns[2]))
         self.unread_times += sum(bool(text and text.strip()) for text in unread)
-        self.points += len(self._times)
-        self._forget_points()
-        name, url = self._texts.get("name"), self._texts.get("url")
-        return Segment(self._tracks, url, *columns, name)
-
-    def _forget_points(self) -> None:
-        self._lat, self._lon, self._times = [], [], []
+        self.points += len(times)
+        self._points.clear()
+        name, url = self._of_track.get("name"), self._of_track.get("url")
+        self._segments.append(Segment(self._tracks, url, *columns, name))
 
 
 def degrees(texts: Sequence[str | None]) -> Floats:
@@ -199,13 +208,6 @@ def read(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
         reading.warn_of_file("no points", holds)
 
 
-def from_osm(path: Path) -> bool:
-    """Return whether a GPX file came from OpenStreetMap, by its first lines alone."""
-    with suppress(FileProblem, *DAMAGED), Reading().unpacked(path) as stream:
-        return GpxDocument.beginning(stream.read(_BEGINNING)).is_from_osm
-    return False
-
-
 def _traces_of(
     document: GpxDocument, reading: Reading, subject: str | None = None
 ) -> Iterator[Trace | ApiPage]:
@@ -228,6 +230,7 @@ def _traces_of(
     else:
         yield from with_last_cut_off(_trace(segment, reading, subject) for segment in segments)
 
+    reading.counts.update([FROM_OSM] * document.is_from_osm)
     if unread := document.unread_times:
         reading.counts[UNREAD_TIMES] += unread
         has = f"has times that cannot be read, {unread:,} in all"
@@ -265,7 +268,7 @@ def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
             try:
                 if kind == "metadata":
                     accounts = {}
-                    accounts.update(_accounts(XmlDocument(opened().read, f"{path}/{name}")))
+                    _read_accounts(opened().read, f"{path}/{name}", accounts)
                     continue
 
                 upload = name
@@ -302,20 +305,6 @@ def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
         reading.warn_of_file("accounts", f"{has}; pack metadata.xml first")
 
 
-def archive_is_from_osm(path: Path) -> bool:
-    """Return whether an archive came from OpenStreetMap, by the first file of it."""
-    with suppress(CutOff, FileProblem, *DAMAGED):
-        for name, opened in members(path, Reading()):
-            kind = _kind_of(name)
-            if opened and kind:
-                head = opened().read(_BEGINNING)
-                if kind == "metadata":
-                    root = next(XmlDocument(io.BytesIO(head).read, "").growing(levels=0))
-                    return root.get("generator") in _GENERATORS
-                return GpxDocument.beginning(head).is_from_osm
-    return False
-
-
 def _kind_of(name: str) -> str:
     """Name the kind of a member; as in folders, hidden ones are left out."""
     file_name = name.rpartition("/")[2]
@@ -324,10 +313,13 @@ def _kind_of(name: str) -> str:
     return "gpx" if file_name.lower().endswith(_GPX) and not file_name.startswith(".") else ""
 
 
-def _accounts(metadata: XmlDocument) -> Iterator[tuple[int, str]]:
+def _read_accounts(read: Callable[[int], bytes], name: str, accounts: dict[int, str]) -> None:
     """Read who uploaded each recording of a dump, up to what ends the reading."""
-    for root in metadata.growing(levels=1):
-        for file in root[:-1]:
-            number_of_file, account = file.get("id", ""), file.get("uid", "")
-            if _NUMBER.fullmatch(number_of_file) and _NUMBER.fullmatch(account):
-                yield int(number_of_file), f"osm:uid:{int(account)}"
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        number_of_file, account = attributes.get("id", ""), attributes.get("uid", "")
+        if tag == "file" and _NUMBER.fullmatch(number_of_file) and _NUMBER.fullmatch(account):
+            accounts[int(number_of_file)] = f"osm:uid:{int(account)}"
+
+    for _ in parsed(read, name, start, bool, bool):
+        pass

@@ -18,7 +18,7 @@ from importlib.metadata import version
 from itertools import count, takewhile
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import numpy as np
 import platformdirs
@@ -176,20 +176,6 @@ class NumberedPages:
             self.warned.warn(TrajanonWarning(msg, "cache", str(self._folder)))
         return page, answer.following
 
-    def _query_of(self, following: str) -> Query:
-        """Read the query of the next page, of the same box; refuse another host or path."""
-        here = urlsplit(self._address)
-        try:
-            there = urlsplit(urljoin(self._address, following))
-            ports = (None, here.port or {"http": 80, "https": 443}[here.scheme])
-            same_host = there.hostname == here.hostname and there.port in ports
-        except ValueError:  # a port that is none
-            same_host = False
-        if not same_host or there.path != here.path:
-            why = f"names {following[:200]} as its next page, which is elsewhere and not asked for"
-            raise ServerProblem(f"{self._name} {why}; name the server by its own address")
-        return {**dict(parse_qsl(there.query)), "bbox": self._bbox}
-
     def _path(self, number: int) -> Path:
         return self._folder / f"page{number:04d}.gpx.gz"
 
@@ -227,9 +213,12 @@ class NumberedPages:
                 status = answer.status_code
                 if status == 200:
                     link = answer.links.get("next", {}).get("url")
-                    if "page" in query or not (link or number):
-                        return _Answer(answer.content, None)
-                    return _Answer(answer.content, self._query_of(link) if link else {})
+                    if not link or "page" in query:
+                        ended = number > 0 and "page" not in query
+                        return _Answer(answer.content, {} if ended else None)
+                    # Of the link, which may lead elsewhere, only what it asks for is taken.
+                    following = parse_qsl(link.partition("?")[2])
+                    return _Answer(answer.content, {**dict(following), "bbox": self._bbox})
                 # Words of the application, or of a proxy before it, which likes to speak HTML.
                 words = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())[:300]
                 problem = f"{self._name} refuses page {number} ({status}: {words or answer.reason})"
