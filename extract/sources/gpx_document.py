@@ -318,7 +318,7 @@ def _read_accounts(read: Callable[[int], bytes], name: str, accounts: dict[int, 
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         number_of_file, account = attributes.get("id", ""), attributes.get("uid", "")
-        if tag == "file" and _NUMBER.fullmatch(number_of_file) and _NUMBER.fullmatch(account):
+        if _NUMBER.fullmatch(number_of_file) and _NUMBER.fullmatch(account):
             accounts[int(number_of_file)] = f"osm:uid:{int(account)}"
 
     for _ in parsed(read, name, start, bool, bool):
