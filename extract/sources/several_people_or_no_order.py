@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.extract.trace import Trace
@@ -38,42 +39,27 @@ def recordings_of_several_people(traces: Sequence[Trace]) -> list[Trace]:
     # Most recordings have no time twice. This is seen in all of them at once, which is fast.
     number = np.repeat(np.arange(len(traces)), [len(trace) for trace in traces])
     time = np.concatenate([trace.time for trace in traces])
-    is_same_trace = number[1:] == number[:-1]
-    if not (time[1:] >= time[:-1])[is_same_trace].all():
-        time = time[np.lexsort((time, number))]
-
-    has_equal_time = is_same_trace & (time[1:] == time[:-1])
-    with_equal_times = np.unique(number[1:][has_equal_time]).tolist()
+    is_twice = pd.DataFrame({"trace": number, "time": time}).duplicated().to_numpy()
+    with_equal_times = np.unique(number[is_twice & np.isfinite(time)]).tolist()
     return [traces[i] for i in with_equal_times if _is_of_several_people(traces[i])]
 
 
 def _is_of_several_people(trace: Trace) -> bool:
     """Return whether points of one time lie far apart, again and again."""
-    known = np.isfinite(trace.time + trace.lat + trace.lon)
-    in_time = np.argsort(trace.time[known], kind="stable")
-    lat = trace.lat[known][in_time]
-    lon = trace.lon[known][in_time]
-    time = trace.time[known][in_time]
-
-    # The points of one time are a moment: where each begins, and how many points it has.
-    begins = np.flatnonzero(np.append(True, np.diff(time) > 0.0)[: len(time)])
-    size = np.diff(begins, append=len(time))
-    if len(begins) < 2 or not (size > 1).any():
-        return False
-
-    middle_lat = np.add.reduceat(lat, begins) / size
-    middle_lon = np.add.reduceat(lon, begins) / size
-    north = np.maximum.reduceat(lat, begins) - np.minimum.reduceat(lat, begins)
-    east = np.maximum.reduceat(lon, begins) - np.minimum.reduceat(lon, begins)
-    spread = DEGREE * np.hypot(north, east * np.cos(np.radians(middle_lat)))
+    points = pd.DataFrame({"lat": trace.lat, "lon": trace.lon, "time": trace.time}).dropna()
+    moments = points.groupby("time")
+    size = moments.size().to_numpy()
+    lat, lon = moments.mean().to_numpy().T
+    north, east = (moments.max() - moments.min()).to_numpy().T
+    spread = DEGREE * np.hypot(north, east * np.cos(np.radians(lat)))
 
     # What one person drives while the clock stands still is not much longer than the hop to the
     # next moment, or from the last one.
-    hops = _hop_lengths(middle_lat, middle_lon)
+    hops = _hop_lengths(lat, lon)
     longer_hop = np.maximum(np.append(hops, 0.0), np.append(0.0, hops))
 
     is_apart = (size > 1) & (spread > _FAR_APART) & (spread > 2.0 * longer_hop)
-    return _again_and_again(int(is_apart.sum()), len(begins))
+    return len(size) > 1 and _again_and_again(int(is_apart.sum()), len(size))
 
 
 def are_in_no_order(traces: Sequence[Trace]) -> bool:
