@@ -1,15 +1,14 @@
 """The roles that columns of a table may have: their usual names, and what shows that they fit."""
 
-import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from trajanon.common.errors import BadInput
+from trajanon.common.inputs import rows_beside
 from trajanon.extract.sources.column_evidence import TableHead
 from trajanon.extract.sources.timestamps import are_times_of_day, are_zones, may_be_gps_seconds
 
@@ -128,8 +127,6 @@ _TESTS_UNNAMED: Mapping[str, Test] = {
 }
 
 
-_TABLE = Path(__file__).with_name("column_roles.csv").read_text("utf-8").splitlines()
-
 ROLES: Mapping[str, Role] = {
     row["role"]: Role(
         [plain(name) for name in row["usual names"].split()],
@@ -139,7 +136,7 @@ ROLES: Mapping[str, Role] = {
         fits=_TESTS.get(row["role"], lambda head, name: True),
         fits_unnamed=_TESTS_UNNAMED.get(row["role"], lambda head, name: False),
     )
-    for row in csv.DictReader(_TABLE)
+    for row in rows_beside(__file__, "column_roles.csv")
 }
 """Roles of columns, each found after those above it: names of cabspotting, scikit-mobility,
 movingpandas, GDAL, Movebank, MDS and ships' AIS. A date is the day of times of day; a part is a
