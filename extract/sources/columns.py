@@ -28,15 +28,10 @@ _AS_FINE = 0.8  # of the different times of the finest column
 
 
 def used_columns(
-    names: Sequence[str],
-    first: pd.DataFrame,
-    reading: Reading,
-    *,
-    geometry: bool = False,
-    nested: bool = False,
+    names: Sequence[str], first: pd.DataFrame, reading: Reading, *, geometry: bool = False
 ) -> dict[str, str]:
     """Find which column of a table of points plays which role, by its first rows; record this."""
-    choice = _Choice(names, first, reading, geometry=geometry, nested=nested)
+    choice = _Choice(names, first, reading, geometry=geometry)
     choice.take_coordinates()
     if "place" not in choice.columns:
         choice.take_owners()
@@ -72,13 +67,7 @@ class _Choice:
     """Finds the roles of the columns of one table, one after the other."""
 
     def __init__(
-        self,
-        names: Sequence[str],
-        first: pd.DataFrame,
-        reading: Reading,
-        *,
-        geometry: bool,
-        nested: bool = False,
+        self, names: Sequence[str], first: pd.DataFrame, reading: Reading, *, geometry: bool
     ) -> None:
         self.names = names
         self.reading = reading
@@ -88,7 +77,7 @@ class _Choice:
         self.keys: list[str] = []  # usual names of owners that count rows
 
         # Of nested names the end may be the usual one, or be said.
-        ends = [(name, name.rpartition(".")[2]) for name in names] if nested else []
+        ends = [(name, name.rpartition(".")[2]) for name in names] if reading.nested else []
         self.by_name: defaultdict[str, list[str]] = defaultdict(list)
         for name, usual in [*((name, name) for name in names), *ends]:
             self.by_name[plain(usual)].append(name)

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import re
 import signal
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -38,17 +39,6 @@ Item = Trace | ApiPage
 _Whole = tuple[
     list[Item], Counter[str], TablesRead, list[TrajanonWarning], BadInput | FileProblem | None
 ]
-
-
-class _Kept(Notices):
-    """Keeps the warnings of a process or worker for the parent."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.given: dict[tuple[str, str], TrajanonWarning] = {}
-
-    def warn(self, warning: TrajanonWarning) -> None:
-        self.given.setdefault((warning.kind, warning.about), warning)
 
 
 def find(paths: Sequence[Path], reading: Reading) -> list[SourceFile]:
@@ -235,11 +225,11 @@ def _is_large(file: SourceFile) -> bool:
 
 
 def _given(whole: _Whole, file: SourceFile, reading: Reading) -> Iterator[Item]:
-    items, counts, tables, warnings, problem = whole
+    items, counts, tables, given_warnings, problem = whole
     reading.counts.update(counts)
     reading.tables.update(tables)
     reading.read(file.size)
-    for warning in warnings:
+    for warning in given_warnings:
         reading.warned.warn(warning)
     yield from items
     if problem is not None:
@@ -253,12 +243,14 @@ def _read_whole(file: SourceFile, alike: Reading, *, on_worker: bool) -> _Whole:
         why = "all workers must see the files under the same names"
         raise FileProblem(f"a worker cannot read {file.path} as it was found here: {why}")
 
-    warned = _Kept()
     items: list[Item] = []
     problem = None
+    warned = Notices(shows_all=True)
     reading = replace(alike, counts=Counter(), tables=TablesRead(), warned=warned)
-    try:
-        items.extend(read_file(file, reading))
-    except (BadInput, FileProblem) as error:
-        problem = error
-    return items, reading.counts, reading.tables, list(warned.given.values()), problem
+    with warnings.catch_warnings(record=True, action="always") as given:
+        try:
+            items.extend(read_file(file, reading))
+        except (BadInput, FileProblem) as error:
+            problem = error
+    given_warnings = [one.message for one in given if isinstance(one.message, TrajanonWarning)]
+    return items, reading.counts, reading.tables, given_warnings, problem

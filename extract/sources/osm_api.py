@@ -17,7 +17,7 @@ from datetime import datetime
 from importlib.metadata import version
 from itertools import count, takewhile
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import numpy as np
@@ -42,6 +42,9 @@ from trajanon.extract.sources.gpx_document import ApiPage, Segment, read_documen
 from trajanon.extract.sources.streams import DAMAGED, Reading
 from trajanon.extract.trace import Trace
 
+if TYPE_CHECKING:
+    from requests import Response
+
 logger = logging.getLogger(__name__)
 
 MAX_AREA = 0.25  # square degrees; the server refuses more
@@ -60,6 +63,8 @@ LATER = (408, 500, 502, 504, *BUSY)  # statuses after which a request may well s
 
 # Behind a kept page: the query of the page after it. An XML comment could not hold two dashes.
 _NEXT = re.compile(rb"\n<\?trajanon-next (\S+)\?>\n\Z")
+
+_SERVER = re.compile(r"https?://([^/@]*@)?[^/@:]+(:\d{1,5})?(/.*)?")
 
 Query = Mapping[str, str]
 
@@ -99,12 +104,7 @@ class NumberedPages:
         if self.max_pages < 1:
             raise BadInput(f"`max_pages` must be at least 1 (got {self.max_pages})")
 
-        try:
-            parts = urlsplit(self.url)
-            has_host = parts.hostname and (parts.port is None or parts.port > 0)
-        except ValueError:  # a port that is none
-            has_host = False
-        if not has_host or not self.url.startswith(("https://", "http://")):
+        if not _SERVER.fullmatch(self.url):
             raise BadInput(f"the server {self.url!r} must begin with https:// and a host")
 
         self._name = self.url.rstrip("/")
@@ -114,8 +114,9 @@ class NumberedPages:
         self._bbox = ",".join(f"{side:.7f}".rstrip("0").rstrip(".") for side in self.box.sides)
 
         root = self.cache or platformdirs.user_cache_path("trajanon") / "osm-api"
-        names = (parts.hostname, parts.port, parts.path.strip("/"), self._bbox)
-        self._folder = root / re.sub(r"[^\w.-]", "_", "_".join(str(name) for name in names if name))
+        parts = urlsplit(self.url)
+        names = (parts.netloc.rpartition("@")[2].lower(), parts.path.strip("/"), self._bbox)
+        self._folder = root / re.sub(r"[^\w.-]", "_", "_".join(filter(None, names)))
 
     def __iter__(self) -> Iterator[ApiPage]:
         """Return the pages, from the cache where it has them."""
@@ -123,7 +124,6 @@ class NumberedPages:
 
         with suppress(OSError):  # then it cannot be written, which is said
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._folder.chmod(0o700)  # an earlier version made it for everybody
         if kept := self._kept():
             day = datetime.fromtimestamp(self._path(0).stat().st_mtime).astimezone()
             msg = "%s from the cache of %s; to ask for new ones, remove %s"
@@ -195,12 +195,10 @@ class NumberedPages:
         from urllib3.exceptions import InvalidHeader
         from urllib3.util import Retry
 
-        tried = 0
-        while True:
+        for tried in count():
             if (rest := self._last + self.pause - time.monotonic()) > 0.0:
                 time.sleep(rest)
 
-            status = 0
             waits = [5.0, 10.0]
             try:
                 answer = self._session.get(self._address, params=query, timeout=TIMEOUT)
@@ -210,34 +208,39 @@ class NumberedPages:
                     f"{self._name} cannot be reached, or {why}: check the connection, or proxy"
                 )
             else:
-                status = answer.status_code
-                if status == 200:
-                    link = answer.links.get("next", {}).get("url")
-                    if not link or "page" in query:
-                        ended = number > 0 and "page" not in query
-                        return _Answer(answer.content, {} if ended else None)
-                    # Of the link, which may lead elsewhere, only what it asks for is taken.
-                    following = parse_qsl(link.partition("?")[2])
-                    return _Answer(answer.content, {**dict(following), "bbox": self._bbox})
+                if answer.status_code == 200:
+                    return self._answered(answer, number, query)
+
                 # Words of the application, or of a proxy before it, which likes to speak HTML.
                 words = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())[:300]
-                problem = f"{self._name} refuses page {number} ({status}: {words or answer.reason})"
+                refused = f"({answer.status_code}: {words or answer.reason})"
+                problem = f"{self._name} refuses page {number} {refused}"
+                if answer.status_code not in LATER:
+                    raise ServerProblem(problem)
+                if answer.status_code in BUSY:
+                    waits = [60.0, 120.0, 240.0, 480.0]
+                    with suppress(KeyError, InvalidHeader):
+                        seconds = Retry().parse_retry_after(answer.headers["Retry-After"])
+                        waits = [seconds or wait for wait in waits if seconds <= LONGEST_WAIT]
             finally:
                 self._last = time.monotonic()
 
-            if status in BUSY:
-                waits = [60.0, 120.0, 240.0, 480.0]
-                with suppress(KeyError, InvalidHeader):
-                    seconds = Retry().parse_retry_after(answer.headers["Retry-After"])
-                    waits = [seconds or wait for wait in waits if seconds <= LONGEST_WAIT]
-            if status and status not in LATER:
-                raise ServerProblem(problem)
             if tried >= len(waits):
-                raise ServerProblem(f"{problem}; {self._way_on()}")
-
+                break
             logger.warning("%s; trying again in %.0f s", problem, waits[tried])
             time.sleep(waits[tried])
-            tried += 1
+        raise ServerProblem(f"{problem}; {self._way_on()}")
+
+    def _answered(self, answer: "Response", number: int, query: Query) -> _Answer:
+        """Read from the headers of a page what asks for the next one.
+
+        Of a link, which may lead elsewhere, only what it asks for is taken.
+        """
+        link = answer.links.get("next", {}).get("url")
+        if "page" in query or not (link or number):
+            return _Answer(answer.content, None)
+        asks_for = dict(parse_qsl(link.partition("?")[2])) if link else None
+        return _Answer(answer.content, {**asks_for, "bbox": self._bbox} if asks_for else {})
 
 
 def traces_of_boxes(

@@ -17,20 +17,28 @@ from trajanon.common.number_text import number_of
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.column_roles import FILE, MARKS
 from trajanon.extract.sources.coordinates import numbers, reader_of_degrees
-from trajanon.extract.sources.several_people_or_no_order import (
-    are_in_no_order,
-    count_leaps,
-    recordings_of_several_people,
-)
 from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import reader_of_times
 from trajanon.extract.trace import Trace
+from trajanon.trajectories.geodesy import DEGREE
 from trajanon.trajectories.person_names import key_of, spelled
 
 FIRST = 100_000  # rows at the beginning of a table by which it is judged
 HELD = 1_000_000  # rows that are held in memory; more are put into a file
 
 _MARKED = np.inf  # latitude of a row that is marked as not valid: its time alone is used
+
+_FAR_APART = 1_000.0  # metres
+_TOO_FAST = 400.0  # metres a second
+
+# A clock or a receiver errs now and then. It is "again and again" beyond both of these.
+_TIMES_BY_ERROR = 2
+_SHARE_BY_ERROR = 0.05
+
+_FEWEST_POINTS = 8  # different ones; the order of fewer cannot be judged
+_SHARE_OF_RANDOM = 0.6  # of the length in a random order: points in their order stay below it
+_RANDOM_ORDERS = 3
+
 
 NOT_VALID = "rows marked as not valid"
 WITHOUT_ID = "points without an id"
@@ -297,7 +305,7 @@ def _check_one_recording(traces: Sequence[Trace], reading: Reading) -> None:
     """Refuse points without an order, or that leap to and fro, as those of several people do."""
     for trace in traces:
         problem = "" if trace.is_timed else "no times"
-        if leaps := count_leaps(trace):
+        if leaps := _count_leaps(trace):
             problem = f"its points leap {leaps:,} times, as if several people were in it"
         if problem:
             way_out = f"say `columns` id=..., or id={FILE} if it is one recording, in its order"
@@ -325,7 +333,7 @@ def _checked(
     for traces in parts:
         if single and "id" not in reading.columns:
             _check_one_recording(traces, reading)
-        if not ordered and are_in_no_order(traces):
+        if not ordered and _are_in_no_order(traces):
             way_out = "say `columns` time=..., or order=... if a column numbers them"
             disorder = f"the points of {reading.what} lie in no order"
             raise ColumnsUnclear(disorder, way_out, ["time", "order"], reading.tables.columns)
@@ -333,7 +341,7 @@ def _checked(
         said_one = reading.columns.get("id") == FILE
         several = set[str]()
         if not said_one:
-            several = {trace.name for trace in recordings_of_several_people(traces)}
+            several = {trace.name for trace in _recordings_of_several_people(traces)}
         if 2 * len(several) > len(traces):
             way_out = "name the column that tells recordings apart, `columns` id=..."
             raise ColumnsUnclear(problem(len(several)), way_out, ["id"], reading.tables.columns)
@@ -343,3 +351,74 @@ def _checked(
     if left_out:
         reading.counts[SEVERAL] += left_out
         reading.warn(SEVERAL, f"{problem(left_out)}; they are left out", reading.what)
+
+
+def _count_leaps(trace: Trace) -> int:
+    """Count the hops that are too far and too fast; 0 if they may be errors of one receiver."""
+    in_time = np.argsort(trace.time, kind="stable")
+    time = trace.time[in_time]
+    hops = _hop_lengths(trace.lat[in_time], trace.lon[in_time])
+
+    leaps = int(((hops > _FAR_APART) & (hops > _TOO_FAST * np.diff(time))).sum())
+    return leaps if _again_and_again(leaps, len(hops)) else 0
+
+
+def _recordings_of_several_people(traces: Sequence[Trace]) -> list[Trace]:
+    """List the recordings with points of one time far apart, again and again."""
+    if not traces:
+        return []
+
+    # Most recordings have no time twice. This is seen in all of them at once, which is fast.
+    number = np.repeat(np.arange(len(traces)), [len(trace) for trace in traces])
+    time = np.concatenate([trace.time for trace in traces])
+    is_twice = pd.DataFrame({"trace": number, "time": time}).duplicated().to_numpy()
+    with_equal_times = np.unique(number[is_twice & np.isfinite(time)]).tolist()
+    return [traces[i] for i in with_equal_times if _is_of_several_people(traces[i])]
+
+
+def _is_of_several_people(trace: Trace) -> bool:
+    """Return whether points of one time lie far apart, again and again."""
+    points = pd.DataFrame({"lat": trace.lat, "lon": trace.lon, "time": trace.time}).dropna()
+    moments = points.groupby("time")
+    size = moments.size().to_numpy()
+    lat, lon = moments.mean().to_numpy().T
+    north, east = (moments.max() - moments.min()).to_numpy().T
+    spread = DEGREE * np.hypot(north, east * np.cos(np.radians(lat)))
+
+    # What one person drives while the clock stands still is not much longer than the hop to the
+    # next moment, or from the last one.
+    hops = _hop_lengths(lat, lon)
+    longer_hop = np.maximum(np.append(hops, 0.0), np.append(0.0, hops))
+
+    is_apart = (size > 1) & (spread > _FAR_APART) & (spread > 2.0 * longer_hop)
+    return len(size) > 1 and _again_and_again(int(is_apart.sum()), len(size))
+
+
+def _are_in_no_order(traces: Sequence[Trace]) -> bool:
+    """Return whether most untimed recordings are about as long as in a random order."""
+    random = np.random.default_rng(0)
+    is_in_no_order = list[bool]()
+    for trace in traces:
+        if len(trace) < _FEWEST_POINTS or trace.is_timed:
+            continue
+
+        known = np.isfinite(trace.lat + trace.lon)
+        lat = trace.lat[known]
+        lon = trace.lon[known]
+        if len(np.unique(lat + 1j * lon)) < _FEWEST_POINTS:
+            continue
+
+        orders: list[Ints] = [random.permutation(len(lat)) for _ in range(_RANDOM_ORDERS)]
+        random_length = np.mean([_hop_lengths(lat[order], lon[order]).sum() for order in orders])
+        length = _hop_lengths(lat, lon).sum()
+        is_in_no_order.append(bool(length > _SHARE_OF_RANDOM * random_length))
+    return 2 * sum(is_in_no_order) > len(is_in_no_order)
+
+
+def _again_and_again(times: int, chances: int) -> bool:
+    return times > max(_TIMES_BY_ERROR, _SHARE_BY_ERROR * chances)
+
+
+def _hop_lengths(lat: Floats, lon: Floats) -> Floats:
+    """Measure the hops from point to point in metres, as on a plane."""
+    return DEGREE * np.hypot(np.diff(lat), np.diff(lon) * np.cos(np.radians(lat[:-1])))

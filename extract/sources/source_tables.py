@@ -96,23 +96,15 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
 
 
 def traces_of_table(
-    names: Sequence[str],
-    first: pd.DataFrame,
-    chunks: Chunks,
-    reading: Reading,
-    *,
-    nested: bool = False,
+    names: Sequence[str], first: pd.DataFrame, chunks: Chunks, reading: Reading
 ) -> Iterator[Trace]:
-    """Read the traces of a table with these columns; its first rows show what they mean.
-
-    Names may be nested: those of objects, with dots between them.
-    """
+    """Read the traces of a table with these columns; its first rows show what they mean."""
     known_roles = {role for name in names for role in known_as(name)} | set(reading.columns)
     if not {"lat", "lon", "place"} & known_roles:
         wkt = [name for name in first if _WKT.match(str(next(iter(first[name].dropna()), "")))]
         reading = reading.with_columns(place=wkt[0]) if wkt else reading
 
-    column_of = used_columns(names, first, reading, nested=nested)
+    column_of = used_columns(names, first, reading)
     if "place" not in column_of:
         parts = chunks(list(dict.fromkeys(column_of.values())))
         points = (

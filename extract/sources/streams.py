@@ -71,6 +71,8 @@ class Reading:
     columns: Mapping[str, str] = field(default_factory=dict)  # of tables
     subjects_exact: bool = False
     timed: bool = False  # whether times in a column that was not recognised are refused
+    nested: bool = False  # whether names of columns are those of objects, with dots between them
+    sorted_by_place: bool = False  # whether its points are in no order
     counts: Counter[str] = field(default_factory=Counter)  # what was left out while reading
     tables: TablesRead = field(default_factory=TablesRead)  # what was decided of their columns
     read: Callable[[int], None] = unmetered

@@ -115,7 +115,7 @@ def _cells(path: Path) -> "GeoDataFrame | None":
 
 def _surroundings(points: "Floats", roads: Path | None) -> "Surroundings":
     """Name the place of released points, and read the main roads of a file there."""
-    from trajanon.extract.earth.places import place_of
+    from trajanon.extract.earth.named_places import place_of
     from trajanon.maps import Surroundings
 
     box = box_around(points)
