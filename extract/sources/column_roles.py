@@ -54,37 +54,37 @@ def plain(name: str) -> str:
 
 
 def _names_owners(head: TableHead, name: str) -> bool:
-    return not head.columns[name].is_key
+    return not head[name].is_key
 
 
 def _is_time(head: TableHead, name: str) -> bool:
     """Return whether a column holds whole times, or times of day with a day beside them."""
-    held = head.columns[name].times
+    held = head[name].times
     if held is None:
         days = [
             other_name
-            for other_name in head.columns
+            for other_name in head
             if other_name != name and plain(other_name) in ROLES["date"].usual
         ]
-        return bool(days) and are_times_of_day(head.columns[name].values)
+        return bool(days) and are_times_of_day(head[name].values)
     return not held.days and not on_two_clocks(head, name)
 
 
 def on_two_clocks(head: TableHead, name: str) -> bool:
     """Return whether numbers may count from 1970 or from 1980, as GPS does."""
-    return "gps" in plain(name) and may_be_gps_seconds(head.columns[name].numbers)
+    return "gps" in plain(name) and may_be_gps_seconds(head[name].numbers)
 
 
 def _is_other_time(head: TableHead, name: str) -> bool:
     """Return whether texts are times of points, whatever the column is called."""
-    times = head.columns[name].times
+    times = head[name].times
     has_whole_times = times is not None and not times.days and not times.numbers
     return has_whole_times and not head.is_constant(name)
 
 
 def _is_letters(letters: set[str]) -> Test:
     def fits(head: TableHead, name: str) -> bool:
-        values = head.columns[name].values
+        values = head[name].values
         if values.dtype.kind not in "OT":
             return False
         texts = {str(value).strip().lower() for value in values.head(20).tolist() if value}
@@ -94,7 +94,7 @@ def _is_letters(letters: set[str]) -> Test:
 
 
 def _is_zone(head: TableHead, name: str) -> bool:
-    column = head.columns[name]
+    column = head[name]
     if plain(name) == "zone" and np.isfinite(column.numbers).any():
         return False  # numbers of places
     return are_zones(column.coded.values)
@@ -102,8 +102,8 @@ def _is_zone(head: TableHead, name: str) -> bool:
 
 def _are_gps_seconds(head: TableHead, name: str) -> bool:
     """Return whether numbers count from 1980, or from the beginning of a week beside them."""
-    values = head.columns[name].numbers
-    has_week = any(plain(other_name) in ROLES["gps_week"].usual for other_name in head.columns)
+    values = head[name].numbers
+    has_week = any(plain(other_name) in ROLES["gps_week"].usual for other_name in head)
     return bool((values >= 0.0).any()) and (has_week or may_be_gps_seconds(values))
 
 

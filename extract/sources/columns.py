@@ -71,6 +71,7 @@ class _Choice:
     ) -> None:
         self.names = names
         self.reading = reading
+        self.what = reading.what
         self.geometry = geometry
         self.head = TableHead(first)
         self.columns: dict[str, str] = {}  # by their roles
@@ -112,11 +113,11 @@ class _Choice:
         rule = ROLES[role]
         head = self.head
         usual_names = self._free(role)
-        ranked = [name for name in usual_names if name in head.columns and rule.fits(head, name)]
+        ranked = [name for name in usual_names if name in head and rule.fits(head, name)]
 
         # Columns of other names play a role if none of the usual names does, or if they are finer.
         if (not ranked or rule.finest) and (usual_names or not rule.finest):
-            other_names = (name for name in head.columns if name not in self._taken)
+            other_names = (name for name in head if name not in self._taken)
             unnamed = (name for name in other_names if name not in usual_names)
             ranked += [name for name in unnamed if rule.fits_unnamed(head, name)]
 
@@ -134,20 +135,20 @@ class _Choice:
             name = next(iter(self._free(role)), None) if by_name else self._best(role)
         elif name not in self.names:
             self._refuse_rows()
-            problem = f"{self.reading.what} has no column {name!r} for {role}"
+            problem = f"{self.what} has no column {name!r} for {role}"
             raise self._unclear(problem, "name one of these", role)
         if name is None:
             return None
 
         self.columns[role] = name
         if self.names.count(name) > 1:
-            twice = f"the column {name!r} appears twice in {self.reading.what}"
+            twice = f"the column {name!r} appears twice in {self.what}"
             raise BadInput(f"{twice}: rename one of them")
         # A line has many times.
-        has_values = name in self.head.columns and not self.head.columns[name].holds_lists
+        has_values = name in self.head and not self.head[name].holds_lists
         if not has_values and not (by_name and role == "time"):
             holds = "holds lists, not a value a row; name another in `columns`"
-            raise BadInput(f"the column {name!r} of {self.reading.what} {holds}")
+            raise BadInput(f"the column {name!r} of {self.what} {holds}")
         return name
 
     def _unclear(self, problem: str, way_out: str, *roles: str, table: str = "") -> ColumnsUnclear:
@@ -159,7 +160,7 @@ class _Choice:
         """Refuse a table whose first line is a row."""
         if not self.geometry and is_row(self.names):
             why = "as its first line holds numbers: write one above it, such as id,lat,lon,time"
-            raise BadInput(f"{self.reading.what} has no line with the names of its columns, {why}")
+            raise BadInput(f"{self.what} has no line with the names of its columns, {why}")
 
     def take_coordinates(self) -> None:
         """Find latitude and longitude, or the place that is both."""
@@ -183,16 +184,16 @@ class _Choice:
         if not any(role in self.said or self._free(role) for role in OWNERS):
             missing = [*missing, "id"]
         way_out = f"say `columns` {','.join(f'{role}=...' for role in missing)}"
-        problem = f"{self.reading.what} has no column known as {' or '.join(missing)}"
-        raise self._unclear(problem, way_out, *missing, table=self.reading.what)
+        problem = f"{self.what} has no column known as {' or '.join(missing)}"
+        raise self._unclear(problem, way_out, *missing, table=self.what)
 
     def take_owners(self) -> None:
         """Find what tells recordings and persons apart."""
         head = self.head
         for role in OWNERS:
             if role not in self.said:
-                usual = (name for name in self._free(role) if name in head.columns)
-                self.keys += [name for name in usual if head.columns[name].is_key]
+                usual = (name for name in self._free(role) if name in head)
+                self.keys += [name for name in usual if head[name].is_key]
             self.take(role)
 
         # Ids have parts if this was said, and those of GDAL's tracks.
@@ -218,7 +219,7 @@ class _Choice:
                 "id": f"{recording_of} is taken for one recording; if another tells them apart",
                 "subject": "it names no persons; if another does",
             }
-            counts_rows = f"the column {name!r} of {self.reading.what} counts rows"
+            counts_rows = f"the column {name!r} of {self.what} counts rows"
             msg = f"{counts_rows}: {taken[role]}, say `columns` {role}=..."
             self.reading.warn(f"counts rows {name}", msg)
 
@@ -230,12 +231,12 @@ class _Choice:
         if suspects:
             one_each = f"id={FILE} if each file is one recording"
             way_out = f"say `columns` id={suspects[0]}, or {one_each}"
-            problem = f"{self.reading.what} has no column known as id"
-            raise self._unclear(problem, way_out, "id", table=self.reading.what)
+            problem = f"{self.what} has no column known as id"
+            raise self._unclear(problem, way_out, "id", table=self.what)
 
     def _may_tell_apart(self, name: str) -> bool:
         """Return whether a column may name recordings or people: a few texts or whole numbers."""
-        column = self.head.columns[name]
+        column = self.head[name]
         if column.is_key or column.describes:
             return False
         values_given = int((column.coded.code >= 0).sum())
@@ -243,7 +244,7 @@ class _Choice:
 
     def _unused(self) -> list[str]:
         """List the columns without a role that hold a value a row."""
-        columns = self.head.columns.items()
+        columns = self.head.items()
         unused = (name for name, column in columns if not column.holds_lists)
         return [name for name in unused if name not in self.columns.values()]
 
@@ -255,17 +256,17 @@ class _Choice:
         if (name := self.take("time")) is None:
             return
 
-        column = self.head.columns[name]
+        column = self.head[name]
         if "time" not in self.said:
             if column_roles.on_two_clocks(self.head, name):
                 example = column.values.dropna().iloc[0]
                 why = f"such as {example}, may count from 1970 or, as GPS does, from 1980"
                 way_out = f"say `columns` time={name}, or gps_seconds={name}"
-                raise self._unclear(f"the times of {self.reading.what}, {why}", way_out, "time")
+                raise self._unclear(f"the times of {self.what}, {why}", way_out, "time")
 
             if self.head.holds_seconds_of_minute(name):
                 del self.columns["time"]
-                holds = f"of {self.reading.what} holds seconds of the minute, no times"
+                holds = f"of {self.what} holds seconds of the minute, no times"
                 msg = f"the column {name!r} {holds}: name another, `columns` time=..."
                 self.reading.warn("seconds of the minute", msg)
                 return
@@ -304,11 +305,11 @@ class _Choice:
     def _tell_times(self) -> None:
         """Warn of a column of times that is not used, or refuse it if times are asked for."""
         for name in self._unused():
-            held = self.head.columns[name].times
+            held = self.head[name].times
             is_constant = held is not None and self.head.is_constant(name)
             if held is None or (held.numbers and is_constant):
                 continue
-            msg = f"{self.reading.what}: no column is used as time, but {name!r} holds times"
+            msg = f"{self.what}: no column is used as time, but {name!r} holds times"
             way_out = f"say `columns` time={name}"
             if self.reading.timed and not is_constant:
                 raise ColumnsUnclear(msg, way_out, ["time"], self.names)
@@ -317,16 +318,16 @@ class _Choice:
 
     def _tell_recordings(self) -> None:
         """Warn of a column that may divide what a subject made into recordings."""
-        owner = self.head.columns[self.columns["subject"]]
+        owner = self.head[self.columns["subject"]]
         for name in self._unused():
             if self._may_tell_apart(name) and self.head.divides(name, owner):
-                may_hold = f"of {self.reading.what} may hold the recordings of each subject"
+                may_hold = f"of {self.what} may hold the recordings of each subject"
                 msg = f"the column {name!r} {may_hold}: if it does, say `columns` id={name}"
                 self.reading.warn("recordings", msg, name)
 
     def _names_held(self, name: str) -> NamesHeld | None:
         """Find which names of persons a column may hold; None if it is of another kind."""
-        column = self.head.columns[name]
+        column = self.head[name]
         if name in self.keys or column.describes_numbers:
             return None
         if not self.head.is_constant(name):
@@ -347,7 +348,7 @@ def _finest(head: TableHead, ranked: list[str]) -> str:
     fine = _AS_FINE * max(differ.values())
 
     def key(name: str) -> tuple[bool, bool, bool]:
-        held = head.columns[name].times
+        held = head[name].times
         in_utc = _SAYS_UTC.search(name) or (held is not None and held.in_utc)
         return differ[name] < fine, bool(_SAYS_LOCAL.search(name)), not in_utc
 

@@ -139,9 +139,8 @@ def _only(
     reason: str,
     reading: Reading,
 ) -> tuple[NDArray[np.object_], pd.DataFrame]:
-    if wanted.all():
-        return geometry, columns
-    reading.counts[reason] += int((~wanted).sum())
+    """Leave out and count the features that are not wanted."""
+    reading.counts.update({reason: n} if (n := int((~wanted).sum())) else {})
     return geometry[wanted], columns[wanted]
 
 

@@ -47,20 +47,21 @@ def traces_of_fixes(
 
 
 def _pieces(fixes: Iterable[Fix | None], label: str, subject: str | None) -> Iterator[Trace]:
-    piece, problem = array("d"), None
+    piece = array("d")
+    problem = None
     coming = iter(fixes)
     while problem is None:
+        fix = None
         try:
             fix = next(coming)
         except (StopIteration, FileProblem) as error:
-            fix, problem = None, error
+            problem = error
         if fix is not None:
             piece.extend(fix)
             if len(piece) > 3 * _MOST_FIXES:
                 raise FileProblem(f"{label} has over {_MOST_FIXES:,} points in one piece: split it")
         elif piece:
-            lat, lon, time = np.array(piece).reshape(-1, 3).T.copy()
-            yield Trace(label, subject, lat, lon, time)
+            yield Trace(label, subject, *np.array(piece).reshape(-1, 3).T.copy())
             piece = array("d")
     if isinstance(problem, FileProblem):
         raise problem
