@@ -21,6 +21,7 @@ from trajanon.extract.cutting import Cutter, finished_cut
 from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
 from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
 from trajanon.extract.sources import files, osm_api
+from trajanon.extract.sources.calendars import with_true_years
 from trajanon.extract.sources.column_roles import NOBODY
 from trajanon.extract.sources.formats import SourceFile
 from trajanon.extract.sources.gpx_document import FROM_OSM
@@ -238,7 +239,8 @@ def _planned(
         tables=reading.tables,
         nameless_differ="nameless" in reading.columns,  # its only word, as is checked
     )
-    traces = ordered(joined(numbered, reading.counts), how.untimed, cutter.counts)
+    recordings = with_true_years(joined(numbered, reading.counts), reading)
+    traces = ordered(recordings, how.untimed, cutter.counts)
     if reading.columns.get("subject") == NOBODY:
         traces = (replace(trace, subject=None, spellings=()) for trace in traces)
     return _Plan(
@@ -338,7 +340,8 @@ def traces(
         raise BadInput(f"traces reads files and folders; of {OSM_API} take extract")
 
     numbered = files.traces_of_files(source_files, reading, jobs=jobs, progress=progress)
-    return ordered((trace for _, trace in numbered), untimed, reading.counts)
+    recordings = with_true_years((trace for _, trace in numbered), reading)
+    return ordered(recordings, untimed, reading.counts)
 
 
 def _reading(options: SourceOptions, subjects_exact: bool) -> Reading:

@@ -1,13 +1,11 @@
 """The readable kinds of files, and how to recognise them."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, cast
 
-from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import rows_beside
 from trajanon.extract.sources import (
     collections,
@@ -18,7 +16,6 @@ from trajanon.extract.sources import (
     phones,
     source_tables,
 )
-from trajanon.extract.sources.calendars import with_true_years
 from trajanon.extract.sources.column_roles import FOLDER, TRACK, is_word
 from trajanon.extract.sources.gpx_document import ApiPage
 from trajanon.extract.sources.streams import DAMAGED, Reading
@@ -26,11 +23,7 @@ from trajanon.extract.trace import Trace
 from trajanon.trajectories.person_names import spelled
 
 _HEAD, _HEAD_OF_JSON = 4096, 1 << 20  # bytes
-_owner = attrgetter("name", "subject")  # what the pieces of a recording share
-
 _BY_TRACK = ("gpx", "gpx-archive", "kml")
-_GATHERED = 50_000  # points, by which the times of recordings are checked together
-
 
 _MODULES = (
     *(collections, devices, geo_files, gpx_document, json_documents, phones, source_tables),
@@ -88,12 +81,10 @@ def read_file(file: SourceFile, reading: Reading) -> Iterator[Trace | ApiPage]:
     """Read one file by the reader of its format; perhaps its folder is the subject."""
     reading = reading.of_file(file.path, file.label)
     by_folder = reading.columns.get("subject") == FOLDER
-    for read in _gathered(FORMATS[file.format].read(file.path, reading)):
-        if isinstance(read, list):
-            yield read
-            continue
-        for trace in with_true_years(read, reading):
-            yield _of_its_folder(trace, file) if by_folder else trace
+    for read in FORMATS[file.format].read(file.path, reading):
+        if by_folder and isinstance(read, Trace):
+            read = _of_its_folder(read, file)
+        yield read
 
     if reading.columns.get("subject") == TRACK and file.format not in _BY_TRACK:
         has = f"has no tracks with names ({file.format}): subject=track is not used for it"
@@ -103,27 +94,6 @@ def read_file(file: SourceFile, reading: Reading) -> Iterator[Trace | ApiPage]:
         has = f"has no columns ({file.format}): `columns` {','.join(asked)} is not used for it"
         way_out = "subject=folder takes each folder for a person"
         reading.warn_of_file(f"no columns {file.format}", f"{has}; {way_out}", once=True)
-
-
-def _gathered(traces: Iterable[Trace | ApiPage]) -> Iterator[tuple[Trace, ...] | ApiPage]:
-    """Gather whole recordings, many at once; also one in which the reading ends."""
-    gathered = list[Trace]()
-    points = 0
-    try:
-        for read in traces:
-            if isinstance(read, list):
-                yield read
-                continue
-            if points >= _GATHERED and _owner(read) != _owner(gathered[-1]):
-                yield tuple(gathered)
-                gathered = []
-                points = 0
-            gathered.append(read)
-            points += len(read)
-    except (BadInput, FileProblem):
-        yield tuple(gathered)
-        raise
-    yield tuple(gathered)
 
 
 def _of_its_folder(trace: Trace, file: SourceFile) -> Trace:

@@ -37,7 +37,6 @@ from trajanon.common.number_text import number_of
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.rules import MAX_PAGES, SERVER
-from trajanon.extract.sources.calendars import with_true_years
 from trajanon.extract.sources.gpx_document import ApiPage, Segment, read_document
 from trajanon.extract.sources.streams import DAMAGED, Reading
 from trajanon.extract.trace import Trace
@@ -356,5 +355,4 @@ def _whole(
         np.concatenate([getattr(part, column) for part in parts])
         for column in ("lat", "lon", "time")
     )
-    trace = Trace(name, subject, lat, lon, time, cut_off=cut_off)
-    yield from with_true_years([trace], replace(reading, what=name))
+    yield Trace(name, subject, lat, lon, time, cut_off=cut_off)
