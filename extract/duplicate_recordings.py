@@ -16,7 +16,6 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
-from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Bools, Floats, Hashes, Ints
 from trajanon.common.hashing import bits_mixed, hashes_of
@@ -372,6 +371,8 @@ def _are_copies(known: _Known, pairs: Ints) -> Bools:
 
 def _alike_without_times(recorded: _Recorded) -> Ints:
     """Find recordings with as many points at the same places as one without times, (m, 2)."""
+    from scipy.spatial import cKDTree
+
     comparable = np.flatnonzero(recorded.points > _FEWEST_POINTS)
     is_untimed = recorded.fixes[comparable] == 0
     if not is_untimed.any():

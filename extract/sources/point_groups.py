@@ -97,6 +97,8 @@ class _Gathered(ExitStack):
         """Write the rows that are held to a file."""
         rows = np.concatenate(self._held, axis=1)
         self._held.clear()
+        if not rows.size:
+            return
         try:
             file = self.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 -- so it is closed
             file.write(rows.take(np.argsort(rows[-1], kind="stable"), axis=1).data)
