@@ -143,7 +143,7 @@ class _Choice:
         self.columns[role] = name
         if self.names.count(name) > 1:
             twice = f"the column {name!r} appears twice in {self.what}"
-            raise BadInput(f"{twice}: rename one of them")
+            raise BadInput(f"{twice}: rename one of the two")
         # A line has many times.
         has_values = name in self.head and not self.head[name].holds_lists
         if not has_values and not (by_name and role == "time"):
@@ -183,8 +183,8 @@ class _Choice:
         self._refuse_rows()
         if not any(role in self.said or self._free(role) for role in OWNERS):
             missing = [*missing, "id"]
-        way_out = f"say `columns` {','.join(f'{role}=...' for role in missing)}"
-        problem = f"{self.what} has no column known as {' or '.join(missing)}"
+        way_out = f"set `columns` {','.join(f'{role}=...' for role in missing)}"
+        problem = f"{self.what} has no column recognised as {' or '.join(missing)}"
         raise self._unclear(problem, way_out, *missing, table=self.what)
 
     def take_owners(self) -> None:
@@ -220,7 +220,7 @@ class _Choice:
                 "subject": "it names no persons; if another does",
             }
             counts_rows = f"the column {name!r} of {self.what} counts rows"
-            msg = f"{counts_rows}: {taken[role]}, say `columns` {role}=..."
+            msg = f"{counts_rows}: {taken[role]}, set `columns` {role}=..."
             self.reading.warn(f"counts rows {name}", msg)
 
     def _refuse_several(self) -> None:
@@ -230,8 +230,8 @@ class _Choice:
         suspects = suspects if _CLOCKS & self.columns.keys() else ["..."]
         if suspects:
             one_each = f"id={FILE} if each file is one recording"
-            way_out = f"say `columns` id={suspects[0]}, or {one_each}"
-            problem = f"{self.what} has no column known as id"
+            way_out = f"set `columns` id={suspects[0]}, or {one_each}"
+            problem = f"{self.what} has no column recognised as id"
             raise self._unclear(problem, way_out, "id", table=self.what)
 
     def _may_tell_apart(self, name: str) -> bool:
@@ -261,7 +261,7 @@ class _Choice:
             if column_roles.on_two_clocks(self.head, name):
                 example = column.values.dropna().iloc[0]
                 why = f"such as {example}, may count from 1970 or, as GPS does, from 1980"
-                way_out = f"say `columns` time={name}, or gps_seconds={name}"
+                way_out = f"set `columns` time={name}, or gps_seconds={name}"
                 raise self._unclear(f"the times of {self.what}, {why}", way_out, "time")
 
             if self.head.holds_seconds_of_minute(name):
@@ -310,7 +310,7 @@ class _Choice:
             if held is None or (held.numbers and is_constant):
                 continue
             msg = f"{self.what}: no column is used as time, but {name!r} holds times"
-            way_out = f"say `columns` time={name}"
+            way_out = f"set `columns` time={name}"
             if self.reading.timed and not is_constant:
                 raise ColumnsUnclear(msg, way_out, ["time"], self.names)
             without = "without, points are taken in their order"
@@ -322,7 +322,7 @@ class _Choice:
         for name in self._unused():
             if self._may_tell_apart(name) and self.head.divides(name, owner):
                 may_hold = f"of {self.what} may hold the recordings of each subject"
-                msg = f"the column {name!r} {may_hold}: if it does, say `columns` id={name}"
+                msg = f"the column {name!r} {may_hold}: if it does, set `columns` id={name}"
                 self.reading.warn("recordings", msg, name)
 
     def _names_held(self, name: str) -> NamesHeld | None:

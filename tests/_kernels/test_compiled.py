@@ -5,12 +5,13 @@ import pickle
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from trajanon._kernels.compiled import forget_older
+from trajanon._kernels.compiled import Kernel, compile_beside, forget_older
 from trajanon._kernels.tour_moves import shorten
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.trajectories.trajectories import Trajectories
@@ -61,15 +62,15 @@ def anonymize(folder: Path, **environment: str) -> str:
 
 def test_without_a_place_for_kernels_they_are_compiled_and_that_is_said(package: Path) -> None:
     said = anonymize(package)
-    assert said.count("compiling the kernels") == 1
-    assert "no folder to keep them can be written (NUMBA_CACHE_DIR" in said
+    assert said.count("compiling") == 1
+    assert "no cache folder can be written (set NUMBA_CACHE_DIR" in said
     assert (package / "trajanon" / "_kernels" / "__pycache__").is_file()
 
 
 def test_kernels_are_compiled_once_and_kept_where_numba_is_told(package: Path) -> None:
     cache = {"NUMBA_CACHE_DIR": str(package / "cache")}
     said = anonymize(package, **cache)
-    assert said.count("compiling the kernels, once") == 1
+    assert said.count("compiling for the first run") == 1
     assert list((package / "cache").rglob("*.nbc"))
     assert "compiling" not in anonymize(package, **cache)
 
@@ -99,3 +100,43 @@ def test_a_folder_that_cannot_be_written_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_kernel_goes_to_a_worker_by_its_name() -> None:
     assert pickle.loads(pickle.dumps(shorten)) is shorten
+
+
+@pytest.fixture
+def sum_of_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kernel:
+    """A kernel of a new module, which is compiled nowhere; ``sums`` compiles it for floats."""
+    (tmp_path / "kernels_of_test.py").write_text(
+        "from trajanon._kernels.compiled import bare\n\n\n"
+        "@bare\ndef sum_of_two(a, b):\n    return a + b\n"
+    )
+    (tmp_path / "sums.py").write_text(
+        "from kernels_of_test import sum_of_two\n\nsum_of_two(1.0, 2.0)\n"
+    )
+    (tmp_path / "fails.py").write_text("raise SystemExit(1)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.delitem(sys.modules, "kernels_of_test", raising=False)
+    kernel: Kernel = import_module("kernels_of_test").sum_of_two
+    return kernel
+
+
+def test_who_calls_a_kernel_waits_for_the_process_that_compiles_it(sum_of_two: Kernel) -> None:
+    assert not sum_of_two.is_kept
+    compile_beside("sums", sum_of_two)
+
+    assert sum_of_two(3.0, 4.0) == 7.0
+    assert sum_of_two.is_kept
+    statistics = sum_of_two._dispatcher.stats
+    assert sum(statistics.cache_hits.values()) == 1
+    assert not statistics.cache_misses
+
+
+def test_kernels_that_are_kept_start_no_process(sum_of_two: Kernel) -> None:
+    sum_of_two(3.0, 4.0)
+    compile_beside("sums", sum_of_two)
+    assert sum_of_two._compiler is None
+
+
+def test_a_kernel_that_the_process_did_not_compile_is_compiled_here(sum_of_two: Kernel) -> None:
+    compile_beside("fails", sum_of_two)
+    assert sum_of_two(3.0, 4.0) == 7.0

@@ -1,10 +1,12 @@
 """How kernels are compiled and kept, and how that is announced."""
 
+import atexit
 import sys
 from collections.abc import Callable
 from functools import cache, cached_property, update_wrapper
 from hashlib import sha256
 from pathlib import Path
+from subprocess import DEVNULL, Popen
 from typing import Any
 
 from trajanon._kernels import at_compilation
@@ -27,6 +29,7 @@ class Kernel:
         update_wrapper(self, function)
         self._function = function
         self._options = _OPTIONS | options
+        self._compiler: Popen[bytes] | None = None  # a process that compiles this kernel
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self._called(*arguments, **named)
@@ -36,7 +39,22 @@ class Kernel:
 
     @cached_property
     def _called(self) -> Any:
-        """The kernel as Python calls it."""
+        """The kernel as Python calls it, after a process that compiles it has ended."""
+        if self._compiler is not None:
+            self._compiler.wait()
+        return self._dispatcher
+
+    @property
+    def is_kept(self) -> bool:
+        """Return whether an earlier run kept this kernel, compiled for any types."""
+        folder = Path(self._dispatcher.stats.cache_path or ".")
+        module = Path(self._function.__code__.co_filename).stem
+        python = f"py{sys.version_info.major}{sys.version_info.minor}"
+        return any(folder.glob(f"{module}.{self._function.__qualname__}-*.{python}.*.nbc"))
+
+    @cached_property
+    def _dispatcher(self) -> Any:
+        """The kernel as numba keeps it, if this installation can keep it."""
         from numba import njit
 
         _announce_compilations()
@@ -60,6 +78,28 @@ class Kernel:
     def _numba_type_(self) -> Any:
         """Tell numba what a kernel is that another one calls."""
         return self._inner._numba_type_
+
+
+def compile_beside(module: str, *kernels: Kernel) -> None:
+    """Run a module that compiles kernels in a process beside, unless an earlier run kept them.
+
+    Whoever calls one of them waits for that process, and compiles itself what that failed to keep.
+    """
+    begun = any(kernel._compiler is not None for kernel in kernels)
+    if begun or all(kernel.is_kept for kernel in kernels) or not Kernel.can_be_kept:
+        return
+
+    # Nothing of the folder where the user works is imported.
+    words = [sys.executable, "-P", "-m", module]
+    try:
+        process = Popen(words, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
+    except OSError:
+        return
+
+    atexit.register(process.wait)
+    atexit.register(process.terminate)  # which comes first
+    for kernel in kernels:
+        kernel._compiler = process
 
 
 def kernel(function: Callable[..., Any], **options: bool) -> Kernel:

@@ -2,7 +2,8 @@
 
 import hashlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -322,7 +323,7 @@ class Report(Struct, frozen=True, kw_only=True):
         """Return the group of each released trajectory, shape (n,)."""
         groups = set(self.labels)
         if self.n != len(self.labels) or groups != set(range(len(groups))):
-            raise BadInput(f"the report's labels are not its groups: {_AGAIN}")
+            raise BadInput(f"the labels of the report do not match its groups: {_AGAIN}")
         return np.array(self.labels, dtype=np.int64)
 
     @property
@@ -422,7 +423,7 @@ def report_beside(release: Path) -> Report | None:
     except OSError as error:
         raise FileProblem(f"cannot read the report {path}: {error.strerror}") from error
     except BadInput as error:
-        raise FileProblem(f"{path} is no report of trajanon, {error}: {_AGAIN}") from error
+        raise FileProblem(f"{path} is not a report of trajanon, {error}: {_AGAIN}") from error
 
 
 def checked(report: Report | Mapping[str, Any]) -> Report:
@@ -434,7 +435,7 @@ def checked(report: Report | Mapping[str, Any]) -> Report:
     try:
         return typed(report, Report)
     except BadInput as error:
-        raise BadInput(f"this is no report of trajanon, {error}: {_AGAIN}") from error
+        raise BadInput(f"this is not a report of trajanon, {error}: {_AGAIN}") from error
 
 
 def _lists_of(account: Mapping[str, Any], path: Path) -> dict[str, Any]:
@@ -487,10 +488,12 @@ def line_keys(points: Floats, times: Floats | None = None) -> Ints:
     return np.frombuffer(b"".join(words), dtype="<i8").astype(np.int64)
 
 
-def digest_of(points: Floats, labels: Ints, times: Floats | None = None) -> str:
-    """Compute 128 bits of trajectories as they were averaged, (n, m, 2), and of their groups."""
+def digest_of(points: Iterable[Floats], labels: Ints, times: Iterable[Floats] | None = None) -> str:
+    """Compute 128 bits of trajectories as they were averaged, (n, m, 2), and of their groups.
+
+    Their points, and their times, may come some rows at a time.
+    """
     digest = hashlib.blake2b(digest_size=16)
-    for array in (points, labels, times):
-        if array is not None:
-            digest.update(np.ascontiguousarray(array).data)
+    for array in chain(points, [labels], times or ()):
+        digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()

@@ -1,8 +1,7 @@
 """Verification: the members of a line, found by an adversary who holds all tracks."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from threading import Event
-from typing import Any
 
 import numpy as np
 
@@ -38,17 +37,12 @@ class Verified:
     wrong: float  # share of these with other members in truth
 
     @property
-    def account(self) -> dict[str, Any]:
-        """Return what JSON holds, without data of single lines."""
-        return asdict(self) | {"right": self.right._asdict(), "verified": self.verified._asdict()}
-
-    @property
     def words(self) -> str:
         """Describe the result in two sentences."""
         return (
             "Somebody who holds all tracks, and knows how lines are moved, finds the people of "
-            f"{self.right.words} of {number_of(self.lines, 'line')}. Of {self.verified.words} "
-            f"this adversary is sure, and wrong in {percent(self.wrong)} of these."
+            f"{self.right.words} of {number_of(self.lines, 'line')}. This adversary is sure of "
+            f"{self.verified.words}, and wrong in {percent(self.wrong)} of these."
         )
 
 
