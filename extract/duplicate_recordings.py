@@ -371,12 +371,12 @@ def _are_copies(known: _Known, pairs: Ints) -> Bools:
 
 def _alike_without_times(recorded: _Recorded) -> Ints:
     """Find recordings with as many points at the same places as one without times, (m, 2)."""
-    from scipy.spatial import cKDTree
-
     comparable = np.flatnonzero(recorded.points > _FEWEST_POINTS)
     is_untimed = recorded.fixes[comparable] == 0
     if not is_untimed.any():
         return np.empty((0, 2), np.int64)
+
+    from scipy.spatial import cKDTree
 
     # Of equal ones the first stands for all: there may be many, as on routes of a timetable.
     untimed = comparable[is_untimed]
