@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import trajanon
 from trajanon.common.number_text import metres, number_of, percent
-from trajanon.common.plain_text import code_span
+from trajanon.evaluation.page.templates import rendered
 from trajanon.evaluation.release_certificate import CellsForFlows, sha256_of
 from trajanon.evaluation.usefulness import LARGEST, OD_CELLS
 from trajanon.street_counts.router_speeds import RouterSpeeds
@@ -140,12 +140,13 @@ def counts_datasheet(
     paragraphs
         What there is to say of the counts.
     """
-    entries = {
-        "File": f"{code_span(out.name)}, {rows}",
-        "Counted on the release": code_span(release.name),
-        **{f"SHA-256 of {code_span(name)}": sha for name, sha in sha256_of(release).items()},
-        "Made by": f"trajanon {trajanon.__version__}, of the released lines and public data alone",
-        "Attribution": attribution or "",
-    }
-    table = "".join(f"| {name} | {entry} |\n" for name, entry in entries.items() if entry)
-    return f"# Datasheet of counts\n\n| | |\n|---|---|\n{table}\n" + "\n\n".join(paragraphs) + "\n"
+    return rendered(
+        "counts.md",
+        file=out.name,
+        rows=rows,
+        release=release.name,
+        sha256=sha256_of(release),
+        version=trajanon.__version__,
+        attribution=attribution,
+        paragraphs=paragraphs,
+    )
