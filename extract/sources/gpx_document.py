@@ -8,14 +8,14 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, compress
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from trajanon.common.arrays import Bools, Floats
+from trajanon.common.arrays import Floats
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources.column_roles import TRACK
 from trajanon.extract.sources.streams import CutOff, Reading, members, stream_of, unpacked
@@ -43,33 +43,18 @@ _SEGMENT = ["gpx", "trk", "trkseg"]
 _STANDING = 10  # points of one time; more in a segment mean that its clock stood still
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Segment:
-    """One <trkseg> of a GPX document, as it stands there."""
-
-    track: int  # number of its <trk> in the document, from 1
-    url: str | None  # the <url> of its <trk> (GPX 1.0), if there is one
-    lat: Floats  # degrees, shape (points,); NaN where the document gives no number
-    lon: Floats  # degrees, shape (points,); NaN where the document gives no number
-    time: Floats  # seconds since 1970-01-01 UTC, shape (points,); NaN where there is none
-    track_name: str | None = None  # the <name> of its <trk>
-
-    def take(self, marked: Bools) -> "Segment":
-        """Return some of its points."""
-        return replace(self, lat=self.lat[marked], lon=self.lon[marked], time=self.time[marked])
-
-
-ApiPage = list[Segment]
-"""A page of the server's trackpoints, perhaps saved to a file: the segments with a point."""
+ApiPage = list[Trace]
+"""A page of the server's trackpoints, perhaps saved to a file: the segments with a point, named by
+the numbers of their tracks, their subject the <url> of the track."""
 
 
 def points_of(read: Trace | ApiPage) -> int:
     """Count the points of what a reader gives."""
-    return len(read) if isinstance(read, Trace) else sum(len(segment.time) for segment in read)
+    return len(read) if isinstance(read, Trace) else sum(map(len, read))
 
 
 class GpxDocument:
-    """The segments of a GPX document."""
+    """The segments of a GPX document, named by their tracks; the subject is the track's name."""
 
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:
         self._read = read
@@ -79,7 +64,7 @@ class GpxDocument:
         self._comments = deque[str](maxlen=10)
         self._tracks = 0
         self._of_track: dict[str, str | None] = {}  # its name and url
-        self._segments: list[Segment] = []
+        self._segments: list[Trace] = []
         # The point at hand, and those before it in its segment, as they are written.
         self._point: dict[str, str] = {}
         self._points: list[tuple[str | None, ...]] = []
@@ -112,7 +97,7 @@ class GpxDocument:
         synthetic = any(text.strip().startswith("synthetic:") for text in self._comments)
         return self.creator in (API, _PLANET) and not synthetic
 
-    def __iter__(self) -> Iterator[Segment]:
+    def __iter__(self) -> Iterator[Trace]:
         """Return the segments with a point, up to what ends the reading; once."""
         handlers = (self._start, self._end, self._texts.append, self._comments.append)
         try:
@@ -127,7 +112,7 @@ class GpxDocument:
             yield from self._taken()
             raise
 
-    def _taken(self) -> list[Segment]:
+    def _taken(self) -> list[Trace]:
         taken = list(self._segments)
         self._segments.clear()
         return taken
@@ -172,8 +157,8 @@ class GpxDocument:
         self.unread_times += sum(bool(text and text.strip()) for text in unread)
         self.points += len(times)
         self._points.clear()
-        name, url = self._of_track.get("name"), self._of_track.get("url")
-        self._segments.append(Segment(self._tracks, url, *columns, name))
+        subject = self._of_track.get("url" if self.is_api_answer else "name")
+        self._segments.append(Trace(f"track {self._tracks}", subject, *columns))
 
 
 def degrees(texts: Sequence[str | None]) -> Floats:
@@ -238,17 +223,17 @@ def _traces_of(
     reading.counts.update([EMPTY] * document.is_empty)
 
 
-def _trace(segment: Segment, reading: Reading, subject: str | None) -> Trace:
-    """Make a trace of a segment, without times if its clock stood still."""
+def _trace(segment: Trace, reading: Reading, subject: str | None) -> Trace:
+    """Name a segment as a piece of its recording, without times if its clock stood still."""
     name = reading.label
     if reading.columns.get("subject") == TRACK:
-        name = f"{name}/track {segment.track}"
-        subject = segment.track_name or name
+        name = f"{name}/{segment.name}"
+        subject = segment.subject or name
 
     time = segment.time
     if len(time) > _STANDING and np.ptp(time) < 1.0:
         time = np.full_like(time, np.nan)
-    return Trace(name, subject, segment.lat, segment.lon, time)
+    return replace(segment, name=name, subject=subject, time=time)
 
 
 def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:

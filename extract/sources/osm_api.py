@@ -37,8 +37,9 @@ from trajanon.common.number_text import number_of
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.rules import MAX_PAGES, SERVER
-from trajanon.extract.sources.gpx_document import ApiPage, Segment, read_document
+from trajanon.extract.sources.gpx_document import ApiPage, read_document
 from trajanon.extract.sources.streams import DAMAGED, Reading
+from trajanon.extract.sources.trace_pieces import joined_trace
 from trajanon.extract.trace import Trace
 
 if TYPE_CHECKING:
@@ -281,29 +282,29 @@ def joined_traces(
     time; if there is no such page, the last trace is cut off.
     """
     first_pages: dict[int, int] = {}  # of each point, by its hash
-    held: list[Segment] = []  # the pieces of one trace
+    held: list[Trace] = []  # the pieces of one trace
     name = ""
     trackables = 0
     cut_off = not saved
     for number, page in enumerate(pages):
         parts = _new_parts(page, number, first_pages, reading)
-        track = 0
+        track = ""
         for part in parts:
             # A page's first segment may be of the last one's recording, which may also have paused
             # just where the page was cut. Two recordings taken for one count as one subject, which
             # is safe; one taken for two would not be.
-            goes_on = part is parts[0] and bool(held) and held[-1].url == part.url
+            goes_on = part is parts[0] and bool(held) and held[-1].subject == part.subject
             pause = part.time[0] - held[-1].time[-1] if goes_on else 0.0
-            goes_on = goes_on and bool(part.url or pause >= 0.0)
-            if goes_on and (part.url or pause <= LONGEST_CUT):
+            goes_on = goes_on and bool(part.subject or pause >= 0.0)
+            if goes_on and (part.subject or pause <= LONGEST_CUT):
                 held.append(part)
             else:
                 yield from _whole(held, name, reading)
-                if part.track != track and not goes_on:
-                    trackables += part.url is None
-                    name = part.url or f"{reading.label}trackable {trackables}"
+                if part.name != track and not goes_on:
+                    trackables += part.subject is None
+                    name = part.subject or f"{reading.label}trackable {trackables}"
                 held = [part]
-            track = part.track
+            track = part.name
 
         untimed = any(not np.isfinite(segment.time).any() for segment in page)
         if saved or (parts and not untimed):
@@ -320,7 +321,7 @@ def joined_traces(
 
 def _new_parts(
     page: ApiPage, number: int, first_pages: dict[int, int], reading: Reading
-) -> list[Segment]:
+) -> list[Trace]:
     """Return what each segment has left of timed points no earlier page had."""
     timed = [segment.take(np.isfinite(segment.time)) for segment in page]
     hashes = [hashes_of(segment.lat, segment.lon, segment.time) for segment in timed]
@@ -330,29 +331,23 @@ def _new_parts(
     new = np.array(
         [first_pages.setdefault(point, number) == number for point in all_hashes.tolist()], bool
     )
-    reading.counts[WITHOUT_TIME] += sum(len(segment.time) for segment in page) - len(new)
+    reading.counts[WITHOUT_TIME] += sum(map(len, page)) - len(new)
     reading.counts[REPEATED] += len(new) - int(new.sum())
 
-    ends = np.cumsum([len(segment.time) for segment in timed])
-    parts = map(Segment.take, timed, np.split(new, ends[:-1]))
-    return [part for part in parts if len(part.time)]
+    ends = np.cumsum([*map(len, timed)])
+    parts = map(Trace.take, timed, np.split(new, ends[:-1]))
+    return list(filter(len, parts))
 
 
 def _whole(
-    parts: Sequence[Segment], name: str, reading: Reading, *, cut_off: bool = False
+    parts: Sequence[Trace], name: str, reading: Reading, *, cut_off: bool = False
 ) -> Iterator[Trace]:
     """Join the pieces of a trace, if there are any."""
     if not parts:
         return
 
-    url = parts[0].url
-    subject = None
-    if url is not None:  # it names the account, /user/NAME/traces/ID, or stands for one
-        match = re.search(r"/user/([^/]+)/traces/", url)
-        subject = f"osm:{match[1] if match else url}"
-
-    lat, lon, time = (
-        np.concatenate([getattr(part, column) for part in parts])
-        for column in ("lat", "lon", "time")
-    )
-    yield Trace(name, subject, lat, lon, time, cut_off=cut_off)
+    subject = parts[0].subject
+    if subject is not None:  # it names the account, /user/NAME/traces/ID, or stands for one
+        match = re.search(r"/user/([^/]+)/traces/", subject)
+        subject = f"osm:{match[1] if match else subject}"
+    yield replace(joined_trace(parts), name=name, subject=subject, cut_off=cut_off)

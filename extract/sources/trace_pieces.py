@@ -131,15 +131,16 @@ def _joined_unless_at_once(pieces: Iterable[Trace], counts: Counter[str]) -> Ite
             counts[OVERLAPS] += not goes_on
 
         if held and not goes_on:
-            yield _joined(held)
+            yield joined_trace(held)
             held, spans = [], []
         held.append(piece)
         if span:
             insort(spans, span)
-    yield _joined(held)
+    yield joined_trace(held)
 
 
-def _joined(pieces: Sequence[Trace]) -> Trace:
+def joined_trace(pieces: Sequence[Trace]) -> Trace:
+    """Put the points of pieces together, one after another."""
     if len(pieces) == 1:
         return pieces[0]
     return replace(

@@ -105,10 +105,10 @@ def test_an_answer_of_the_server_stays_one_document(tmp_path: Path) -> None:
     cloud = '<trk><trkseg><trkpt lat="3" lon="1"/></trkseg></trk>'
     text = api_page(f"<trk>{url}{SEGMENT}{SEGMENT}</trk>{cloud}")
     (answer,) = answers([write(tmp_path / "page0.gpx", text)])
-    assert [(part.track, part.url, len(part.lat)) for part in answer] == [
-        (1, "/user/ann/traces/1", 2),
-        (1, "/user/ann/traces/1", 2),
-        (2, None, 1),
+    assert [(part.name, part.subject, len(part)) for part in answer] == [
+        ("track 1", "/user/ann/traces/1", 2),
+        ("track 1", "/user/ann/traces/1", 2),
+        ("track 2", None, 1),
     ]
 
 

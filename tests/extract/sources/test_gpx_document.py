@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources import gpx_document, timestamps
 from trajanon.extract.sources.formats import FORMATS
-from trajanon.extract.sources.gpx_document import GpxDocument, Segment
+from trajanon.extract.sources.gpx_document import GpxDocument
+from trajanon.extract.trace import Trace
 
 
 @pytest.mark.parametrize(
@@ -53,10 +54,11 @@ def test_routes_waypoints_and_strangers_are_ignored() -> None:
 def test_tracks_are_numbered_and_empty_segments_left_out() -> None:
     text = document(
         f"<trk>{SEGMENT}<trkseg/>{SEGMENT}</trk><trk/>"
-        f"<trk><url>/user/ann/traces/1</url>{SEGMENT}</trk><trk>{SEGMENT}</trk>"
+        f"<trk><name>morning</name>{SEGMENT}</trk><trk>{SEGMENT}</trk>"
     )
-    found = [(s.track, s.url) for s in gpx_document.read_document(text, "a.gpx")]
-    assert found == [(1, None), (1, None), (3, "/user/ann/traces/1"), (4, None)]
+    found = [(s.name, s.subject) for s in gpx_document.read_document(text, "a.gpx")]
+    numbered = [("track 1", None), ("track 1", None), ("track 3", "morning"), ("track 4", None)]
+    assert found == numbered
 
 
 @pytest.mark.parametrize(
@@ -139,5 +141,5 @@ def test_segments_do_not_depend_on_the_chunks(
             np.testing.assert_array_equal(one, alone)
 
 
-def _columns(segment: Segment) -> tuple[np.ndarray, ...]:
+def _columns(segment: Trace) -> tuple[np.ndarray, ...]:
     return segment.lat, segment.lon, segment.time
