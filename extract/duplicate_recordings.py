@@ -84,20 +84,16 @@ class Repeats:
 
     def find(self, points: Points, subject: Ints) -> Bools:
         """Mark the recordings of a batch that have the points of one before, in any order."""
-        n = len(subject)
-        columns = {"trace": points.trace, "point": hashes_of(points.lat, points.lon, points.time)}
-        different = pd.DataFrame(columns).drop_duplicates()
-        trace = different["trace"].to_numpy()
+        hashes = bits_mixed(hashes_of(points.lat, points.lon, points.time))
+        different = pd.DataFrame({"trace": points.trace, "point": hashes}).drop_duplicates()
+        of_traces = different.groupby("trace")["point"]
+        # The sum of the hashes of a recording's points; one point many people may have recorded.
+        contents = of_traces.sum()[of_traces.size() >= 2]
 
-        # The sum of the hashes of a recording's points.
-        content = np.zeros(n, dtype=np.uint64)
-        np.add.at(content, trace, bits_mixed(different["point"].to_numpy()))
-
-        repeated = np.zeros(n, dtype=np.bool_)
-        size = np.bincount(trace, minlength=n)
-        for i in np.flatnonzero(size >= 2).tolist():  # one point many people may have recorded
-            repeated[i] = content[i] in self._subject_of_content
-            before = self._subject_of_content.setdefault(int(content[i]), int(subject[i]))
+        repeated = np.zeros(len(subject), dtype=np.bool_)
+        for i, content in contents.items():
+            repeated[i] = content in self._subject_of_content
+            before = self._subject_of_content.setdefault(content, int(subject[i]))
             if before != subject[i]:
                 self.subjects.append((before, int(subject[i])))
         return repeated

@@ -53,7 +53,9 @@ class Column:
     def is_key(self) -> bool:
         """Return whether it is unique in each row, and there are enough rows to say so."""
         values = self.values
-        return len(values) >= _FEW and bool(values.is_unique and values.notna().all())
+        if len(values) < _FEW or not values.head(_BEGIN).is_unique:
+            return False
+        return bool(values.is_unique and values.notna().all())
 
     @cached_property
     def times(self) -> TimesHeld | None:
