@@ -279,7 +279,8 @@ def test_a_finding_has_its_numbers_and_what_helps(
         assert finding.remedy is None
     else:
         runs = RUN | {"anonymize": {"k": facts.get("k", 5)}}
-        assert finding.remedy == Remedy(*helps, runs)
+        what, command, changes = helps
+        assert finding.remedy == Remedy(what, command, changes, runs)
 
 
 @pytest.mark.parametrize(
