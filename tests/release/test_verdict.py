@@ -136,7 +136,7 @@ def test_each_threshold_from_both_sides(facts: dict[str, Any], kind: str, says: 
     assert len(found.sentences) == (kind != "ready")
 
 
-RUN = {"anonymize": {"k": 5}, "extract": {"paths": "FILES"}}
+RUN: dict[str, Options] = {"anonymize": {"k": 5}, "extract": {"paths": "FILES"}}
 """What is known of commands that nobody typed."""
 
 TAXIS = [{"column": "a,b", "values": 4}, {"column": "cab", "values": 5}]
