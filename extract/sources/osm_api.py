@@ -94,7 +94,7 @@ class NumberedPages:
 
     def __post_init__(self) -> None:
         if (area := _square_degrees(self.box)) > MAX_AREA:
-            why = f"the server gives at most {MAX_AREA}; take a smaller box, or GPX files"
+            why = f"the server allows at most {MAX_AREA}; use a smaller box, or GPX files"
             raise BadInput(f"the box {self.box} has {area:.3g} square degrees, {why}")
         if self.max_pages < 1:
             raise BadInput(f"`max_pages` must be at least 1 (got {self.max_pages})")
@@ -186,7 +186,7 @@ class NumberedPages:
         except ValueError:  # a port that is none
             same_host = False
         if not same_host or there.path != here.path:
-            why = f"names {following[:200]} as its next page, which is elsewhere and not asked for"
+            why = f"names {following[:200]} as its next page, which is on another server"
             raise ServerProblem(f"{self._name} {why}; name the server by its own address")
         return {**dict(parse_qsl(there.query)), "bbox": self._bbox}
 

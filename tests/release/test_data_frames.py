@@ -96,7 +96,7 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
     (said,) = caplog.messages
     assert "25 % of the trips (1 of 4) are left out: 1 shorter than 500 m" in said
     assert said.endswith(
-        "give the Trajectories that trajanon.extract.cut makes of trajanon.extract.from_frame."
+        "pass the Trajectories that trajanon.extract.cut makes of trajanon.extract.from_frame."
     )
 
 
@@ -107,7 +107,7 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
         (
             fixes().rename(columns={"lat": "b"}),
             {"subject": "who"},
-            "For other columns or limits, give the Trajectories",
+            "For other columns or limits, pass the Trajectories",
         ),
         (fixes(), {"subject": fixes()["who"]}, "`subject` must be the name of a column, a text"),
         (

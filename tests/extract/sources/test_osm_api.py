@@ -321,7 +321,7 @@ def test_an_address_elsewhere_is_not_asked_for(
     pages: NumberedPages, server: OsmServer, tmp_path: Path, link: str
 ) -> None:
     server.link = link
-    with pytest.raises(ServerProblem, match="as its next page, which is elsewhere and not asked"):
+    with pytest.raises(ServerProblem, match="as its next page, which is on another server"):
         points(pages)
     assert server.asked_for == [0]
     assert kept(tmp_path) == []
