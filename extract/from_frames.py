@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 _WHAT = "the frame"
 
-_OTHER_LIMITS = "For other columns or limits, pass the Trajectories that trajanon.extract.cut "
-"makes of trajanon.extract.from_frame"
+_OTHER_LIMITS = (
+    "For other columns or limits, pass the Trajectories that trajanon.extract.cut makes of "
+    "trajanon.extract.from_frame"
+)
 
 _PARAMETERS = {"id": "recording", "subject": "subject", "time": "time"}
 """What columns of these roles are called in `anonymize`."""
