@@ -91,8 +91,7 @@ def streets_of(
     ends = np.where(back, tail[order], head[order])
     length = Geod(ellps="WGS84").inv(lon[begins], lat[begins], lon[ends], lat[ends])[2]
 
-    first = np.flatnonzero(np.diff(street, prepend=-1))
-    last = np.append(first[1:], len(street)) - 1
+    first, last = ends_of_streets(street)
     whole = np.add.reduceat(length, first)
     before = np.cumsum(length) - length
     before -= before[first][street]
@@ -122,6 +121,12 @@ def streets_of(
         leaving=state[by_node],
     )
     return network, order
+
+
+def ends_of_streets(street: Ints) -> tuple[Ints, Ints]:
+    """Return the first and the last segment of each street, (c,), by the street of each segment."""
+    first = np.flatnonzero(np.diff(street, prepend=-1))
+    return first, np.append(first[1:], len(street)) - 1
 
 
 def _chains(nodes: int, tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, Ints, Bools]:
@@ -263,9 +268,8 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
     segment = np.searchsorted(begin_of_segment, place, side="right") - 1
 
     # Rounding may lead to the street before.
-    first = np.searchsorted(network.street, street)
-    last = np.searchsorted(network.street, street + 1) - 1
-    segment = segment.clip(first, last)
+    first, last = ends_of_streets(network.street)
+    segment = segment.clip(first[street], last[street])
     share = (walked - network.before[segment]) / np.maximum(network.length[segment], 1e-9)
     share = share.clip(0.0, 1.0)
 
