@@ -295,13 +295,14 @@ def _near_in_time(known: _Known) -> Ints:
     sought = sought[known.moves[recording[sought]]]
 
     # Places near each other lie in a square in which one of them has a corner of its own square.
-    corners = _corners(where[sought], _NEAR)
-    shifts = product(corners, (-most_apart, most_apart), range(-late, late + 1))
-    looked_for = [
-        pd.DataFrame({"key": keys(corner, slot[sought] + clock, apart - clock), "first": sought})
-        for corner, apart, clock in shifts
+    keys_near = [
+        keys(corner, slot[sought] + clock, apart - clock)
+        for corner in _corners(where[sought], _NEAR)
+        for apart in (-most_apart, most_apart)
+        for clock in range(-late, late + 1)
     ]
-    first, second = pd.concat(looked_for).merge(places)[["first", "second"]].to_numpy().T
+    columns = {"key": np.concatenate(keys_near), "first": np.tile(sought, len(keys_near))}
+    first, second = pd.DataFrame(columns).merge(places)[["first", "second"]].to_numpy().T
     apart = slot[second] - slot[first]
     metres = np.hypot(*_metres(where[first], where[second]).T)
     subject = known.recorded.subject[recording]
