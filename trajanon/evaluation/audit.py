@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from msgspec import to_builtins
@@ -335,7 +335,7 @@ def figure_of(audits: Sequence[Audit]) -> str:
     return rendered("comparison_figure.html", **_shown(audits))
 
 
-def _shown(audits: Sequence[Audit]) -> dict[str, Any]:
+def _shown(audits: Sequence[Audit]) -> dict[str, object]:
     return {
         "audits": audits,
         "numbers": {audit.name: number for number, audit in enumerate(audits, 1)},
