@@ -5,10 +5,9 @@ SIGSPATIAL (2009): emission by the distance to a road, transition by how much th
 the straight one differ, and the most likely path.
 """
 
-from dataclasses import replace
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +24,13 @@ from trajanon._kernels.road_matching import (
 )
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.workers import in_threads
-from trajanon.files.release_contents import in_order, rounded
+from trajanon.files.release_contents import rounded
 from trajanon.trajectories.geodesy import metres_of_degrees
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories
 
 if TYPE_CHECKING:
     from shapely import STRtree
+
+Number = TypeVar("Number", np.float64, np.int64)
 
 KEEP_OFF = 100.0
 """Metres; a line with a point farther than this from all roads stays as it was."""
@@ -66,18 +66,6 @@ class RoadsToFollow(NamedTuple):
         """Lay lines, (n, m, 2), on the roads, and round them; others stay unchanged."""
         laid, on_roads = snapped(lines, self.network, self.keep_off)
         return Snapped(np.where(on_roads[:, None, None], rounded(laid), lines), on_roads)
-
-    def lay_release(self, release: ReleasedTrajectories) -> tuple[ReleasedTrajectories, Snapped]:
-        """Lay a release on the roads, each different line once, and sort its rows again."""
-        lines, line_of_row = np.unique(release.records, axis=0, return_inverse=True)
-        laid = self.lay(lines.reshape(-1, *release.points.shape[1:]))
-
-        rows = replace(
-            release,
-            points=laid.lines[line_of_row.reshape(-1)],
-            provenance={**release.provenance, "attribution": OSM_ATTRIBUTION},
-        )
-        return rows.take(in_order(rows.points, rows.times)), laid
 
 
 def streets_of(
@@ -231,7 +219,7 @@ def near_streets(network: Network, tree: "STRtree", lines: Floats, matching: Mat
     rank = np.arange(len(order)) - np.repeat(np.cumsum(places) - places, places)
     order, rank = order[rank < matching.states], rank[rank < matching.states]
 
-    def by_point(values: Floats | Ints) -> NDArray[Any]:
+    def by_point(values: NDArray[Number]) -> NDArray[Number]:
         """Lay values of places out by point and rank."""
         laid_out = np.zeros((len(lat), matching.states), values.dtype)
         laid_out[point[order], rank] = values[order]
