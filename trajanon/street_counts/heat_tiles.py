@@ -60,7 +60,7 @@ def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDat
     if size > _LARGEST:
         raise BadInput(
             f"{path} would have {size / 1e6:.0f} MB, and a page should ask for at most "
-            f"{_LARGEST / 1e6:.0f}: take wider cells than {metres:g} m"
+            f"{_LARGEST / 1e6:.0f}: use wider cells than {metres:g} m"
         )
 
     sides = ("min_lon_e7", "min_lat_e7", "max_lon_e7", "max_lat_e7")
