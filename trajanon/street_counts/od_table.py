@@ -115,7 +115,7 @@ def _ends_in_polygons(points: Floats, zones: "GeoDataFrame") -> _Ends:
     import shapely
 
     if zones.crs is None:
-        raise BadInput("zones say no reference system: set it, such as zones.set_crs(4326)")
+        raise BadInput("zones have no reference system: set one, such as zones.set_crs(4326)")
     zones = zones.to_crs("EPSG:4326")
     polygons = np.asarray(zones.geometry.values)
     if not np.isin(shapely.get_type_id(polygons), _POLYGON_TYPES).all():
