@@ -2,7 +2,6 @@
 
 import json
 from functools import cache, partial
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
@@ -10,7 +9,7 @@ from trajanon.common.number_text import metres, number_of, percent, span
 from trajanon.common.plain_text import code_span, markdown
 
 
-def rendered(template: str, **values: Any) -> str:
+def rendered(template: str, **values: object) -> str:
     """Fill in a template of this folder; only HTML is escaped."""
     environment = _environment(keep_trailing_newline=not template.endswith(".html"))
     return environment.get_template(template).render(values)
