@@ -7,13 +7,12 @@ among them rows are as close as in the whole. Persons are counted with all of th
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.progress import Progress, silent
-from trajanon.common.remote_copies import SCRATCH
+from trajanon.common.remote_copies import scratch_folder
 from trajanon.evaluation.attacks.attack import Published, published
 from trajanon.evaluation.attacks.chains import Followed, people_followed
 from trajanon.evaluation.attacks.habits import other_trips
@@ -129,8 +128,8 @@ def _taken(
     if rows.run is not None:
         beside |= np.isin(rows.run, rows.run[row])
 
-    with TemporaryDirectory(prefix="trajanon-", suffix=SCRATCH) as scratch:
-        copy = Path(scratch) / "rows.parquet"
+    with scratch_folder() as scratch:
+        copy = scratch / "rows.parquet"
         copy_rows(originals, beside, copy)
         trajectories = read_trajectories(copy, subjects_exact=True)
     subject = None if rows.ends.subject is None else rows.ends.subject[beside]

@@ -231,7 +231,7 @@ def _read(path: Path) -> Lines:
 
 def _times(file: "pq.ParquetFile | ParquetParts", n: int) -> Sequence[Column | None]:
     """Read the list of each of n rows; None where a column holds no lists of numbers."""
-    column = file.read(["times"])["times"].combine_chunks()
+    column = file.read(["times"])["times"]
     if not arrow.holds_lists(column.type):
         return [None] * n
     values, size = arrow.lists_of(column, "times")
