@@ -157,21 +157,14 @@ def _tables_of_size(tables: Iterable["pa.Table"], rows: int) -> Iterator["pa.Tab
     """Cut tables of any size anew, into tables of this number of rows; the last may have fewer."""
     import pyarrow as pa
 
-    waiting: list[pa.Table] = []
+    waiting = None
     for table in tables:
-        waiting.append(table)
-        if sum(map(len, waiting)) < rows:
-            continue
-
-        joined = pa.concat_tables(waiting)
-        ends = range(rows, len(joined) + 1, rows)
-        for end in ends:
-            yield joined[end - rows : end]
-
-        remainder = joined[ends[-1] :]
-        waiting = [remainder] if len(remainder) else []
-    if waiting:
-        yield pa.concat_tables(waiting)
+        waiting = table if waiting is None else pa.concat_tables([waiting, table])
+        while len(waiting) >= rows:
+            yield waiting[:rows]
+            waiting = waiting[rows:]
+    if waiting is not None and len(waiting):
+        yield waiting
 
 
 def read_trajectories(
