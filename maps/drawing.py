@@ -142,8 +142,8 @@ def release_and_originals(groups: Matched, report: Report) -> Drawing:
         "far": _FAR_OUTSIDE,
         "facts": [
             *panel["facts"],
-            [f"Over {_FAR_OUTSIDE:g} m outside their originals", f"{far:,}"],
-            ["Moved by more than their length", f"{hooks:,}"],
+            [f"Lines over {_FAR_OUTSIDE:g} m outside their originals", f"{far:,}"],
+            ["Originals moved by more than their length", f"{hooks:,}"],
         ],
         "drawn": _sample_note(
             len(number), len(sizes), "group", (len(drawn.labels), len(groups.labels))
@@ -212,7 +212,7 @@ def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
         ["Groups", f"{len(sizes):,}"],
         [f"{counted.capitalize()} in each group", f"at least {report.k}"],
         [lost, percent(report.information_loss / 100.0)],
-        ["95 % of points moved at most", metres(report.displacement.p95)],
+        ["95 % of points moved by at most", metres(report.displacement.p95)],
     ]
     people_in_groups = report.subjects_per_group or []
     if too_few := sum(people < report.k for people in people_in_groups):
@@ -225,8 +225,8 @@ def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
         "sentences": [judged.headline, *judged.sentences, cost(report), left_out(report)],
         "noun": "group",
         "units": units,
-        "reading": f"A thick line is released in place of the thin {units} of its group, which "
-        "have its colour. Other groups may have the same.",
+        "reading": f"Each thick line is released in place of the thin {units} of its group, which "
+        f"have its colour. Other groups may have the same colour.",
         "facts": facts,
     }
 
@@ -240,7 +240,7 @@ def _sample_note(
     sample = f"{drawn:,} of {number_of(all_of_them, noun)}"
     if originals is not None:
         sample += f", with {originals[0]:,} of {number_of(originals[1], 'original')}"
-    return f"Drawn at random: {sample}. All numbers count everything."
+    return f"Drawn at random: {sample}. All numbers are of the whole release."
 
 
 def _groups(drawn: Ints, sizes: Ints, lines: Floats) -> dict[str, list[Any]]:

@@ -124,7 +124,7 @@ def read_results(path: Path) -> pd.DataFrame:
     except OSError as error:
         raise FileProblem(f"cannot read {path}: {error.strerror}; {way_out}") from error
     except ValueError as error:  # pandas' own errors are ValueErrors
-        raise BadInput(f"{path} is no table of measurements ({error}): {way_out}") from error
+        raise BadInput(f"{path} is not a table of measurements ({error}): {way_out}") from error
 
     # No figure may say that Concorde was run where it was not; the C of C-MHM stands for it.
     of_concorde = rows["method"].str.match(r"(Concorde|(C\d+-)?C-MHM)")

@@ -269,7 +269,7 @@ def test_rows_without_a_date_are_found(tmp_path: Path) -> None:
     path.write_text(re.sub("<time>.*?</time>", "", text, count=1), encoding="utf-8")
     assert "1 of 20 trajectories do not have a time" in problems(path)
     path.write_text(re.sub("<time>.*?</time>", "", text), encoding="utf-8")
-    assert problems(path).splitlines()[0] == "the file says what its times are, and it has none"
+    assert problems(path).splitlines()[0] == "the file describes its times, but has none"
 
 
 @pytest.mark.parametrize("other", ["time9", "lat9"])

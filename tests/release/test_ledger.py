@@ -61,7 +61,7 @@ def test_points_and_names_are_not_in_it_and_it_is_its_owners_alone(book: Path) -
 
 
 def test_one_of_two_runs_has_it(book: Path) -> None:
-    with opened(book, new=True), pytest.raises(FileProblem, match="another run holds"):
+    with opened(book, new=True), pytest.raises(FileProblem, match="another run is using"):
         look(book)
     look(book)
 

@@ -252,4 +252,4 @@ def test_stations_of_a_file_are_such_places(run: Run) -> None:
     answer = run(*command, "--public-places", "village.opl")
     assert "village.opl" in answer.sentence
     answer = run("anonymize", "trips", *command[1:], "--public-places", "town.opl")
-    assert "--public-places is for a file of trajectories" in answer.sentence
+    assert "--public-places needs one file of trajectories" in answer.sentence

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from toy import NORTH, crossing, toy
 import trajanon
 from trajanon import write_trajectories
 from trajanon.common.command_lines import Options, command_line
-from trajanon.release.findings import Remedy
+from trajanon.release.findings import Remedy, RemedyKind, StopKind, WeighKind
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import InLedger, checked, json_ready
 from trajanon.release.verdict import (
@@ -35,6 +35,7 @@ from trajanon.release.verdict import (
     WIDE,
     verdict,
 )
+from trajanon.release.verdict_words import LABELS, WORDS
 from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.trajectories import HOPS, Trajectories
 
@@ -81,20 +82,24 @@ def nameless(share: float, count_as: int | None = None) -> dict[str, Any]:
         ({}, "ready", ""),
         (nameless(0.9, 1), "ready", ""),
         (nameless(0.002), "conditional", "10 recordings have no name: each was counted"),
-        (nameless(1.0), "conditional", "at least 5 recordings are behind"),
+        (nameless(1.0), "conditional", "at least 5 recordings stand behind"),
         ({"counted": "records", "subjects_per_group": None}, "conditional", "may be of one person"),
         (moved(FEW_DATA), "ready", ""),
-        (moved(FEW_DATA + 0.01), "conditional", "the streets people used: 20 % of"),
-        (moved(0.2), "conditional", "Several times as many trips would bring that to 10 %"),
+        (moved(FEW_DATA + 0.01), "conditional", "the streets people used: by 20 % of"),
+        (moved(0.2), "conditional", "Several times as many trips would bring that down to 10 %"),
         (moved(0.2) | {"people": 50}, "conditional", "Several times as many trips would bring"),
         (moved(0.2) | {"people": 49}, "conditional", "Several times as many people would bring"),
         (moved(SHOWS_NOTHING), "conditional", "Lines lie far from the streets"),
-        (moved(0.51), "stop", "It shows nothing: points lie 51 % of a trip's length from where"),
+        (
+            moved(0.51),
+            "stop",
+            "The release shows nothing useful: points lie 51 % of a trip's length from where",
+        ),
         (chained(DRIVES), "ready", ""),
-        (chained(0.02), "conditional", "in 2 % of the drives, whoever follows"),
-        (chained(DRIVES_BETRAYED + 0.001), "stop", "Pieces of one drive lie end to end"),
+        (chained(0.02), "conditional", "for 2 % of the drives, anyone who follows"),
+        (chained(DRIVES_BETRAYED + 0.001), "stop", "Windows of one drive lie end to end"),
         (people(PEOPLE), "ready", ""),
-        (people(0.02), "conditional", "For 2 % of the people on several lines, somebody who"),
+        (people(0.02), "conditional", "For 2 % of the people on several lines, anyone who"),
         ({"shards": 2}, "conditional", "With several shards, the lines of a person"),
         (
             {"shards": 2, "counted": "records", "subjects_per_group": None},
@@ -102,11 +107,11 @@ def nameless(share: float, count_as: int | None = None) -> dict[str, Any]:
             "of one person",
         ),
         (left("one_place", int(100 * IN_ONE_PLACE)), "ready", ""),
-        (left("one_place", 2), "conditional", "2 % of the lines show a place of 200 m where"),
+        (left("one_place", 2), "conditional", "For 2 % of the lines, all trips begin, or all end"),
         (left("wide", int(100 * WIDE)), "ready", ""),
         (left("wide", 2), "conditional", "2 % of the lines stand for trips that are farther apart"),
         (alone(int(20 * HOURS_ALONE)), "ready", ""),
-        (alone(3), "conditional", "In 3 of the 20 hours with departures, one line departs alone"),
+        (alone(3), "conditional", "In 3 of the 20 hours with departures, only one line departs"),
         ({"k": 2}, "ready", ""),
         ({"k": 2, "unit": "trajectory"}, "conditional", "With k = 2, each step of a line"),
         ({"subjects_per_group": [4] + [5] * 99}, "stop", "1 of 100 groups hold fewer than 5 diff"),
@@ -179,7 +184,7 @@ def test_the_columns_that_may_name_people_are_in_the_remedy() -> None:
     counts = {"recordings read": 8, "recordings of unknown subjects": 8}
     taxis = replace(toy(), provenance={"counts": counts, "possible_persons": columns})
     found = trajanon.anonymize(taxis, 2, effort="fast").verdict
-    assert "at least 2 recordings are behind each line" in found.sentences[0]
+    assert "at least 2 recordings stand behind each line" in found.sentences[0]
     assert found.kind == "conditional"
     remedy = found.findings[0].remedy
     assert remedy is not None
@@ -201,8 +206,8 @@ def test_the_source_says_what_is_not_in_the_release() -> None:
     in_ledger = InLedger(already_released=2, rows=[])
     report = structs.replace(reported(n=1_036), source=source, ledger=in_ledger)
     assert left_out(report) == (
-        "3 of 40 recordings, 5 of 1,041 trips and 200 of 9,000 points were left out. Why: trips "
-        "too short 3, trips released before 2, stray points 200."
+        "3 of 40 recordings, 5 of 1,041 trips and 200 of 9,000 points were left out. Reasons: "
+        "trips too short (3), trips released before (2), stray points (200)."
     )
     for odd in (7, None, {"read": "many", "left out": {"too short": -1}}, {"left out": 7}):
         found = Provenance.read({"counts": odd, "recordings": odd, "run": odd}).source
@@ -342,7 +347,7 @@ def test_a_remedy_can_be_pasted(run: Run, tmp_path: Path) -> None:
     """What stands below a finding runs as it is, and mends the finding."""
     write_trajectories(tmp_path / "my trips.parquet", several_each())
     said = run("anonymize", "my trips.parquet", "-k", "2", "--out", "out 1.csv", *FAST).out
-    (line,) = [line for line in said.splitlines() if "One trip of each person: " in line]
+    (line,) = [line for line in said.splitlines() if "One trip per person: " in line]
     words = shlex.split(line.partition(": ")[2])
     assert words[:2] == ["trajanon", "anonymize"]
     assert {"--one-line-each", "my trips.parquet", "out 1.csv"} <= set(words)
@@ -360,7 +365,7 @@ def test_a_remedy_can_be_pasted_where_a_ledger_has_the_release(run: Run, tmp_pat
     typed = ("trips.parquet", "-k", "2", "--ledger", "my ledger", "--out", "out.parquet", *FAST)
     said = run("anonymize", *typed).out
 
-    label = "One trip of each person, but only if nobody has release 1 yet: "
+    label = "One trip per person, but only if nobody has release 1 yet: "
     (line,) = [line for line in said.splitlines() if label in line]
     forget, again = (shlex.split(part) for part in line.partition(": ")[2].split(" && "))
     assert run(*again[1:]).code == 2  # the release is in the ledger
@@ -379,3 +384,9 @@ def several_each() -> Trajectories:
     north = (north + 300.0 * np.arange(12) % 3)[:, None] / NORTH
     points = np.stack(np.broadcast_arrays(40.0 + north, [2.0, 2.05, 2.1]), axis=-1)
     return Trajectories(points, subject=np.tile(np.arange(6), 2), provenance={"trips": True})
+
+
+def test_each_kind_of_finding_and_remedy_has_its_words() -> None:
+    assert {*WORDS} == {*get_args(StopKind), *get_args(WeighKind)}
+    assert {kind for kind in WORDS if WORDS[kind].condition} == {*get_args(WeighKind)}
+    assert {*LABELS} == {*get_args(RemedyKind)}

@@ -153,7 +153,7 @@ def test_counts_say_how_good_their_cells_are(run: Run, here: Path) -> None:
     assert unfit in warned(None, digest)
     assert "is not known" in warned("1 km", "of another file")
     written.write_text("{}")
-    assert "is no certificate of trajanon" in run(*command).sentence
+    assert "is not a certificate of trajanon" in run(*command).sentence
 
 
 def test_flows_of_one_line_each_are_warned_of(run: Run, here: Path) -> None:
@@ -199,19 +199,19 @@ def test_what_cannot_be_counted_is_refused(run: Run, here: Path) -> None:
         (["--roads", "town.osm", "--od", "500"], "streets takes one of --roads"),
         (["--od", "500", "--for", "osrm"], "--for osrm needs the --roads"),
         (["--roads", "town.osm", "--for", "valhalla"], "--for takes osrm (got 'valhalla')"),
-        (["--roads", "town.osm", "--for", "osrm", "--out", "x.gpkg"], "written as .csv"),
+        (["--roads", "town.osm", "--for", "osrm", "--out", "x.gpkg"], "x.gpkg must end in .csv"),
         (["--cells", "x"], "cells are metres, or h3:0 to h3:12"),
         (["--cells", "h3:9", "--out", "x.pmtiles"], "takes cells of so many metres"),
         (["--cells", "500", "--hours", "9"], "parts of the day such as 7-9,9-16"),
         (["--roads", "town.osm", "--mode", "boat"], "'boat' is not known"),
         (["--roads", "no.osm.pbf"], "no.osm.pbf"),
-        (["--roads", "town.osm", "--out", "out.txt"], "must end in one of .parquet"),
+        (["--roads", "town.osm", "--out", "out.txt"], "must end in .parquet"),
         (["--roads", "town.osm", "--out", "anonymized.parquet"], "is read as input"),
         (["--od", "no.geojson"], "cannot read zones from no.geojson"),
     ):
         assert says in run("streets", *words).sentence
     originals = run("streets", "trajectories.parquet", "--roads", "town.osm")
-    assert "trajectories.parquet is no release" in originals.sentence
+    assert "trajectories.parquet is not a release" in originals.sentence
     assert names(here) == before
 
 

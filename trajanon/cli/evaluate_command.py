@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import typer
 
 import trajanon
-from trajanon.cli.compared_releases import compare, roads_around
+from trajanon.cli.compared_releases import compare
+from trajanon.cli.map_command import roads_around
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, check_page, options
 from trajanon.common.errors import BadInput
@@ -30,9 +31,8 @@ _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
     method='The command that makes the release, as "command {in} {out}" (a Parquet file of '
     "points, and what it writes), to measure whether it shows who is in it. It is run 19 times.",
     curve=(
-        "Numbers k, as 2,3,4,5,8,10,20: anonymize again with each, as this release was, and draw "
-        "metres moved against the chance of the best attack. With many trajectories it takes "
-        "minutes.",
+        "Values of k, such as 2,3,4,5,8,10,20: repeat this release with each, and draw metres "
+        "moved against the chance of the best attack. Takes minutes with many trajectories.",
         f"2, k and 10 for up to {_FEW:,} trajectories; else none",
     ),
     holdout="Anonymize half of the subjects again, as this release was, and measure what an "
@@ -130,7 +130,7 @@ def evaluate(
                 report,
                 file=released.name,
                 findings=findings,
-                streets=None if roads is None else roads_around(trajectories, roads, mode),
+                streets=None if roads is None else roads_around(trajectories.points, roads, mode),
                 curve=ks,
                 holdout=holdout,
                 publisher=words,

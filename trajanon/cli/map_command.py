@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from trajanon.common.arrays import Floats
     from trajanon.extract import Box
     from trajanon.maps import Surroundings
+    from trajanon.release.snapping import RoadsToFollow
 
 _VIEWS = ("overlay", "side-by-side", "public")
 _TILES = "OpenStreetMap"
@@ -29,12 +30,12 @@ _MARGIN = 0.01  # degrees
     view="overlay: both on one map; side-by-side: on two maps that move together; public: the "
     "release only.",
     tiles=(
-        "Street map behind the lines, or none. The browser asks its server for tiles, so that "
-        "server learns where the data are.",
+        "Street map behind the lines, or none. The browser downloads it, so its server learns "
+        "where the data are.",
         _TILES,
     ),
-    offline="No tiles; the page allows its browser no request at all.",
-    roads="An .osm.pbf file: its main roads are drawn beneath the lines, without network.",
+    offline="No street map: the page makes no network request at all.",
+    roads="An .osm.pbf file: its main roads are drawn beneath the lines; needs no network.",
     out="Page to write.",
 )
 def draw(
@@ -46,7 +47,7 @@ def draw(
     roads: Path | None = None,
     out: Path = MAP,
 ) -> None:
-    """Draw original and released trajectories on a map."""
+    """Draw originals and release on a map."""
     import numpy as np
 
     from trajanon import maps
@@ -72,26 +73,26 @@ def draw(
         # Arguments are easily swapped, and originals must not look released.
         cells = _cells(release) if public else None
         if public and cells is None and (problems := trajanon.check(release, k=2).problems):
-            raise BadInput(f"{release} is no release: {problems[0]}")
+            raise BadInput(f"{release} is not a release: {problems[0]}")
 
         if cells is not None:
             west, south, east, north = cells.total_bounds.tolist()
             around = _surroundings(np.array([[[south, west], [north, east]]]), roads)
             page = maps.public(cells, tiles=street_map, around=around)
-        elif public:
-            released = trajanon.read_release(release)
-            around = _surroundings(released.points, roads)
-            page = maps.public(released, tiles=street_map, around=around)
         else:
             released = trajanon.read_release(release)
-            page = maps.compare(
-                trajanon.read_trajectories(read[0]),
-                released,
-                read_report(release),
-                view=view,
-                tiles=street_map,
-                around=_surroundings(released.points, roads),
-            )
+            around = _surroundings(released.points, roads)
+            if public:
+                page = maps.public(released, tiles=street_map, around=around)
+            else:
+                page = maps.compare(
+                    trajanon.read_trajectories(read[0]),
+                    released,
+                    read_report(release),
+                    view=view,
+                    tiles=street_map,
+                    around=around,
+                )
         draft.write_text(maps.html(page), encoding="utf-8")
     tell(f"Open {out.resolve()} in a browser.")
 
@@ -125,6 +126,13 @@ def _surroundings(points: "Floats", roads: Path | None) -> "Surroundings":
     from trajanon.extract.earth.roads import main_roads
 
     return Surroundings(place_of(box), main_roads(roads, box))
+
+
+def roads_around(points: "Floats", roads: Path, mode: str) -> "RoadsToFollow":
+    """Read the roads around points."""
+    from trajanon.extract import roads_to_follow
+
+    return roads_to_follow(roads, mode, bbox=box_around(points))
 
 
 def box_around(points: "Floats") -> "Box":

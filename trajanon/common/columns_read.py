@@ -121,8 +121,9 @@ def persons_sentence(possible: Sequence[Mapping[str, Any]]) -> str:
         f"{printable(column['column'], _LETTERS)!r} ({column['values']:,})" for column in possible
     ]
     more = f" and {len(named) - _LISTED:,} more" if len(named) > _LISTED else ""
-    verb = "may name the persons" if len(named) == 1 else "may each name the persons"
+    verb = "may do so" if len(named) == 1 else "may each do so"
     return (
-        f"No column is known to name persons, and {', '.join(named[:_LISTED])}{more} {verb}, as "
-        "recordings share the values in brackets: say `columns` subject=NAME, or subject=none"
+        f"No column is known to name people, but {', '.join(named[:_LISTED])}{more} {verb}, "
+        "because recordings share values (their number is in brackets): set `columns` "
+        "subject=NAME, or subject=none"
     )

@@ -5,7 +5,6 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from trajanon.anonymization import anonymize
 from trajanon.common.arrays import Bools, Floats, Ints, dense
@@ -13,7 +12,7 @@ from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.common.number_text import metres, number_of, percent
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import Settings
-from trajanon.evaluation.attacks.attack import Steps, people_steps, published
+from trajanon.evaluation.attacks.attack import Published, people_steps, published
 from trajanon.evaluation.attacks.inference import (
     NEAR_END,
     Shadows,
@@ -27,7 +26,7 @@ from trajanon.evaluation.attacks.inference import (
 )
 from trajanon.evaluation.attacks.known_tracks import Estimate
 from trajanon.evaluation.attacks.linkage import attacks
-from trajanon.evaluation.attacks.next_line import in_metres
+from trajanon.evaluation.attacks.next_line import next_line
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import key_of_trials
 from trajanon.release.originals import matched, timing_in
@@ -86,7 +85,8 @@ class Curve:
                     f"{percent(last.chance)}; 1/k is {percent(1 / last.k)}."
                 )
         sentences += [
-            f"k = {k} is left out: there are too few for a group, or groups would be too wide."
+            f"k = {k} is left out: there are too few trajectories for a group, or groups would be "
+            "too wide."
             for k in self.left_out
         ]
         return " ".join(sentences)
@@ -336,7 +336,10 @@ def measured_halves(
 
     # The next trip can only be compared where people of both halves have one.
     if steps is not None and 0 < members[steps.here].sum() < len(steps.here):
-        succeeded = _next(points, lines, nearest, steps)
+        # The right line is that nearest to the next trajectory.
+        one_row_each = np.ones(len(lines), np.int64)
+        seen = Published(points, lines, nearest, k, against="half", copies=one_row_each)
+        succeeded = next_line(seen, steps).line_rates
         risks[NEXT] = _risk_of(succeeded, members[steps.here], subjects[steps.here])
 
     _, first = np.unique(subjects, return_index=True)
@@ -361,20 +364,7 @@ def _linked(points: Floats, lines: Floats) -> Bools:
     return np.asarray(by_begin == by_end)
 
 
-def _next(points: Floats, lines: Floats, nearest: Ints, steps: Steps) -> Bools:
-    """Check whether the line that begins nearest to each end is the one nearest to the next.
-
-    The line nearest to the known trajectory is set aside.
-    """
-    beginnings = in_metres(lines[:, 0], lines)
-    ends = in_metres(points[steps.here, -1], lines)
-    nearest_beginning, second = cKDTree(beginnings).query(ends, k=[1, 2])[1].T
-    is_known = nearest_beginning == nearest[steps.here]
-    guessed = np.where(is_known, second, nearest_beginning)
-    return np.asarray(guessed == nearest[steps.there])
-
-
-def _risk_of(succeeded: Bools, members: Bools, subjects: Ints) -> Risk:
+def _risk_of(succeeded: Bools | Floats, members: Bools, subjects: Ints) -> Risk:
     rates = succeeded.astype(np.float64)
     return risk(rates[members], rates[~members], subjects[members], subjects[~members])
 

@@ -22,7 +22,8 @@ from trajanon.evaluation.comparisons import Curve, drawn_half, hold_out, options
 from trajanon.evaluation.comparisons import curve as curve_of
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher import Publisher, check_licence
-from trajanon.evaluation.usefulness import Seconds, Usefulness, usefulness
+from trajanon.evaluation.tasks import task_errors
+from trajanon.evaluation.usefulness import Usefulness, usefulness
 from trajanon.grouping.k_promise import broken_promises, check_k
 from trajanon.grouping.loss import loss_to
 from trajanon.release.originals import Matched, matched
@@ -34,7 +35,7 @@ from trajanon.release.report import Report, TimeWidths
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.street_counts.street_usefulness import compared_streets
-from trajanon.trajectories.times import Clock, departure_days
+from trajanon.trajectories.times import departure_days
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
@@ -148,6 +149,10 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
     known = patient(seen, averaged.tracks, report, spacing=spacing, seed=seed, progress=progress)
 
     progress("Evaluating", 3, 4, "other attacks, and utility")
+
+    one_each = np.ones(len(averaged), np.int64)
+    before = ReleasedLines(seen.points, one_each, seen.times)
+    after = ReleasedLines(seen.lines, seen.rows, seen.line_times, report.clock)
     nameless = averaged.origin.source.unnamed
     drives = {}
     if averaged.tracks is not None:
@@ -169,7 +174,8 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
         problems=None,
         period=months(averaged.times),
         loss=loss_to(seen.points, seen.lines, seen.labels),
-        usefulness=_usefulness(seen, averaged, report.clock),
+        usefulness=_usefulness(seen, averaged),
+        tasks=task_errors(before, after),
         attacks=_by_name([*attacks(seen), *attacks(seen.originals)]),
         most_of_one=1 if seen.subjects is None else int(np.bincount(seen.subjects).max()),
         verification=known.verified,
@@ -204,13 +210,15 @@ def violations(seen: Published, k: int) -> dict[str, int | None]:
     return {"records": int((seen.sizes < k).sum()), "subjects": few_subjects}
 
 
-def _usefulness(seen: Published, averaged: Trajectories, clock: Clock | None) -> Usefulness:
+def _usefulness(seen: Published, averaged: Trajectories) -> Usefulness:
     """Measure what is left of places, and of hours where these are released."""
-    seconds = None
-    if clock is not None and seen.times is not None and seen.line_times is not None:
-        seconds = Seconds(seen.times, seen.line_times[seen.labels], clock)
-    released = seen.lines[seen.labels]
-    return usefulness(seen.points, released, true_ends=averaged.true_ends, seconds=seconds)
+    return usefulness(
+        seen.points,
+        seen.lines[seen.labels],
+        true_ends=averaged.true_ends,
+        seconds=seen.times,
+        released_seconds=None if seen.line_times is None else seen.line_times[seen.labels],
+    )
 
 
 def months(times: Floats | None) -> str | None:

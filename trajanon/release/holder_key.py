@@ -53,7 +53,8 @@ def holders_key(path: Path | None = None) -> bytes:
 
     if len(key) != KEY_BYTES:
         raise BadInput(
-            f"{key_file} is no key: it has {len(key)} bytes, and a key {KEY_BYTES}; take its last "
+            f"{key_file} is not a key: it has {len(key)} bytes, and a key {KEY_BYTES}; take its "
+            f"last "
             "copy, or name another file with `key`"
         )
     check_key(key)

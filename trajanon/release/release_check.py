@@ -269,7 +269,7 @@ def _parts(folder: Path, *, keep: bool) -> tuple[list[_Inspected], list[str]]:
     """Inspect a folder of parts, one in memory at a time; trajectories count across all of them."""
     parts = release_parts(folder)
     strangers = sorted({path.name for path in folder.iterdir()} - {path.name for path in parts})
-    problems = [f"{name!r} is no part of a release" for name in strangers]
+    problems = [f"{name!r} is not a part of a release" for name in strangers]
     for number, path in enumerate(parts):
         if path.name != part_name(number):
             problems.append(
@@ -374,10 +374,10 @@ def amiss_in_times(lines: Lines) -> list[str]:
     sentence = lines.clock
     clock = Clock.parsed(sentence)
     if times is None:
-        return [] if sentence is None else ["the file says what its times are, and it has none"]
+        return [] if sentence is None else ["the file describes its times, but has none"]
     if clock is None:
         if sentence is None:
-            return ["trajectories have times, and the file does not say what these count from"]
+            return ["trajectories have times, but the file does not say what these count from"]
         return [f"an unknown sentence on times {sentence[:40]!r}"]
 
     timed = ~np.isnan(times[:, 0])

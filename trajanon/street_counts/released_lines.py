@@ -45,6 +45,27 @@ class ReleasedLines:
             k=k,
         )
 
+    @property
+    def seconds(self) -> Floats:
+        """Compute how long lines take, (n,)."""
+        assert self.times is not None
+        times = self.times
+        plain = times[:, -1] - times[:, 0]
+        if self.clock is None:
+            return plain
+
+        # From the middle of the first step up to the middle of the last one, times are less rough.
+        n, m = times.shape
+        row = np.arange(n)
+        up = np.diff(times, axis=1) > 0.0
+        first = up.argmax(axis=1)
+        last = m - 2 - up[:, ::-1].argmax(axis=1)
+        middle = 0.5 * (times[:, 1:] + times[:, :-1])
+        between = (middle[row, last] - middle[row, first]) * (m - 1) / np.maximum(last - first, 1)
+        smooth = np.where(last > first, between, plain)
+        # But on the whole too short, and plain differences are not.
+        return np.asarray(smooth * (plain.sum() / max(smooth.sum(), 1.0)))
+
     def batch(self, begin: int, size: int) -> "ReleasedLines":
         """Select a number of lines from one on."""
         lines = slice(begin, begin + size)
@@ -69,7 +90,7 @@ def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) ->
         problems = [] if judged else [sentence.rstrip(".") for sentence in judged.sentences]
     if problems:
         name = "this release" if isinstance(release, Release) else release
-        raise BadInput(f"{name} is no release to count on: {problems[0]}")
+        raise BadInput(f"{name} is not a release to count on: {problems[0]}")
 
     # Only the holder's report says whether k is of people.
     k = report.k if report is not None and report.counted == "subjects" else None
@@ -85,19 +106,3 @@ def times_at(times: Floats | None, line: Ints, place: Floats) -> Floats:
     then = times[line, before]
     after = times[line, before + 1]
     return np.asarray(then + (place - before) * (after - then))
-
-
-def seconds_of_lines(times: Floats, *, rounded: bool) -> Floats:
-    """Compute how long lines take, (n,)."""
-    if not rounded:
-        return times[:, -1] - times[:, 0]
-
-    # From the middle of the first step up to the middle of the last one, rounding is even.
-    n, m = times.shape
-    row = np.arange(n)
-    up = np.diff(times, axis=1) > 0.0
-    first = up.argmax(axis=1)
-    last = m - 2 - up[:, ::-1].argmax(axis=1)
-    middle = 0.5 * (times[:, 1:] + times[:, :-1])
-    between = (middle[row, last] - middle[row, first]) * (m - 1) / np.maximum(last - first, 1)
-    return np.where(last > first, between, times[:, -1] - times[:, 0])

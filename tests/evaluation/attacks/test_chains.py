@@ -135,7 +135,7 @@ def test_anonymize_counts_who_is_left_along_drives(align: bool) -> None:
 def test_the_screen_warns_of_chains_and_names_the_ways_out(run: Run) -> None:
     write_trajectories("drives.parquet", crossing())
     said = run("anonymize", "drives.parquet", "-k", "2", *FAST).out
-    assert said.startswith("Do not publish.\n- Pieces of one drive lie end to end: ")
+    assert said.startswith("Do not publish.\n- Windows of one drive lie end to end: ")
     assert "trajanon extract --windows --per-recording 1 FILES" in said
     write_trajectories("windows.parquet", crossing().take(np.arange(0, 8, 2)))
     assert "follows a drive" not in run("anonymize", "windows.parquet", "-k", "2", *FAST).out
