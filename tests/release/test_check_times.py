@@ -18,12 +18,8 @@ from releases_with_times import CLOCK, release, released, written
 import trajanon
 from trajanon.common.errors import BadInput
 from trajanon.common.settings import TimesName
-from trajanon.files.release_formats import (
-    NOTHING_ELSE,
-    RELEASE_FORMATS,
-    read_release,
-    write_release,
-)
+from trajanon.files.release_formats import RELEASE_FORMATS, read_release, write_release
+from trajanon.files.release_inspection import NOTHING_ELSE
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 

@@ -10,9 +10,6 @@ from trajanon.common.inputs import Json, read_toml, typed
 from trajanon.common.number_text import enumerated, number_of, two_digits
 from trajanon.release.findings import Finding, FindingKind, RemedyKind, Share
 from trajanon.release.public_figures import Crowd
-from trajanon.trajectories.trajectories import FOR_COMPARISON
-
-MADE_AS_PUBLISHED = f"it holds plain means, made as published, {FOR_COMPARISON}"
 
 
 class _Words(Struct):
