@@ -145,6 +145,12 @@ def column_of_lists(values: Floats | Ints | Hashes, size: Ints) -> Any:
     return pa.LargeListArray.from_arrays(np.append(0, np.cumsum(size)), pa.array(values))
 
 
+def column_of_rows(rows: Floats | Ints | Hashes) -> Any:
+    """Write the rows of an array as lists of as many numbers, as a column."""
+    flat = rows.reshape(len(rows), -1)
+    return column_of_lists(flat.ravel(), np.full(len(flat), flat.shape[1]))
+
+
 def holds_lists(column_type: Any) -> bool:
     """Check whether a column of this type holds lists of numbers."""
     import pyarrow as pa

@@ -87,8 +87,7 @@ def _tables(
         columns["geometry"] = geoparquet.column_of_points(part.points)
         for name, values in (("times", part.times), ("marks", part.marks)):
             if values is not None:
-                sizes = np.full(len(part), values.shape[1])
-                columns[name] = arrow.column_of_lists(values.ravel(), sizes)
+                columns[name] = arrow.column_of_rows(values)
         if part.true_ends is not None:
             columns["true_start"] = part.true_ends[:, 0]
             columns["true_end"] = part.true_ends[:, 1]

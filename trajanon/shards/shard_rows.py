@@ -1,10 +1,7 @@
 """The rows of a shard: a range of the parts in order, or else written once, each to its shard."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,15 +31,17 @@ def write_part(table: PartsTable, part: Part) -> Ints:
     """Write the rows of a part by shard; count those of each."""
     import pyarrow as pa
 
+    where = table.where(part)
     with table.opened(part) as file:
-        points = read_points(table.where(part), file)
-        rows, _ = rows_of_part(table, part, file, points)
+        points = read_points(where, file)
+        person = table.people(where, part.first, file).person
+        rows, _ = rows_of_part(table, part, file, points, person)
         columns = file.read(table.columns)
     shard = np.searchsorted(table.cuts, rows.key, side="right")
 
     number = np.arange(part.first, part.first + part.n)
     columns = columns.append_column(_ROW, pa.array(number))
-    columns = columns.append_column(_PERSON, pa.array(rows.person.view(np.int64)))
+    columns = columns.append_column(_PERSON, pa.array(person.view(np.int64)))
     columns = columns.replace_schema_metadata(table.file.schema_arrow.metadata)
     put(table.scratch, "shard", shard, part.number, columns)
     return np.bincount(shard, minlength=table.shards)
@@ -77,23 +76,10 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
 
 def _written(table: PartsTable, shard: int) -> ParquetParts:
     """Open what was written of a shard."""
-    paths = files_of(table.scratch, "shard", shard)
-    opened = [partial(_opened, path, path.read_bytes()) for path in paths]
+    opened = [partial(arrow.parquet, path) for path in files_of(table.scratch, "shard", shard)]
     n = 0
-    for open_piece in opened:
-        with open_piece() as piece:
-            n += piece.metadata.num_rows
-            schema = piece.schema_arrow
+    for open_file in opened:
+        with open_file() as file:
+            n += file.metadata.num_rows
+            schema = file.schema_arrow
     return ParquetParts(opened, schema, n)
-
-
-@contextmanager
-def _opened(path: Path, content: bytes) -> Iterator[Any]:
-    """Open what a part has of a shard, of which each column is read by itself."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with arrow.reading(path):
-        yield pq.ParquetFile(
-            pa.BufferReader(content), pre_buffer=False, page_checksum_verification=True
-        )
