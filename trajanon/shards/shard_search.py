@@ -11,7 +11,7 @@ from msgspec import Struct
 from trajanon.anonymization import grouped
 from trajanon.common.arrays import dense
 from trajanon.common.progress import Progress
-from trajanon.files.arrow import column_of_rows
+from trajanon.files.arrow import column_of_lists, column_of_rows
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
 from trajanon.release.assembly import GroupLines, errors_of
