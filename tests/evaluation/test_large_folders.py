@@ -21,6 +21,8 @@ from trajanon.release.report import read_report
 from trajanon.shards.parts import anonymize_parts
 from trajanon.trajectories.trajectories import Trajectories
 
+pytestmark = pytest.mark.usefixtures("few_tried")
+
 K = 3
 COUNTED = (
     *("k", "counted", "unit", "trajectories", "points", "subjects", "rows", "groups", "sizes"),
