@@ -211,7 +211,7 @@ def _planned(
     rules = made_of(options, Rules)
     how = made_of(options, SourceOptions)
     if how.jobs > 1 and client is not None:
-        raise BadInput(f"`jobs={how.jobs}` and a cluster both read files: give one of them")
+        raise BadInput(f"`jobs={how.jobs}` and a cluster both read files: name one of them")
 
     reading = _reading(how, rules.subjects_exact)
     source_files = _listed_files(source, reading)

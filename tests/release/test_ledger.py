@@ -145,7 +145,7 @@ def test_a_key_that_is_none_is_refused(book: Path, key: str) -> None:
     with opened(book, new=True):
         pass
     alter(book, f"update ledger set key = {key}")
-    with pytest.raises(FileProblem, match="is damaged: take its last copy"):
+    with pytest.raises(FileProblem, match="is damaged: restore its latest copy"):
         look(book)
 
 

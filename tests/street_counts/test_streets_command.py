@@ -88,8 +88,9 @@ def test_a_router_gets_a_file_for_each_part_of_the_day(run: Run, here: Path) -> 
     assert "50 % of the length of all streets" in (here / "speeds.datasheet.md").read_text()
 
     parts = ["--hours", "0-12,12-24", "--out", "at.csv", "--json"]
-    rows = json.loads(run("streets", "--roads", "town.osm", "--for", "osrm", *parts).out)["rows"]
-    assert set(rows) == {"at.0-12.csv", "at.12-24.csv"}
+    told = json.loads(run("streets", "--roads", "town.osm", "--for", "osrm", *parts).out)
+    assert told["files"] == ["at.0-12.csv", "at.12-24.csv"]
+    assert told["rows"] == 1
     assert (here / "at.0-12.csv").exists()
 
 

@@ -184,8 +184,8 @@ def test_what_was_merged_is_said_of_one_and_of_several() -> None:
     assert one_name.endswith("(`subjects_exact=True` takes names as they are).")
     assert names.startswith("2 names differ from another only in case")
     assert names.endswith("(no way out).")
-    assert one_copy.startswith("1 person fewer: recordings are copies, of the same way")
-    assert copies.startswith("3 people fewer: recordings are copies, of the same way")
+    assert one_copy.startswith("1 person fewer: some recordings are copies, with the same way")
+    assert copies.startswith("3 people fewer: some recordings are copies, with the same way")
 
 
 def test_what_is_no_name_is_refused() -> None:
@@ -279,7 +279,7 @@ def test_too_many_without_a_name_are_told_the_way_out() -> None:
     assert str(error.value) == (
         "the 22 trajectories come from 3 subjects, and k = 4 needs 4 different ones in each group; "
         "lower k or add subjects; 20 recordings without a name count as one person: extract with "
-        "`columns` nameless=different if each is a person's own"
+        "`columns` nameless=different if each is a different person's"
     )
 
 

@@ -48,8 +48,6 @@ def draw(
     out: Path = MAP,
 ) -> None:
     """Draw originals and release on a map."""
-    import numpy as np
-
     from trajanon import maps
     from trajanon.common.atomic_output import replacing
     from trajanon.release.report import read_report, report_path
@@ -70,62 +68,54 @@ def draw(
     street_map = None if offline or (tiles or "").lower() == "none" else tiles or _TILES
     inputs = [*read, report_path(release), *([roads] if roads else [])]
     with replacing(out, inputs=inputs, public=[out] * public) as (draft,):
-        # Arguments are easily swapped, and originals must not look released.
-        cells = _cells(release) if public else None
-        if public and cells is None and (problems := trajanon.check(release, k=2).problems):
-            raise BadInput(f"{release} is not a release: {problems[0]}")
-
-        if cells is not None:
-            west, south, east, north = cells.total_bounds.tolist()
-            around = _surroundings(np.array([[[south, west], [north, east]]]), roads)
-            page = maps.public(cells, tiles=street_map, around=around)
+        if public:
+            shown = _cells_or_release(release)
+            page = maps.public(shown, tiles=street_map, around=_surroundings(shown, roads))
         else:
             released = trajanon.read_release(release)
-            around = _surroundings(released.points, roads)
-            if public:
-                page = maps.public(released, tiles=street_map, around=around)
-            else:
-                page = maps.compare(
-                    trajanon.read_trajectories(read[0]),
-                    released,
-                    read_report(release),
-                    view=view,
-                    tiles=street_map,
-                    around=around,
-                )
+            page = maps.compare(
+                trajanon.read_trajectories(read[0]),
+                released,
+                read_report(release),
+                view=view,
+                tiles=street_map,
+                around=_surroundings(released, roads),
+            )
         draft.write_text(maps.html(page), encoding="utf-8")
     tell(f"Open {out.resolve()} in a browser.")
 
 
-def _cells(path: Path) -> "GeoDataFrame | None":
-    """Read trips by cell, as streets --cells writes them; None if it is another file."""
+def _cells_or_release(path: Path) -> "GeoDataFrame | trajanon.ReleasedTrajectories":
+    """Read trips by cell, as streets --cells writes them, or else a release."""
+    import geopandas
     import pyarrow
     from pyarrow import parquet
 
     try:
-        columns = {*parquet.read_schema(path).names} if path.is_file() else set()
+        if path.is_file() and {"cell", "trips", "geometry"} <= {*parquet.read_schema(path).names}:
+            return geopandas.read_parquet(path)
     except (OSError, pyarrow.ArrowException):
-        return None
-    if not {"cell", "trips", "geometry"} <= columns:
-        return None
+        pass  # of another format
 
-    import geopandas
+    # Arguments are easily swapped, and originals must not look released.
+    if problems := trajanon.check(path, k=2).problems:
+        raise BadInput(f"{path} is no release: {problems[0]}")
+    return trajanon.read_release(path)
 
-    return geopandas.read_parquet(path)
 
-
-def _surroundings(points: "Floats", roads: Path | None) -> "Surroundings":
-    """Name the place of released points, and read the main roads of a file there."""
+def _surroundings(
+    shown: "GeoDataFrame | trajanon.ReleasedTrajectories", roads: Path | None
+) -> "Surroundings":
+    """Name the place of what is drawn, and read the main roads of a file there."""
     from trajanon.extract.earth.places import place_of
+    from trajanon.extract.earth.roads import main_roads
     from trajanon.maps import Surroundings
 
-    box = box_around(points)
-    if roads is None:
-        return Surroundings(place_of(box))
-
-    from trajanon.extract.earth.roads import main_roads
-
-    return Surroundings(place_of(box), main_roads(roads, box))
+    if isinstance(shown, trajanon.ReleasedTrajectories):
+        box = box_around(shown.points)
+    else:
+        box = box_around(shown.total_bounds.reshape(1, 2, 2)[:, :, ::-1])
+    return Surroundings(place_of(box), [] if roads is None else main_roads(roads, box))
 
 
 def roads_around(points: "Floats", roads: Path, mode: str) -> "RoadsToFollow":

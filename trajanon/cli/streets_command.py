@@ -32,8 +32,7 @@ class _Job(NamedTuple):
     lines: "ReleasedLines"
     parts: "tuple[DayPart, ...]"
     progress: "Progress"
-    files: list[Path]
-    drafts: tuple[Path, ...]
+    drafts: tuple[Path, ...]  # with the suffixes of the files
 
 
 class _Counts(NamedTuple):
@@ -98,7 +97,7 @@ def streets(
     inputs = [release, *beside_release, *public_files]
     outputs = (*files, datasheet_path(out))
     with bars() as progress, replacing(*outputs, inputs=inputs, public=outputs) as drafts:
-        job = _Job(release, lines_to_count(release), parts, progress, files, drafts[:-1])
+        job = _Job(release, lines_to_count(release), parts, progress, drafts[:-1])
         if roads is not None:
             network = roads_around(job.lines.points, roads, mode)
             counts = (
@@ -112,7 +111,8 @@ def streets(
         drafts[-1].write_text(sheet, encoding="utf-8")
 
     if as_json:
-        show_json({**counts.in_json, "sentences": counts.paragraphs})
+        names = [file.name for file in files]
+        show_json({"files": names, **counts.in_json, "sentences": counts.paragraphs})
         return
     tell(f"Wrote {counts.number} to {', '.join(map(str, files))}, and {datasheet_path(out)}.")
     for paragraph in counts.paragraphs:
@@ -160,9 +160,8 @@ def _write_speeds(job: _Job, roads: "RoadsToFollow") -> _Counts:
 
     pairs = len(speeds.start)
     number = number_of(pairs, "pair of nodes", "pairs of nodes")
-    rows = {file.name: pairs for file in job.files}
     facts = facts_of_speeds(speeds, job.lines.k)
-    return _Counts(number, facts, OSM_ATTRIBUTION, {"rows": rows})
+    return _Counts(number, facts, OSM_ATTRIBUTION, {"rows": pairs})
 
 
 def _write_flows(job: _Job, zones: str) -> _Counts:
@@ -185,13 +184,13 @@ def _write_cells(job: _Job, grid: str) -> _Counts:
     from trajanon.street_counts.heat_tiles import write_heat_tiles
 
     width = _metres(grid)
-    (out,) = job.files
-    if out.suffix.lower() != _TILES:
+    (draft,) = job.drafts
+    if draft.suffix.lower() != _TILES:
         table = cell_counts(job.lines, grid if width is None else width, parts=job.parts)
         return _write_table(job, table, "cell", [WORTH_OF_CELLS])
     if width is None:
-        raise BadInput(f"{out} takes cells of so many metres (got --cells {grid})")
-    table = write_heat_tiles(job.drafts[0], job.lines, width)
+        raise BadInput(f"{_TILES} takes cells of so many metres (got --cells {grid})")
+    table = write_heat_tiles(draft, job.lines, width)
     return _counts_of(table, "cell", [WORTH_OF_CELLS])
 
 

@@ -1,10 +1,14 @@
 """trajanon trim."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import options
 from trajanon.common.number_text import metres, number_of, span
+
+if TYPE_CHECKING:
+    from trajanon.extract import Trimmed
 
 _TRIMMED = Path("trimmed.gpx")
 
@@ -64,12 +68,22 @@ def trim(
     if as_json:
         show_json(asdict(trimmed))
         return
+    _show(trimmed)
+    tell(
+        f"Wrote {number_of(trimmed.tracks_left, 'track')} to {out}. Look at it before you share it."
+    )
+
+
+def _show(trimmed: "Trimmed") -> None:
+    """Print what was cut and left out."""
     if trimmed.names > 1:
         tell(f"These tracks have {trimmed.names} names of people, and are treated as one person's.")
+
     lost = f"{metres(trimmed.metres_cut)} of {metres(trimmed.metres)}"
     if trimmed.seconds:
         lost += f", and {span(trimmed.seconds_cut)} of {span(trimmed.seconds)},"
     tell(f"Cut {lost} around {number_of(trimmed.places, 'place')}.")
+
     if trimmed.points_dropped:
         tell(f"Left out {number_of(trimmed.points_dropped, 'point')} without a place or a time.")
     for reason, number in trimmed.unread.items():
@@ -77,6 +91,3 @@ def trim(
     nothing_left = trimmed.tracks - trimmed.tracks_left
     if nothing_left:
         tell(f"Nothing is left of {number_of(nothing_left, 'track')}.")
-    tell(
-        f"Wrote {number_of(trimmed.tracks_left, 'track')} to {out}. Look at it before you share it."
-    )

@@ -202,16 +202,6 @@ class Holdout:
         ]
         return " ".join(sentences)
 
-    @property
-    def was_in(self) -> str:
-        """Describe how well members are told from others, without a full stop."""
-        return (
-            "Was somebody in it? Anyone who knows all tracks, and makes such releases of random "
-            f"halves, tells a member from somebody held out in {self.membership.words} "
-            f"of the pairs; 50 % is chance. With 1 % false alarms, "
-            f"{percent(self.surely)} of the members are found"
-        )
-
 
 Publish = Callable[[Trajectories, int], Floats]
 """Publishes trajectories, in the run of a number from 0 on: the different lines, (g, m, 2)."""

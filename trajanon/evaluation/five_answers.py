@@ -58,8 +58,8 @@ def _behind_a_line(report: Report, measured: Measured | None) -> str:
     different = "different " * (who != UNITS[report.unit])
     lines = number_of(report.line_count, "line")
     if measured is not None and measured.below_k:
-        return f"Fewer than {report.k} {different}{who} stand behind {measured.below_k:,} of "
-        f"{lines}."
+        below = f"{measured.below_k:,} of {lines}"
+        return f"Fewer than {report.k} {different}{who} stand behind {below}."
 
     behind = f"At least {report.k} {different}{who} stand behind each of the {lines}."
     if who == "recordings":

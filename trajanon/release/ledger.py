@@ -440,20 +440,23 @@ def _named(path: Path) -> Iterator[None]:
         raise FileProblem(f"cannot use {path} as a ledger: {error}") from error
     except sqlite3.DatabaseError as error:
         raise FileProblem(
-            f"{path} is not a ledger, or is damaged ({error}): name another file, or its last copy"
+            f"{path} is not a ledger, or is damaged ({error}): name another file, or restore its "
+            "latest copy"
         ) from error
     except OSError as error:
         raise FileProblem(f"cannot use {path} as a ledger: {error.strerror}") from error
 
 
 def _damaged(path: Path) -> FileProblem:
-    return FileProblem(f"{path} is damaged: take its last copy")
+    return FileProblem(f"{path} is damaged: restore its latest copy")
 
 
 def _not_whole(
     path: Path, number: int, why: str = "entries were changed or removed"
 ) -> FileProblem:
-    return FileProblem(f"{path} is not whole from release {number} on ({why}): take its last copy")
+    return FileProblem(
+        f"{path} is not whole from release {number} on ({why}): restore its latest copy"
+    )
 
 
 def _of_owners(digests: Hashes, known: Sequence[Hashes], owner: Ints | None) -> Bools:

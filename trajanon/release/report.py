@@ -494,6 +494,6 @@ def digest_of(points: Iterable[Floats], labels: Ints, times: Iterable[Floats] | 
     Their points, and their times, may come some rows at a time.
     """
     digest = hashlib.blake2b(digest_size=16)
-    for array in chain(points, [labels], times or ()):
+    for array in chain(points, [labels], () if times is None else times):
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
