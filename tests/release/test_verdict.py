@@ -13,16 +13,25 @@ from commands import FAST, Run
 from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
-from msgspec import structs
+from msgspec import UNSET, structs
 from reports import reported
 from toy import NORTH, crossing, toy
 
 import trajanon
 from trajanon import write_trajectories
 from trajanon.common.command_lines import Options, command_line
-from trajanon.release.findings import Remedy, RemedyKind, StopKind, WeighKind
+from trajanon.files.release_contents import MADE_AS_PUBLISHED
+from trajanon.release.findings import (
+    Entered,
+    FindingKind,
+    Remedy,
+    RemedyKind,
+    Share,
+    StopKind,
+    WeighKind,
+)
 from trajanon.release.release_words import cost, left_out
-from trajanon.release.report import InLedger, checked, json_ready
+from trajanon.release.report import InLedger, Link, checked, json_ready
 from trajanon.release.verdict import (
     DRIVES,
     DRIVES_BETRAYED,
@@ -125,6 +134,226 @@ def test_each_threshold_from_both_sides(facts: dict[str, Any], kind: str, says: 
     assert says.lower() in " ".join(found.sentences).lower()
     assert bool(found) == (kind != "stop")
     assert len(found.sentences) == (kind != "ready")
+
+
+RUN: dict[str, Options] = {"anonymize": {"k": 5}, "extract": {"paths": "FILES"}}
+"""What is known of commands that nobody typed."""
+
+TAXIS = [{"column": "a,b", "values": 4}, {"column": "cab", "values": 5}]
+BELOW = {"k": 5, "share": Share(0.02, 1_000_000)}
+HELPS: list[tuple[dict[str, Any], FindingKind, dict[str, Any], tuple[Any, ...] | None]] = [
+    (
+        {"as_published": True},
+        "plain_means",
+        {"problem": MADE_AS_PUBLISHED},
+        ("not_as_published", "anonymize", {"as_published": None}),
+    ),
+    (
+        {"subjects_per_group": [4] + [5] * 99},
+        "people_below_k_behind_records",
+        {"k": 5, "groups": 100, "people": 1},
+        ("again", "anonymize", {}),
+    ),
+    (
+        {"sizes": [4, 4] + [5] * 98, "subjects_per_group": [4] + [5] * 99},
+        "groups_below_k_people",
+        {"k": 5, "groups": 100, "people": 1},
+        ("again", "anonymize", {}),
+    ),
+    (
+        {"sizes": [4, 4] + [5] * 98, "subjects_per_group": None},
+        "groups_below_k_trajectories",
+        {"k": 5, "groups": 100, "trajectories": 2, "units": "trips"},
+        ("again", "anonymize", {}),
+    ),
+    (
+        moved(0.6),
+        "shows_nothing",
+        {"share": 0.6, "unit": "trip"},
+        ("smaller_k", "anonymize", {"k": 4}),
+    ),
+    (moved(0.6) | {"k": 2}, "shows_nothing", {"share": 0.6, "unit": "trip"}, None),
+    (
+        chained(DRIVES_BETRAYED),
+        "drives_below_k",
+        {"k": 5, "share": Share(0.05, 1_000_000)},
+        ("one_window_each", "extract", {"windows": True, "per_recording": "1"}),
+    ),
+    (
+        chained(0.06),
+        "drives_betrayed",
+        {"k": 5, "share": Share(0.06, 1_000_000)},
+        ("one_window_each", "extract", {"windows": True, "per_recording": "1"}),
+    ),
+    (
+        {"counted": "records", "subjects_per_group": None},
+        "people_unknown",
+        {"k": 5, "units": "trips"},
+        None,
+    ),
+    (
+        {"counted": "records", "subjects_per_group": None, "source": {"possible_persons": TAXIS}},
+        "people_unknown",
+        {"k": 5, "units": "trips"},
+        ("name_persons", "extract", {"columns": "subject=cab"}),
+    ),
+    (
+        {
+            "counted": "records",
+            "subjects_per_group": None,
+            "source": {"possible_persons": TAXIS[:1]},
+        },
+        "people_unknown",
+        {"k": 5, "units": "trips"},
+        ("name_persons", "extract", {"columns": "subject=NAME"}),
+    ),
+    (
+        people(0.02) | {"unit": "day"},
+        "people_below_k",
+        BELOW | {"units": "days", "unit": "trip"},
+        ("one_line_each", "anonymize", {"one_line_each": True, "days": None}),
+    ),
+    (
+        people(0.02) | {"unit": "trajectory"},
+        "people_below_k",
+        BELOW | {"units": "trajectories", "unit": "trajectory"},
+        ("one_line_each", "anonymize", {"one_line_each": True, "days": None}),
+    ),
+    ({"shards": 2}, "people_not_checked", {"k": 5, "units": "trips"}, None),
+    (
+        alone(3),
+        "hours_alone",
+        {"alone": 3, "hours": 20},
+        ("departures_may_differ", "anonymize", {"minute_worth": 1.0}),
+    ),
+    (
+        {"times": alone(3)["times"] | {"minute_worth": 1.2}},
+        "hours_alone",
+        {"alone": 3, "hours": 20},
+        ("departures_may_differ", "anonymize", {"minute_worth": 0.5}),
+    ),
+    (
+        {"times": alone(3)["times"] | {"times": "of-week"}},
+        "hours_alone",
+        {"alone": 3, "hours": 20},
+        ("hours_alone_of_day", "anonymize", {"times": "of-day"}),
+    ),
+    (
+        left("one_place", 2),
+        "ends_in_one_place",
+        {"share": 0.02, "units": "trips", "places": 2},
+        ("trim_ends", "extract", {"trim_ends": 200}),
+    ),
+    (
+        left("one_place", 2) | {"distinct_ends": 3},
+        "ends_in_few_places",
+        {"share": 0.02, "units": "trips", "places": 3},
+        ("trim_ends", "extract", {"trim_ends": 200}),
+    ),
+    ({"k": 2, "unit": "trajectory"}, "pairs_of_windows", {}, ("larger_k", "anonymize", {"k": 3})),
+    (
+        left("wide", 2),
+        "unlike_members",
+        {"share": 0.02, "units": "trips"},
+        ("smaller_k", "anonymize", {"k": 4}),
+    ),
+    (
+        {"n": 74, "choice": {"most": 3, "days": 100}, "unit": "day"},
+        "days_left_out",
+        {"share": Share(0.26, 100), "most": 3, "k": 5},
+        ("trips_not_days", "anonymize", {"days": None}),
+    ),
+]
+
+
+@pytest.mark.parametrize(("facts", "kind", "numbers", "helps"), HELPS)
+def test_a_finding_has_its_numbers_and_what_helps(
+    facts: dict[str, Any], kind: FindingKind, numbers: dict[str, Any], helps: tuple[Any, ...] | None
+) -> None:
+    (finding,) = verdict(reported(**facts)).findings
+    assert finding.kind == kind
+    assert finding.numbers.keys() == numbers.keys()
+    for name, number in numbers.items():
+        assert finding.numbers[name] == pytest.approx(number), name
+    if helps is None:
+        assert finding.remedy is None
+    else:
+        runs = RUN | {"anonymize": {"k": facts.get("k", 5)}}
+        what, command, changes = helps
+        assert finding.remedy == Remedy(what, command, changes, runs)
+
+
+@pytest.mark.parametrize(
+    ("facts", "helps"),
+    [
+        ({}, ("smaller_k", {"k": 4})),
+        ({"k": 4}, ("smaller_k", {"k": 3})),
+        ({"k": 3}, None),
+        (nameless(0.51, 1), ("nameless_differ", {"columns": "nameless=different"})),
+        (nameless(0.5, 1), ("smaller_k", {"k": 4})),
+        (nameless(0.51), ("smaller_k", {"k": 4})),
+    ],
+)
+def test_what_moves_points_less(
+    facts: dict[str, Any], helps: tuple[str, dict[str, Any]] | None
+) -> None:
+    """Where most people have no name, to count each; else a smaller k, if that is still 3."""
+    found = verdict(reported(**moved(0.2), **facts)).findings[-1]
+    assert found.kind == "far_from_streets"
+    assert found.numbers["more"] == "trips"
+    assert (found.remedy and (found.remedy.kind, found.remedy.changes)) == helps
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"k": 2, "unit": "day"},
+        {"n": 75, "choice": {"most": 3, "days": 100}, "unit": "day"},
+        {"n": 75, "choice": {"most": 3}, "unit": "day"},
+        {"n": 75, "choice": {"days": 200}},
+    ],
+)
+def test_nothing_is_to_be_weighed(facts: dict[str, Any]) -> None:
+    assert verdict(reported(**facts)).findings == []
+
+
+@pytest.mark.parametrize(
+    ("unit", "per_recording", "asked"),
+    [
+        ("trajectory", None, True),
+        ("trajectory", 2, True),
+        ("trajectory", 1, False),
+        ("trip", None, False),
+    ],
+)
+def test_drives_of_which_nothing_is_known(
+    unit: str, per_recording: int | None, asked: bool
+) -> None:
+    source = {"per_recording": per_recording}
+    report = structs.replace(reported(unit=unit, source=source), chains=UNSET)
+    findings = verdict(report).findings
+    assert [finding.kind for finding in findings] == ["drives_not_checked"] * asked
+    for finding in findings:
+        assert finding.numbers == {"k": 5}
+        assert finding.remedy is not None
+        assert finding.remedy.kind == "one_window_each"
+
+
+def test_what_helps_changes_the_commands_that_were_typed() -> None:
+    typed: Options = {"k": 5, "ledger": "book"}
+    link = Link("0f", 7, "a0")
+    report = reported(**left("wide", 2), run=typed, source={"run": {"paths": ["a.gpx"]}})
+    remedy = verdict(report).findings[0].remedy
+    assert remedy is not None
+    assert remedy.runs == {"extract": {"paths": ["a.gpx"]}, "anonymize": typed}
+    assert remedy.entered is None
+    for ledger, entered in (
+        (InLedger(rows=[]), None),
+        (InLedger(rows=[], link=link), Entered("book", 7)),
+    ):
+        remedy = verdict(structs.replace(report, ledger=ledger)).findings[0].remedy
+        assert remedy is not None
+        assert remedy.entered == entered
 
 
 FACTS = st.fixed_dictionaries(

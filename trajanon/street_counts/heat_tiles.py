@@ -73,8 +73,6 @@ def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDat
             {
                 "tile_type": TileType.MVT,
                 "tile_compression": Compression.GZIP,
-                "min_zoom": _FINEST_LEVEL - LEVELS + 1,
-                "max_zoom": _FINEST_LEVEL,
                 "min_lon_e7": int(west * 1e7),
                 "min_lat_e7": int(south * 1e7),
                 "max_lon_e7": int(east * 1e7),
