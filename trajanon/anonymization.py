@@ -138,7 +138,7 @@ def anonymize(
     columns_named = {role: name for role, name in columns.items() if name is not None}
 
     if isinstance(trajectories, ReleasedTrajectories):
-        raise BadInput("these trajectories are a release: give those that it was made of")
+        raise BadInput("these trajectories are a release: pass those that it was made of")
     if not isinstance(trajectories, Trajectories):
         from trajanon.extract.from_frames import trips_of
 

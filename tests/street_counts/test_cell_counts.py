@@ -99,5 +99,5 @@ def test_tiles_that_no_page_should_ask_for_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(heat_tiles, "_LARGEST", 1_000)
-    with pytest.raises(BadInput, match="take wider cells than 200 m"):
+    with pytest.raises(BadInput, match="use wider cells than 200 m"):
         write_heat_tiles(tmp_path / "large.pmtiles", lines(), 200.0)

@@ -189,7 +189,7 @@ def test_measures_of_volumes_are_those_of_their_definitions() -> None:
 
 def test_what_is_no_release_is_refused(roads: RoadsToFollow, tmp_path: Path) -> None:
     trips = Trajectories(np.stack([east(50, 1_950) + one * NORTH for one in range(8)]))
-    with pytest.raises(BadInput, match="give the Release that anonymize made"):
+    with pytest.raises(BadInput, match="pass the Release that anonymize made"):
         streets(trips, roads)  # type: ignore[arg-type]
     trajanon.write_trajectories(tmp_path / "trips.parquet", trips)
     with pytest.raises(BadInput, match=r"trips\.parquet is not a release to count on"):

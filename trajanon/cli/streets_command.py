@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from trajanon.street_counts.day_parts import DayPart
     from trajanon.street_counts.released_lines import ReleasedLines
 
+_CERTIFICATE = "certificate.json"
 _TILES = ".pmtiles"
 _TABLES = (".parquet", ".gpkg", ".geojson", ".csv")
 _SUFFIXES = {"cells": (*_TABLES, _TILES), "speeds": (".csv",)}
@@ -94,7 +95,9 @@ def streets(
     by_hours = kind == "speeds" and parts != ALL_DAY
     files = [out.with_name(f"{out.stem}.{part.label}.csv") for part in parts] if by_hours else [out]
 
-    beside_release = [report_path(release), datasheet_path(release), _certificate(release)]
+    beside_release = [
+        report_path(release, name) for name in ("report.json", "datasheet.md", _CERTIFICATE)
+    ]
     public_files = [Path(name) for name in (roads, od) if name is not None]
     inputs = [release, *beside_release, *public_files]
     outputs = (*files, datasheet_path(out))
@@ -166,12 +169,13 @@ def _write_flows(job: _Job) -> _Counts:
     """Write trips from zone to zone."""
     from trajanon.evaluation.counts_datasheet import worth_of_flows
     from trajanon.evaluation.release_certificate import cells_for_flows
+    from trajanon.release.report import report_path
     from trajanon.street_counts.od_table import read_zones, zone_flows
 
     width = _metres(job.cells)
     polygons = read_zones(Path(job.cells)) if width is None else width
     table = zone_flows(job.lines, polygons, parts=job.parts)
-    measured = cells_for_flows(_certificate(job.release), job.release)
+    measured = cells_for_flows(report_path(job.release, _CERTIFICATE), job.release)
     return _write_table(job, table, "flow", worth_of_flows(table, width, measured))
 
 
@@ -190,13 +194,6 @@ def _write_cells(job: _Job) -> _Counts:
     else:
         table = write_heat_tiles(draft, job.lines, width)
     return _write_table(job, table, "cell", [WORTH_OF_CELLS])
-
-
-def _certificate(release: Path) -> Path:
-    """Return the path of a release's certificate."""
-    from trajanon.release.report import report_path
-
-    return report_path(release, "certificate.json")
 
 
 def _metres(text: str) -> float | None:

@@ -162,7 +162,7 @@ def _not_trajectories(lines: Lines) -> list[str]:
     ]
     sizes = lines.sizes[is_line]
     if (sizes < 2).any():
-        return [*problems, "some geometries are no lines of two or more points"]
+        return [*problems, "some geometries are not lines of two or more points"]
     if lines.coordinates.shape[1] > 2:
         problems.append("points have a third number: a height or a time")
     if len(sizes) and sizes.min() != sizes.max():

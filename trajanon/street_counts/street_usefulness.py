@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.release.snapping import RoadsToFollow
@@ -65,15 +66,11 @@ def street_usefulness(
     busiest = np.argsort(-before, kind="stable")[:BUSIEST_STREETS]
     busiest = busiest[before[busiest] > 0]
 
-    error = np.abs(after - before) / np.maximum(before, 1)
+    error = pd.Series(np.abs(after - before) / np.maximum(before, 1))
     names = [f"{low} to {high - 1}" for low, high in pairwise(_VOLUME_CLASSES)]
     names.append(f"{_VOLUME_CLASSES[-1]} or more")
-    volume_class = np.digitize(before, _VOLUME_CLASSES) - 1
-    errors = {
-        name: float(np.median(error[volume_class == number]))
-        for number, name in enumerate(names)
-        if (volume_class == number).any()
-    }
+    volume_class = pd.cut(before, [*_VOLUME_CLASSES, np.inf], right=False, labels=names)
+    errors = error.groupby(volume_class, observed=True).median().to_dict()
 
     speed_error = None
     enough = (before >= FEWEST_FOR_SPEED) & (after >= FEWEST_FOR_SPEED)
