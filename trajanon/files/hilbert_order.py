@@ -94,7 +94,6 @@ def in_hilbert_order(tables: Iterable["pa.Table"], scratch: Path) -> Iterator["p
 
     runs: list[Path] = []
     sample = [np.empty(0, np.int64)]
-    size = 0
     for table in _together(tables):
         run = _sorted(table)
         runs.append(scratch / f"run-{len(runs)}.parquet")
@@ -107,7 +106,6 @@ def in_hilbert_order(tables: Iterable["pa.Table"], scratch: Path) -> Iterator["p
             write_page_checksum=True,
         )
         sample.append(run[_KEY].to_numpy()[::_ROWS_PER_KEY])
-        size += run.nbytes
         del table, run
         pa.default_memory_pool().release_unused()
     if not runs:
@@ -115,8 +113,7 @@ def in_hilbert_order(tables: Iterable["pa.Table"], scratch: Path) -> Iterator["p
 
     # As many tables as runs: each reads the row groups of all runs in which it has rows.
     keys = np.sort(np.concatenate(sample))
-    tables_out = max(size // _BYTES_PER_RUN, 1)
-    borders = keys[len(keys) * np.arange(1, tables_out) // tables_out].tolist()
+    borders = keys[len(keys) * np.arange(1, len(runs)) // len(runs)].tolist()
     stored = ds.dataset([*map(str, runs)], format=ds.ParquetFileFormat(pre_buffer=False))
     key = ds.field(_KEY)
     for begin, end in pairwise([0, *borders, np.iinfo(np.int64).max]):
