@@ -13,6 +13,7 @@ from trajanon._kernels.group_state import (
     Groups,
     close_group,
     exchange_change,
+    has_places,
     holds_subject,
     joining_change,
     leaving_change,
@@ -109,15 +110,14 @@ def find_exchange(descent, x, k, near):
 
         z = groups.first[group]
         while z >= 0:
-            if may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
-                change = exchange_change(groups, x, z)
-                if change < best:
-                    best = change
-                    count = 2
-                    descent.gathered[0] = x
-                    descent.bound[0] = group
-                    descent.gathered[1] = z
-                    descent.bound[1] = groups.labels[x]
+            change = exchange_change(groups, x, z)
+            if change < best and may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
+                best = change
+                count = 2
+                descent.gathered[0] = x
+                descent.bound[0] = group
+                descent.gathered[1] = z
+                descent.bound[1] = groups.labels[x]
             z = groups.following[z]
     return count
 
@@ -275,7 +275,7 @@ def create_group(descent, x, k, limit):
         if count == k:
             break
 
-    if count == k and change < limit:
+    if count == k and change < limit and has_places(groups, group):
         return count, count
     close_group(groups, group)
     return count, 0
@@ -321,7 +321,12 @@ def split_group(descent, group, k, limit):
         move(groups, member, cut_off)
 
         least_different = min(groups.different[group], groups.different[cut_off])
-        if least_different >= k and change < best:
+        if (
+            least_different >= k
+            and change < best
+            and has_places(groups, group)
+            and has_places(groups, cut_off)
+        ):
             best = change
             moved = i + 1
 

@@ -17,6 +17,7 @@ from trajanon.common.method_parameters import (
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import Settings, takes_settings
 from trajanon.grouping import loss
+from trajanon.grouping.ends import Ends, merge_lacking
 from trajanon.grouping.k_promise import broken_promises, check_enough, check_k
 from trajanon.grouping.methods.hm2 import DISTANCE_METHODS, hm2
 from trajanon.grouping.papers.decomposition import decomposition
@@ -71,6 +72,7 @@ def microaggregate(
     subjects: ArrayLike | None = None,
     subjects_exact: bool = False,
     weights: ArrayLike | None = None,
+    ends: Ends | None = None,
     progress: Progress = silent,
     **options: Unpack[MicroaggregateKeywords],
 ) -> Partition:
@@ -95,6 +97,9 @@ def microaggregate(
         How much each column counts, shape (p,), 0 or more: one of weight 2 counts as if it stood
         there twice. The information loss is then that of the weighted columns. None counts all
         alike.
+    ends
+        Of trips: the groups that are searched hold members in different places at each end; groups
+        that no refinement changes may lack some.
     progress
         Called with how far the work is.
     options
@@ -158,7 +163,7 @@ def microaggregate(
     records = loss.standardise(table, column_weights)
 
     random = np.random.default_rng(search.settings.seed)
-    problem = whole_problem(records, numbers, k, search, random, progress)
+    problem = whole_problem(records, numbers, k, search, random, progress, ends)
     labels, stopped = find_groups(problem)
     if stopped:
         _LOG.info("stopping: the best groups so far are taken")
@@ -202,6 +207,10 @@ def find_groups(problem: Problem, labels: Ints | None = None) -> tuple[Ints, boo
 
     stopped = False
     if settings.refine != "none":
+        if problem.ends is not None:
+            # No move takes a group's last place at an end: so none of the groups found lacks one.
+            labels = dense(merge_lacking(problem.records, labels, problem.ends))
+            log.forget_best()
         try:
             REFINEMENTS[settings.refine](problem, labels)
         except KeyboardInterrupt:

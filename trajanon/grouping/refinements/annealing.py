@@ -321,10 +321,9 @@ def build_annealing(
     field: Field, records: Floats, labels: Ints, rows: Ints, word: np.uint64
 ) -> Annealing:
     """Lay out the groups of a block for random moves, which begin with a word of random bits."""
-    problem = field.problem
     near = neighbours_within(field.neighbours, rows)
     return Annealing(
-        descent=build_descent(records, labels, problem.subjects[rows], problem.k, near),
+        descent=build_descent(field.problem.part(rows), records, labels, near),
         warmth=field.warmth[rows],
         quantiles=QUANTILES,
         ranks=nearest_most(near.shape[1]),

@@ -1,0 +1,116 @@
+"""Ends of trips: each group needs members in different places there."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from trajanon._kernels.group_state import ONE_PLACE
+from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.grouping.axes import principal_axes, turn
+from trajanon.grouping.loss import group_means
+from trajanon.grouping.neighbours import nearest_points
+
+_NEAR = 64  # groups that one may be merged with
+_AXES = 8  # in which near groups are looked for
+
+
+class Ends(NamedTuple):
+    """Where trips begin and end, and how many places, 200 m apart, a group needs at each end."""
+
+    # In metres in space, (n, e, 3); not a number where it is no place of anybody's: such an end is
+    # in another place than all others.
+    places: Floats
+    distinct: int  # places that a group needs
+
+    def take(self, rows: Ints) -> "Ends":
+        """Return the ends of these trips."""
+        return self._replace(places=self.places[rows])
+
+    def lack(self, rows: Ints) -> bool:
+        """Return whether a group of these trips lacks a place at an end."""
+        places = self.places[rows]
+        squares = ((places[:, None] - places) ** 2).sum(axis=3)
+        far_apart = ~(squares <= ONE_PLACE**2)
+        members = range(len(rows))
+        return not all(
+            holds_clique(far_apart[:, :, end], members, self.distinct)
+            for end in range(places.shape[1])
+        )
+
+    def lacking(self, labels: Ints) -> list[int]:
+        """List the groups 0..g-1 that lack a place at an end."""
+        last = np.cumsum(np.bincount(labels)) - 1
+        members = np.split(np.argsort(labels, kind="stable"), last[:-1] + 1)
+
+        # A group lacks none where each member that is picked, always the one farthest from those
+        # picked before, is in another place than these. Only the other groups are searched.
+        may_lack = np.zeros(len(members), dtype=np.bool_)
+        for places in self.places.transpose(1, 0, 2):
+            nearest = np.full(len(labels), np.inf)  # squared metres to the nearest that was picked
+            for _ in range(self.distinct):
+                picked = np.lexsort((nearest, labels))[last]
+                may_lack |= nearest[picked] <= ONE_PLACE**2
+
+                squares = ((places - places[picked[labels]]) ** 2).sum(axis=1)
+                squares[picked] = 0.0
+                nearest = np.fmin(nearest, squares)
+        return [group for group in np.flatnonzero(may_lack).tolist() if self.lack(members[group])]
+
+
+def holds_clique(far_apart: Bools, members: Sequence[int], count: int) -> bool:
+    """Return whether so many members are far from each other, (s, s)."""
+    if count == 0:
+        return True
+    return any(
+        holds_clique(
+            far_apart, [m for m in members[place + 1 :] if far_apart[member, m]], count - 1
+        )
+        for place, member in enumerate(members[: len(members) - count + 1])
+    )
+
+
+def merge_lacking(
+    records: Floats,
+    labels: Ints,
+    ends: Ends,
+    may_merge: Callable[[int, int, Ints], bool] = lambda group, neighbour, rows: True,
+) -> Ints:
+    """Merge each group 0..g-1 that lacks a place at an end with the one where that costs least.
+
+    ``may_merge`` says whether two groups may be merged to one of these records.
+    """
+    lacking = ends.lacking(labels)
+    if not lacking:
+        return labels
+
+    from scipy.spatial import cKDTree  # most methods need none
+
+    behind = np.cumsum(np.bincount(labels))
+    members = np.split(np.argsort(labels, kind="stable"), behind[:-1])
+    means = group_means(records, labels)
+    turned = turn(means, principal_axes(means)[:, :_AXES])
+    count = min(_NEAR + 1, len(means))
+    _, near = nearest_points(cKDTree(turned), turned[lacking], count)
+
+    merged = labels.copy()
+    for group, candidates in zip(lacking, near.tolist(), strict=True):
+        rows = members[group]
+        if not ends.lack(rows):
+            continue  # another one was merged with it
+
+        def cost(neighbour: int, rows: Ints = rows) -> float:
+            others = members[neighbour]
+            share = len(rows) * len(others) / (len(rows) + len(others))
+            away = records[others].mean(axis=0) - records[rows].mean(axis=0)
+            return share * float((away**2).sum())
+
+        neighbours = [n for n in candidates if n != group and len(members[n])]
+        for neighbour in sorted(neighbours, key=cost):
+            both = np.append(members[neighbour], rows)
+            if not ends.lack(both) and may_merge(group, neighbour, both):
+                members[neighbour] = both
+                members[group] = rows[:0]
+                merged[rows] = neighbour
+                break
+    return merged
