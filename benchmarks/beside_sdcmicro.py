@@ -20,77 +20,24 @@ import trajanon
 from trajanon.common.arrays import Floats
 from trajanon.tables.papers.datasets import Dataset, find_datasets
 
+HERE = Path(__file__).parent / "sdcmicro"
 K = 3
 _RUNS = 3  # of which the fastest counts
-
-_RCPP = """
-#include <cstddef>
-struct Matrix { int n, p; double *values; };
-typedef Matrix *SEXP;
-#define RcppExport extern "C"
-#define BEGIN_RCPP
-#define END_RCPP
-namespace Rcpp {
-struct NumericMatrix {
-  Matrix *m;
-  NumericMatrix(SEXP s) : m(s) {}
-  double &operator()(int i, int j) { return m->values[(size_t)j * m->n + i]; }
-  int rows() { return m->n; }
-  int cols() { return m->p; }
-};
-typedef NumericMatrix NumericVector;
-template <class T> T as(SEXP s) { return (T)s->values[0]; }
-struct Named { Named(const char *) {} SEXP operator=(NumericMatrix m) { return m.m; } };
-struct List { static SEXP create(SEXP s) { return s; } };
-}
-"""
-"""The few names of R's interface to C++ that its MDAV needs."""
-
-_MAIN = """
-#include <cstdio>
-#include <ctime>
-#include <vector>
-#include "Mdav.cpp"
-int main(int count, char **words) {
-  int n = atoi(words[1]), p = atoi(words[2]);
-  double k = atof(words[3]), missing = 1e30;
-  std::vector<double> values((size_t)n * p);
-  if (fread(values.data(), 8, values.size(), stdin) != values.size()) return 1;
-  std::vector<double> means = values;
-  Matrix data{n, p, values.data()}, result{n, p, means.data()};
-  Matrix size{1, 1, &k}, none{1, 1, &missing};
-  clock_t since = clock();
-  Mdav(&data, &result, &none, &none, &size);
-  fprintf(stderr, "%.6f", (double)(clock() - since) / CLOCKS_PER_SEC);
-  fwrite(means.data(), 8, means.size(), stdout);
-}
-"""
 
 
 def compiled(source: Path, folder: Path) -> Path:
     """Compile sdcMicro's MDAV as a program that reads and writes matrices."""
-    (folder / "Rcpp.h").write_text(_RCPP, encoding="utf-8")
-    (folder / "main.cpp").write_text(_MAIN, encoding="utf-8")
-    words = [
-        "g++",
-        "-O2",
-        "-std=c++17",
-        "-w",
-        f"-I{folder}",
-        f"-I{source}",
-        "main.cpp",
-        "-o",
-        "mdav",
-    ]
-    subprocess.run(words, cwd=folder, check=True)
-    return folder / "mdav"
+    program = folder / "mdav"
+    words = f"g++ -O2 -std=c++17 -w -I{HERE} -I{source} {HERE / 'main.cpp'} -o {program}"
+    subprocess.run(words.split(), check=True)
+    return program
 
 
-def of_sdcmicro(program: Path, records: Floats) -> tuple[Floats, float]:
+def of_sdcmicro(program: Path, records: Floats, k: int = K) -> tuple[Floats, float]:
     """Microaggregate records as sdcMicro does; also return the seconds."""
     n, p = records.shape
     answer = subprocess.run(
-        [program, str(n), str(p), str(K)],
+        [program, str(n), str(p), str(k)],
         input=np.asfortranarray(records).tobytes(order="F"),
         capture_output=True,
         check=True,

@@ -2,9 +2,9 @@
 
 Run ``python benchmarks/eta.py CABS.parquet REGION.osm.pbf [PICTURE.png]``. Half of the cabs are
 released with hours; trips of the other half are routed by OSRM through five of their points, in the
-direction in which they went there, with its own speeds, with the release's and with those of the
-first half's originals. OSRM's package needs Python 3.12 or newer and is installed into an
-environment of its own, in build/osrm.
+direction in which they went there: with its own speeds, with the release's and with those of the
+first half's originals, of the whole day and of the four hours in which they depart. OSRM's package
+needs Python 3.12 or newer and is installed into an environment of its own, in build/osrm.
 """
 
 import hashlib
@@ -20,8 +20,9 @@ import numpy as np
 import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.extract import extract, roads_to_follow
+from trajanon.street_counts.day_parts import ALL_DAY, day_parts, parts_of
 from trajanon.street_counts.released_lines import ReleasedLines
-from trajanon.street_counts.router_speeds import osrm_text, router_speeds
+from trajanon.street_counts.router_speeds import router_speeds
 from trajanon.trajectories.trajectories import Trajectories
 
 ENVIRONMENT = Path("build/osrm")
@@ -31,6 +32,7 @@ KEY = hashlib.blake2b(b"a benchmark", digest_size=32).digest()  # no holder's
 VIA = np.array([0, 7, 15, 22, 29])  # the points of a trip that its route passes
 TURNED = 60  # degrees that the route may be off the trip's direction there
 CHOSEN_ON = 5  # of so many trips the first: on it was chosen how speeds are computed
+HOURS = "0-4,4-8,8-12,12-16,16-20,20-24"
 LEAST_SECONDS = 60.0, 300.0  # seconds of trips that are judged, at least
 ROUTES = """
 import json, sys, osrm
@@ -46,11 +48,18 @@ for line in sys.stdin:
 """
 
 
+def runs(python: str) -> bool:
+    """Check whether a Python is here; pyenv has names of those that do not run."""
+    if shutil.which(python) is None:
+        return False
+    return subprocess.run([python, "--version"], check=False, capture_output=True).returncode == 0
+
+
 def environment() -> Path:
     """Return the Python of OSRM's environment, which is made once."""
     python = ENVIRONMENT / "bin" / "python"
     if not python.exists():
-        newer = next(filter(None, map(shutil.which, PYTHONS)), None)
+        newer = next(filter(runs, PYTHONS), None)
         if newer is None:
             sys.exit(
                 f"OSRM's package needs one of {', '.join(PYTHONS)}: install one, and try again"
@@ -170,25 +179,45 @@ def measure(cabs: Path, pbf: Path, picture: Path | None = None) -> None:
     long_enough = np.flatnonzero(real >= min(LEAST_SECONDS))
     judged = long_enough[np.arange(len(long_enough)) % CHOSEN_ON > 0]
     ways = ways_of(held_out.points[judged])
-    real = real[judged]
-
-    print("Off by, in the median of trips of at least ... seconds (predicted to real):")
-    speeds: dict[str, str | None] = {"OSRM's own speeds": None}
-    originals = ReleasedLines(known.points, np.ones(len(known), np.int64), known.times)
-    speeds["of the originals"] = osrm_text(router_speeds(originals, roads)[0])
-    for k in (4, 10):
-        release = trajanon.anonymize(known, k, times="of-day", key=KEY)
-        lines = ReleasedLines.of(release.trajectories, k)
-        speeds[f"of the release, k = {k}"] = osrm_text(router_speeds(lines, roads)[0])
 
     with TemporaryDirectory() as folder:
         router = Router(pbf, Path(folder))
-        predictions = {name: router.seconds(ways, text) for name, text in speeds.items()}
+        predictions = {"OSRM's own": router.seconds(ways, None)}
+        for name, lines in lines_by_name(known).items():
+            assert lines.clock is not None
+            hours = lines.clock.of(held_out.times[judged])[:, 0]
+            for when, parts in (("", ALL_DAY), (" by hours", day_parts(HOURS))):
+                speeds = router_speeds(lines, roads, parts)
+                part = parts_of(hours, lines.clock, parts)
+                predicted = np.full(len(ways), np.nan)
+                for number in np.unique(part):
+                    rows = np.flatnonzero(part == number)
+                    ways_then = [ways[row] for row in rows]
+                    predicted[rows] = router.seconds(ways_then, speeds.osrm_text(number))
+                predictions[name + when] = predicted
 
+    print("Off by, in the median of trips of at least ... seconds (predicted to real):")
     for name, predicted in predictions.items():
-        show(name, predicted, real)
+        show(name, predicted, real[judged])
     if picture is not None:
-        draw(predictions, real, picture)
+        drawn = ("OSRM's own", *(f"{name} by hours" for name in ("originals", "k = 4", "k = 10")))
+        draw({name: predictions[name] for name in drawn}, real[judged], picture)
+
+
+def lines_by_name(known: Trajectories) -> dict[str, ReleasedLines]:
+    """Release trips of which speeds are made, with two k; and count the originals alike."""
+    lines = dict[str, ReleasedLines]()
+    for k in (4, 10):
+        release = trajanon.anonymize(known, k, times="of-day", key=KEY)
+        lines[f"k = {k}"] = ReleasedLines.of(release.trajectories, k)
+
+    clock = lines["k = 4"].clock
+    assert known.times is not None
+    assert clock is not None
+    one_each = np.ones(len(known), np.int64)
+    return {
+        "originals": ReleasedLines(known.points, one_each, clock.of(known.times), clock)
+    } | lines
 
 
 if __name__ == "__main__":

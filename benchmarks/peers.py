@@ -1,11 +1,15 @@
 """Other programs as commands that read and write Parquet files of points; k = 4.
 
-    python -m venv benchmarks/peers
-    benchmarks/peers/bin/pip install anonypyx tqdm haversine psutil geopandas pyarrow
-    benchmarks/peers/bin/python benchmarks/peers.py anonypyx | mdl | sdcmicro | glove TRIPS OUT
+    cd benchmarks && python -m venv peers && cd peers
+    bin/pip install anonypyx tqdm haversine more_itertools pytz geopandas pyarrow
+    git clone https://github.com/MobiDataLab/mdl-anonymizer
+    git clone https://github.com/sdcTools/sdcMicro
+    git clone https://github.com/uqwhua/TrjPrivacy
+    javac -d glove -cp TrjPrivacy/libs/* $(find TrjPrivacy/src -name "*.java")
+    bin/python ../peers.py anonypyx | mdl TRIPS OUT
+    python ../peers.py sdcmicro | glove TRIPS OUT
 
-mdl_anonymizer is imported from the folder benchmarks/peers, where its package was copied; GLOVE is
-what `javac -d benchmarks/peers/glove` made of uqwhua/TrjPrivacy; sdcMicro is R's.
+Of sdcMicro, R's package, the C++ of its MDAV is compiled as it is.
 """
 
 import os
@@ -20,8 +24,6 @@ import pandas as pd
 
 K = 4
 PEERS = Path(__file__).parent / "peers"
-SDCMICRO = 'x <- read.csv("in.csv"); found <- sdcMicro::microaggregation(x, method = "mdav", '
-SDCMICRO += f'aggr = {K}); write.csv(found$mx, "means.csv", row.names = FALSE)'
 
 
 def anonypyx(records):
@@ -39,7 +41,7 @@ def anonypyx(records):
 
 def mdl(records):
     """Group by MDAV with the distance of Martínez et al. (2021)."""
-    sys.path.append(str(PEERS))
+    sys.path.append(str(PEERS / "mdl-anonymizer"))
     sys.modules |= dict.fromkeys(("skmob", "skmob.utils", "skmob.utils.constants"), MagicMock())
     from mdl_anonymizer.clustering.MDAV.SimpleMDAV import SimpleMDAV
     from mdl_anonymizer.distances.trajectory.Martinez2021.Distance import Distance
@@ -59,9 +61,11 @@ def mdl(records):
 
 def sdcmicro(records):
     """Group by sdcMicro's MDAV, which gives means alone."""
-    pd.DataFrame(records).add_prefix("c").to_csv("in.csv", index=False)
-    subprocess.run(["Rscript", "-e", SDCMICRO], check=True, capture_output=True)
-    return np.unique(pd.read_csv("means.csv").to_numpy(), axis=0, return_inverse=True)[1].ravel()
+    from beside_sdcmicro import compiled, of_sdcmicro
+
+    program = compiled(PEERS.absolute() / "sdcMicro/src", Path.cwd())
+    means, _ = of_sdcmicro(program, records, K)
+    return np.unique(means, axis=0, return_inverse=True)[1].ravel()
 
 
 def glove(records):

@@ -198,7 +198,9 @@ def anonymized_table(
     return release.reporting(
         chains=chains,
         persons=persons,
-        averaged=digest_of(groups.trajectories.points, partition.labels, times),
+        averaged=digest_of(
+            [groups.trajectories.points], partition.labels, None if times is None else [times]
+        ),
         choice=choice,
         alignment_skipped=may_have_slid and not lines.slid and partition.stopped,
     )

@@ -29,6 +29,9 @@ _TAGS: dict[str, tuple[str, ...]] = {  # what says whether a mode may go, the mo
     "any": (),
 }
 
+# Seconds, as OSRM's lib/obstacles.lua counts them.
+_WAITS = {"traffic_signals": 2.0, "stop": 2.0, "give_way": 1.0}
+
 POINTS_OF_ROADS = 20_000
 """Points of roads that are drawn: some 300 kB of a page."""
 
@@ -93,7 +96,12 @@ def roads_to_follow(
     ends: list[tuple[int, int, int, float]] = []  # nodes of a segment, its way, how dear it is
     passable: list[tuple[bool, bool]] = []
     tags: dict[int, tuple[str, str]] = {}
-    for way in objects(pbf, EntityFilter(osm.WAY), KeyFilter("highway"), locations=True):
+    waits: dict[int, float] = {}
+    kinds = EntityFilter(osm.NODE | osm.WAY)
+    for way in objects(pbf, kinds, KeyFilter("highway"), locations=True):
+        if isinstance(way, osm.Node):
+            waits[way.id] = _seconds_at(way.tags)
+            continue
         assert isinstance(way, osm.Way)
         directions = _directions(way.tags, mode)
         if not any(directions) or not (bbox is None or bbox.contains(*_places_of(way).T).any()):
@@ -117,7 +125,8 @@ def roads_to_follow(
     lat, lon = np.array(places).T
     tail, head, way_of, how_dear = map(np.array, zip(*ends, strict=True))
     network, order = streets_of(lat, lon, tail, head, np.array(passable), how_dear)
-    osm_ids = OsmStreets(np.array(list(numbers)), way_of[order], tags)
+    seconds = np.array([waits.get(node, 0.0) for node in numbers])
+    osm_ids = OsmStreets(np.array(list(numbers)), way_of[order], tags, seconds)
     return RoadsToFollow(network, keep_off, osm_ids)
 
 
@@ -125,6 +134,15 @@ def _places_of(way: osm.Way) -> Floats:
     """Return latitude and longitude of the nodes that the file places, shape (n, 2)."""
     places = [(node.lat, node.lon) for node in way.nodes if node.location.valid()]
     return np.array(places).reshape(-1, 2)
+
+
+def _seconds_at(tags: osm.TagList) -> float:
+    """Return how long a router waits at a node; signs for one direction are few, and left out."""
+    one_direction = {"forward", "backward"} & {
+        tags.get("direction"),
+        tags.get("traffic_signals:direction"),
+    }
+    return 0.0 if one_direction else _WAITS.get(tags["highway"], 0.0)
 
 
 def _directions(tags: osm.TagList, mode: str) -> tuple[bool, bool]:

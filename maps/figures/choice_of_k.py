@@ -63,7 +63,8 @@ def which_k(
             f"there are too few for any k of {', '.join(map(str, ks))}: give more, or a smaller k"
         )
 
-    choices = pd.DataFrame(measured.account["choices"])
+    choices = pd.DataFrame(measured.choices)
+    choices["baseline"] = 1.0 / choices["k"]
     with styled():
         figure, (ax,) = panels(1, 1, ONE_COLUMN, 2.8)
         ax.plot(

@@ -96,8 +96,9 @@ def test_the_page_draws_the_curve(ways: Trajectories) -> None:
     release = trajanon.anonymize(ways, 4, effort="fast")
     found = trajanon.evaluate(ways, release, curve=(2, 8, 40))
     assert found.curve is not None
-    assert found.account["curve"] == json.loads(json.dumps(found.curve.account))
-    assert [one["baseline"] for one in found.account["curve"]["choices"]] == [0.5, 0.125]
+    curve = json.loads(json.dumps(found.account["curve"]))
+    assert [choice["k"] for choice in curve["choices"]] == [2, 8]
+    assert curve["left_out"] == [40]
     section = found.html.partition("<h2>Which k</h2>")[2].partition("</section>")[0]
     assert found.curve.words in section
     assert section.count("<circle") == 4

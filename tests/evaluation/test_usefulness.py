@@ -105,10 +105,6 @@ def test_what_is_published_as_it_is_keeps_everything() -> None:
         "to_way": pytest.approx(nothing, abs=1e-9),
         "length": float(lengths(points).mean()),
         "length_change": 0.0,
-        "by_length": whole.by_length,
         "flow_similarity": dict.fromkeys(("0.5 km", "1 km", "2 km", "3 km"), 1.0),
         "times": None,
     }
-    assert whole.by_length[0] == whole.by_length[1]
-    assert sum(whole.by_length[0]) == 20
-    assert whole.by_length[0][4] == np.count_nonzero((lengths(points) // 500.0) == 4)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import numpy as np
@@ -39,10 +40,14 @@ def write_folder(folder: Path, points: Floats, subject: Ints | None = None, rows
     return write_parts(folder, Trajectories(points=points, subject=subject, trace=subject), rows)
 
 
-def write_parts(folder: Path, trajectories: Trajectories, rows: int = 70) -> Path:
+def write_parts(
+    folder: Path, trajectories: Trajectories, rows: int = 70, *, in_order: bool = False
+) -> Path:
     """Write trajectories with all that is known of them as parts of so many rows."""
     folder.mkdir()
-    write_partition(folder, [trajectories], trajectories.provenance, rows)
+    with TemporaryDirectory() as scratch:
+        place = Path(scratch) if in_order else None
+        write_partition(folder, [trajectories], trajectories.provenance, rows, place)
     return folder
 
 

@@ -15,7 +15,7 @@ import trajanon
 from trajanon.common.arrays import Floats, Ints
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.release_certificate import certificate
-from trajanon.evaluation.usefulness import Seconds, usefulness
+from trajanon.evaluation.usefulness import usefulness
 from trajanon.grouping.loss import loss_to
 from trajanon.release.originals import matched
 from trajanon.release.public_figures import EXACT, FEW, Crowd
@@ -55,10 +55,15 @@ def published(evaluation: Evaluation, path: Path) -> str:
 
 
 def if_it_were(
-    evaluation: Evaluation, points: Floats, seconds: Seconds, lines: Floats, labels: Ints
+    evaluation: Evaluation,
+    points: Floats,
+    lines: Floats,
+    labels: Ints,
+    seconds: tuple[Floats, Floats],
 ) -> Evaluation:
     """The evaluation, had the trips been others: with all errors of that."""
-    left = usefulness(points, lines[labels], seconds=seconds)
+    before, after = seconds
+    left = usefulness(points, lines[labels], seconds=before, released_seconds=after)
     loss = loss_to(points, lines, labels)
     assert left.times is not None
     assert evaluation.report.times is not None
@@ -101,8 +106,8 @@ def shares_left(trips: int, path: Path) -> list[float]:
             points[hidden] = lines[line] + share * (points[hidden] - lines[line])
             late = when[hidden] - found.times[line]
             when[hidden] = found.times[line] + min(share, 1.0) * late
-            seconds = Seconds(when, found.times[labels], evaluation.clock)
-            texts.append(published(if_it_were(evaluation, points, seconds, lines, labels), path))
+            seconds = when, found.times[labels]
+            texts.append(published(if_it_were(evaluation, points, lines, labels, seconds), path))
         fits = [error for error, text in zip(errors, texts, strict=True) if text == texts[-1]]
         left.append(float(np.ptp(fits) / off.mean()))
     return left

@@ -38,7 +38,7 @@ def all_of(table: PartsTable) -> Floats:
 
 def whose(table: PartsTable) -> PeopleOfRows:
     with table.opened(table.parts[0]) as file:
-        return table.people(table.parts[0], file)
+        return table.people(table.where(table.parts[0]), 0, file)
 
 
 GEO = {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": {}}}

@@ -2,12 +2,15 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -27,14 +30,17 @@ from shards import (
 )
 
 import trajanon
-from trajanon.common.arrays import Floats, dense
+from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.settings import ROWS, RowsName
+from trajanon.files import hilbert_order
+from trajanon.files.trajectory_files import write_partition
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.loss import group_means, information_loss, sse, standardise
 from trajanon.release import release
 from trajanon.release.report import read_report
-from trajanon.shards.halving import Rows, halved, shard_count, shards_of_rows
+from trajanon.shards.curve import Rows, cuts_of
 from trajanon.shards.parts import anonymize_parts
+from trajanon.shards.parts_table import PartsTable
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
@@ -212,35 +218,82 @@ def test_shards_may_be_large_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(4, 200), shards=st.integers(2, 9))
-def test_each_run_is_in_one_shard_with_k_subjects_also_those_that_are_not_sampled(
+def test_each_shard_has_k_subjects_also_of_rows_that_are_not_sampled(
     seed: int, n: int, shards: int
 ) -> None:
     random = np.random.default_rng(seed)
-    places = random.integers(0, 9, (n, 6)).astype(np.float32)
-    unit = random.integers(0, n, n)
-    rows = Rows(places[unit], unit, random.integers(0, 12, n).astype(np.uint64))
+    rows = rows_at(random.integers(0, n, n), random.integers(0, 12, n))
     k = min(3, len(np.unique(rows.person)))
-    half = halved(rows.take(np.arange(n) % 2 == 0), k, shards)
-    shard = shards_of_rows(half, rows.places, rows.unit)
-    assert 1 <= shard_count(half) <= shards
-    assert shard.max() < shard_count(half)
-    if half is not None:
+    cuts = cuts_of(rows.take(np.arange(n) % 2 == 0), k, shards)
+    assert len(cuts) < shards
+    shard = np.searchsorted(cuts, rows.key, side="right")
+    if len(cuts):
+        assert len(np.unique(shard)) == len(cuts) + 1
         assert subjects_per_group(shard, dense(rows.person.astype(np.int64))).min() >= k
-        assert len(np.unique(shard)) == shard_count(half)
-    assert len(np.unique(np.column_stack([shard, unit]), axis=0)) == len(np.unique(unit))
+
+
+def rows_at(key: Ints, person: Ints) -> Rows:
+    return Rows(np.zeros((len(key), 2), dtype=np.float32), key, person.astype(np.uint64))
 
 
 def test_shards_are_as_large_as_each_other() -> None:
-    places = np.random.default_rng(0).normal(size=(5000, 6)).astype(np.float32)
-    numbers = np.arange(5000)
+    numbers = np.random.default_rng(0).permutation(5000)
     for shards in (2, 3, 7, 10):
-        for rows in (Rows(places, numbers, numbers.astype(np.uint64)), at_one_place(5000)):
-            half = halved(rows, 5, shards)
-            sizes = np.bincount(shards_of_rows(half, rows.places, rows.unit))
-            assert len(sizes) == shards
-            assert np.ptp(sizes) < 10
+        cuts = cuts_of(rows_at(numbers, numbers), 5, shards)
+        sizes = np.bincount(np.searchsorted(cuts, numbers, side="right"))
+        assert len(sizes) == shards
+        assert np.ptp(sizes) < 10
 
 
-def at_one_place(n: int) -> Rows:
-    numbers = np.arange(n)
-    return Rows(np.zeros((n, 6), dtype=np.float32), numbers, numbers.astype(np.uint64))
+@pytest.mark.parametrize("kind", ["trips", "windows"])
+def test_parts_in_the_order_of_places_are_shards_as_they_are(tmp_path: Path, kind: str) -> None:
+    """The release is the one of rows that are written by shard, bit for bit."""
+    trips = hours(walks(200))
+    if kind == "windows":
+        trips = town(5, 120, people=40)
+        assert trips.tracks is not None
+        trips = trips.take(np.argsort(trips.tracks.run, kind="stable"))
+    source = write_parts(tmp_path / "trips", trips, 35, in_order=True)
+    steps = set[str]()
+
+    def progress(task: str, done: float, total: float | None, note: str = "") -> None:
+        steps.add(task)
+
+    releases = []
+    for ranges in (True, False):
+        written: AbstractContextManager[object] = nullcontext()
+        if not ranges:
+            written = patch.object(PartsTable, "ranges_can_be_read", False)
+        with shards_of(45), written:
+            report = anonymize_parts(
+                str(source),
+                str(out_of(tmp_path)),
+                3,
+                key=bytes(range(16)),
+                effort="fast",
+                progress=progress,
+            )
+        assert ("Writing shards" in steps) is not ranges
+        labels = labels_of(out_of(tmp_path)).tolist()
+        releases.append((released(out_of(tmp_path)), labels, report["displacement"]))
+    assert releases[0] == releases[1]
+    assert report["shards"] > 2
+
+
+def test_runs_whose_rows_lie_apart_are_put_together(tmp_path: Path) -> None:
+    """Whatever a folder says of its order."""
+    windows = town(5, 120, people=40).take(np.random.default_rng(0).permutation(120))
+    folder = tmp_path / "trips"
+    folder.mkdir()
+    with patch.object(hilbert_order, "in_hilbert_order", without_order):
+        write_partition(folder, [windows], {}, 35, tmp_path)
+    with shards_of(45):
+        report = anonymize_parts(str(folder), str(out_of(tmp_path)), 3, effort="fast")
+    assert report["shards"] > 1
+    subject = trajanon.read_trajectories(folder).subject
+    assert subject is not None
+    assert subjects_per_group(labels_of(out_of(tmp_path)), subject).min() >= 3
+
+
+def without_order(tables: Iterable[pa.Table], scratch: Path) -> Iterator[pa.Table]:
+    return (table.drop_columns(["hilbert"]) for table in tables)

@@ -14,7 +14,7 @@ from trajanon.extract import roads_to_follow
 from trajanon.release.snapping import RoadsToFollow, traced
 from trajanon.street_counts.day_parts import day_parts
 from trajanon.street_counts.released_lines import ReleasedLines
-from trajanon.street_counts.router_speeds import osrm_text, router_speeds, seconds_at_turns
+from trajanon.street_counts.router_speeds import router_speeds, seconds_at_nodes
 from trajanon.trajectories.times import Clock
 
 LAT, LON = 47.0, 9.5
@@ -51,23 +51,48 @@ def timed(*takes: float, begin: float = 28_800.0) -> ReleasedLines:
 
 
 def test_each_pair_of_nodes_on_the_way_has_a_speed_and_no_other(roads: RoadsToFollow) -> None:
-    (speeds,) = router_speeds(timed(200.0), roads)
+    speeds = router_speeds(timed(200.0), roads)
     pairs = set(zip(speeds.start.tolist(), speeds.end.tolist(), strict=True))
     way = [*range(1, 12), *range(12, 22)]
     assert pairs == set(pairwise(way))  # one way only
     assert speeds.share_of_network == pytest.approx(2_000.0 / 5_000.0, rel=0.01)
-    rows = osrm_text(speeds).splitlines()
+    rows = speeds.osrm_text().splitlines()
     assert len(rows) == 20
     assert all(len(row.split(",")) == 3 for row in rows)
 
 
-def test_delays_at_turns_are_taken_off(roads: RoadsToFollow) -> None:
-    """Of 1,960 m in 200 s; a right angle to the left costs OSRM's car 5.4 s."""
+def test_delays_at_turns_and_signals_are_taken_off(roads: RoadsToFollow) -> None:
+    """Of 1,960 m in 200 s; a right angle to the left costs OSRM's car 7.3 s, and a signal 2 s."""
     released = timed(200.0)
-    delay = seconds_at_turns(traced(released.points, roads.network), roads.network, 1)
-    assert delay == pytest.approx(5.4, abs=0.05)
-    (speeds,) = router_speeds(released, roads)
+    ways = traced(released.points, roads.network)
+    turn = seconds_at_nodes(ways, roads, 1)
+    assert turn == pytest.approx(7.32, abs=0.05)
+    assert roads.osm is not None
+    waits = np.full(len(roads.osm.node), 2.0)
+    with_signals = roads._replace(osm=roads.osm._replace(waits=waits))
+    delay = seconds_at_nodes(ways, with_signals, 1)
+    # Of 9 nodes on each street, nearly all are passed, and the corner.
+    assert delay == pytest.approx(turn + 2.0 * 19, abs=1.0)
+
+    speeds = router_speeds(released, with_signals)
     assert speeds.speed == pytest.approx(3.6 * 1_960.0 / (200.0 - delay[0]), rel=0.02)
+
+
+def test_signals_are_read_with_the_roads(tmp_path: Path) -> None:
+    osm = OsmFile()
+    signs: list[dict[str, str]] = [
+        {"highway": "traffic_signals"},
+        {"highway": "stop", "direction": "forward"},
+        {"highway": "give_way"},
+        {"highway": "crossing"},
+    ]
+    osm.way(
+        [osm.node(LAT, LON + 0.01 * east, sign) for east, sign in enumerate(signs)],
+        {"highway": "residential"},
+    )
+    osm_streets = roads_to_follow(osm.write(tmp_path / "signs.osm"), "car").osm
+    assert osm_streets is not None
+    assert osm_streets.waits.tolist() == [2.0, 0.0, 1.0, 0.0]
 
 
 def test_lines_that_share_a_street_show_which_one_is_slow(roads: RoadsToFollow) -> None:
@@ -75,38 +100,54 @@ def test_lines_that_share_a_street_show_which_one_is_slow(roads: RoadsToFollow) 
     east = at(np.linspace(20.0, 980.0, 40), np.zeros(40))
     times = 28_800.0 + np.outer([400.0, 200.0], np.linspace(0.0, 1.0, 40))
     released = ReleasedLines(np.stack([corner(), east]), np.array([400, 400]), times, k=4)
-    (speeds,) = router_speeds(released, roads)
-    first, second = np.split(speeds.speed, [10])  # nodes are numbered along the way
-    assert first == pytest.approx(17.3, rel=0.05)
-    assert second == pytest.approx(17.6, rel=0.05)
+    speeds = router_speeds(released, roads)
+    first, second = np.split(speeds.speed[0], [10])  # nodes are numbered along the way
+    assert first == pytest.approx(17.4, rel=0.05)
+    assert second == pytest.approx(17.7, rel=0.05)
 
-    (faster,) = router_speeds(replace(released, times=times * [[0.75], [1.0]]), roads)
-    assert np.split(faster.speed, [10])[1].min() > 1.2 * second.max()
+    faster = router_speeds(replace(released, times=times * [[0.75], [1.0]]), roads)
+    assert np.split(faster.speed[0], [10])[1].min() > 1.2 * second.max()
 
 
 def test_few_trips_change_a_street_little(roads: RoadsToFollow) -> None:
     many = replace(timed(400.0, 200.0), trips=np.array([4_000, 4]))
-    (both,) = router_speeds(many, roads)
-    (slow,) = router_speeds(timed(400.0), roads)
+    both = router_speeds(many, roads)
+    slow = router_speeds(timed(400.0), roads)
     assert both.speed == pytest.approx(slow.speed, rel=0.01)
 
 
-def test_parts_of_the_day_have_their_own_speeds(roads: RoadsToFollow) -> None:
-    morning, noon = timed(400.0), timed(200.0, begin=43_200.0)
-    times = DAY.rounded(np.concatenate([morning.times, noon.times]))
-    points = np.concatenate([morning.points, noon.points])
-    released = ReleasedLines(points, np.array([400, 400]), times, DAY, k=4)
-    early, late, night = router_speeds(released, roads, day_parts("8-9,12-13,22-6"))
-    assert late.speed / early.speed == pytest.approx(2.0, rel=0.15)
-    assert len(night.speed) == 0
-    assert osrm_text(night) == ""
+def test_parts_of_the_day_differ_on_all_streets(roads: RoadsToFollow) -> None:
+    """A line at noon that goes half of the way tells how fast all of it is at noon."""
+    half = at(np.linspace(20.0, 980.0, 40), np.zeros(40))
+    noon = 43_200.0 + 100.0 * np.linspace(0.0, 1.0, 40)[None]
+    morning = timed(400.0)
+    assert morning.times is not None
+    times = np.concatenate([morning.times, noon])
+    points = np.stack([corner(), half])
+    released = ReleasedLines(points, np.array([400, 400]), times, replace(DAY, step=1), k=4)
+    speeds = router_speeds(released, roads, day_parts("8-9,12-13,22-6"))
+    early, late, night = speeds.speed
+    assert late / early == pytest.approx(late[0] / early[0])
+    assert late[0] > 1.3 * early[0]
+    assert early[0] < night[0] < late[0]
+    assert len(speeds.osrm_text(1).splitlines()) == 20
+
+
+@pytest.mark.parametrize("seconds", [100.0, 400.0, 1_000.0])
+def test_rounded_times_are_right_on_the_whole(seconds: float) -> None:
+    """Lines that begin at any time take as long as they do, however coarse the clock is."""
+    clock = Clock("of-day", "Europe/Vaduz", 300)
+    begin = np.random.default_rng(0).uniform(20_000.0, 60_000.0, (3_000, 1))
+    times = clock.rounded(begin + seconds * np.linspace(0.0, 1.0, 30))
+    lines = ReleasedLines(np.zeros((3_000, 30, 2)), np.ones(3_000, np.int64), times, clock)
+    assert lines.seconds.mean() == pytest.approx(seconds, rel=0.05)
 
 
 def test_short_lines_show_no_speed(roads: RoadsToFollow) -> None:
     short = at(np.linspace(20.0, 300.0, 40), np.zeros(40))
     times = 28_800.0 + np.linspace(0.0, 60.0, 40)[None]
-    (speeds,) = router_speeds(ReleasedLines(short[None], np.array([4]), times, k=4), roads)
-    assert len(speeds.speed) == 0
+    speeds = router_speeds(ReleasedLines(short[None], np.array([4]), times, k=4), roads)
+    assert speeds.osrm_text() == ""
 
 
 def test_without_times_there_is_no_speed(roads: RoadsToFollow) -> None:

@@ -19,7 +19,13 @@ from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.extract import Rules, cut, extract, from_frame
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.trajectories.person_names import key_of, spelled
-from trajanon.trajectories.subjects import NAMES_MERGED, Merged, identities, numbered
+from trajanon.trajectories.subjects import (
+    NAMES_MERGED,
+    Merged,
+    identities,
+    merged_sentences,
+    numbered,
+)
 from trajanon.trajectories.trajectories import Trajectories
 
 ANN = ["ann", "ann ", " ann", "ann\u00a0", "\ufeffann\u200b", "Ann", "ANN"]
@@ -107,6 +113,79 @@ def test_whoever_has_no_name_is_one_person_beside_names() -> None:
     assert nobody.subject.tolist() == [0, 0, 1]
     assert nobody.nameless == (2, 2)
     assert identities(None, [5, 5, 6]).nameless == (2, 2)
+
+
+# Each name beside the person whom it names; None where it names nobody.
+PERSONS = {"Ann": "ann", " ANN": "ann", "Bob": "bob", "7": "seven", "07.0": "seven", 7: "seven"}
+NAMES = st.sampled_from([*PERSONS, None, "", " ", float("nan")])
+TRACES = st.sampled_from(["A", "a", "B", 7, None])
+
+
+@given(st.lists(st.tuples(NAMES, TRACES), max_size=9), st.booleans())
+def test_persons_and_recordings_are_numbered_as_by_hand(
+    rows: list[tuple[Any, Any]], traced: bool
+) -> None:
+    names = [name for name, _ in rows]
+    traces: list[Any] = [trace for _, trace in rows] if traced else [None] * len(rows)
+    recordings = [i if trace is None else str(trace) for i, trace in enumerate(traces)]
+
+    # A recording is of whom its first row with a name names.
+    owner: dict[object, str] = {}
+    for name, recording in zip(names, recordings, strict=True):
+        if name in PERSONS:
+            owner.setdefault(recording, PERSONS[name])
+    nameless = {recording for recording in recordings if recording not in owner}
+    persons = [
+        PERSONS.get(name) or owner.get(recording) or ("nobody" if owner else recording)
+        for name, recording in zip(names, recordings, strict=True)
+    ]
+
+    found = identities(names, traces if traced else None)
+    assert found.subject is not None
+    assert found.subject.tolist() == [[*dict.fromkeys(persons)].index(person) for person in persons]
+    assert found.nameless == (len(nameless), min(len(nameless), 1) if owner else len(nameless))
+    assert (found.trace is not None) == traced
+    if found.trace is not None:
+        assert found.trace.dtype == np.int64
+        apart = np.equal.outer(found.trace, found.trace)
+        assert (apart == np.array([[a == b for a in recordings] for b in recordings])).all()
+
+
+def test_where_nothing_names_a_person_each_recording_is_one() -> None:
+    traces: list[Any] = ["a", "A", "a", None, None]
+    found = identities(None, traces)
+    for numbers in (found.subject, found.trace):
+        assert numbers is not None
+        assert numbers.tolist() == [0, 1, 0, 2, 3]
+    assert found.nameless == (4, 4)
+    assert identities(None, None) == (None, None, (0, 0), Merged())
+    assert identities(None, []).nameless == (0, 0)
+
+
+def test_rows_without_a_name_have_one_number_or_each_its_own() -> None:
+    names = ["a", None, "b", None]
+    assert numbered(names).number.tolist() == [0, 2, 1, 2]
+    assert numbered(names, missing_differ=True).number.tolist() == [0, 2, 1, 3]
+    assert numbered([None, None]).number.tolist() == [0, 1]
+    assert numbered([1.5, float("nan"), 1.5]).number.tolist() == [0, 1, 0]
+    assert numbered([]).number.tolist() == []
+    for column in (np.array([5, 5, 9]), np.array(["x", "x", "y"])):
+        found = numbered(column)
+        assert found.number.tolist() == [0, 0, 1]
+        assert found.missing.dtype == np.bool_
+        assert not found.missing.any()
+
+
+def test_what_was_merged_is_said_of_one_and_of_several() -> None:
+    assert merged_sentences(Merged()) == []
+    one_name, one_copy = merged_sentences(Merged(names=1, copies=1))
+    names, copies = merged_sentences(Merged(names=2, copies=3), "no way out")
+    assert one_name.startswith("1 name differs from another only in case")
+    assert one_name.endswith("(`subjects_exact=True` takes names as they are).")
+    assert names.startswith("2 names differ from another only in case")
+    assert names.endswith("(no way out).")
+    assert one_copy.startswith("1 person fewer: recordings are copies, of the same way")
+    assert copies.startswith("3 people fewer: recordings are copies, of the same way")
 
 
 def test_what_is_no_name_is_refused() -> None:

@@ -16,7 +16,9 @@ from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 
 if TYPE_CHECKING:
+    from trajanon.release.release_check import Findings
     from trajanon.tables.disclosure_risk import Diversity, SpecialUniques
+    from trajanon.trajectories.subjects import Nameless
 
 _SENSITIVE = "sensitive="  # before a column in --columns
 
@@ -142,17 +144,16 @@ def _of_release(
     *,
     exact: bool,
 ) -> tuple[dict[str, Any], list[str]]:
-    from trajanon.release.release_check import report_of
+    from trajanon.release.originals_in_parts import report_of
     from trajanon.release.report import report_beside
     from trajanon.release.verdict import verdict
 
+    counted = ""
     if originals is None:
-        found, counted = trajanon.check(released, k, against=against), ""
+        found = trajanon.check(released, k, against=against)
     else:
-        read = trajanon.read_trajectories(originals, subjects_exact=exact)
-        found = trajanon.check(released, k, trajectories=read, against=against)
+        found, nameless = _with_originals(released, k, originals, against, exact=exact)
         counted = f"; {k} different subjects in each group"
-        nameless = read.origin.source.unnamed
         if nameless.recordings:
             without = number_of(nameless.recordings, "recording")
             counted += f", where {without} without a name count as {nameless.subjects:,}"
@@ -193,3 +194,20 @@ def _of_release(
         if judged.kind == "conditional":
             lines += [judged.headline, *(f"- {sentence}" for sentence in judged.sentences)]
     return account, lines
+
+
+def _with_originals(
+    released: Path, k: int, originals: Path, against: Sequence[Path], *, exact: bool
+) -> tuple["Findings", "Nameless"]:
+    """Count the people behind each line: part by part, where nothing else needs all rows."""
+    from trajanon.release.originals_in_parts import can_be_read_by_part, check_folders
+    from trajanon.release.report import read_report
+
+    if released.is_dir() and originals.is_dir() and not against:
+        report = read_report(released)
+        if can_be_read_by_part(report):
+            return check_folders(released, k, originals, report, subjects_exact=exact)
+
+    trajectories = trajanon.read_trajectories(originals, subjects_exact=exact)
+    found = trajanon.check(released, k, trajectories=trajectories, against=against)
+    return found, trajectories.origin.source.unnamed

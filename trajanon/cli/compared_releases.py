@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import trajanon
+from trajanon.cli.map_command import roads_around
 from trajanon.cli.messages import show_json, tell
 from trajanon.common.errors import BadInput
 
@@ -44,7 +45,7 @@ def compare(
     inputs = [*files, *filter(None, [roads])]
     with replacing(*private, inputs=inputs) as drafts:
         originals = read_originals(files[0], subjects_exact=subjects_exact)
-        network = None if roads is None else roads_around(originals.trips, roads, mode)
+        network = None if roads is None else roads_around(originals.trips.points, roads, mode)
         holdout = None if method is None else _held_out(originals, method)
         audits = ends_of_the_scale(originals, network)
         for path in files[1:]:
@@ -123,11 +124,3 @@ def _show(audit: "Audit") -> None:
         tell(f"  {title}: {', '.join(measured)}")
     if audit.not_measured:
         tell(f"  {audit.not_measured_words}")
-
-
-def roads_around(trajectories: "Trajectories", roads: Path, mode: str) -> "RoadsToFollow":
-    """Read the roads on which a release would be counted."""
-    from trajanon import extract
-    from trajanon.cli.map_command import box_around
-
-    return extract.roads_to_follow(roads, mode, bbox=box_around(trajectories.points))

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 import typer
 
 import trajanon
-from trajanon.cli.compared_releases import compare, roads_around
+from trajanon.cli.compared_releases import compare
+from trajanon.cli.map_command import roads_around
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, check_page, options
 from trajanon.common.errors import BadInput
 
 if TYPE_CHECKING:
     from trajanon.evaluation.evidence import Evaluation
+    from trajanon.release.report import Report
 
 _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
 
@@ -65,6 +67,7 @@ def evaluate(
     from trajanon.cli.progress_bars import bars
     from trajanon.common.atomic_output import replacing
     from trajanon.evaluation.evaluation import evaluate as evaluated
+    from trajanon.evaluation.large_folders import evaluate_large
     from trajanon.evaluation.processing_record import processing_record
     from trajanon.evaluation.publisher import Publisher
     from trajanon.evaluation.release_certificate import certificate
@@ -106,22 +109,34 @@ def evaluate(
     with bars() as progress, replaced as drafts:
         report = reports.read_report(released)
         k = report.k
-        trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
-        if ks is None:
-            ks = sorted({2, k, 10}) if len(trajectories) <= _FEW else []
-
-        evaluation = evaluated(
-            trajectories,
-            trajanon.read_release(released),
-            report,
-            file=released.name,
-            findings=trajanon.check(released, k),
-            streets=None if roads is None else roads_around(trajectories, roads, mode),
-            curve=ks,
-            holdout=holdout,
-            publisher=words,
-            progress=progress,
-        )
+        findings = trajanon.check(released, k)
+        needs_all = curve is not None or holdout or roads is not None
+        if not needs_all and _are_large_folders(originals, released, report):
+            evaluation = evaluate_large(
+                originals,
+                released,
+                report,
+                findings,
+                subjects_exact=subjects_exact,
+                publisher=words,
+                progress=progress,
+            )
+        else:
+            trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
+            if ks is None:
+                ks = sorted({2, k, 10}) if len(trajectories) <= _FEW else []
+            evaluation = evaluated(
+                trajectories,
+                trajanon.read_release(released),
+                report,
+                file=released.name,
+                findings=findings,
+                streets=None if roads is None else roads_around(trajectories.points, roads, mode),
+                curve=ks,
+                holdout=holdout,
+                publisher=words,
+                progress=progress,
+            )
         texts = (
             evaluation.html,
             json_report(evaluation.account),
@@ -146,11 +161,23 @@ def _has_report(release: Path) -> bool:
     return report_path(release).exists()
 
 
+def _are_large_folders(originals: Path, released: Path, report: "Report") -> bool:
+    """Check whether a sample is evaluated: of folders of many rows, which can be read by part."""
+    from trajanon.evaluation import large_folders
+    from trajanon.release.originals_in_parts import can_be_read_by_part
+
+    are_folders = originals.is_dir() and released.is_dir()
+    return are_folders and report.n > large_folders.ROWS and can_be_read_by_part(report)
+
+
 def _show(evaluation: "Evaluation", private: Sequence[Path], public: Sequence[Path]) -> None:
     """Print the verdict, and what was written."""
     from trajanon.cli.report_tables import show_verdict
 
     show_verdict(evaluation.verdict)
+    if evaluation.sample_words is not None:
+        tell()
+        tell(evaluation.sample_words)
     for question, answer in evaluation.answers:
         tell()
         tell(question)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from trajanon.common.arrays import Floats
     from trajanon.extract import Box
     from trajanon.maps import Surroundings
+    from trajanon.release.snapping import RoadsToFollow
 
 _VIEWS = ("overlay", "side-by-side", "public")
 _TILES = "OpenStreetMap"
@@ -125,6 +126,13 @@ def _surroundings(points: "Floats", roads: Path | None) -> "Surroundings":
     from trajanon.extract.earth.roads import main_roads
 
     return Surroundings(place_of(box), main_roads(roads, box))
+
+
+def roads_around(points: "Floats", roads: Path, mode: str) -> "RoadsToFollow":
+    """Read the roads around points."""
+    from trajanon.extract import roads_to_follow
+
+    return roads_to_follow(roads, mode, bbox=box_around(points))
 
 
 def box_around(points: "Floats") -> "Box":

@@ -1,7 +1,7 @@
 """The command trajanon streets: counts of trips on streets, in cells, or between zones."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, options
@@ -12,16 +12,37 @@ from trajanon.common.plain_text import plain_text
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
 
+    from trajanon.common.progress import Progress
     from trajanon.release.snapping import RoadsToFollow
     from trajanon.street_counts.day_parts import DayPart
     from trajanon.street_counts.released_lines import ReleasedLines
 
-_TABLE_SUFFIXES = (".parquet", ".gpkg", ".geojson", ".csv")
-_TILES_SUFFIX = ".pmtiles"
-_ROUTERS = ("osrm",)
+_TILES = ".pmtiles"
+_TABLES = (".parquet", ".gpkg", ".geojson", ".csv")
+_SUFFIXES = {"cells": (*_TABLES, _TILES), "speeds": (".csv",)}
 
 _TEXTS_OF_STRANGERS = ("name", "highway", "from_zone", "to_zone")
 """Columns with texts of OpenStreetMap or of a file of zones, which a spreadsheet must not run."""
+
+
+class _Job(NamedTuple):
+    """What is counted, and where it is written."""
+
+    release: Path
+    lines: "ReleasedLines"
+    parts: "tuple[DayPart, ...]"
+    progress: "Progress"
+    files: list[Path]
+    drafts: tuple[Path, ...]
+
+
+class _Counts(NamedTuple):
+    """What is said of counts that were written."""
+
+    number: str  # how many of what
+    paragraphs: list[str]
+    attribution: str | None
+    in_json: dict[str, object]
 
 
 @options(
@@ -54,22 +75,53 @@ def streets(
 
     It reads the release and public data alone.
     """
+    from trajanon.cli.map_command import roads_around
+    from trajanon.cli.progress_bars import bars
+    from trajanon.common.atomic_output import replacing
+    from trajanon.evaluation.counts_datasheet import counts_datasheet
+    from trajanon.release.report import datasheet_path, report_path
     from trajanon.street_counts.day_parts import ALL_DAY, day_parts
+    from trajanon.street_counts.released_lines import lines_to_count
 
-    _check_options(roads, mode, od, cells, for_router)
+    kind = _kind_of_counts(roads, mode, od, cells, for_router)
     parts = ALL_DAY if hours is None else day_parts(hours)
-    if for_router is not None and roads is not None:
-        _write_speeds(release, roads, mode, parts, out or Path("speeds.csv"), as_json=as_json)
+    out = out or Path("speeds.csv" if kind == "speeds" else f"{kind}.parquet")
+    suffixes = _SUFFIXES.get(kind, _TABLES)
+    if out.suffix.lower() not in suffixes:
+        raise BadInput(f"{out} must end in {' or '.join(suffixes)}")
+    by_hours = kind == "speeds" and parts != ALL_DAY
+    files = [out.with_name(f"{out.stem}.{part.label}.csv") for part in parts] if by_hours else [out]
+
+    beside_release = [report_path(release), datasheet_path(release), _certificate(release)]
+    public_files = [Path(name) for name in (roads, od) if name is not None]
+    inputs = [release, *beside_release, *public_files]
+    outputs = (*files, datasheet_path(out))
+    with bars() as progress, replacing(*outputs, inputs=inputs, public=outputs) as drafts:
+        job = _Job(release, lines_to_count(release), parts, progress, files, drafts[:-1])
+        if roads is not None:
+            network = roads_around(job.lines.points, roads, mode)
+            counts = (
+                _write_streets(job, network) if for_router is None else _write_speeds(job, network)
+            )
+        elif od is not None:
+            counts = _write_flows(job, od)
+        else:
+            counts = _write_cells(job, cells or "")
+        sheet = counts_datasheet(out, counts.number, release, counts.attribution, counts.paragraphs)
+        drafts[-1].write_text(sheet, encoding="utf-8")
+
+    if as_json:
+        show_json({**counts.in_json, "sentences": counts.paragraphs})
         return
+    tell(f"Wrote {counts.number} to {', '.join(map(str, files))}, and {datasheet_path(out)}.")
+    for paragraph in counts.paragraphs:
+        tell(paragraph)
 
-    kind = "streets" if roads is not None else "od" if od is not None else "cells"
-    _write_counts(kind, release, roads, mode, od or cells or "", parts, out, as_json=as_json)
 
-
-def _check_options(
+def _kind_of_counts(
     roads: Path | None, mode: str, od: str | None, cells: str | None, router: str | None
-) -> None:
-    """Refuse options that do not go together."""
+) -> str:
+    """Return what is counted; refuse options that do not go together."""
     if sum(option is not None for option in (roads, od, cells)) != 1:
         raise BadInput(
             "streets takes one of --roads, an .osm.pbf file; --od, a cell or zones; and --cells, "
@@ -77,137 +129,78 @@ def _check_options(
         )
     if roads is None and mode != "car":
         raise BadInput(f"--mode {mode} is for --roads: leave it out")
-
-    if router is None:
-        return
-    if router not in _ROUTERS:
-        raise BadInput(f"--for takes {', '.join(_ROUTERS)} (got {router!r})")
-    if roads is None:
+    if router not in (None, "osrm"):
+        raise BadInput(f"--for takes osrm (got {router!r})")
+    if roads is None and router is not None:
         raise BadInput(f"--for {router} needs the --roads of an .osm.pbf file")
+    if roads is not None:
+        return "streets" if router is None else "speeds"
+    return "cells" if od is None else "od"
 
 
-def _write_counts(
-    kind: str,
-    release: Path,
-    roads: Path | None,
-    mode: str,
-    cells_or_zones: str,
-    parts: "tuple[DayPart, ...]",
-    out: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Write a table of counts, and its datasheet; `kind` is streets, od or cells."""
-    from trajanon.cli.progress_bars import bars
-    from trajanon.common.atomic_output import replacing
-    from trajanon.evaluation import counts_datasheet as sheets
-    from trajanon.evaluation.release_certificate import cells_for_flows
-    from trajanon.release.report import datasheet_path
-    from trajanon.street_counts.cell_counts import cell_counts
-    from trajanon.street_counts.heat_tiles import write_heat_tiles
-    from trajanon.street_counts.od_table import read_zones, zone_flows
-    from trajanon.street_counts.released_lines import lines_to_count
+def _write_streets(job: _Job, roads: "RoadsToFollow") -> _Counts:
+    """Write trips on streets."""
+    from trajanon.evaluation.counts_datasheet import WORTH_OF_STREETS
     from trajanon.street_counts.streets import streets as trips_on_streets
 
-    zones = _zone_width_or_file(cells_or_zones) if kind == "od" else None
-    out = out or Path(f"{kind}.parquet")
-    as_tiles = kind == "cells" and out.suffix.lower() == _TILES_SUFFIX
-    if not as_tiles and out.suffix.lower() not in _TABLE_SUFFIXES:
-        raise BadInput(f"{out} must end in one of {', '.join(_TABLE_SUFFIXES)}")
-
-    outputs = (out, datasheet_path(out))
-    inputs = _inputs(release, roads, zones)
-    with bars() as progress, replacing(*outputs, inputs=inputs, public=outputs) as drafts:
-        table_draft, datasheet_draft = drafts
-        lines = lines_to_count(release)
-        if roads is not None:
-            network = _network(roads, mode, lines)
-            table = trips_on_streets(lines, network, parts=parts, progress=progress)
-            number_counted = number_of(len(table), "street")
-            accuracy = [sheets.WORTH_OF_STREETS]
-        elif zones is not None:
-            polygons_or_width = read_zones(zones) if isinstance(zones, Path) else zones
-            table = zone_flows(lines, polygons_or_width, parts=parts)
-            number_counted = number_of(len(table), "flow")
-            cell_width = None if isinstance(zones, Path) else zones
-            measured_cells = cells_for_flows(_certificate(release), release)
-            accuracy = sheets.worth_of_flows(table, cell_width, measured_cells)
-        else:
-            grid = _cell_width_or_grid(cells_or_zones)
-            if as_tiles and isinstance(grid, str):
-                raise BadInput(f"{out} takes cells of so many metres (got --cells {grid})")
-            if as_tiles and isinstance(grid, float):
-                table = write_heat_tiles(table_draft, lines, grid)
-            else:
-                table = cell_counts(lines, grid, parts=parts)
-            number_counted = number_of(len(table), "cell")
-            accuracy = [sheets.WORTH_OF_CELLS]
-
-        if not as_tiles:
-            _write_table(table_draft, table)
-
-        paragraphs = [*sheets.facts(table), *accuracy]
-        attribution = table.attrs.get("attribution")
-        text = sheets.counts_datasheet(out, number_counted, release, attribution, paragraphs)
-        datasheet_draft.write_text(text, encoding="utf-8")
-
-    if as_json:
-        show_json({"rows": len(table), **table.attrs, "sentences": paragraphs})
-        return
-    tell(f"Wrote {number_counted} to {out}, and {datasheet_path(out)}.")
-    for paragraph in paragraphs:
-        tell(paragraph)
+    table = trips_on_streets(job.lines, roads, parts=job.parts, progress=job.progress)
+    return _write_table(job, table, "street", [WORTH_OF_STREETS])
 
 
-def _write_speeds(
-    release: Path, roads: Path, mode: str, parts: "tuple[DayPart, ...]", out: Path, *, as_json: bool
-) -> None:
-    """Write a router's file of speeds for each part of the day, and one datasheet."""
-    from trajanon.cli.progress_bars import bars
-    from trajanon.common.atomic_output import replacing
-    from trajanon.evaluation.counts_datasheet import counts_datasheet, facts_of_speeds
-    from trajanon.release.report import datasheet_path
-    from trajanon.street_counts.day_parts import ALL_DAY
-    from trajanon.street_counts.released_lines import lines_to_count
-    from trajanon.street_counts.router_speeds import osrm_text, router_speeds
+def _write_speeds(job: _Job, roads: "RoadsToFollow") -> _Counts:
+    """Write a router's file of speeds for each part of the day."""
+    from trajanon.evaluation.counts_datasheet import facts_of_speeds
+    from trajanon.street_counts.router_speeds import router_speeds
     from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
-    if out.suffix.lower() != ".csv":
-        raise BadInput(f"speeds are written as .csv (got {out})")
-    files = [out]
-    if parts != ALL_DAY:
-        files = [out.with_name(f"{out.stem}.{part.label}.csv") for part in parts]
+    speeds = router_speeds(job.lines, roads, job.parts, job.progress)
+    for part, draft in enumerate(job.drafts):
+        draft.write_text(speeds.osrm_text(part), encoding="utf-8")
 
-    outputs = (*files, datasheet_path(out))
-    inputs = _inputs(release, roads, None)
-    with bars() as progress, replacing(*outputs, inputs=inputs, public=outputs) as drafts:
-        *speed_drafts, datasheet_draft = drafts
-        lines = lines_to_count(release)
-        speeds = router_speeds(lines, _network(roads, mode, lines), parts, progress)
-        paragraphs = facts_of_speeds(speeds, [file.name for file in files], lines.k)
-        for draft, part_speeds in zip(speed_drafts, speeds, strict=True):
-            draft.write_text(osrm_text(part_speeds), encoding="utf-8")
+    pairs = len(speeds.start)
+    number = number_of(pairs, "pair of nodes", "pairs of nodes")
+    rows = {file.name: pairs for file in job.files}
+    facts = facts_of_speeds(speeds, job.lines.k)
+    return _Counts(number, facts, OSM_ATTRIBUTION, {"rows": rows})
 
-        pairs = sum(len(part_speeds.speed) for part_speeds in speeds)
-        number_of_pairs = number_of(pairs, "pair of nodes", "pairs of nodes")
-        text = counts_datasheet(out, number_of_pairs, release, OSM_ATTRIBUTION, paragraphs)
-        datasheet_draft.write_text(text, encoding="utf-8")
 
-    if as_json:
-        pairs_of_file = {
-            file.name: len(part_speeds.speed)
-            for file, part_speeds in zip(files, speeds, strict=True)
-        }
-        show_json({"rows": pairs_of_file, "sentences": paragraphs})
-        return
+def _write_flows(job: _Job, zones: str) -> _Counts:
+    """Write trips from zone to zone."""
+    from trajanon.evaluation.counts_datasheet import worth_of_flows
+    from trajanon.evaluation.release_certificate import cells_for_flows
+    from trajanon.street_counts.od_table import read_zones, zone_flows
 
-    file_names = ", ".join(map(str, files))
-    tell(
-        f"Wrote {number_of_pairs} to {file_names}, and {datasheet_path(out)}. Next: osrm-contract "
-        "--segment-speed-file"
-    )
-    for paragraph in paragraphs:
-        tell(paragraph)
+    width = _metres(zones)
+    polygons = read_zones(Path(zones)) if width is None else width
+    table = zone_flows(job.lines, polygons, parts=job.parts)
+    measured = cells_for_flows(_certificate(job.release), job.release)
+    return _write_table(job, table, "flow", worth_of_flows(table, width, measured))
+
+
+def _write_cells(job: _Job, grid: str) -> _Counts:
+    """Write trips that pass each cell."""
+    from trajanon.evaluation.counts_datasheet import WORTH_OF_CELLS
+    from trajanon.street_counts.cell_counts import cell_counts
+    from trajanon.street_counts.heat_tiles import write_heat_tiles
+
+    width = _metres(grid)
+    (out,) = job.files
+    if out.suffix.lower() != _TILES:
+        table = cell_counts(job.lines, grid if width is None else width, parts=job.parts)
+        return _write_table(job, table, "cell", [WORTH_OF_CELLS])
+    if width is None:
+        raise BadInput(f"{out} takes cells of so many metres (got --cells {grid})")
+    table = write_heat_tiles(job.drafts[0], job.lines, width)
+    return _counts_of(table, "cell", [WORTH_OF_CELLS])
+
+
+def _counts_of(table: "GeoDataFrame", noun: str, worth: list[str]) -> _Counts:
+    """Say what is in a table."""
+    from trajanon.evaluation.counts_datasheet import facts
+
+    in_json = {"rows": len(table), **table.attrs}
+    number = number_of(len(table), noun)
+    return _Counts(number, [*facts(table), *worth], table.attrs["attribution"], in_json)
 
 
 def _certificate(release: Path) -> Path:
@@ -217,48 +210,25 @@ def _certificate(release: Path) -> Path:
     return report_path(release, "certificate.json")
 
 
-def _inputs(release: Path, roads: Path | None, zones: float | Path | None) -> list[Path]:
-    """List the files that a count reads: it must not write over them."""
-    from trajanon.release.report import datasheet_path, report_path
-
-    beside_release = [report_path(release), datasheet_path(release), _certificate(release)]
-    public_files = [path for path in (roads, zones) if isinstance(path, Path)]
-    return [release, *beside_release, *public_files]
-
-
-def _network(roads: Path, mode: str, lines: "ReleasedLines") -> "RoadsToFollow":
-    """Read the roads around released lines."""
-    from trajanon.cli.map_command import box_around
-    from trajanon.extract import roads_to_follow
-
-    return roads_to_follow(roads, mode, bbox=box_around(lines.points))
-
-
-def _cell_width_or_grid(cells: str) -> float | str:
-    """Read the width of cells in metres, or the name of a grid."""
+def _metres(text: str) -> float | None:
+    """Read the width of cells in metres; None if it is the name of something else."""
     try:
-        return float(cells)
+        return float(text)
     except ValueError:
-        return cells
+        return None
 
 
-def _zone_width_or_file(od: str) -> float | Path:
-    """Read the width of square zones in metres, or the name of a file of zones."""
-    try:
-        return float(od)
-    except ValueError:
-        return Path(od)
-
-
-def _write_table(path: Path, table: "GeoDataFrame") -> None:
-    """Write a table in the format that its suffix says."""
+def _write_table(job: _Job, table: "GeoDataFrame", noun: str, worth: list[str]) -> _Counts:
+    """Write a table in the format that the suffix of its file says."""
     from trajanon.files.vector_formats import write_layer
 
+    counts = _counts_of(table, noun, worth)
+    (path,) = job.drafts
     match path.suffix.lower():
         case ".parquet":
             table.to_parquet(path, index=False)
         case ".gpkg":
-            write_layer(path, table, "counts", table.attrs.get("attribution"))
+            write_layer(path, table, "counts", counts.attribution)
         case ".geojson":
             path.write_text(table.to_json(drop_id=True, ensure_ascii=False), encoding="utf-8")
         case _:
@@ -269,3 +239,4 @@ def _write_table(path: Path, table: "GeoDataFrame") -> None:
                     for text in table[column]
                 ]
             table.to_wkt().to_csv(path, index=False)
+    return counts

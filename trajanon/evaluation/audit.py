@@ -1,13 +1,15 @@
 """An audit of any release, with no report of its own: what attacks find, what tasks lose."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
+from msgspec import to_builtins
 
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.errors import BadInput
+from trajanon.common.inputs import Json
 from trajanon.evaluation.attacks.attack import Attack, Published, people_steps, published
 from trajanon.evaluation.attacks.chains import Place, people_followed
 from trajanon.evaluation.attacks.inference import departures_told, ends_told
@@ -88,13 +90,11 @@ class Audit:
         return f"{left_out} Why: {why}." if why else left_out
 
     @property
-    def account(self) -> dict[str, Any]:
+    def account(self) -> dict[str, Json]:
         """Ready for JSON: nothing of single trajectories but the rows that are weak."""
-        figures = {
-            part: {name: value and value._asdict() for name, value in getattr(self, part).items()}
-            for part in ("chances", "errors")
-        }
-        return asdict(self) | figures | {"weaknesses": [weak.account for weak in self.weaknesses]}
+        weak_points = [weakness.account for weakness in self.weaknesses]
+        account: dict[str, Json] = to_builtins(self) | {"weaknesses": weak_points}
+        return account
 
 
 def match_of(text: str | None) -> MatchName | None:
@@ -218,7 +218,7 @@ def _audited(
         if seen.subjects is not None:
             people = int(subjects_per_group(seen.labels, seen.subjects).min())
     if holdout is not None:
-        chances["membership"] = Estimate(*(2.0 * np.array(holdout.membership) - 1.0).tolist())
+        chances["membership"] = holdout.membership.beyond(0.5)
 
     times = trips.times
     if times is not None and release.clock is not None:
@@ -290,9 +290,8 @@ def _places(seen: Published, days: Ints | None) -> dict[str, Estimate | None]:
 def _found(place: Place) -> Estimate | None:
     if place.people <= place.guess:
         return None
-    guess = place.guess / place.people
-    share = np.array(share_of(np.arange(place.people) < place.found))
-    return Estimate(*((share - guess) / (1.0 - guess)).clip(0.0, 1.0).tolist())
+    share = share_of(np.arange(place.people) < place.found)
+    return share.beyond(place.guess / place.people)
 
 
 def chance(rates: Floats | Bools, people: Ints, guesses: Bools | None = None) -> Estimate:

@@ -1,11 +1,10 @@
 """Releases made again: with other k, and of half of the subjects, held beside the other half."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from trajanon.anonymization import anonymize
 from trajanon.common.arrays import Bools, Floats, Ints, dense
@@ -13,10 +12,9 @@ from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.common.number_text import metres, number_of, percent
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import Settings
-from trajanon.evaluation.attacks.attack import Steps, people_steps, published
+from trajanon.evaluation.attacks.attack import Published, people_steps, published
 from trajanon.evaluation.attacks.inference import (
     NEAR_END,
-    Auc,
     Shadows,
     Z,
     departures_told,
@@ -26,8 +24,9 @@ from trajanon.evaluation.attacks.inference import (
     told_apart,
     variance,
 )
+from trajanon.evaluation.attacks.known_tracks import Estimate
 from trajanon.evaluation.attacks.linkage import attacks
-from trajanon.evaluation.attacks.next_line import in_metres
+from trajanon.evaluation.attacks.next_line import next_line
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import key_of_trials
 from trajanon.release.originals import matched, timing_in
@@ -50,7 +49,8 @@ _SUCCESSES = {
 """When an attack of a hold-out succeeds, by its question."""
 
 
-class Choice(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Choice:
     """The cost and protection of one k."""
 
     k: int
@@ -89,14 +89,6 @@ class Curve:
             for k in self.left_out
         ]
         return " ".join(sentences)
-
-    @property
-    def account(self) -> dict[str, Any]:
-        """Ready for JSON: nothing of single trajectories."""
-        return {
-            "choices": [choice._asdict() | {"baseline": 1.0 / choice.k} for choice in self.choices],
-            "left_out": list(self.left_out),
-        }
 
 
 def curve(
@@ -160,7 +152,8 @@ def _choice(trajectories: Trajectories, k: int, options: Mapping[str, Any]) -> C
     return Choice(k, report.displacement.mean, best.expected, best.name)
 
 
-class Risk(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Risk:
     """How often an attack succeeds, and how much of that is due to being in the release."""
 
     main: float  # share of successes against members
@@ -190,17 +183,9 @@ class Holdout:
     members: int  # subjects released
     others: int  # subjects held out
     lines: int  # different ones
-    membership: Auc  # by how likely all trajectories of a subject are those of a member
+    membership: Estimate  # by how likely all trajectories of a subject are those of a member
     surely: float  # share of the members found if 1 % of the others are taken for some
     risks: Mapping[str, Risk]  # by question
-
-    @property
-    def account(self) -> dict[str, Any]:
-        """Ready for JSON: nothing of single subjects."""
-        return asdict(self) | {
-            "membership": self.membership._asdict(),
-            "risks": {question: risk._asdict() for question, risk in self.risks.items()},
-        }
 
     @property
     def beside(self) -> str:
@@ -219,11 +204,10 @@ class Holdout:
     @property
     def was_in(self) -> str:
         """Describe how well members are told from others, without a full stop."""
-        auc, low, high = self.membership
         return (
             "Was somebody in it? Anyone who knows all tracks, and makes such releases of random "
-            f"halves, tells a member from somebody held out in {percent(auc)} of the pairs "
-            f"({percent(low)} to {percent(high)}); 50 % is chance. With 1 % false alarms, "
+            f"halves, tells a member from somebody held out in {self.membership.words} "
+            f"of the pairs; 50 % is chance. With 1 % false alarms, "
             f"{percent(self.surely)} of the members are found"
         )
 
@@ -351,7 +335,10 @@ def measured_halves(
 
     # The next trip can only be compared where people of both halves have one.
     if steps is not None and 0 < members[steps.here].sum() < len(steps.here):
-        succeeded = _next(points, lines, nearest, steps)
+        # The right line is that nearest to the next trajectory.
+        one_row_each = np.ones(len(lines), np.int64)
+        seen = Published(points, lines, nearest, k, against="half", copies=one_row_each)
+        succeeded = next_line(seen, steps).line_rates
         risks[NEXT] = _risk_of(succeeded, members[steps.here], subjects[steps.here])
 
     _, first = np.unique(subjects, return_index=True)
@@ -376,20 +363,7 @@ def _linked(points: Floats, lines: Floats) -> Bools:
     return np.asarray(by_begin == by_end)
 
 
-def _next(points: Floats, lines: Floats, nearest: Ints, steps: Steps) -> Bools:
-    """Check whether the line that begins nearest to each end is the one nearest to the next.
-
-    The line nearest to the known trajectory is set aside.
-    """
-    beginnings = in_metres(lines[:, 0], lines)
-    ends = in_metres(points[steps.here, -1], lines)
-    nearest_beginning, second = cKDTree(beginnings).query(ends, k=[1, 2])[1].T
-    is_known = nearest_beginning == nearest[steps.here]
-    guessed = np.where(is_known, second, nearest_beginning)
-    return np.asarray(guessed == nearest[steps.there])
-
-
-def _risk_of(succeeded: Bools, members: Bools, subjects: Ints) -> Risk:
+def _risk_of(succeeded: Bools | Floats, members: Bools, subjects: Ints) -> Risk:
     rates = succeeded.astype(np.float64)
     return risk(rates[members], rates[~members], subjects[members], subjects[~members])
 

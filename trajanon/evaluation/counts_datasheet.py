@@ -1,6 +1,5 @@
 """Datasheet of counts: of which release they are, what they count, and how good they are."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +8,7 @@ from trajanon.common.number_text import metres, number_of, percent
 from trajanon.common.plain_text import code_span
 from trajanon.evaluation.release_certificate import CellsForFlows, sha256_of
 from trajanon.evaluation.usefulness import LARGEST, OD_CELLS
-from trajanon.street_counts.router_speeds import NodeSpeeds
+from trajanon.street_counts.router_speeds import RouterSpeeds
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
@@ -60,19 +59,15 @@ def facts(table: "GeoDataFrame") -> list[str]:
     return [f"Of the {rows} on the {lines} of the release, {covered}", f"{people} {rounded}"]
 
 
-def facts_of_speeds(speeds: Sequence[NodeSpeeds], files: Sequence[str], k: int | None) -> list[str]:
-    """Say how much of the roads has a speed in each file, and who stands behind it."""
-    sentences = [
-        f"{code_span(file)}: {number_of(len(part.speed), 'pair of nodes', 'pairs of nodes')}, "
-        f"{percent(part.share_of_network, 2)} of the length of all streets in each direction."
-        for file, part in zip(files, speeds, strict=True)
-    ]
+def facts_of_speeds(speeds: RouterSpeeds, k: int | None) -> list[str]:
+    """Say how much of the roads has a speed, and who stands behind it."""
     people = "The rows of one line at least" if k is None else f"At least {k} different people"
-    sentences.append(
-        f"{people} stand behind each speed. Where nobody went, there is no row, and the router "
-        "keeps its own speed. Delays at turns are taken off, as the router adds its own."
-    )
-    return sentences
+    return [
+        f"Speeds are of {percent(speeds.share_of_network, 2)} of the length of all streets in each "
+        "direction. Where nobody went, there is no row, and the router keeps its own speed.",
+        f"{people} stand behind each speed. Parts of the day differ by how late all lines in them "
+        "are. Delays at turns and signals are taken off, as the router adds its own.",
+    ]
 
 
 def worth_of_flows(

@@ -22,7 +22,8 @@ from trajanon.evaluation.comparisons import Curve, drawn_half, hold_out, options
 from trajanon.evaluation.comparisons import curve as curve_of
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher import Publisher, check_licence
-from trajanon.evaluation.usefulness import Seconds, Usefulness, usefulness
+from trajanon.evaluation.tasks import task_errors
+from trajanon.evaluation.usefulness import Usefulness, usefulness
 from trajanon.grouping.k_promise import broken_promises, check_k
 from trajanon.grouping.loss import loss_to
 from trajanon.release.originals import matched
@@ -34,7 +35,7 @@ from trajanon.release.report import Report, TimeWidths
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.street_counts.street_usefulness import compared_streets
-from trajanon.trajectories.times import Clock, departure_days
+from trajanon.trajectories.times import departure_days
 from trajanon.trajectories.tracks import Tracks
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
@@ -149,7 +150,13 @@ def _measured(
     seen: Published, averaged: Trajectories, report: Report, known: "Known"
 ) -> Evaluation:
     """Measure what a release shows, and what it is good for, beside what was averaged."""
+    one_each = np.ones(len(averaged), np.int64)
+    before = ReleasedLines(seen.points, one_each, seen.times)
+    after = ReleasedLines(seen.lines, seen.rows, seen.line_times, report.clock)
     nameless = averaged.origin.source.unnamed
+    drives = {}
+    if averaged.tracks is not None:
+        drives = drives_left(seen.labels, averaged.tracks.run, seen.subjects, report.k)
     return Evaluation(
         file=None,
         date=date.today(),
@@ -163,18 +170,19 @@ def _measured(
         nameless_count_as=nameless.subjects,
         sizes=seen.sizes,
         rows=seen.rows,
-        violations=_violations(seen, report.k),
+        violations=violations(seen, report.k),
         problems=None,
-        period=_months(averaged.times),
+        period=months(averaged.times),
         loss=loss_to(seen.points, seen.lines, seen.labels),
-        usefulness=_usefulness(seen, averaged, report.clock),
+        usefulness=_usefulness(seen, averaged),
+        tasks=task_errors(before, after),
         attacks=_by_name([*attacks(seen), *attacks(seen.originals)]),
         most_of_one=1 if seen.subjects is None else int(np.bincount(seen.subjects).max()),
         verification=known.verified,
         rebuilding=known.rebuilt,
         rebuilt_times=known.rebuilt_times,
         habits=known.habits,
-        chained=drives_left(seen.labels, averaged.tracks, seen.subjects, report.k),
+        chained=drives,
         followed=people_followed(seen, departure_days(averaged)),
         inferred=inferred(seen),
         curve=None,
@@ -194,7 +202,7 @@ def _curve(
     return curve_of(trajectories, ks, progress=progress, **options_in(report))
 
 
-def _violations(seen: Published, k: int) -> dict[str, int | None]:
+def violations(seen: Published, k: int) -> dict[str, int | None]:
     """Count the groups of too few records, and of too few subjects where these are known."""
     few_subjects = None
     if seen.subjects is not None:
@@ -202,16 +210,18 @@ def _violations(seen: Published, k: int) -> dict[str, int | None]:
     return {"records": int((seen.sizes < k).sum()), "subjects": few_subjects}
 
 
-def _usefulness(seen: Published, averaged: Trajectories, clock: Clock | None) -> Usefulness:
+def _usefulness(seen: Published, averaged: Trajectories) -> Usefulness:
     """Measure what is left of places, and of hours where these are released."""
-    seconds = None
-    if clock is not None and seen.times is not None and seen.line_times is not None:
-        seconds = Seconds(seen.times, seen.line_times[seen.labels], clock)
-    released = seen.lines[seen.labels]
-    return usefulness(seen.points, released, true_ends=averaged.true_ends, seconds=seconds)
+    return usefulness(
+        seen.points,
+        seen.lines[seen.labels],
+        true_ends=averaged.true_ends,
+        seconds=seen.times,
+        released_seconds=None if seen.line_times is None else seen.line_times[seen.labels],
+    )
 
 
-def _months(times: Floats | None) -> str | None:
+def months(times: Floats | None) -> str | None:
     """Return the first and last month of times; None if not known to count from 1970."""
     if times is None or not np.isfinite(times).any():
         return None

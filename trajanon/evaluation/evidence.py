@@ -1,13 +1,14 @@
 """The evidence of a release: its numbers, its verdict and its pages."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from itertools import groupby
 from typing import Any
 
 import numpy as np
+from msgspec import to_builtins
 
 import trajanon
 from trajanon.common.arrays import Ints
@@ -17,14 +18,13 @@ from trajanon.evaluation import usefulness as measures
 from trajanon.evaluation.attacks.attack import QUESTIONS, Attack
 from trajanon.evaluation.attacks.chains import Followed
 from trajanon.evaluation.attacks.inference import Inferred
-from trajanon.evaluation.attacks.known_tracks import Guessed
+from trajanon.evaluation.attacks.known_tracks import Estimate, Guessed
 from trajanon.evaluation.attacks.verification import Verified
 from trajanon.evaluation.comparisons import Curve, Holdout
 from trajanon.evaluation.five_answers import Answer, Measured, five_answers
 from trajanon.evaluation.page.templates import rendered
 from trajanon.evaluation.publisher import Publisher
 from trajanon.evaluation.risk_bars import risk_bars
-from trajanon.evaluation.usefulness import DURATION_CLASS
 from trajanon.release.findings import Finding
 from trajanon.release.left_out import left_out_of
 from trajanon.release.people_left import Left, counts_of, few_left
@@ -45,7 +45,7 @@ NOTICE = "For the holder of the data, not for publication."
 
 _AS_THEY_ARE = (
     *("file", "unit", "spacing", "holds", "k", "counted", "as_published", "trajectories", "points"),
-    *("subjects", "nameless", "nameless_count_as"),
+    *("subjects", "nameless", "nameless_count_as", "sample"),
 )
 """What an account repeats."""
 
@@ -89,8 +89,8 @@ class Evaluation:
         What the checker found in the released file, a sentence each; None if no file was looked at.
     period
         The months of the originals; None if not known.
-    loss, usefulness
-        IL in percent, of places alone, and what is left for use.
+    loss, usefulness, tasks
+        IL in percent, of places alone; what is left for use; and errors of tasks, with intervals.
     attacks
         In the order in which to show them.
     most_of_one
@@ -118,6 +118,8 @@ class Evaluation:
         The holder's report of the release.
     publisher
         The publisher's words, for datasheet, certificate and record of processing.
+    sample
+        Trajectories on which attacks and usefulness were measured; None: on all.
 
     Examples
     --------
@@ -147,6 +149,7 @@ class Evaluation:
     period: str | None
     loss: float
     usefulness: measures.Usefulness
+    tasks: Mapping[str, Estimate | None]
     attacks: Sequence[Attack]
     most_of_one: int
     verification: Verified | None
@@ -161,6 +164,23 @@ class Evaluation:
     report: Report
     streets: StreetUsefulness | None = None
     publisher: Publisher = field(default_factory=Publisher)
+    sample: int | None = None
+
+    @property
+    def measured(self) -> int:
+        """Count the trajectories of which figures are, beside the counts."""
+        return self.sample or self.trajectories
+
+    @property
+    def sample_words(self) -> str | None:
+        """Write that attacks and usefulness are of a sample; None if they are of all."""
+        if self.sample is None:
+            return None
+        return (
+            f"Counts, areas and information loss are of all {self.trajectories:,} {self.units}. "
+            f"Attacks and usefulness were measured on a sample of {self.sample:,}: whole groups "
+            "around places that a fixed seed drew."
+        )
 
     @property
     def k(self) -> int:
@@ -256,7 +276,7 @@ class Evaluation:
             "verdict": self.verdict.account,
             "answers": [answer._asdict() for answer in self.answers],
             "cost": cost(self.report),
-            "published": self._published,
+            "published": self.published,
             "source": left_out(self.report),
             "left_out": [counts._asdict() for counts in left_out_of(self.report)],
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
@@ -271,16 +291,17 @@ class Evaluation:
             "width": self.report.width,
             "told_apart": None if self.told_apart is None else self.told_apart._asdict(),
             "attacks": [attack.account for attack in self.attacks],
-            "verification": None if self.verification is None else self.verification.account,
-            **{name: guess and guess.account for name, guess in self._guessed.items()},
+            "verification": to_builtins(self.verification),
+            **to_builtins(self._guessed),
             "chains": counts_of(self.chained) or None,
             "persons": None if self.followed is None else self.followed.account,
-            "inferred": [answer._asdict() for answer in self.inferred],
-            "curve": None if self.curve is None else self.curve.account,
-            "holdout": None if self.holdout is None else self.holdout.account,
+            "inferred": to_builtins(self.inferred),
+            "curve": to_builtins(self.curve),
+            "holdout": to_builtins(self.holdout),
             "od_cell": self.od_cell,
-            "utility": asdict(self.usefulness),
-            "streets": None if self.streets is None else asdict(self.streets),
+            "utility": to_builtins(self.usefulness),
+            "tasks": to_builtins(self.tasks),
+            "streets": to_builtins(self.streets),
             "attribution": self.report.attribution,
         }
 
@@ -296,10 +317,8 @@ class Evaluation:
             bars=risk_bars(self.attacks, self.followed, self.inferred),
             median=float(np.median(self.sizes)),
             attacks={question: self._tried(question) for question in QUESTIONS},
-            beside=_beside,
             few_left=few_left,
             measures=measures,
-            minutes=DURATION_CLASS / 60.0,
         )
 
     @property
@@ -315,10 +334,10 @@ class Evaluation:
     @property
     def crowd(self) -> Crowd:
         """Return of how many the errors are means, for publication; who has most counts as one."""
-        return Crowd(self.trajectories / self.most_of_one)
+        return Crowd(self.measured / self.most_of_one)
 
     @property
-    def _published(self) -> dict[str, Any]:
+    def published(self) -> dict[str, Any]:
         """Return what is published of the cost, rounded."""
         moved = self.usefulness.displacement
         figures: dict[str, Any] = {
@@ -385,20 +404,6 @@ class Evaluation:
     def _repr_html_(self) -> str:
         judged = " ".join([self.verdict.headline, *self.verdict.sentences])
         return page([("Verdict", judged), *self.answers], note=NOTICE)
-
-
-def _beside(counts: Sequence[Sequence[int]], last: int = 0) -> list[list[float]]:
-    """Return heights of bars for each class, up to the last, or to the 99th percentile."""
-    classes = np.array(counts, dtype=np.float64)
-    if not last:
-        originals = classes[0]
-        last = int(np.searchsorted(np.cumsum(originals), 0.99 * originals.sum())) + 1
-
-    # The last class holds all beyond it.
-    classes[:, last - 1] = classes[:, last - 1 :].sum(axis=1)
-    shown = classes[:, :last]
-    heights: list[list[float]] = (shown / shown.max()).T.tolist()
-    return heights
 
 
 def _minutes(minutes: float) -> str:

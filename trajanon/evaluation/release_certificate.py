@@ -1,9 +1,10 @@
 """Certificate of a release: the assessment in publishable, machine-readable figures."""
 
 import hashlib
+import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import Literal, NamedTuple, NotRequired, TypedDict
@@ -11,48 +12,13 @@ from typing import Literal, NamedTuple, NotRequired, TypedDict
 import trajanon
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import Json, parsed
-from trajanon.evaluation.attacks.attack import QUESTIONS, Attack
-from trajanon.evaluation.attacks.chains import KNOWN, LINE
 from trajanon.evaluation.attacks.known_tracks import Estimate
 from trajanon.evaluation.evidence import Basis, Evaluation
 from trajanon.evaluation.mobility_metadata import metadata
-from trajanon.release.people_left import Left
+from trajanon.evaluation.page.templates import rendered
 from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import HUNDREDTHS, Crowd
 from trajanon.release.release_check import Findings
-
-_BASES = {
-    Basis.MEASUREMENT: "counted or tried on the released file and the originals",
-    Basis.PROOF: "proven in docs/proof.md of trajanon, from what is assumed there",
-    Basis.WORD: "as the publisher says; not checked",
-    Basis.BLANK: "the publisher says nothing",
-    Basis.NOT_ASSESSED: "nobody measured it",
-}
-
-
-class Entry(NamedTuple):
-    """Facts of the certificate, and what they rest on."""
-
-    basis: Basis
-    facts: Mapping[str, Json] = {}
-
-    @property
-    def account(self) -> dict[str, Json]:
-        """Ready for JSON."""
-        return {"basis": self.basis, **self.facts}
-
-
-class Clause(NamedTuple):
-    """A clause of ISO/IEC 27559:2022, and what answers it."""
-
-    number: str
-    subject: str
-    answer: Entry
-
-    @property
-    def account(self) -> dict[str, Json]:
-        """Ready for JSON."""
-        return {"clause": self.number, "subject": self.subject, **self.answer.account}
 
 
 class Difference(NamedTuple):
@@ -115,25 +81,22 @@ def certificate(evaluation: Evaluation, released: str | os.PathLike[str]) -> dic
         because = [*evaluation.verdict.sentences]
         return {"certificate": "none: this release must not be published", "because": because}
 
-    words = evaluation.publisher.published
-    published = evaluation.account["published"]
-    cost = {name: figure for name, figure in published.items() if name != "cost"}
-    return {
-        "certificate": "of what was assessed before publication; no promise beyond k-anonymity",
-        "made": {"by": f"trajanon {trajanon.__version__}", "on": evaluation.date.isoformat()},
-        "bases": {str(basis): meaning for basis, meaning in _BASES.items()},
-        "release": _release(evaluation, Path(released)).account,
-        "promise": _promise(evaluation).account,
-        "cost": Entry(Basis.MEASUREMENT, cost).account,
-        "WP29 Opinion 05/2014": {
-            question: [entry.account for entry in _answers(evaluation, question)]
-            for question in QUESTIONS
-        },
-        "whoever holds all other tracks": [entry.account for entry in _all_others(evaluation)],
-        "ISO/IEC 27559:2022": [clause.account for clause in _clauses(evaluation)],
-        **({"publisher": Entry(Basis.WORD, words).account} if words else {}),
-        "metadata": metadata(evaluation, Path(released)),
-    }
+    text = rendered(
+        "certificate.json",
+        evaluation=evaluation,
+        version=trajanon.__version__,
+        bases=Basis,
+        published=evaluation.published,
+        sha256=sha256_of(Path(released)),
+        metadata=metadata(evaluation, Path(released)),
+        estimate=_estimate,
+        share=_share,
+        part=partial(_part, evaluation),
+        rounded_up=_rounded_up,
+        statement=statement,
+    )
+    certified: dict[str, Json] = json.loads(text)
+    return certified
 
 
 def differences(
@@ -200,170 +163,31 @@ def read_certificate(path: str | os.PathLike[str]) -> Certified:
         ) from error
 
 
-def _release(evaluation: Evaluation, released: Path) -> Entry:
-    """Describe the released file."""
-    times = None if evaluation.clock is None else evaluation.clock.sentence
-    return Entry(
-        Basis.MEASUREMENT,
-        {
-            "sha256": sha256_of(released),
-            "unit": evaluation.unit,
-            "points": evaluation.points,
-            "times": times,
-            "area": list(evaluation.area),
-            "groups": len(evaluation.rows),
-            "rows": int(evaluation.rows.sum()),
-        },
-    )
+def _part(evaluation: Evaluation, share: float, tried: int) -> Json:
+    """Round a share that was tried on so many of the trajectories."""
+    part = tried / evaluation.measured
+    return evaluation.crowd.shares_of(part).number(share)
 
 
-def _promise(evaluation: Evaluation) -> Entry:
-    """State k, which was counted in every group."""
-    return Entry(
-        Basis.MEASUREMENT,
-        {
-            "k": evaluation.k,
-            "counts": evaluation.counted,
-            "conditions": [*evaluation.verdict.sentences],
-        },
-    )
+def _share(share: float, tried: int) -> Json:
+    """Round a share of so many, at most so many that it is rounded to hundredths."""
+    return _crowd(tried).number(share)
 
 
-def _answers(evaluation: Evaluation, question: str) -> Iterator[Entry]:
-    """Answer one of the three questions of the Article 29 Working Party."""
-    originals = {
-        attack.name: attack for attack in evaluation.attacks if attack.against == "originals"
-    }
-    attacks = [attack for attack in _attacks(evaluation) if attack.question == question]
-    for attack in attacks:
-        yield _attack(evaluation, attack, originals.get(attack.name))
-
-    if question == "linkability":
-        yield from _linked(evaluation)
-    elif question == "inference":
-        yield from _inferred(evaluation)
-    elif not attacks:
-        yield Entry(Basis.NOT_ASSESSED)
+def _estimate(estimate: Estimate, tried: int) -> Json:
+    """Round a figure and its interval for publication."""
+    crowd = _crowd(tried)
+    interval: Json = [crowd.bounds(estimate.low)[0], crowd.bounds(estimate.high)[1]]
+    return {"value": crowd.number(estimate.value), "90 % interval": interval}
 
 
-def _attacks(evaluation: Evaluation) -> list[Attack]:
-    return [attack for attack in evaluation.attacks if attack.against == "release"]
+def _crowd(tried: int) -> Crowd:
+    return Crowd(min(tried, HUNDREDTHS), shares=True)
 
 
-def _attack(evaluation: Evaluation, attack: Attack, on_originals: Attack | None) -> Entry:
-    """Write an attack's figures, beside what the originals would reveal."""
-    before: dict[str, Json] = {}
-    if on_originals is not None:
-        before["in the originals"] = _mean(evaluation, on_originals)
-    return Entry(
-        Basis.MEASUREMENT,
-        {
-            "attack": attack.name,
-            "knows": attack.knows,
-            "mean": _mean(evaluation, attack),
-            "highest": round(attack.worst_case, 2),
-            "1/k": round(attack.baseline, 2),
-            **before,
-        },
-    )
-
-
-def _mean(evaluation: Evaluation, attack: Attack) -> Json:
-    part = len(attack.targets) / evaluation.trajectories
-    return evaluation.crowd.shares_of(part).number(attack.expected)
-
-
-def _linked(evaluation: Evaluation) -> Iterator[Entry]:
-    """Write how many people and drives have lines that leave too few."""
-    followed = evaluation.followed
-    steps: dict[str, Json] = {}
-    if followed is not None and followed.steps:
-        for label, start in (
-            ("next line first, if the one before is known", KNOWN),
-            ("if its line is known", LINE),
-        ):
-            part = followed.steps / evaluation.trajectories
-            steps[label] = evaluation.crowd.shares_of(part).number(followed.found[start].first)
-
-    people = None if followed is None else followed.left["people"]
-    yield _few_left("one person, from line to line", "people", people, steps)
-
-    # Trips and days are whole drives.
-    if evaluation.unit == "trajectory":
-        drives = evaluation.chained.get("drives")
-        yield _few_left("pieces of one drive, taken together", "drives", drives, {})
-
-
-def _few_left(attack: str, what: str, left: Left | None, steps: Mapping[str, Json]) -> Entry:
-    if left is None:
-        return Entry(Basis.NOT_ASSESSED, {"attack": attack})
-    below: Json = "none is on two"
-    if left.several:
-        below = _share(left.below / left.several, left.several)
-    facts = {"attack": attack, f"{what} with fewer than k on all their lines": below, **steps}
-    return Entry(Basis.MEASUREMENT, facts)
-
-
-def _inferred(evaluation: Evaluation) -> Iterator[Entry]:
-    shares = evaluation.crowd.shares_of()
-    for inferred in evaluation.inferred:
-        yield Entry(
-            Basis.MEASUREMENT,
-            {
-                "attack": inferred.name,
-                "knows": inferred.knows,
-                "mean": shares.number(inferred.told),
-                "best guess without the release": shares.number(inferred.guess),
-            },
-        )
-
-
-def _all_others(evaluation: Evaluation) -> Iterator[Entry]:
-    """Write what somebody finds who holds all other tracks: tried, and at most."""
-    verified = evaluation.verification
-    if verified is None:
-        yield Entry(Basis.NOT_ASSESSED, {"attack": "members of lines"})
-    else:
-        yield Entry(
-            Basis.MEASUREMENT,
-            {
-                "attack": "members of lines",
-                "lines tried": verified.lines,
-                "likeliest people right": _estimate(verified.right, verified.lines),
-                "members verified": _estimate(verified.verified, verified.lines),
-            },
-        )
-
-    for attack, guessed in (
-        ("hidden member rebuilt", evaluation.rebuilding),
-        ("times of a hidden member rebuilt", evaluation.rebuilt_times),
-        ("guessed by the person's other trajectories", evaluation.habits),
-    ):
-        if guessed is None:
-            yield Entry(Basis.NOT_ASSESSED, {"attack": attack})
-            continue
-        shares: dict[str, Json] = {
-            "of medians": _estimate(guessed.share, guessed.targets),
-            "of means": _estimate(guessed.mean_share, guessed.targets),
-        }
-        yield Entry(Basis.MEASUREMENT, {"attack": attack, "error as a share of the line's": shares})
-
-    yield _told_apart(evaluation)
-
-
-def _told_apart(evaluation: Evaluation) -> Entry:
-    """State how well a trajectory is told from the same one moved, whatever else is known."""
-    told_apart = evaluation.told_apart
-    if told_apart is None:
-        return Entry(Basis.NOT_ASSESSED, {"attack": "a trajectory moved to the side"})
-    return Entry(
-        Basis.PROOF,
-        {
-            "public width, metres": evaluation.report.width,
-            f"mu, {told_apart.metres:g} m to the side": round_up(told_apart.mu),
-            "in words": statement(told_apart, evaluation.unit),
-        },
-    )
+def _rounded_up(number: float) -> float:
+    """Round to hundredths, never below what was stated."""
+    return ceil(100.0 * number) / 100.0
 
 
 def statement(told_apart: ToldApart, unit: str) -> str:
@@ -374,77 +198,6 @@ def statement(told_apart: ToldApart, unit: str) -> str:
         f"Whoever knows every other {unit} tells this {unit} from the same {unit} {metres} to the "
         f"side rightly in at most {cases} of 100 cases, at even odds, in every group."
     )
-
-
-def _clauses(evaluation: Evaluation) -> Iterator[Clause]:
-    """Answer clauses of ISO/IEC 27559:2022, by a number or by the publisher's word."""
-    words = evaluation.publisher
-    attacks = _attacks(evaluation)
-    yield Clause(
-        "6", "context assessment", _word(recipients=words.recipients, context=words.context)
-    )
-    yield Clause("7.3", "attack modelling", _modelled(attacks))
-    yield Clause("7.3.2", "maximum or average risk", _risk(evaluation, attacks))
-    yield Clause("8.2.3", "adversarial testing", _tested(evaluation, attacks))
-    yield Clause("9.2", "governance before release", _word(approved=words.before_release))
-    yield Clause("9.4", "governance after release", _word(reviewed=words.after_release))
-
-
-def _word(**words: str) -> Entry:
-    """Repeat the publisher's words, or leave a blank."""
-    facts = {name: word for name, word in words.items() if word}
-    return Entry(Basis.WORD if facts else Basis.BLANK, facts)
-
-
-def _modelled(attacks: list[Attack]) -> Entry:
-    if not attacks:
-        return Entry(Basis.NOT_ASSESSED)
-    return Entry(Basis.MEASUREMENT, {"knows": {attack.name: attack.knows for attack in attacks}})
-
-
-def _risk(evaluation: Evaluation, attacks: list[Attack]) -> Entry:
-    """Write the risk of the attack that succeeds most often, and of the worst single target."""
-    if not attacks:
-        return Entry(Basis.NOT_ASSESSED)
-    best = max(attacks, key=lambda attack: attack.expected)
-    return Entry(
-        Basis.MEASUREMENT,
-        {
-            "attack": best.name,
-            "average": _mean(evaluation, best),
-            "maximum of all attacks": max(round(attack.worst_case, 2) for attack in attacks),
-            "1/k": round(1.0 / evaluation.k, 2),
-        },
-    )
-
-
-def _tested(evaluation: Evaluation, attacks: list[Attack]) -> Entry:
-    """Write how often each adversary finds a row, or the people behind a line."""
-    found = {f"{attack.name}: a row": _mean(evaluation, attack) for attack in attacks}
-    if (verified := evaluation.verification) is not None:
-        found["all tracks known: the people of a line"] = _estimate(verified.right, verified.lines)
-    return Entry(Basis.MEASUREMENT if found else Basis.NOT_ASSESSED, found)
-
-
-def _estimate(estimate: Estimate, tried: int) -> Json:
-    """Round a figure and its interval for publication."""
-    crowd = _crowd(tried)
-    interval: Json = [crowd.bounds(estimate.low)[0], crowd.bounds(estimate.high)[1]]
-    return {"value": _share(estimate.value, tried), "90 % interval": interval}
-
-
-def _share(share: float, tried: int) -> Json:
-    return _crowd(tried).number(share)
-
-
-def _crowd(tried: int) -> Crowd:
-    """Of how many a share is, at most so many that it is rounded to hundredths."""
-    return Crowd(min(tried, HUNDREDTHS), shares=True)
-
-
-def round_up(number: float) -> float:
-    """Round to hundredths, never below what was stated."""
-    return ceil(100.0 * number) / 100.0
 
 
 def sha256_of(released: Path) -> dict[str, str]:

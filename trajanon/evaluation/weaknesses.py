@@ -1,12 +1,13 @@
 """Weak points of a release that have a name: what no attack is needed for."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
 from scipy.stats import spearmanr
 
 from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.inputs import Json
 from trajanon.common.number_text import number_of
 from trajanon.evaluation.attacks.inference import nearest_line
 from trajanon.evaluation.recordings import Originals, Recordings
@@ -35,7 +36,7 @@ class Weakness(NamedTuple):
     first: int  # counted from 1
 
     @property
-    def account(self) -> dict[str, Any]:
+    def account(self) -> dict[str, Json]:
         """Ready for JSON."""
         return self._asdict() | {"sentence": self.sentence}
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trajanon.common.arrays import Floats, Ints
 from trajanon.files.sorted_runs import merged, write_run
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -41,24 +42,40 @@ _BYTES_PER_GROUP = 1 << 20  # of a run, of which as much is read at once
 
 def place_columns(trajectories: Trajectories, first: int) -> dict[str, "pa.Array"]:
     """Return boxes of rows, and the key by which they are sorted; ``first`` rows came before."""
-    import geopandas
     import pyarrow as pa
-    import shapely
 
     points = trajectories.points[..., ::-1]
     sides = np.concatenate([points.min(axis=1), points.max(axis=1)], axis=1).T
     bbox = pa.StructArray.from_arrays([pa.array(side) for side in sides], names=SIDES)
 
-    middle = points[:, points.shape[1] // 2]
+    middle = trajectories.points[:, points.shape[1] // 2]
     if trajectories.tracks is not None:
         recording = trajectories.tracks.recording_of
         _, first_row, number = np.unique(recording, return_index=True, return_inverse=True)
         middle = middle[first_row][number]
 
-    # Keys that differ, so that rows of one place need not be in memory together.
-    places = geopandas.GeoSeries(shapely.points(middle)).hilbert_distance(_EARTH, level=16)
-    key = np.asarray(places, np.int64) * _MOST_ROWS + first + np.arange(len(middle))
-    return {"bbox": bbox, _KEY: pa.array(key)}
+    number = np.arange(first, first + len(middle))
+    return {"bbox": bbox, _KEY: pa.array(keys_on_curve(middle, number))}
+
+
+def keys_on_curve(places: Floats, number: Ints) -> Ints:
+    """Compute the keys of rows with numbers, that lie at places (lat, lon), (n, 2).
+
+    All keys differ, so that rows of one place need not be in memory together.
+    """
+    import geopandas
+    import shapely
+
+    squares = geopandas.GeoSeries(shapely.points(places[:, ::-1])).hilbert_distance(
+        _EARTH, level=16
+    )
+    return np.asarray(squares, np.int64) * _MOST_ROWS + number
+
+
+def is_in_order(schema: "pa.Schema") -> bool:
+    """Check whether a part says that all parts are in this order."""
+    metadata = schema.metadata or {}
+    return all(metadata.get(key.encode()) == word.encode() for key, word in FOOTER.items())
 
 
 def box_of(table: "pa.Table") -> list[float]:

@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.remote_folder import Folder
 from trajanon.files import arrow
@@ -18,22 +20,48 @@ if TYPE_CHECKING:
 ONE_EXTRACTION = "keep parts of one extraction in a folder"
 
 
+Opener = Callable[[], AbstractContextManager["pq.ParquetFile"]]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ParquetParts:
-    """Parquet files, read as if all rows were in one; one is open at a time."""
+    """Rows of Parquet files, read as if all were in one; one file is open at a time."""
 
-    opened: Sequence[
-        Callable[[], AbstractContextManager["pq.ParquetFile"]]
-    ]  # open each that has rows
+    opened: Sequence[Opener]  # open each that has rows
     schema_arrow: "pa.Schema"  # of the first
     n: int  # rows of all
     rows: Mapping[str, int] = field(default_factory=dict)  # of each part of a folder
+    first: int = 0  # the row of the first file from which on rows are read
+
+    def between(self, first: int, end: int) -> "ParquetParts":
+        """Return the rows of a folder from a first one until before another."""
+        ends = np.cumsum([*self.rows.values()])
+        parts = slice(
+            int(np.searchsorted(ends, first, side="right")), int(np.searchsorted(ends, end)) + 1
+        )
+        begin = int(ends[parts.start]) - [*self.rows.values()][parts.start]
+        return ParquetParts(self.opened[parts], self.schema_arrow, end - first, first=first - begin)
+
+    def each(self) -> Iterator["ParquetParts"]:
+        """Open one file after another, each as a table of its own."""
+        for opened in self.opened:
+            with opened() as file:
+                yield ParquetParts(
+                    [partial(nullcontext, file)], self.schema_arrow, file.metadata.num_rows
+                )
 
     def iter_batches(self, rows: int, columns: Sequence[str]) -> Iterator["pa.RecordBatch"]:
         """Read columns, at most a given number of rows at a time."""
+        before = self.first
+        left = self.n
         for opened in self.opened:
             with opened() as file:
-                yield from file.iter_batches(rows, columns=columns, use_threads=False)
+                for batch in file.iter_batches(rows, columns=columns, use_threads=False):
+                    inside = batch[before : before + left]
+                    before = max(before - len(batch), 0)
+                    left -= len(inside)
+                    if len(inside):
+                        yield inside
 
     def read(self, columns: Sequence[str]) -> "pa.Table":
         """Read whole columns, of types that `arrow.sound` gives."""
@@ -45,12 +73,13 @@ class ParquetParts:
                 table = file.read(columns, use_threads=False)
                 tables.append(pa.table({name: arrow.sound(table[name]) for name in columns}))
         try:
-            return pa.concat_tables(tables, promote_options="permissive")
+            together = pa.concat_tables(tables, promote_options="permissive")
         except pa.ArrowException as error:  # as of long numbers beside fractions
             names = ", ".join(columns)
             raise BadInput(
                 f"parts write {names} in several ways, {error}: {ONE_EXTRACTION}"
             ) from error
+        return together[self.first : self.first + self.n]
 
 
 def part_states(folder: Folder) -> dict[str, str]:

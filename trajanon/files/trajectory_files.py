@@ -28,6 +28,9 @@ from trajanon.trajectories.trajectories import HOPS, Trajectories
 if TYPE_CHECKING:
     import pyarrow as pa
 
+ROWS_PER_COPY = 5_000
+"""Rows that are read at one time, with their tracks, where a few of them are copied."""
+
 _TRACE_SUFFIXES = (".csv", ".gpx", ".geojson", ".gpkg")  # given by mistake for trajectories
 
 
@@ -229,6 +232,62 @@ def read_subjects(
     with _opened(path) as file:
         owners = _owners(path, file, exact=subjects_exact)
         return owners.subject, with_counts(provenance_of(file.schema_arrow), owners.counts)
+
+
+def read_ends(
+    path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False
+) -> tuple[Trajectories, Ints | None]:
+    """Read first and last points, with their times and subjects, and the runs that rows are on.
+
+    One part is in memory at a time. The runs are None where rows are their own.
+    """
+    with _opened(path) as file:
+        owners = _owners(path, file, exact=subjects_exact)
+        provenance = with_counts(provenance_of(file.schema_arrow), owners.counts)
+        run = None
+        if holds_tracks(path, file.schema_arrow):
+            run = track_rows.whole_numbers("run", geoparquet.written_column(path, file, "run"))
+
+        points = list[Floats]()
+        times = list[Floats]()
+        for part_points, part_times in _points_and_times(path, file):
+            points.append(part_points[:, [0, -1]])
+            if part_times is not None:
+                times.append(part_times[:, [0, -1]])
+    ends = Trajectories(
+        np.concatenate(points),
+        owners.subject,
+        provenance=provenance,
+        times=np.concatenate(times) if times else None,
+    )
+    return ends, run
+
+
+def read_by_part(path: str | os.PathLike[str] | Folder) -> Iterator[tuple[Floats, Floats | None]]:
+    """Read points, (n, m, 2), and times, (n, m), part by part."""
+    with _opened(path) as file:
+        yield from _points_and_times(path, file)
+
+
+def _points_and_times(path: object, file: ParquetParts) -> Iterator[tuple[Floats, Floats | None]]:
+    for part in file.each():
+        points, _, times = read_rows(path, part, tracks=False)
+        yield points, times
+
+
+def copy_rows(path: str | os.PathLike[str] | Folder, rows: Bools, copy: Path) -> None:
+    """Write some rows of a file or folder, as they are, to a file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with _opened(path) as file, pq.ParquetWriter(copy, file.schema_arrow) as writer:
+        begin = 0
+        for batch in file.iter_batches(ROWS_PER_COPY, file.schema_arrow.names):
+            end = begin + len(batch)
+            if rows[begin:end].any():
+                table = pa.Table.from_batches([batch.filter(pa.array(rows[begin:end]))])
+                writer.write_table(table.cast(file.schema_arrow))
+            begin = end
 
 
 @contextmanager

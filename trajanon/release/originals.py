@@ -48,16 +48,17 @@ def matched(trajectories: Trajectories, release: ReleasedTrajectories, report: R
     labels = report.groups_of_released
     clock = clock_of(release)
     alike = trajectories.points.shape[1:] == release.points.shape[1:]
-    _require(alike and len(labels) == len(trajectories) and clock == report.clock)
+    require(alike and len(labels) == len(trajectories) and clock == report.clock)
 
     # Windows were averaged where they had slid to.
     slid = trajectories
     if report.alignment is not None:
         slid = _as_slid(trajectories, report.alignment)
     times = None if clock is None else slid.times
-    _require(clock is None or times is not None)
-    _require(len(report.line_keys) > labels.max())
-    _require(report.averaged in (None, digest_of(slid.points, labels, times)))
+    require(clock is None or times is not None)
+    require(len(report.line_keys) > labels.max())
+    averaged = digest_of([slid.points], labels, None if times is None else [times])
+    require(report.averaged in (None, averaged))
 
     number = line_numbers(release.points, release.times)
     _, first, copies = np.unique(number, return_index=True, return_counts=True)
@@ -65,7 +66,7 @@ def matched(trajectories: Trajectories, release: ReleasedTrajectories, report: R
     keys = np.array(report.line_keys, dtype=np.int64)[labels]
     line = by_key(different, keys)
     own_row = report.own_rows
-    _require(np.array_equal(np.bincount(line[own_row], minlength=len(first)), copies))
+    require(np.array_equal(np.bincount(line[own_row], minlength=len(first)), copies))
 
     # Groups are numbered as they appear, and each has its line.
     labels = dense(line)
@@ -75,7 +76,8 @@ def matched(trajectories: Trajectories, release: ReleasedTrajectories, report: R
     return Matched(labels, lines.points, slid, own_row, lines.times)
 
 
-def _require(holds: object) -> None:
+def require(holds: object) -> None:
+    """Refuse what does not belong together."""
     if not holds:
         raise BadInput(NOT_TOGETHER)
 
@@ -100,7 +102,7 @@ def _as_slid(trajectories: Trajectories, alignment: Alignment) -> Trajectories:
 def by_key(lines: ReleasedTrajectories, keys: Ints) -> Ints:
     """Find the line of each trajectory among different ones by its key."""
     line = pd.Index(line_keys(lines.points, lines.times)).get_indexer(keys)
-    _require((line >= 0).all())
+    require((line >= 0).all())
     return np.asarray(line.astype(np.int64))
 
 
@@ -116,21 +118,24 @@ def with_originals(
         raise BadInput(NO_SUBJECTS)
     subjects = dense(trajectories.subject)
     held = _held(path, release, trajectories)
-    problems = []
-
     released = held.labels >= 0
-    lines = held.labels[released]
-    people = broken_promises(lines, subjects[released], k)
-    if people:
-        sizes = np.bincount(lines)
-        small = int((sizes < k).sum())
-        lack = groups_below_k(k, "trajectory", len(sizes), trajectories=small, people=people)
-        problems += [clause_of(lack)] if lack else []
+    problems = too_few_people(held.labels[released], subjects[released], k)
 
     earlier = [_held(place, read_release(place), trajectories) for place in against]
     for place, earlier_held in zip(against, earlier, strict=True):
         problems += _moved_twice(held, earlier_held, place)
     return problems + _together([release.labels for release in (held, *earlier)], k, subjects)
+
+
+def too_few_people(lines: Ints, subjects: Ints, k: int) -> list[str]:
+    """Report the lines, (n,), that stand for fewer than k different subjects, (n,)."""
+    people = broken_promises(lines, subjects, k)
+    if not people:
+        return []
+    sizes = np.bincount(lines)
+    small = int((sizes < k).sum())
+    lack = groups_below_k(k, "trajectory", len(sizes), trajectories=small, people=people)
+    return [clause_of(lack)] if lack else []
 
 
 class _Held(NamedTuple):

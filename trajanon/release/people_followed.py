@@ -21,7 +21,9 @@ def drives_and_people_followed(
     line_of_group = dense(line_keys(groups.released, groups.released_times))
     line_of_trajectory = line_of_group[groups.partition.labels]
 
-    drives = drives_left(line_of_trajectory, trajectories.tracks, subjects, k)
+    drives = {}
+    if trajectories.tracks is not None:
+        drives = drives_left(line_of_trajectory, trajectories.tracks.run, subjects, k)
     chains = Chains(*drives["drives"]) if drives else None
     if subjects is None:
         return chains, None

@@ -8,7 +8,6 @@ from scipy.sparse import csr_array
 
 from trajanon.common.arrays import Ints, dense
 from trajanon.common.number_text import number_of
-from trajanon.trajectories.tracks import Tracks
 
 
 class Left(NamedTuple):
@@ -74,16 +73,12 @@ def _marked(row: Ints, column: Ints) -> csr_array:
     return marks
 
 
-def drives_left(
-    labels: Ints, tracks: Tracks | None, subjects: Ints | None, k: int
-) -> dict[str, Left]:
+def drives_left(labels: Ints, run: Ints, subjects: Ints | None, k: int) -> dict[str, Left]:
     """Count the subjects on all lines of each drive; nothing if no drive is on two lines.
 
-    Where subjects are not known, each drive counts as one.
+    A drive is a run. Where subjects are not known, each drive counts as one.
     """
-    if tracks is None:
-        return {}
-    left = left_on(tracks.run, labels, tracks.run if subjects is None else subjects, k)
+    left = left_on(run, labels, run if subjects is None else subjects, k)
     return {"drives": left} if left.several else {}
 
 

@@ -33,14 +33,12 @@ from trajanon.files.release_formats import (
     Comparison,
     compare_with_rewrite,
     read_lines,
-    read_release,
     release_of,
     release_parts,
 )
 from trajanon.files.trajectory_files import part_name
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.release import Release, on_disk
-from trajanon.release.report import Report, line_keys, report_beside, report_path
 from trajanon.release.verdict_words import MADE_AS_PUBLISHED
 from trajanon.trajectories.distances import lengths
 from trajanon.trajectories.times import BEGINS, MINUTE, Clock
@@ -186,26 +184,6 @@ def check(
             for other in releases
         ]
         return _checked(Path(release), check_k(k), trajectories, earlier)
-
-
-def report_of(path: Path) -> Report | None:
-    """Read the report beside a release, if there is one; refuse that of another release."""
-    report = report_beside(path)
-    if report is None:
-        return None
-
-    rows = 0
-    keys = set[int]()
-    for file in release_parts(path) if path.is_dir() else [path]:
-        release = read_release(file)
-        rows += len(release)
-        keys.update(line_keys(release.points, release.times).tolist())
-    if rows != report.own_rows.sum() or keys != set(report.line_keys):
-        raise BadInput(
-            f"{report_path(path)} is the report of another release than {path}: move it away to "
-            "judge the file alone, or run trajanon anonymize again"
-        )
-    return report
 
 
 def _checked(

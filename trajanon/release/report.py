@@ -2,7 +2,8 @@
 
 import hashlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -486,10 +487,12 @@ def line_keys(points: Floats, times: Floats | None = None) -> Ints:
     return np.frombuffer(b"".join(words), dtype="<i8").astype(np.int64)
 
 
-def digest_of(points: Floats, labels: Ints, times: Floats | None = None) -> str:
-    """Compute 128 bits of trajectories as they were averaged, (n, m, 2), and of their groups."""
+def digest_of(points: Iterable[Floats], labels: Ints, times: Iterable[Floats] | None = None) -> str:
+    """Compute 128 bits of trajectories as they were averaged, (n, m, 2), and of their groups.
+
+    Their points, and their times, may come some rows at a time.
+    """
     digest = hashlib.blake2b(digest_size=16)
-    for array in (points, labels, times):
-        if array is not None:
-            digest.update(np.ascontiguousarray(array).data)
+    for array in chain(points, [labels], times or ()):
+        digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()

@@ -52,6 +52,7 @@ class OsmStreets(NamedTuple):
     node: Ints  # id of each node, (v,)
     way: Ints  # id of the way of each segment, (s,)
     tags: dict[int, tuple[str, str]]  # kind and name of each way
+    waits: Floats  # seconds at signals and signs of each node, as routers count them, (v,)
 
 
 class RoadsToFollow(NamedTuple):

@@ -13,10 +13,11 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.remote_folder import Folder
 from trajanon.files import geoparquet, track_rows
+from trajanon.files.hilbert_order import is_in_order
 from trajanon.files.parquet_parts import ParquetParts, part_opened
 from trajanon.files.trajectory_files import holds_tracks, read_rows, true_ends_of
 from trajanon.release.plan import Plan
-from trajanon.shards.halving import Half, SharedRuns
+from trajanon.shards.curve import SharedRuns
 from trajanon.shards.people_of_parts import PeopleOfRows, people_of_names, people_of_recordings
 from trajanon.shards.scratch import Scratch
 from trajanon.trajectories.provenance import Provenance
@@ -46,8 +47,9 @@ class PartsTable:
     provenance: Mapping[str, object] = field(default_factory=dict)
     scratch: Scratch = _NOWHERE  # where tasks write
     owners: Ints | None = None  # of all rows, if whose one is cannot be told by itself
-    halves: Half | None = None  # by which rows are split into shards
+    cuts: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # keys of shards, rising
     shared_runs: SharedRuns | None = None
+    runs_are_ranges: bool = True  # whether the rows of each run are side by side
     latitudes: Floats = field(default_factory=lambda: np.empty(0))  # that split lines, rising
 
     @property
@@ -62,6 +64,21 @@ class PartsTable:
         firsts = (np.cumsum(sizes) - sizes).tolist()
         known = zip(range(len(sizes)), self.file.rows, firsts, sizes, strict=True)
         return [Part(*part) for part in known]
+
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether parts are in the order of places, so that the number of a row is its key."""
+        return is_in_order(self.file.schema_arrow)
+
+    @property
+    def ranges_can_be_read(self) -> bool:
+        """Whether each shard is a range of rows, which is read where it is."""
+        return self.in_order and self.runs_are_ranges
+
+    @property
+    def shards(self) -> int:
+        """The number of shards."""
+        return len(self.cuts) + 1
 
     @property
     def knows_people(self) -> bool:
@@ -94,6 +111,11 @@ class PartsTable:
         with part_opened(self.folder, part.name) as file:
             yield ParquetParts([partial(nullcontext, file)], self.file.schema_arrow, part.n)
 
+    def range_of(self, shard: int) -> tuple[int, int]:
+        """Return the first row of a shard of a table in order, and the row after its last."""
+        borders = [0, *self.cuts.tolist(), self.file.n]
+        return borders[shard], borders[shard + 1]
+
     def read(self, part: Part, file: ParquetParts) -> Trajectories:
         """Read a part, without tracks and names; refuse what are no trajectories."""
         where = self.where(part)
@@ -104,20 +126,20 @@ class PartsTable:
         except BadInput as error:
             raise BadInput(f"{where}: {error}") from None
 
-    def people(self, part: Part, file: ParquetParts) -> PeopleOfRows:
-        """Find whose the rows of a part are; without names, each is its recording's."""
-        column = partial(geoparquet.written_column, self.where(part), file)
+    def people(self, where: object, first: int, file: ParquetParts) -> PeopleOfRows:
+        """Find whose rows are, from the first on; without names, each is its recording's."""
+        column = partial(geoparquet.written_column, where, file)
         if self.owners is not None:
-            number = self.owners[part.first : part.first + part.n].astype(np.uint64)
-            return PeopleOfRows(number, number, np.zeros(part.n, dtype=np.bool_), "")
+            number = self.owners[first : first + file.n].astype(np.uint64)
+            return PeopleOfRows(number, number, np.zeros(file.n, dtype=np.bool_), "")
         subject = column("subject")
         if subject is not None:
             return people_of_names(subject, exact=self.subjects_exact)
         trace = column("trace")
         if trace is not None:
-            return people_of_recordings(trace, part.first)
-        row = np.arange(part.first, part.first + part.n, dtype=np.uint64)
-        return PeopleOfRows(row, row, np.zeros(part.n, dtype=np.bool_), "")
+            return people_of_recordings(trace, first)
+        row = np.arange(first, first + file.n, dtype=np.uint64)
+        return PeopleOfRows(row, row, np.zeros(file.n, dtype=np.bool_), "")
 
     def runs(self, part: Part, file: ParquetParts) -> Ints | None:
         """Read which run each row is of, (n,); None if rows are their own."""

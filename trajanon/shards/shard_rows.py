@@ -1,4 +1,4 @@
-"""The rows of all parts, written once, each to its shard; and those of a shard, read again.
+"""The rows of a shard: a range of the parts in order, or else written once, each to its shard.
 
 Coordinates are written as differences from the point before, of their bits as whole numbers: that
 is exact, and takes two thirds of the space.
@@ -17,7 +17,6 @@ from trajanon.files import arrow, geoparquet
 from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import read_points, read_tracks_and_times, true_ends_of
 from trajanon.shards.buckets import files_of, put
-from trajanon.shards.halving import shard_count, shards_of_rows
 from trajanon.shards.parts_table import Part, PartsTable
 from trajanon.shards.survey import rows_of_part
 from trajanon.trajectories.trajectories import Trajectories
@@ -40,7 +39,7 @@ def write_part(table: PartsTable, part: Part) -> Ints:
         points = read_points(table.where(part), file)
         rows, _ = rows_of_part(table, part, file, points)
         copied = file.read(names).columns if names else []
-    shard = shards_of_rows(table.halves, rows.places, rows.unit)
+    shard = np.searchsorted(table.cuts, rows.key, side="right")
 
     changes = _changes_of(points)
     columns = {
@@ -57,27 +56,27 @@ def write_part(table: PartsTable, part: Part) -> Ints:
         use_dictionary=False,
         use_byte_stream_split=["points.list.element"],
     )
-    return np.bincount(shard, minlength=shard_count(table.halves))
+    return np.bincount(shard, minlength=table.shards)
 
 
 def read_shard(table: PartsTable, shard: int) -> ShardRows:
-    """Read the rows of a shard."""
-    paths = files_of(table.scratch, "shard", shard)
-    opened = [partial(_opened, path, path.read_bytes()) for path in paths]
-    n = 0
-    for open_piece in opened:
-        with open_piece() as piece:
-            n += piece.metadata.num_rows
-            schema = piece.schema_arrow
-    file = ParquetParts(opened, schema, n)
+    """Read the rows of a shard: a range of the parts, or what was written of each part."""
+    if table.ranges_can_be_read:
+        first, end = table.range_of(shard)
+        file = table.file.between(first, end)
+        points = read_points(table.folder, file)
+        number = np.arange(first, end)
+        person = table.people(table.folder, first, file).person.view(np.int64)
+    else:
+        file = _written(table, shard)
+        changes = [batch.flatten().to_numpy() for batch in geoparquet.batches_of(file, "points")]
+        points = _points_of(np.concatenate(changes).reshape(file.n, -1, 2))
+        numbers = file.read(["row", "person"])
+        number, person = (numbers[name].to_numpy() for name in ("row", "person"))
 
-    changes = [batch.flatten().to_numpy() for batch in geoparquet.batches_of(file, "points")]
-    points = _points_of(np.concatenate(changes).reshape(n, -1, 2))
     tracks, times = read_tracks_and_times(
-        table.folder, file, points, tracks="track" in schema.names, times=table.timed
+        table.folder, file, points, tracks="track" in table.copied_columns, times=table.timed
     )
-    numbers = file.read(["row", "person"])
-    person = numbers["person"].to_numpy()
     trajectories = Trajectories(
         points,
         dense(person) if table.knows_people else None,
@@ -86,7 +85,19 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
         times=times,
         true_ends=true_ends_of(table.folder, file),
     )
-    return ShardRows(numbers["row"].to_numpy(), person, trajectories)
+    return ShardRows(number, person, trajectories)
+
+
+def _written(table: PartsTable, shard: int) -> ParquetParts:
+    """Open what was written of a shard."""
+    paths = files_of(table.scratch, "shard", shard)
+    opened = [partial(_opened, path, path.read_bytes()) for path in paths]
+    n = 0
+    for open_piece in opened:
+        with open_piece() as piece:
+            n += piece.metadata.num_rows
+            schema = piece.schema_arrow
+    return ParquetParts(opened, schema, n)
 
 
 @contextmanager

@@ -78,7 +78,10 @@ def release_in_shards(
     table = surveyed(table, sizes.shards, step, surveys)
     table = replace(table, plan=table.plan.with_key())  # after all checks
 
-    rows = np.sum(each("Writing shards", partial(write_part, table), parts), axis=0)
+    if table.ranges_can_be_read:
+        rows = np.diff([table.range_of(shard) for shard in range(table.shards)])
+    else:
+        rows = np.sum(each("Writing shards", partial(write_part, table), parts), axis=0)
     if rows.max() > sizes.capacity:
         raise BadInput(
             f"{rows.max():,} trajectories lie in one place, or are of few subjects, and only "

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, MergedWarning, warn
+from trajanon.files.hilbert_order import keys_on_curve
 from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import read_subjects
 from trajanon.grouping.k_promise import check_enough
@@ -21,7 +22,7 @@ from trajanon.shards.buckets import (
     put,
     row_buckets,
 )
-from trajanon.shards.halving import Rows, SharedRuns, halved
+from trajanon.shards.curve import Rows, SharedRuns, cuts_of
 from trajanon.shards.parts_table import Part, PartsTable
 from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.subjects import Identities, Merged, Nameless, merged_sentences
@@ -53,16 +54,17 @@ def rows_of_part(
     table: PartsTable, part: Part, file: ParquetParts, points: Floats
 ) -> tuple[Rows, Ints | None]:
     """Find where the rows of a part lie, with all of a run at its first one, and their runs."""
-    m = points.shape[1]
-    places = points[:, [0, m // 2, m - 1]].reshape(-1, 6).astype(np.float32)
-    number = np.arange(part.first, part.first + part.n)
-    person = table.people(part, file).person
+    key = np.arange(part.first, part.first + part.n)
+    if not table.in_order:
+        key = keys_on_curve(points[:, points.shape[1] // 2], key)
+    person = table.people(table.where(part), part.first, file).person
+    rows = Rows(points[:, 0].astype(np.float32), key, person)
     run = table.runs(part, file)
     if run is None:
-        return Rows(places, number, person), None
+        return rows, None
 
-    _, first, unit = np.unique(run, return_index=True, return_inverse=True)
-    rows = Rows(places[first][unit], number[first][unit], person)
+    _, first, number = np.unique(run, return_index=True, return_inverse=True)
+    rows = rows._replace(key=key[first][number])
     if table.shared_runs is not None:
         rows = table.shared_runs.put_together(rows, run)
     return rows, run
@@ -74,7 +76,7 @@ def read_part(table: PartsTable, step: int, part: Part) -> PartSurvey:
 
     with table.opened(part) as file:
         trajectories = table.read(part, file)
-        people = table.people(part, file)
+        people = table.people(table.where(part), part.first, file)
         rows, run = rows_of_part(table, part, file, trajectories.points)
     n = table.file.n
     if table.knows_people:
@@ -84,10 +86,11 @@ def read_part(table: PartsTable, step: int, part: Part) -> PartSurvey:
         names = pa.table({"person": pairs[:, 0], "spelling": pairs[:, 1]})
         put(table.scratch, "names", bucket_of_numbers(pairs[:, 0], n), part.number, names)
     if run is not None:
-        runs, first = np.unique(run, return_index=True)
-        columns = {f"place{axis}": rows.places[first, axis] for axis in range(6)}
-        firsts = pa.table({"run": runs, "unit": rows.unit[first], **columns})
-        put(table.scratch, "runs", bucket_of_numbers(runs, n), part.number, firsts)
+        runs, first, count = np.unique(run, return_index=True, return_counts=True)
+        last = part.n - 1 - np.unique(run[::-1], return_index=True)[1]
+        columns = {"run": runs, "key": rows.key[first], "rows": count}
+        columns |= {"first": part.first + first, "last": part.first + last}
+        put(table.scratch, "runs", bucket_of_numbers(runs, n), part.number, pa.table(columns))
 
     sampled = np.arange(part.first, part.first + part.n) % step == 0
     ends = None
@@ -132,19 +135,21 @@ def surveyed(
         sample = sample._replace(person=table.owners[::step].astype(np.uint64))
 
     shared_runs = None
+    runs_are_ranges = True
     runs = [part.sample_run for part in surveys if part.sample_run is not None]
     if runs:
-        shared_runs = _shared_runs(table)
+        shared_runs, runs_are_ranges = _shared_runs(table)
         sample = shared_runs.put_together(sample, np.concatenate(runs))
 
     count = row_buckets(n)
-    starts = sample.places[:, 0].astype(np.float64)
+    latitudes = sample.start[:, 0].astype(np.float64)
     return replace(
         table,
         plan=_scaled(table, surveys, sample),
-        halves=halved(sample, table.k, shards),
+        cuts=cuts_of(sample, table.k, shards),
         shared_runs=shared_runs,
-        latitudes=np.quantile(starts, np.arange(1, count) / count),
+        runs_are_ranges=runs_are_ranges,
+        latitudes=np.quantile(latitudes, np.arange(1, count) / count),
     )
 
 
@@ -170,18 +175,20 @@ def _with_people(table: PartsTable, surveys: Sequence[PartSurvey]) -> tuple[Part
     return replace(table, provenance=with_counts(table.provenance, found.counts)), people
 
 
-def _shared_runs(table: PartsTable) -> SharedRuns:
-    """Find runs with rows in several parts: as extract writes them, one at each end of a part."""
-    shared: list[NDArray[Any]] = [np.empty((0, 8))]
-    for firsts in buckets(table.scratch, "runs", number_buckets(table.file.n)):
-        rows = firsts.to_pandas()
-        rows = rows[rows["run"].duplicated(keep=False)].sort_values(["run", "unit"])
-        shared.append(rows.drop_duplicates("run").to_numpy(np.float64))
+def _shared_runs(table: PartsTable) -> tuple[SharedRuns, bool]:
+    """Find runs with rows in several parts; and whether all runs have their rows side by side."""
+    shared: list[NDArray[np.int64]] = [np.empty((0, 2), np.int64)]
+    are_ranges = True
+    for in_parts in buckets(table.scratch, "runs", number_buckets(table.file.n)):
+        rows = in_parts.to_pandas().sort_values(["run", "first"])
+        runs = rows.groupby("run").agg({"first": "min", "last": "max", "rows": "sum"})
+        are_ranges &= bool((runs["last"] - runs["first"] + 1 == runs["rows"]).all())
+        several = rows[rows["run"].duplicated(keep=False)].drop_duplicates("run")
+        shared.append(several[["run", "key"]].to_numpy(np.int64))
 
     of_all = np.concatenate(shared)
-    of_all = of_all[of_all[:, 0].argsort()]
-    run, unit = of_all[:, :2].T.astype(np.int64)
-    return SharedRuns(run, unit, of_all[:, 2:].astype(np.float32))
+    run, key = of_all[of_all[:, 0].argsort()].T
+    return SharedRuns(run, key), are_ranges
 
 
 def _scaled(table: PartsTable, surveys: Sequence[PartSurvey], sample: Rows) -> Plan:
@@ -202,6 +209,6 @@ def _scaled(table: PartsTable, surveys: Sequence[PartSurvey], sample: Rows) -> P
         unknown, still, departures = zip(*known, strict=True)
         ends = EndsSeen(sum(unknown), sum(still), np.concatenate(departures))
 
-    middle = sample.places.mean(axis=0, dtype=np.float64).reshape(3, 2).mean(axis=0)
+    middle = sample.start.mean(axis=0, dtype=np.float64)
     timing = timing_for(table.plan.release, table.origin, n, ends, middle)
     return replace(table.plan, timing=timing, spread=spread)

@@ -10,8 +10,9 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.files.release_contents import clock_of, line_numbers
 from trajanon.files.release_formats import read_release
+from trajanon.release.originals_in_parts import report_of
 from trajanon.release.release import Release
-from trajanon.release.release_check import check, report_of
+from trajanon.release.release_check import check
 from trajanon.release.report import Report, checked, report_beside
 from trajanon.release.verdict import verdict
 from trajanon.trajectories.times import Clock
@@ -43,6 +44,27 @@ class ReleasedLines:
             attribution=release.attribution,
             k=k,
         )
+
+    @property
+    def seconds(self) -> Floats:
+        """Compute how long lines take, (n,)."""
+        assert self.times is not None
+        times = self.times
+        plain = times[:, -1] - times[:, 0]
+        if self.clock is None:
+            return plain
+
+        # From the middle of the first step up to the middle of the last one, times are less rough.
+        n, m = times.shape
+        row = np.arange(n)
+        up = np.diff(times, axis=1) > 0.0
+        first = up.argmax(axis=1)
+        last = m - 2 - up[:, ::-1].argmax(axis=1)
+        middle = 0.5 * (times[:, 1:] + times[:, :-1])
+        between = (middle[row, last] - middle[row, first]) * (m - 1) / np.maximum(last - first, 1)
+        smooth = np.where(last > first, between, plain)
+        # But on the whole too short, and plain differences are not.
+        return np.asarray(smooth * (plain.sum() / max(smooth.sum(), 1.0)))
 
     def batch(self, begin: int, size: int) -> "ReleasedLines":
         """Select a number of lines from one on."""
@@ -84,19 +106,3 @@ def times_at(times: Floats | None, line: Ints, place: Floats) -> Floats:
     then = times[line, before]
     after = times[line, before + 1]
     return np.asarray(then + (place - before) * (after - then))
-
-
-def seconds_of_lines(times: Floats, *, rounded: bool) -> Floats:
-    """Compute how long lines take, (n,)."""
-    if not rounded:
-        return times[:, -1] - times[:, 0]
-
-    # From the middle of the first step up to the middle of the last one, rounding is even.
-    n, m = times.shape
-    row = np.arange(n)
-    up = np.diff(times, axis=1) > 0.0
-    first = up.argmax(axis=1)
-    last = m - 2 - up[:, ::-1].argmax(axis=1)
-    middle = 0.5 * (times[:, 1:] + times[:, :-1])
-    between = (middle[row, last] - middle[row, first]) * (m - 1) / np.maximum(last - first, 1)
-    return np.where(last > first, between, times[:, -1] - times[:, 0])

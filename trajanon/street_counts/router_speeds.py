@@ -2,13 +2,15 @@
 
 A line says how long a whole way took, not where on it somebody waited. So all streets begin with
 one pace, and each is corrected by how late the lines on it are, for some rounds: as tomography does
-(A. H. Andersen and A. C. Kak, "Simultaneous algebraic reconstruction technique", 1984).
+(A. H. Andersen and A. C. Kak, "Simultaneous algebraic reconstruction technique", 1984). Parts of
+the day share these paces, and differ by how late all lines in them are: few lines in few hours say
+no more.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 from trajanon._kernels.road_matching import Found, Network
 from trajanon.common.arrays import Floats, Ints
@@ -16,7 +18,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
 from trajanon.release.snapping import RoadsToFollow, traced
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
-from trajanon.street_counts.released_lines import ReleasedLines, seconds_of_lines, times_at
+from trajanon.street_counts.released_lines import ReleasedLines
 
 _SLOWEST, _FASTEST = 3.0, 130.0  # km/h
 _SHORTEST = 300.0  # metres of a line that shows a speed
@@ -24,18 +26,19 @@ _LEAST_ON_ROADS = 0.5  # share of its way
 
 # Chosen on trips that benchmarks/eta.py does not judge by.
 _ROUNDS = 2
-_PRIOR = 1_200.0  # metres times trips, and ...
-_PRIOR_TRIPS = 20.0  # ... trips, that keep a street, or a part of the day, near the others
+_PRIOR = 1_200.0  # metres times trips that keep a street near the others
+_PRIOR_TRIPS = 20.0  # that keep a part of the day near the others
 _BELIEVED = (0.4, 2.5)  # times as long as expected that a line takes at most
 
-# OSRM's car profile (profiles/car.lua, process_turn): seconds of the sharpest turn, and how much
-# more one to the left costs.
+# OSRM's car profile (profiles/car.lua, process_turn): seconds of the sharpest turn, how much more
+# one to the left costs, and seconds of one across oncoming traffic.
 _TURN = 7.5
 _BIAS = 1.075
-_SHARE = 0.5  # of a line's time at most that is taken for turns
+_ONCOMING = 2.0
+_SHARE = 0.5  # of a line's time at most that is taken for such delays
 
 
-class NodeSpeeds(NamedTuple):
+class RouterSpeeds(NamedTuple):
     """Speeds between nodes of OpenStreetMap that follow each other on a street, in a direction.
 
     Attributes
@@ -43,9 +46,7 @@ class NodeSpeeds(NamedTuple):
     start, end
         Ids of nodes, (n,).
     speed
-        km/h, (n,).
-    metres
-        Length of all these pairs together.
+        km/h in each part of the day, (parts, n).
     share_of_network
         Share of the length of all streets, in each direction that is open.
     """
@@ -53,32 +54,43 @@ class NodeSpeeds(NamedTuple):
     start: Ints
     end: Ints
     speed: Floats
-    metres: float
     share_of_network: float
+
+    def osrm_text(self, part: int = 0) -> str:
+        r"""Write OSRM's segment speed file of a part of the day: from node, to node, km/h.
+
+        >>> RouterSpeeds(np.array([7]), np.array([8]), np.array([[31.26]]), 1.0).osrm_text()
+        '7,8,31.3\n'
+        """
+        rows = pd.DataFrame({"start": self.start, "end": self.end, "speed": self.speed[part]})
+        return str(rows.to_csv(header=False, index=False, float_format="%.1f", lineterminator="\n"))
 
 
 class _Drives(NamedTuple):
-    """What lines do: a row for each street that a line takes, and the time of each line."""
+    """What lines do: a row for each street that a line takes, and time and trips of each line."""
 
     line: Ints
     state: Ints
     metres: Floats
-    seconds: Floats  # on roads, without delays at turns, which a router adds itself, (n,)
-    trips: Ints  # (n,)
+    seconds: Floats  # on roads, without delays at nodes, which a router adds itself, (n,)
+    trips: Ints  # 0 for a line that shows no speed, (n,)
 
-    def take(self, rows: NDArray[np.bool_]) -> "_Drives":
-        """Select rows."""
-        return self._replace(line=self.line[rows], state=self.state[rows], metres=self.metres[rows])
+    def expected(self, pace: Floats) -> Floats:
+        """Compute how long each line should take, (n,), with seconds a metre of each street."""
+        seconds = self.metres * pace[self.state]
+        return np.asarray(np.bincount(self.line, seconds, len(self.seconds)), np.float64)
 
     def late(self, pace: Floats) -> Floats:
-        """Compute by which share of the expected time each line is late, with seconds a metre."""
-        expected = np.bincount(self.line, self.metres * pace[self.state], len(self.seconds))
-        return np.clip(self.seconds / np.maximum(expected, 1.0), *_BELIEVED) - 1.0
+        """Compute how many seconds later than expected each line is, as far as is believed."""
+        expected = self.expected(pace)
+        least, most = _BELIEVED
+        return np.clip(self.seconds, least * expected, most * expected) - expected
 
     def corrected(self, pace: Floats) -> Floats:
         """Correct the pace of each street by how late its lines are."""
         weight = self.trips[self.line] * self.metres
-        late = np.bincount(self.state, weight * self.late(pace)[self.line], len(pace))
+        share_late = self.late(pace) / np.maximum(self.expected(pace), 1.0)
+        late = np.bincount(self.state, weight * share_late[self.line], len(pace))
         return pace * (1.0 + late / (np.bincount(self.state, weight, len(pace)) + _PRIOR))
 
 
@@ -87,8 +99,8 @@ def router_speeds(
     roads: RoadsToFollow,
     parts: tuple[DayPart, ...] = ALL_DAY,
     progress: Progress = silent,
-) -> list[NodeSpeeds]:
-    """Compute a router's speeds in each part of the day, by when lines are halfway.
+) -> RouterSpeeds:
+    """Compute a router's speeds in each part of the day, by when lines begin.
 
     Raises
     ------
@@ -102,65 +114,80 @@ def router_speeds(
 
     progress("Following lines on roads", 0, 1)
     network = roads.network
-    drives = _drives(lines, network)
-    in_use = np.unique(drives.line)
-    trips = drives.trips[in_use]
-    metres = np.bincount(drives.line, drives.metres, len(drives.trips))[in_use]
-    mean = (trips * drives.seconds[in_use]).sum() / max((trips * metres).sum(), 1.0)
-    pace = np.full(2 * len(network.whole), mean)
+    drives = _drives(lines, roads)
+    trips = drives.trips
+    ones = np.ones(2 * len(network.whole))
+    metres = trips * drives.expected(ones)
+    pace = ones * (trips * drives.seconds).sum() / max(metres.sum(), 1.0)
     for _ in range(_ROUNDS):
         pace = drives.corrected(pace)
 
-    number = np.arange(len(lines.points))
-    halfway = np.full(len(number), (lines.points.shape[1] - 1) / 2.0)
-    part = parts_of(times_at(lines.times, number, halfway), lines.clock, parts)
-    speeds = list[NodeSpeeds]()
-    for of_day in range(len(parts)):
-        of_part = drives.take(part[drives.line] == of_day)
-        in_part = np.unique(of_part.line)
-        trips = of_part.trips[in_part]
-        late = (trips * of_part.late(pace)[in_part]).sum() / (trips.sum() + _PRIOR_TRIPS)
+    part = parts_of(lines.times[:, 0], lines.clock, parts)
+    expected = trips * drives.expected(pace)
+    late = trips * drives.late(pace)
+    prior = _PRIOR_TRIPS * expected.sum() / max(trips.sum(), 1)
+    of_part = [part == number for number in range(len(parts))]
+    factor = [1.0 + late[rows].sum() / max(expected[rows].sum() + prior, 1.0) for rows in of_part]
 
-        passed = np.bincount(of_part.state, minlength=len(pace)) > 0
-        pace_of_part = of_part.corrected(pace * (1.0 + late))
-        speed = np.clip(3.6 / np.where(passed, pace_of_part, np.nan), _SLOWEST, _FASTEST)
-        speeds.append(_of_nodes(speed, network, roads.osm.node))
-    return speeds
+    used = np.bincount(drives.state, trips[drives.line], len(pace)) > 0
+    state = np.concatenate([2 * network.street, 2 * network.street + 1])
+    ends = np.concatenate([[network.tail, network.head], [network.head, network.tail]], axis=1)
+    pair = np.flatnonzero(used[state])
+    start, end = roads.osm.node[ends[:, pair]]
+    order = np.lexsort((end, start))
+    speed = 3.6 / np.outer(factor, pace[state[pair[order]]])
+    return RouterSpeeds(
+        start=start[order],
+        end=end[order],
+        speed=speed.clip(_SLOWEST, _FASTEST),
+        share_of_network=float(np.repeat(network.whole, 2)[used].sum())
+        / max(float((network.whole[:, None] * network.open).sum()), 1.0),
+    )
 
 
-def _drives(lines: ReleasedLines, network: Network) -> _Drives:
-    """Follow lines on a network; leave out those that are short, or mostly off the roads."""
-    assert lines.times is not None
+def _drives(lines: ReleasedLines, roads: RoadsToFollow) -> _Drives:
+    """Follow lines on roads; those that are short, or mostly off the roads, show no speed."""
     n, m = lines.points.shape[:2]
-    ways = traced(lines.points, network)
+    ways = traced(lines.points, roads.network)
     on_roads = np.bincount(ways.line, ways.left - ways.entered, n) / (m - 1)
     metres = np.bincount(ways.line, ways.metres, n)
 
-    seconds = seconds_of_lines(lines.times, rounded=lines.clock is not None) * on_roads
-    seconds -= np.minimum(seconds_at_turns(ways, network, n), _SHARE * seconds)
-    drives = _Drives(ways.line, ways.state, ways.metres, seconds, lines.trips)
-    return drives.take(((metres >= _SHORTEST) & (on_roads >= _LEAST_ON_ROADS))[ways.line])
+    seconds = lines.seconds * on_roads
+    seconds -= np.minimum(seconds_at_nodes(ways, roads, n), _SHARE * seconds)
+    shows_speed = (metres >= _SHORTEST) & (on_roads >= _LEAST_ON_ROADS)
+    return _Drives(ways.line, ways.state, ways.metres, seconds, lines.trips * shows_speed)
 
 
-def seconds_at_turns(ways: Found, network: Network, lines: int) -> Floats:
-    """Add up the delays at turns of each line, (n,), as OSRM's car profile has them."""
+def seconds_at_nodes(ways: Found, roads: RoadsToFollow, lines: int) -> Floats:
+    """Add up the delays at turns and signs of each line, (n,), as OSRM's car profile has them."""
+    network = roads.network
+    tail, head = network.tail, network.head
     streets = np.arange(len(network.whole))
     first = np.searchsorted(network.street, streets)
     last = np.searchsorted(network.street, streets, side="right") - 1
-    tail, head = network.tail, network.head
-    entering = np.stack(
-        [_heading(network, tail[first], head[first]), _heading(network, head[last], tail[last])], 1
-    ).ravel()
-    leaving = np.stack(
-        [_heading(network, tail[last], head[last]), _heading(network, head[first], tail[first])], 1
-    ).ravel()
+    onwards = _heading(network, tail, head)
+    back = _heading(network, head, tail)
+    entering = np.stack([onwards[first], back[last]], axis=1).ravel()
+    leaving = np.stack([onwards[last], back[first]], axis=1).ravel()
 
-    before = np.flatnonzero(ways.line[1:] == ways.line[:-1])
-    angle = (entering[ways.state[before + 1]] - leaving[ways.state[before]] + 180.0) % 360.0 - 180.0
+    followed = np.flatnonzero(ways.line[1:] == ways.line[:-1])
+    state = ways.state[followed]
+    following = ways.state[followed + 1]
+    angle = (entering[following] - leaving[state] + 180.0) % 360.0 - 180.0  # to the right
     bias = np.where(angle >= 0.0, _BIAS, 1.0 / _BIAS)
-    delay = _TURN / (1.0 + np.exp(6.5 * bias - 13.0 / bias * np.abs(angle) / 180.0))
-    delay[ways.state[before + 1] == ways.state[before]] = 0.0
-    return np.bincount(ways.line[before], delay, lines).astype(np.float64)
+    sharpness = np.abs(angle) / 180.0
+    delay = _TURN / (1.0 + np.exp(6.5 * bias - 13.0 / bias * sharpness))
+    delay += np.where(angle < 0.0, _ONCOMING / (1.0 + np.exp(3.25 - 13.0 * sharpness)), 0.0)
+
+    assert roads.osm is not None
+    at_sign = roads.osm.waits
+    delay += at_sign[network.ends[:, ::-1].ravel()[state]]
+    delay[following == state] = 0.0
+    between_ends = np.bincount(network.street, at_sign[tail]) - at_sign[tail[first]]
+    street = ways.state // 2
+    passed = between_ends[street] * ways.metres / network.whole[street]
+    at_ends = np.bincount(ways.line[followed], delay, lines)
+    return np.asarray(at_ends + np.bincount(ways.line, passed, lines))
 
 
 def _heading(network: Network, start: Ints, end: Ints) -> Floats:
@@ -168,41 +195,3 @@ def _heading(network: Network, start: Ints, end: Ints) -> Floats:
     north = network.lat[end] - network.lat[start]
     east = (network.lon[end] - network.lon[start]) * np.cos(np.radians(network.lat[start]))
     return np.degrees(np.arctan2(east, north))
-
-
-def _of_nodes(speed: Floats, network: Network, node: Ints) -> NodeSpeeds:
-    """Spread the speed of each street and direction, (2c,), over the pairs of nodes on it."""
-    known = np.isfinite(speed)
-    starts = list[Ints]()
-    ends = list[Ints]()
-    speeds = list[Floats]()
-    for direction in (0, 1):
-        state = 2 * network.street + direction
-        segment = np.flatnonzero(known[state])
-        nodes = [network.tail[segment], network.head[segment]]
-        starts.append(node[nodes[direction]])
-        ends.append(node[nodes[1 - direction]])
-        speeds.append(speed[state[segment]])
-
-    start = np.concatenate(starts)
-    end = np.concatenate(ends)
-    order = np.lexsort((end, start))
-    metres = float(np.repeat(network.whole, 2)[known].sum())
-    whole = float((network.whole[:, None] * network.open).sum())
-    return NodeSpeeds(
-        start=start[order],
-        end=end[order],
-        speed=np.concatenate(speeds)[order],
-        metres=metres,
-        share_of_network=metres / max(whole, 1.0),
-    )
-
-
-def osrm_text(speeds: NodeSpeeds) -> str:
-    r"""Write OSRM's segment speed file: from node, to node, km/h.
-
-    >>> osrm_text(NodeSpeeds(np.array([7]), np.array([8]), np.array([31.26]), 90.0, 1.0))
-    '7,8,31.3\n'
-    """
-    rows = zip(speeds.start.tolist(), speeds.end.tolist(), speeds.speed.tolist(), strict=True)
-    return "".join(f"{start},{end},{speed:.1f}\n" for start, end, speed in rows)

@@ -16,12 +16,7 @@ from trajanon.release.release import Release
 from trajanon.release.snapping import RoadsToFollow, traced
 from trajanon.street_counts.counts import Counts, counts_of, passages, table_of_counts
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
-from trajanon.street_counts.released_lines import (
-    ReleasedLines,
-    lines_to_count,
-    seconds_of_lines,
-    times_at,
-)
+from trajanon.street_counts.released_lines import ReleasedLines, lines_to_count, times_at
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
 if TYPE_CHECKING:
@@ -156,8 +151,7 @@ def count_on_streets(
 
 def _driven(lines: ReleasedLines, ways: Found, part: Ints) -> pd.DataFrame:
     """Add up the metres and seconds of all trips, by state and part of the day."""
-    assert lines.times is not None
-    seconds = seconds_on_streets(lines.times, ways, rounded=lines.clock is not None)
+    seconds = _seconds_on_streets(lines, ways)
     trips = lines.trips[ways.line]
     rows = pd.DataFrame({"state": ways.state, "part": part})
     rows["metres"] = trips * ways.metres
@@ -165,17 +159,18 @@ def _driven(lines: ReleasedLines, ways: Found, part: Ints) -> pd.DataFrame:
     return rows.groupby(["state", "part"]).sum()
 
 
-def seconds_on_streets(times: Floats, ways: Found, *, rounded: bool) -> Floats:
+def _seconds_on_streets(lines: ReleasedLines, ways: Found) -> Floats:
     """Compute how long lines take for each street that they enter."""
-    if not rounded:
+    times = lines.times
+    if lines.clock is None:
         return times_at(times, ways.line, ways.left) - times_at(times, ways.line, ways.entered)
 
-    # Each line has one speed on all of its streets.
-    n, m = times.shape
-    seconds_per_point = seconds_of_lines(times, rounded=True) / (m - 1)
+    # Times are rounded: each line has one speed on all of its streets.
+    n, m = lines.points.shape[:2]
     points = np.bincount(ways.line, ways.left - ways.entered, n)
     metres = np.maximum(np.bincount(ways.line, ways.metres, n), 1e-9)
-    return np.asarray((seconds_per_point * points / metres)[ways.line] * ways.metres)
+    pace = lines.seconds / (m - 1) * points / metres
+    return np.asarray(pace[ways.line] * ways.metres)
 
 
 def _described(state: Ints, roads: RoadsToFollow) -> tuple[pd.DataFrame, "list[LineString]"]:

@@ -1,6 +1,6 @@
 """Windows of a drive and trips of a person, taken together or followed from line to line."""
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import naive_attacks as naive
 import numpy as np
@@ -15,7 +15,7 @@ from toy import commuters, crossing
 import trajanon
 from trajanon.common.arrays import Ints
 from trajanon.evaluation.attacks.attack import Attack, Published, Steps, people_steps
-from trajanon.evaluation.attacks.chains import Followed, people_followed
+from trajanon.evaluation.attacks.chains import Followed, Place, people_followed
 from trajanon.evaluation.attacks.next_line import next_line
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.release.people_left import drives_left, few_left
@@ -47,7 +47,7 @@ def test_on_all_lines_of_a_drive_are_those_of_the_slow_twin(
     tracks = data.draw(drives_of(len(city.points)))
     people = city.owners if named else tracks.run
     left = naive.left_on(tracks.run, city.labels, people, city.k)
-    found = drives_left(city.labels, tracks, city.owners if named else None, city.k)
+    found = drives_left(city.labels, tracks.run, city.owners if named else None, city.k)
     assert [list(one) for one in found.values()] == [left] * (left[0] > 0)
 
 
@@ -75,14 +75,14 @@ def test_people_are_followed_as_by_the_slow_twin(city: Published, data: st.DataO
     if days is not None:
         left["days"] = naive.left_on(cells, labels, people, city.k)
     assert {name: list(counts) for name, counts in found.left.items()} == left
-    assert [list(found.place), list(found.second)] == naive.places(city)
+    assert [list(astuple(found.place)), list(astuple(found.second))] == naive.places(city)
     assert found.steps == len(pairs)
     if seen.steps is None:
         return
     assert found.on_a_day == on_a_day
     for start in ("line", "known"):
         told = naive.next_lines(city, pairs, on_a_day, start)
-        np.testing.assert_allclose(list(found.found[start]), told.mean(axis=0)[:2])
+        np.testing.assert_allclose(astuple(found.found[start]), told.mean(axis=0)[:2])
     attack = next_line(seen, seen.steps)
     np.testing.assert_allclose(sorted(attack.rates), sorted(told[:, 2]))
     assert attack.targets.tolist() == [b for _, b in zip(*seen.steps[:2], strict=True)]
@@ -106,21 +106,20 @@ def crossroads() -> tuple[Published, Tracks]:
 def test_companions_who_turn_off_leave_one_alone() -> None:
     """One of each pair turns at the crossing: each line still has two, each chain but one."""
     city, tracks = crossroads()
-    assert drives_left(city.labels, tracks, city.subjects, 2) == {"drives": (4, 0, 0)}
+    assert drives_left(city.labels, tracks.run, city.subjects, 2) == {"drives": (4, 0, 0)}
     turned = np.array([0, 1, 0, 3, 2, 3, 2, 1])
-    assert drives_left(turned, tracks, city.subjects, 2) == {"drives": (4, 4, 4)}
+    assert drives_left(turned, tracks.run, city.subjects, 2) == {"drives": (4, 4, 4)}
     # Where k counts nobody's name, drives are counted, and these are as many.
-    assert drives_left(turned, tracks, None, 2) == {"drives": (4, 4, 4)}
+    assert drives_left(turned, tracks.run, None, 2) == {"drives": (4, 4, 4)}
     # Whoever made both drives of a pair was alone on both lines before.
-    one = drives_left(city.labels, tracks, np.zeros(8, dtype=int), 2)
+    one = drives_left(city.labels, tracks.run, np.zeros(8, dtype=int), 2)
     assert one["drives"][1:] == (4, 4)
 
 
 def test_nothing_chains_without_steps() -> None:
     city, tracks = crossroads()
-    assert drives_left(city.labels, None, city.subjects, 2) == {}
-    assert drives_left(city.labels, drives(np.arange(8), np.zeros(8, dtype=int)), None, 2) == {}
-    assert drives_left(np.zeros(8, dtype=int), tracks, city.subjects, 2) == {}
+    assert drives_left(city.labels, np.arange(8), None, 2) == {}
+    assert drives_left(np.zeros(8, dtype=int), tracks.run, city.subjects, 2) == {}
     assert people_followed(replace(city, subjects=None), None) is None
 
 
@@ -185,7 +184,7 @@ def test_a_person_is_followed_from_work_to_home() -> None:
     # Both lines home begin half way between the places of work, and the other line far away.
     assert found.first == 0.5
     assert found.left == {"people": (4, 4, 4), "days": (8, 8, 8)}
-    assert found.place == (4, 4, 0)  # lines to work begin at home
+    assert found.place == Place(4, 4, 0)  # lines to work begin at home
     assert few_left(found.left, 2) == (
         "Anyone who knows all lines of a person is left with fewer than 2 people in 4 of 4 people "
         "on several lines, and with one alone in 4; on one day, in 8 of 8 days and in 8"

@@ -1,7 +1,7 @@
 """Somebody who verifies whole groups and rebuilds members, as `evaluate` lets him."""
 
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from html import unescape
 from typing import Any
 
@@ -35,8 +35,10 @@ def test_evaluate_tells_what_is_rebuilt_beside_the_line(people: Trajectories, ex
     evidence = trajanon.evaluate(people, release)
     assert evidence.verification is not None
     assert evidence.rebuilding is not None
-    assert evidence.account["verification"] == evidence.verification.account
-    assert evidence.account["rebuilding"] == evidence.rebuilding.account
+    right = evidence.verification.right
+    account = evidence.account
+    assert account["verification"]["right"] == asdict(right)
+    assert account["rebuilding"]["share"] == asdict(evidence.rebuilding.share)
     for words in (evidence.rebuilding.words, evidence.verification.words):
         assert words in unescape(evidence.html)
     if exact:  # plain means are undone

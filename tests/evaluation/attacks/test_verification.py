@@ -1,6 +1,5 @@
 """Lines that are verified by likelihood: those of weak writers all, and by the slow twin."""
 
-import json
 from dataclasses import replace
 
 import naive_verification as naive
@@ -179,10 +178,8 @@ def test_released_times_tell_members_apart() -> None:
     assert told(moved, how._replace(times=late)).right.high < exact.right.low
 
 
-def test_words_and_account() -> None:
+def test_words() -> None:
     found = Verified(200, Estimate(0.7, 0.65, 0.75), Estimate(0.5, 0.44, 0.56), 0.02)
-    assert found.account == json.loads(json.dumps(found.account))
-    assert found.account["right"] == {"value": 0.7, "low": 0.65, "high": 0.75}
     assert found.words == (
         "Somebody who holds all tracks, and knows how lines are moved, finds the people of "
         "70 % (65 % to 75 %) of 200 lines. Of 50 % (44 % to 56 %) this adversary is sure, and "

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from msgspec import to_builtins
 from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints, dense
@@ -24,7 +25,8 @@ _ENDS = 3  # of the trips of a person that make a place
 _APART = 1e9  # metres between two people, on an axis of their own
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Place:
     """How many people have a place where most of their lines begin or end, too."""
 
     people: int  # with a place where three of their trips begin or end
@@ -55,9 +57,9 @@ class Followed:
             "steps": self.steps,
             "on_a_day": self.on_a_day,
             **counts_of(self.left),
-            "followed": {start: ranks._asdict() for start, ranks in self.found.items()},
-            "place": self.place._asdict(),
-            "second_place": self.second._asdict(),
+            "followed": to_builtins(self.found),
+            "place": to_builtins(self.place),
+            "second_place": to_builtins(self.second),
         }
 
     @property

@@ -1,5 +1,6 @@
 """What lines show of people: who is in a release, and where they go on."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.special import ndtri
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.number_text import metres
 from trajanon.evaluation.attacks.attack import Published
+from trajanon.evaluation.attacks.known_tracks import Estimate
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.geodesy import metres_of_degrees
 from trajanon.trajectories.times import HOUR
@@ -19,14 +21,6 @@ _LEAST = 1e-6  # variance
 
 Z = float(ndtri(0.95))
 """Standard errors on each side of the centre of an interval of 90 %."""
-
-
-class Auc(NamedTuple):
-    """How often a member is nearer than a non-member; 0.5 if the two cannot be distinguished."""
-
-    auc: float
-    low: float  # the interval of 90 %
-    high: float
 
 
 def nearest_line(points: Floats, lines: Floats) -> tuple[Floats, Ints]:
@@ -40,8 +34,8 @@ def nearest_line(points: Floats, lines: Floats) -> tuple[Floats, Ints]:
     return away, line.astype(np.int64)
 
 
-def told_apart(away: Floats, members: Bools, subjects: Ints) -> Auc:
-    """Compare the distances of members, by mask, with those of the others, all of them.
+def told_apart(away: Floats, members: Bools, subjects: Ints) -> Estimate:
+    """Estimate how often a member, by mask, is nearer than another; 0.5 if they are alike.
 
     Source: E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson, "Comparing the areas under two or more
     correlated receiver operating characteristic curves", Biometrics 44 (1988); with subjects as
@@ -56,7 +50,7 @@ def told_apart(away: Floats, members: Bools, subjects: Ints) -> Auc:
 
     squared_error = variance(farther, subjects[members]) + variance(nearer, subjects[~members])
     error = Z * float(np.sqrt(squared_error))
-    return Auc(auc, max(auc - error, 0.0), min(auc + error, 1.0))
+    return Estimate(auc, max(auc - error, 0.0), min(auc + error, 1.0))
 
 
 class Shadows(NamedTuple):
@@ -112,7 +106,8 @@ NEAR_END = 200.0
 """Metres from the true end within which a guess of it is right."""
 
 
-class Inferred(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Inferred:
     """How often the nearest line tells something of a trajectory that the adversary looks for."""
 
     name: str  # what the adversary asks for, as a noun

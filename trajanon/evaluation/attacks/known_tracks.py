@@ -1,8 +1,8 @@
 """The frame of attacks by somebody who holds other tracks: targets, nearness, and errors."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaincinv
@@ -21,7 +21,8 @@ _SAMPLES = 1_000  # of the bootstrap
 _BOUNDS = np.array([0.05, 0.95])
 
 
-class Estimate(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Estimate:
     """A figure of the targets tried, and its interval of 90 %."""
 
     value: float
@@ -32,6 +33,11 @@ class Estimate(NamedTuple):
     def words(self) -> str:
         """Write a share with its interval."""
         return f"{percent(self.value)} ({percent(self.low, 2)} to {percent(self.high, 2)})"
+
+    def beyond(self, guess: float) -> "Estimate":
+        """Return how much more often than guessing something is right: 1 always, 0 no more."""
+        shares = np.array([self.value, self.low, self.high])
+        return Estimate(*((shares - guess) / (1.0 - guess)).clip(0.0, 1.0).tolist())
 
 
 def share_of(successes: Bools) -> Estimate:
@@ -64,7 +70,8 @@ def mean(values: Floats) -> Floats:
     return np.asarray(np.mean(values, axis=-1))
 
 
-class Errors(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Errors:
     """How far guesses are from the truth."""
 
     median: Estimate
@@ -109,16 +116,6 @@ class Guessed:
         return min(self.off.values(), key=lambda errors: errors.median.value)
 
     @property
-    def account(self) -> dict[str, Any]:
-        """Return what JSON holds, without data of single trajectories."""
-        return asdict(self) | {
-            "off": {way: _account(errors) for way, errors in self.off.items()},
-            "line": _account(self.line),
-            "share": self.share._asdict(),
-            "mean_share": self.mean_share._asdict(),
-        }
-
-    @property
     def words(self) -> str:
         """Describe the result in two sentences."""
         written = span if self.timed else metres
@@ -131,10 +128,6 @@ class Guessed:
 
 def _errors(values: Floats) -> Errors:
     return Errors(estimated(median, values), estimated(mean, values))
-
-
-def _account(errors: Errors) -> dict[str, dict[str, float]]:
-    return {name: estimate._asdict() for name, estimate in errors._asdict().items()}
 
 
 class Noise:

@@ -1,7 +1,7 @@
 """The next line of a person: which one begins where the one before ended."""
 
+from dataclasses import dataclass
 from threading import Event
-from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -19,7 +19,8 @@ _LINES_NEAR = 200  # that begin nearest, of which the adversary chooses
 _STEPS_PER_TASK = 1_000
 
 
-class Ranks(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Ranks:
     """How the line of the next one ranks; mean chances, if ties are decided at random."""
 
     first: float

@@ -1,8 +1,7 @@
 """Verification: the members of a line, found by an adversary who holds all tracks."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from threading import Event
-from typing import Any
 
 import numpy as np
 
@@ -36,11 +35,6 @@ class Verified:
     right: Estimate  # share of the lines whose likeliest members are the true people
     verified: Estimate  # share of the lines with members of whom the adversary is sure
     wrong: float  # share of these with other members in truth
-
-    @property
-    def account(self) -> dict[str, Any]:
-        """Return what JSON holds, without data of single lines."""
-        return asdict(self) | {"right": self.right._asdict(), "verified": self.verified._asdict()}
 
     @property
     def words(self) -> str:

@@ -19,6 +19,7 @@ def rendered(template: str, **values: Any) -> str:
         undefined=StrictUndefined,
         keep_trailing_newline=template.endswith(".md"),
     )
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.filters |= {"count": _count, "code": code_span, "markdown": markdown}
     environment.filters |= {"metres": metres, "percent": percent, "span": span, "tau": _tau}
     return environment.get_template(template).render(values)
