@@ -336,7 +336,7 @@ def split_group(descent, group, k, limit):
 
 
 @bare
-def descent_pass(descent, movers, k, moves, start, stop):
+def descent_pass(movers, descent, k, moves, start, stop):
     """Look at records or groups once, in one kernel for all moves; return the moves made so far."""
     for item in range(start, stop):
         if movers == RECORDS:

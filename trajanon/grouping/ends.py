@@ -40,21 +40,18 @@ class Ends(NamedTuple):
 
     def lacking(self, labels: Ints) -> list[int]:
         """List the groups 0..g-1 that lack a place at an end."""
-        last = np.cumsum(np.bincount(labels)) - 1
-        members = np.split(np.argsort(labels, kind="stable"), last[:-1] + 1)
+        sizes = np.bincount(labels)
+        order = np.argsort(labels, kind="stable")
+        behind = np.cumsum(sizes)
 
-        # A group lacks none where each member that is picked, always the one farthest from those
-        # picked before, is in another place than these. Only the other groups are searched.
-        may_lack = np.zeros(len(members), dtype=np.bool_)
-        for places in self.places.transpose(1, 0, 2):
-            nearest = np.full(len(labels), np.inf)  # squared metres to the nearest that was picked
-            for _ in range(self.distinct):
-                picked = np.lexsort((nearest, labels))[last]
-                may_lack |= nearest[picked] <= ONE_PLACE**2
+        # Most groups hold a member far from the first one, which makes two places.
+        first = order[behind - sizes][labels]
+        is_far = ~(((self.places - self.places[first]) ** 2).sum(axis=2) <= ONE_PLACE**2)
+        has_two = np.zeros((len(sizes), self.places.shape[1]), dtype=np.bool_)
+        np.logical_or.at(has_two, labels, is_far)
+        may_lack = ~has_two.all(axis=1) | (self.distinct > 2)
 
-                squares = ((places - places[picked[labels]]) ** 2).sum(axis=1)
-                squares[picked] = 0.0
-                nearest = np.fmin(nearest, squares)
+        members = np.split(order, behind[:-1])
         return [group for group in np.flatnonzero(may_lack).tolist() if self.lack(members[group])]
 
 

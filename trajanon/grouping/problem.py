@@ -82,12 +82,12 @@ class Problem:
     k: int  # least number of different subjects in a group
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     settings: Settings = field(default_factory=Settings)  # of method, path and refinement
-    ends: Ends | None = None  # of trips; None if none need different places
     budget: Effort = field(default_factory=Effort)  # kicks of the path, moves, runs of annealing
     neighbours: Neighbours | None = None  # found once for all; None if each step finds its own
     log: SearchLog = field(default_factory=SearchLog)  # of each step, and of each good partition
     progress: Progress = silent  # called with how far the work is
     parameters: tuple[MethodParameters, ...] = ()  # of single methods; defaults where none is given
+    ends: Ends | None = None  # of trips; None if none need different places
 
     def part(self, rows: Ints) -> "Problem":
         """Return the problem of some of the records."""
@@ -129,15 +129,5 @@ def whole_problem(
     end_step = partial(log.end_step, "neighbours")
     near = Neighbours(records, neighbour_count(k), end_step, progress)
     return Problem(
-        records=records,
-        subjects=subjects,
-        k=k,
-        random=random,
-        settings=settings,
-        ends=ends,
-        budget=budget,
-        neighbours=near,
-        log=log,
-        progress=progress,
-        parameters=parameters,
+        *(records, subjects, k, random, settings, budget), *(near, log, progress, parameters, ends)
     )

@@ -185,11 +185,7 @@ def passes_of(descent: Descent) -> list[tuple[Pass, int]]:
     n = len(descent.groups.labels)
     places = len(descent.groups.sizes)
     counts: list[tuple[np.int64, int]] = [(RECORDS, n), (GROUPS, places), (CREATED, n)]
-    return [(partial(_descend, movers), count) for movers, count in counts]
-
-
-def _descend(movers: np.int64, descent: Descent, k: int, moves: int, start: int, stop: int) -> int:
-    return int(descent_pass(descent, movers, k, moves, start, stop))
+    return [(partial(descent_pass, movers), count) for movers, count in counts]
 
 
 def settle(
