@@ -158,7 +158,7 @@ def test_places_of_a_group_are_counted_as_they_will_be(
     is_free = rng.random(n) < 0.2
     ends[is_free] = np.nan
     place[is_free] = 10 + np.flatnonzero(is_free)
-    groups = groups._replace(ends=ends, picked=np.empty(distinct, dtype=np.int64))
+    groups = groups._replace(ends=ends, picked=np.empty(distinct, dtype=np.int64), reach=1e9)
     for x in range(n):
         others = np.flatnonzero(groups.labels == groups.labels[x])
         others = others[others != x]

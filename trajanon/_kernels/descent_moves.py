@@ -13,7 +13,6 @@ from trajanon._kernels.group_state import (
     Groups,
     close_group,
     exchange_change,
-    has_places,
     holds_subject,
     joining_change,
     leaving_change,
@@ -21,6 +20,7 @@ from trajanon._kernels.group_state import (
     may_replace,
     move,
     open_group,
+    places_lacked,
     replacing_change,
 )
 
@@ -255,6 +255,7 @@ def create_group(descent, x, k, limit):
     if spared < k:
         return 0, 0
 
+    lacked = places_lacked(groups, groups.labels[x])
     group = open_group(groups)
     count = 0
     change = 0.0
@@ -275,7 +276,7 @@ def create_group(descent, x, k, limit):
         if count == k:
             break
 
-    if count == k and change < limit and has_places(groups, group):
+    if count == k and change < limit and places_lacked(groups, group) <= lacked:
         return count, count
     close_group(groups, group)
     return count, 0
@@ -306,6 +307,7 @@ def split_group(descent, group, k, limit):
     if groups.different[group] < 2 * k:
         return 0, 0
 
+    lacked = places_lacked(groups, group)
     count = gather(descent, group)
     order_along(descent, count)
 
@@ -324,8 +326,8 @@ def split_group(descent, group, k, limit):
         if (
             least_different >= k
             and change < best
-            and has_places(groups, group)
-            and has_places(groups, cut_off)
+            and places_lacked(groups, group) <= lacked
+            and places_lacked(groups, cut_off) <= lacked
         ):
             best = change
             moved = i + 1

@@ -33,6 +33,7 @@ class Groups(NamedTuple):
     # that is nobody's place. No ends, (n, 0, 3), are asked for nothing.
     ends: NDArray[np.float64]
     picked: NDArray[np.int64]  # room for a record of each place that a group needs at an end
+    reach: float  # metres up to which another end is another place: beyond, groups are too wide
 
 
 @bare
@@ -198,8 +199,9 @@ def count_places(groups, group, end, leaving, entering):
             is_apart = True
             for i in range(count):
                 place = groups.ends[picked[i], end]
-                # Not a number is far from everything, but for itself.
-                is_near = squared_distance(groups.ends[member, end], place) <= ONE_PLACE * ONE_PLACE
+                # Of what is not a number no comparison holds: it is another place.
+                square = squared_distance(groups.ends[member, end], place)
+                is_near = square <= ONE_PLACE * ONE_PLACE or square > groups.reach * groups.reach
                 is_apart = is_apart and not is_near and member != picked[i]
 
             if is_apart and member != leaving:
@@ -225,12 +227,12 @@ def keeps_places(groups, group, leaving, entering):
 
 
 @bare
-def has_places(groups, group):
-    """Return whether a group lacks no place at its ends."""
+def places_lacked(groups, group):
+    """Count the places that a group lacks at all its ends together."""
+    lacked = 0
     for end in range(groups.ends.shape[1]):
-        if count_places(groups, group, end, NONE, NONE) < groups.picked.shape[0]:
-            return False
-    return True
+        lacked += groups.picked.shape[0] - count_places(groups, group, end, NONE, NONE)
+    return lacked
 
 
 @bare

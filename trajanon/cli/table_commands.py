@@ -12,7 +12,7 @@ from trajanon.cli.options import NUMBERS, columns_of, names_of, options, text_of
 from trajanon.common.command_lines import flag_of
 from trajanon.common.errors import BadInput
 from trajanon.common.method_parameters import METHOD_PARAMETERS, MicroaggregateKeywords
-from trajanon.common.settings import EffortName, MissingName, Settings
+from trajanon.common.settings import MissingName, Settings
 
 
 @options(
@@ -152,7 +152,7 @@ def bound(
     strata: str = "",
     survey_weight: str | None = None,
     missing: MissingName = "refuse",
-    effort: EffortName = "best",
+    effort: str = "best",
     seed: int = 0,
     as_json: bool = False,
 ) -> None:

@@ -1,6 +1,6 @@
 """Ends of trips: each group needs members in different places there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.grouping.axes import principal_axes, turn
 from trajanon.grouping.loss import group_means
 from trajanon.grouping.neighbours import nearest_points
+from trajanon.trajectories.geodesy import EARTH
 
 _NEAR = 64  # groups that one may be merged with
 _AXES = 8  # in which near groups are looked for
@@ -22,10 +23,19 @@ class Ends(NamedTuple):
     # in another place than all others.
     places: Floats
     distinct: int  # places that a group needs
+    middles: Floats  # of each trip, in metres in space, (n, 3)
+    lengths: Floats  # of each trip, in metres, (n,)
+    reach: float  # metres beyond which the search counts no other place: groups would be too wide
 
     def take(self, rows: Ints) -> "Ends":
         """Return the ends of these trips."""
-        return self._replace(places=self.places[rows])
+        return self._replace(
+            places=self.places[rows], middles=self.middles[rows], lengths=self.lengths[rows]
+        )
+
+    def may_merge(self, rows: Ints) -> bool:
+        """Return whether a group of these trips lacks no place, and is not too wide."""
+        return not self.lack(rows) and span(self.middles[rows]) <= self.lengths[rows].max()
 
     def lack(self, rows: Ints) -> bool:
         """Return whether a group of these trips lacks a place at an end."""
@@ -67,15 +77,17 @@ def holds_clique(far_apart: Bools, members: Sequence[int], count: int) -> bool:
     )
 
 
-def merge_lacking(
-    records: Floats,
-    labels: Ints,
-    ends: Ends,
-    may_merge: Callable[[int, int, Ints], bool] = lambda group, neighbour, rows: True,
-) -> Ints:
+def span(middles: Floats) -> float:
+    """Measure how far apart the two farthest of these points in space are, in metres on Earth."""
+    farthest = [np.linalg.norm(middles - middle, axis=1).max() for middle in middles]
+    chord = float(max(farthest, default=0.0))
+    return 2.0 * EARTH * float(np.arcsin(min(chord / (2.0 * EARTH), 1.0)))
+
+
+def merge_lacking(records: Floats, labels: Ints, ends: Ends) -> Ints:
     """Merge each group 0..g-1 that lacks a place at an end with the one where that costs least.
 
-    ``may_merge`` says whether two groups may be merged to one of these records.
+    Where any merged group would be too wide, or lack a place, too, it stays.
     """
     lacking = ends.lacking(labels)
     if not lacking:
@@ -105,7 +117,7 @@ def merge_lacking(
         neighbours = [n for n in candidates if n != group and len(members[n])]
         for neighbour in sorted(neighbours, key=cost):
             both = np.append(members[neighbour], rows)
-            if not ends.lack(both) and may_merge(group, neighbour, both):
+            if ends.may_merge(both):
                 members[neighbour] = both
                 members[group] = rows[:0]
                 merged[rows] = neighbour

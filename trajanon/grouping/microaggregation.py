@@ -98,8 +98,9 @@ def microaggregate(
         there twice. The information loss is then that of the weighted columns. None counts all
         alike.
     ends
-        Of trips: the groups that are searched hold members in different places at each end; groups
-        that no refinement changes may lack some.
+        Of trips, of which a group shall hold some in different places at each end: no move of
+        descent or annealing takes a place from a group that lacks it then. Groups that lack one
+        from the start are merged with others, unless these would be too wide.
     progress
         Called with how far the work is.
     options
@@ -208,7 +209,7 @@ def find_groups(problem: Problem, labels: Ints | None = None) -> tuple[Ints, boo
     stopped = False
     if settings.refine != "none":
         if problem.ends is not None:
-            # No move takes a group's last place at an end: so none of the groups found lacks one.
+            # No move takes a place from a group that lacks it then.
             labels = dense(merge_lacking(problem.records, labels, problem.ends))
             log.forget_best()
         try:

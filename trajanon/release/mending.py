@@ -11,14 +11,14 @@ from scipy.spatial import cKDTree
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import TrajanonError
 from trajanon.grouping.axes import principal_axes, turn
-from trajanon.grouping.ends import Ends, merge_lacking
+from trajanon.grouping.ends import Ends, merge_lacking, span
 from trajanon.grouping.k_promise import broken_promises
 from trajanon.grouping.loss import group_means, standardise
 from trajanon.grouping.partition import measured
 from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups, WorstGroups
 from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.trajectories.distances import displacement, lengths
-from trajanon.trajectories.geodesy import EARTH, in_space
+from trajanon.trajectories.geodesy import in_space
 from trajanon.trajectories.times import search_columns
 
 MOST_LEFT_OUT = 0.01
@@ -115,13 +115,20 @@ def mended(
     people = np.arange(len(labels)) if subjects is None else subjects
     groups = _Groups(points, records, labels, k, people)
     wide = groups.leave_out_wide()
-    one_place = GroupsInOnePlace() if ends is None else groups.merge_lacking(ends)
-    account = Mended(wide, one_place)
+    labels = groups.labels
+    left_in = np.flatnonzero(labels >= 0)
+    one_place = GroupsInOnePlace()
 
-    left_in = groups.labels >= 0
-    if broken_promises(dense(groups.labels[left_in]), people[left_in], k):
+    if ends is not None:
+        ends = ends.take(left_in)
+        of_group, group = np.unique(labels[left_in], return_inverse=True)
+        merged = merge_lacking(records[left_in], group, ends)
+        labels[left_in] = of_group[merged]
+        one_place = GroupsInOnePlace(len(ends.lacking(group)), len(ends.lacking(dense(merged))))
+
+    if broken_promises(dense(labels[left_in]), people[left_in], k):
         raise TrajanonError(f"mending left a group of fewer than {k}; please report it")
-    return groups.labels, account
+    return labels, Mended(wide, one_place)
 
 
 class _Groups:
@@ -161,15 +168,8 @@ class _Groups:
         near = np.take_along_axis(near, own_group_last, axis=1)
         return away, near[:, : max(count - 1, 0)]
 
-    def _span(self, rows: Ints) -> float:
-        """Measure how far apart the middles of the two farthest are, in metres."""
-        middles = self.middles[rows]
-        farthest = [np.linalg.norm(middles - middle, axis=1).max() for middle in middles]
-        chord = float(max(farthest, default=0.0))
-        return 2.0 * EARTH * float(np.arcsin(min(chord / (2.0 * EARTH), 1.0)))
-
     def _is_wide(self, rows: Ints) -> bool:
-        return bool(self._span(rows) > self.lengths[rows].max(initial=0.0))
+        return bool(span(self.middles[rows]) > self.lengths[rows].max(initial=0.0))
 
     def _keeps_k(self, rows: Ints) -> bool:
         return len(set(self.people[rows].tolist())) >= self.k
@@ -189,7 +189,7 @@ class _Groups:
 
         # An arc is longer than a chord.
         may_be_wide = np.flatnonzero(np.pi * radius > longest).tolist()
-        spans = {group: self._span(self.members[group]) for group in may_be_wide}
+        spans = {group: span(self.middles[self.members[group]]) for group in may_be_wide}
         self.wide = {group for group in may_be_wide if spans[group] > longest[group]}
 
         groups = len(self.wide)
@@ -241,18 +241,3 @@ class _Groups:
                     placed[place] = True
                     break
         return grown, rows[placed]
-
-    def merge_lacking(self, ends: Ends) -> GroupsInOnePlace:
-        """Merge groups that lack a place at an end with near ones, unless they are too wide."""
-        left_in = np.flatnonzero(self.labels >= 0)
-        groups, labels = np.unique(self.labels[left_in], return_inverse=True)
-        ends = ends.take(left_in)
-        is_wide = np.isin(groups, list(self.wide))
-
-        def may_merge(group: int, neighbour: int, rows: Ints) -> bool:
-            return not (is_wide[group] or is_wide[neighbour] or self._is_wide(left_in[rows]))
-
-        merged = merge_lacking(self.records[left_in], labels, ends, may_merge)
-        self.labels[left_in] = groups[merged]
-        lacking = len(ends.lacking(labels))
-        return GroupsInOnePlace(lacking, len(ends.lacking(dense(merged))))

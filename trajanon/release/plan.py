@@ -13,6 +13,7 @@ from trajanon.grouping.ends import Ends
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import check_key, holders_key, search_seed
 from trajanon.release.snapping import RoadsToFollow
+from trajanon.trajectories.distances import lengths
 from trajanon.trajectories.geodesy import in_space
 from trajanon.trajectories.times import Timing
 from trajanon.trajectories.trajectories import Trajectories
@@ -91,7 +92,9 @@ class Plan:
 
         places = in_space(points.reshape(-1, 2)).reshape(*free.shape, 3)
         places[free] = np.nan
-        return Ends(places, distinct)
+        metres = lengths(trajectories.points)
+        middles = in_space(trajectories.points.mean(axis=1))
+        return Ends(places, distinct, middles, metres, reach=float(np.median(metres)))
 
     @property
     def secret_search(self) -> Settings:

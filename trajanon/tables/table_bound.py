@@ -44,15 +44,14 @@ def bound_table(
     survey_weight: str | None = None,
     missing: MissingName = "refuse",
     progress: Progress = silent,
-    effort: EffortName = "best",
-    seed: int = 0,
+    **options: Any,
 ) -> dict[str, Any]:
     """Microaggregate a table of numbers, and bound what any groups would lose; ready for JSON.
 
     With survey weights, or values that stay missing, the bound is made of distances alone.
     """
     k = check_k(k)
-    settings = Settings(effort=effort, seed=seed)
+    settings = Settings(**options)  # and nothing else: the bound counts all columns alike
     roles = Roles(columns=columns, strata=strata, survey_weight=survey_weight)
     read = read_table_columns(path, roles, missing)
     records = read.records

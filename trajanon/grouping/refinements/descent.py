@@ -158,6 +158,7 @@ def build_groups(
         empty=empty,
         ends=np.empty((n, 0, 3)) if ends is None else ends.places,
         picked=np.empty(0 if ends is None else ends.distinct, dtype=np.int64),
+        reach=0.0 if ends is None else ends.reach,
     )
 
 
