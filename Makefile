@@ -55,8 +55,8 @@ coverage: .venv/dev
 
 MUTATE ?= trajanon/release/release_check.py trajanon/trajectories/subjects.py \
   trajanon/grouping/partition.py trajanon/release/perturbation.py \
-  trajanon/release/released_lines.py trajanon/release/verdict.py trajanon/extract/sources/columns.py
-TESTS_OF_MUTANTS ?= tests/release tests/trajectories tests/grouping/test_people.py \
+  trajanon/release/trajectory_groups.py trajanon/release/verdict.py trajanon/extract/sources/columns.py
+TESTS_OF_MUTANTS ?= tests/release tests/trajectories tests/grouping/test_partition.py \
   tests/grouping/test_microaggregate.py tests/extract/sources
 
 mutants: .venv/mutants

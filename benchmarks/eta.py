@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import trajanon
-from trajanon.common.arrays import Floats, Ints
+from trajanon.common.arrays import Floats
 from trajanon.extract import extract, roads_to_follow
 from trajanon.street_counts.day_parts import ALL_DAY, day_parts, parts_of
 from trajanon.street_counts.released_lines import ReleasedLines
@@ -110,14 +110,9 @@ class Router:
         return np.array(seconds)
 
 
-def halves(trips: Trajectories) -> Ints:
-    """Return the half, 0 or 1, in which each trip's person is."""
-    assert trips.subject is not None
-    half = {
-        number: hashlib.blake2b(str(number).encode()).digest()[0] % 2
-        for number in np.unique(trips.subject).tolist()
-    }
-    return np.array([half[number] for number in trips.subject.tolist()])
+def half_of(person: int) -> int:
+    """Return the half, 0 or 1, in which a person is."""
+    return hashlib.blake2b(str(person).encode()).digest()[0] % 2
 
 
 def ways_of(points: Floats) -> list[str]:
@@ -171,37 +166,38 @@ def measure(cabs: Path, pbf: Path, picture: Path | None = None) -> None:
     trips = extract(cabs, (lon.min(), lat.min(), lon.max(), lat.max()))
     assert trips.true_ends is not None
     trips = trips.take(np.flatnonzero(trips.true_ends.all(axis=1)))
-    half = halves(trips)
-    known = trips.take(np.flatnonzero(half == 0))
-    held_out = trips.take(np.flatnonzero(half == 1))
-    assert held_out.times is not None
-    real = held_out.times[:, -1] - held_out.times[:, 0]
-    long_enough = np.flatnonzero(real >= min(LEAST_SECONDS))
-    judged = long_enough[np.arange(len(long_enough)) % CHOSEN_ON > 0]
-    ways = ways_of(held_out.points[judged])
+    assert trips.subject is not None
+    assert trips.times is not None
+    half = np.array([half_of(person) for person in trips.subject.tolist()])
+    takes = trips.times[:, -1] - trips.times[:, 0]
+    long_enough = np.flatnonzero((half == 1) & (takes >= min(LEAST_SECONDS)))
+    judged = trips.take(long_enough[np.arange(len(long_enough)) % CHOSEN_ON > 0])
+    assert judged.times is not None
+    real = judged.times[:, -1] - judged.times[:, 0]
+    ways = ways_of(judged.points)
 
     with TemporaryDirectory() as folder:
         router = Router(pbf, Path(folder))
         predictions = {"OSRM's own": router.seconds(ways, None)}
-        for name, lines in lines_by_name(known).items():
+        for name, lines in lines_by_name(trips.take(np.flatnonzero(half == 0))).items():
             assert lines.clock is not None
-            hours = lines.clock.of(held_out.times[judged])[:, 0]
+            departures = lines.clock.of(judged.times)[:, 0]
             for when, parts in (("", ALL_DAY), (" by hours", day_parts(HOURS))):
                 speeds = router_speeds(lines, roads, parts)
-                part = parts_of(hours, lines.clock, parts)
+                part = parts_of(departures, lines.clock, parts)
                 predicted = np.full(len(ways), np.nan)
                 for number in np.unique(part):
                     rows = np.flatnonzero(part == number)
-                    ways_then = [ways[row] for row in rows]
-                    predicted[rows] = router.seconds(ways_then, speeds.osrm_text(number))
+                    text = speeds.osrm_text(number)
+                    predicted[rows] = router.seconds([ways[row] for row in rows], text)
                 predictions[name + when] = predicted
 
     print("Off by, in the median of trips of at least ... seconds (predicted to real):")
     for name, predicted in predictions.items():
-        show(name, predicted, real[judged])
+        show(name, predicted, real)
     if picture is not None:
         drawn = ("OSRM's own", *(f"{name} by hours" for name in ("originals", "k = 4", "k = 10")))
-        draw({name: predictions[name] for name in drawn}, real[judged], picture)
+        draw({name: predictions[name] for name in drawn}, real, picture)
 
 
 def lines_by_name(known: Trajectories) -> dict[str, ReleasedLines]:

@@ -31,7 +31,8 @@ def chains() -> list[dict[str, Any]]:
 def quoted(figure: dict[str, Any]) -> list[str]:
     """Return the numbers of a figure as they stand on its page."""
     parts = map(re.escape, figure["quote"].split("{}"))
-    found = re.search(_NUMBER.join(parts), (_ROOT / figure["page"]).read_text(encoding="utf-8"))
+    page = (_ROOT / figure["page"]).read_text(encoding="utf-8")
+    found = re.search(_NUMBER.join(parts), re.sub(" +", " ", page))  # tables may be padded
     if found is None:
         raise ValueError(f"{figure['page']} has no {figure['quote']!r}")
     return list(found.groups())
@@ -76,6 +77,8 @@ def main() -> int:
         print(f"checked: {chain['name']}")
         for figure in chain["figure"]:
             for text, address in zip(quoted(figure), figure["values"], strict=True):
+                if not address:  # a number of other data
+                    continue
                 now = value_at(account, address)
                 if differs(text, now, figure["spread"]):
                     print(

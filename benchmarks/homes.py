@@ -85,10 +85,6 @@ def centre_of(ends: Floats, radius: float) -> Floats:
     return centre
 
 
-def _at_centre(seen: Seen, town: Town) -> Floats:
-    return seen.centre[None]
-
-
 def _inside(seen: Seen, places: Floats) -> Floats:
     """Return which places lie in the circle; all if none does."""
     inside = np.linalg.norm(places - seen.centre, axis=1) <= seen.radius
@@ -113,7 +109,7 @@ def _at_a_junction(seen: Seen, town: Town) -> Floats:
 
 
 GUESSES: dict[str, Callable[[Seen, Town], Floats]] = {
-    "centre of the circle": _at_centre,
+    "centre of the circle": lambda seen, _: seen.centre[None],
     "densest street": _in_densest_street,
     "least distances": _nearest_to_ends,
     "a junction by chance": _at_a_junction,

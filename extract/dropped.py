@@ -114,7 +114,7 @@ def _trips_left_out(counts: Counter[str], min_length: float) -> Iterator[Cause]:
     share = out / counts[FOUND]
     way_out = LEFT_OUT[max(trips, key=lambda counter: trips[counter])].way_out
     of_all = f"{percent(share)} of the trips ({out:,} of {counts[FOUND]:,})"
-    yield Cause(share, f"{of_all} are left out: {listed}; {way_out}")
+    yield Cause(share, f"{of_all} were left out: {listed}; {way_out}")
 
 
 def _too_short(counts: Counter[str], provenance: Mapping[str, Any]) -> Iterator[Cause]:
@@ -125,7 +125,7 @@ def _too_short(counts: Counter[str], provenance: Mapping[str, Any]) -> Iterator[
     share = 1.0 - counts["metres used"] / counts["metres of track"]
     window = provenance["spacing"] * (provenance["points"] - 1)
     pieces = f"in pieces too short for a window of {window:,.0f} m"
-    yield Cause(share, f"{percent(share)} of the way is {pieces}: {_WINDOWS}")
+    yield Cause(share, f"{percent(share)} of the way lies {pieces}: {_WINDOWS}")
 
 
 def why_nothing(provenance: Mapping[str, Any]) -> str:
@@ -158,8 +158,8 @@ def people_sentences(provenance: Mapping[str, Any]) -> list[str]:
     if pieces:
         tracks = number_of(pieces, "track overlaps", "tracks overlap")
         texts.append(
-            f"{tracks} in time with others of one recording, counted as one person's: if each is "
-            "another person's, say `columns` subject=track."
+            f"{tracks} in time with others of the same recording; they are counted as one "
+            "person's. If each is a different person's, set `columns` subject=track."
         )
     elif counts[AT_TWO_PLACES]:
         texts.append(_two_places_sentence(counts[AT_TWO_PLACES], columns_read(provenance)))
@@ -171,8 +171,8 @@ def _two_places_sentence(subjects: int, uses: Sequence[ColumnsRead]) -> str:
     of = " in " * bool(columns) + " or ".join(repr(printable(name)) for name in columns)
     verb = "is" if subjects == 1 else "are"
     return (
-        f"{number_of(subjects, 'subject')}{of} {verb} again and again at two places more than "
-        "1 km apart at one time, as if several people had one name: say `columns` "
+        f"{number_of(subjects, 'subject')}{of} {verb} repeatedly in two places more than 1 km "
+        "apart at the same time, as if several people shared a name: set `columns` "
         "subject=..., or subject=none."
     )
 
@@ -181,11 +181,11 @@ def _nameless_sentence(nameless: Nameless, *, named: bool) -> str:
     have = number_of(nameless.recordings, "recording has", "recordings have")
     if not named:
         copies = nameless.recordings > nameless.subjects
-        return f"{have} no subject: k counts recordings{', copies as one' * copies}."
+        return f"{have} no name: k counts recordings{', copies as one' * copies}."
     if nameless.subjects > 1:
-        return f"{have} no subject; each counts as a different person (nameless=different)."
-    way_out = "`columns` nameless=different counts each as a different one"
-    return f"{have} no subject: counted as one person ({way_out})."
+        return f"{have} no name; each counts as a different person (nameless=different)."
+    way_out = "`columns` nameless=different counts each as a different person"
+    return f"{have} no name: they count as one person ({way_out})."
 
 
 def recordings_sentence(provenance: Mapping[str, Any]) -> str:
@@ -193,8 +193,8 @@ def recordings_sentence(provenance: Mapping[str, Any]) -> str:
     became = provenance["recordings"]
     out = ", ".join(f"{recordings:,} {why}" for why, recordings in became["left out"].items())
     read = number_of(became["read"], "recording")
-    text = f"{read} read, {became['with a trajectory']:,} with a trajectory"
-    return text + (f"; left out: {out}." if out else ".")
+    text = f"{became['with a trajectory']:,} of {read} gave a trajectory."
+    return text + (f" Left out: {out}." if out else "")
 
 
 def limits_sentence(provenance: Mapping[str, Any]) -> str:
@@ -202,4 +202,4 @@ def limits_sentence(provenance: Mapping[str, Any]) -> str:
     account, words = provenance.get("found") or {}, {"max_gap": metres, "max_pause": span}
     limits = [f"`{name}` is {words[name](provenance[name])}" for name in account.get("limits", ())]
     of = number_of(account["recordings"], "recording") if limits else ""
-    return f"Found from the hops of {of}: {' and '.join(limits)}." if limits else ""
+    return f"Limits found from the hops of {of}: {' and '.join(limits)}." if limits else ""

@@ -205,13 +205,13 @@ def _planned(
     region, city_spacing = area_of(area)
     if windows and options.get("spacing") is None:
         if city_spacing is None:
-            raise BadInput("windows need a spacing, and only cities have one: say `spacing=100`")
+            raise BadInput("windows need a spacing, and only cities have one: set `spacing=100`")
         options["spacing"] = city_spacing
 
     rules = made_of(options, Rules)
     how = made_of(options, SourceOptions)
     if how.jobs > 1 and client is not None:
-        raise BadInput(f"`jobs={how.jobs}` and a cluster both read files: give one of them")
+        raise BadInput(f"`jobs={how.jobs}` and a cluster both read files: name one of them")
 
     reading = _reading(how, rules.subjects_exact)
     source_files = _listed_files(source, reading)
@@ -221,7 +221,7 @@ def _planned(
             source_files, reading, jobs=how.jobs, client=client, progress=progress
         )
     elif region is None:
-        raise BadInput(f"say where: `area` {KNOWN}, or four degrees W,S,E,N")
+        raise BadInput(f"name an area: `area` {KNOWN}, or four degrees W,S,E,N")
     else:
         boxes = osm_api.boxes_of(region)
         numbered = osm_api.traces_of_boxes(

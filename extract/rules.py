@@ -35,22 +35,23 @@ class Rules:
         Metres between the points of windows. They lie along the track; None for whole trips, as
         `trajanon.extract.trips` describes them.
     per_recording
-        Windows of a recording: 1, or all that it has room for. None stands for all. A single one
+        Windows to take from each recording: 1, or all that fit. None stands for all. A single one
         may slide to any run of its recording.
     min_length
-        Metres; a shorter trip is left out. None for 500 of trips; of windows it says nothing.
+        Leave out trips shorter than this many metres. None for 500 of trips; of windows it says
+        nothing.
     points
         Number of points of a trajectory.
     max_gap
-        Metres; a longer hop ends a track, or leaves a trip out; auto: found from the data; none:
-        1,000 km. `trajanon.extract.split` describes how it is found. Over more than 1,000 km a
-        straight line is no track.
+        Longest gap between two points, in metres: a longer one ends a track, or leaves a trip out;
+        auto: found from the data; none: 1,000 km. `trajanon.extract.split` describes how it is
+        found. Over more than 1,000 km a straight line is no track.
     max_pause
-        Seconds, or a time such as 5min; a longer pause ends a track or trip; auto: found from the
-        data; none: no pause does. In Python, seconds.
+        Longest pause, in seconds or such as 5min: a longer one ends a track or trip; auto: found
+        from the data; none: no limit. In Python, seconds.
     max_speed
-        Metres a second; a faster hop ends a track, or leaves a trip out, and a single fix that is
-        so far off is dropped; none: no limit. Hops of up to 50 m are never too fast.
+        Highest speed, in metres per second: a faster hop ends a track, or leaves a trip out; a
+        single stray point is dropped; none: no limit. Hops of up to 50 m are never too fast.
     trim_ends
         Cut off at least this many metres around the ends and stops of each trace. How,
         `trajanon.extract.trim_ends` describes; 0 for nothing.
@@ -153,9 +154,9 @@ class SourceOptions:
     jobs
         Number of processes; each reads one file at a time. The result is the same.
     api_url
-        A server with the OSM API.
+        Address of the server with the OSM API.
     max_pages
-        Most pages of 5,000 points to ask the server for.
+        Download at most this many pages of 5,000 points.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput
@@ -121,33 +122,23 @@ def release_and_originals(groups: Matched, report: Report) -> Drawing:
     sizes = np.bincount(groups.labels)
     moved_each = _mean_displacements(groups)
     moved = np.bincount(groups.labels, moved_each) / sizes
-    outside = _metres_outside(groups, sizes)
+    outside = _metres_outside(groups)
     worst = np.argsort(-moved, kind="stable")[:_WORST_GROUPS]
     number = _groups_drawn(sizes, worst, max(1, _POINTS_DRAWN // groups.lines.shape[1]))
-    is_drawn = np.isin(groups.labels, number)
-    drawn = groups
-    if len(number) < len(sizes):
-        drawn = groups._replace(
-            labels=dense(groups.labels[is_drawn]),
-            lines=groups.lines[number],
-            slid=groups.slid.take(is_drawn),
-        )
+    originals = np.flatnonzero(np.isin(groups.labels, number))
 
-    panel = _panel(report, sizes)
+    about = _panel(report, sizes)
     far = int((outside > _FAR_OUTSIDE).sum())
-    # Their lines end in hooks.
+    # Lines of short trips that moved far end in hooks.
     hooks = int((moved_each > lengths(groups.slid.points)).sum())
-    about = {
-        **panel,
+    about["facts"] += [
+        [f"Lines over {_FAR_OUTSIDE:g} m outside their originals", f"{far:,}"],
+        ["Originals moved by more than their length", f"{hooks:,}"],
+    ]
+    counts = len(originals), len(groups.labels)
+    about |= {
         "far": _FAR_OUTSIDE,
-        "facts": [
-            *panel["facts"],
-            [f"Over {_FAR_OUTSIDE:g} m outside their originals", f"{far:,}"],
-            ["Moved by more than their length", f"{hooks:,}"],
-        ],
-        "drawn": _sample_note(
-            len(number), len(sizes), "group", (len(drawn.labels), len(groups.labels))
-        ),
+        "drawn": _sample_note(len(number), len(sizes), "group", counts),
         "slid": report.alignment is not None,
         "groups": {
             **_groups(number, sizes, groups.lines),
@@ -158,29 +149,38 @@ def release_and_originals(groups: Matched, report: Report) -> Drawing:
         "worst": np.searchsorted(number, worst).tolist(),
     }
 
-    ends = np.cumsum(np.bincount(drawn.labels))[:-1]
-    members = np.split(np.argsort(drawn.labels, kind="stable"), ends)
-    layers = {
-        "originals": steps(drawn.slid.points),
-        "members": [rows.tolist() for rows in members],
-        "released": steps(drawn.lines),
-    }
-
+    labels = dense(groups.labels[originals])
+    slid = groups.slid.take(originals)
+    layers = _layers(labels, slid, groups.lines[number], with_tracks=about["slid"])
     clock = report.clock
     if clock is not None and groups.slid.times is not None and groups.times is not None:
         hours = hours_of(clock, clock.of(groups.slid.times))
         _add_departures(about, clock, number, groups.times, sizes)
         about["departures"]["originals"] = counts_by_hour(clock, hours).tolist()
-        layers["hours-originals"] = hours[is_drawn].tolist()
-    tracks = drawn.slid.tracks
-    if about["slid"] and tracks is not None:
+        layers["hours-originals"] = hours[originals].tolist()
+    return Drawing(about, layers, corners(groups.slid.points))
+
+
+def _layers(
+    labels: Ints, originals: Trajectories, lines: Floats, *, with_tracks: bool
+) -> dict[str, Any]:
+    """Write originals, in groups, with their lines and the tracks on which they slid."""
+    ends = np.cumsum(np.bincount(labels))[:-1]
+    members = np.split(np.argsort(labels, kind="stable"), ends)
+    layers = {
+        "originals": steps(originals.points),
+        "members": [rows.tolist() for rows in members],
+        "released": steps(lines),
+    }
+    tracks = originals.tracks
+    if with_tracks and tracks is not None:
         runs, run = np.unique(tracks.run, return_inverse=True)
         layers["tracks"] = bends(
             tracks.points[begin:end]
             for begin, end in zip(tracks.first[runs], tracks.first[runs + 1], strict=True)
         )
         layers["runs"] = [np.unique(run[rows]).tolist() for rows in members]
-    return Drawing(about, layers, corners(groups.slid.points))
+    return layers
 
 
 def _mean_displacements(groups: Matched) -> Floats:
@@ -212,7 +212,7 @@ def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
         ["Groups", f"{len(sizes):,}"],
         [f"{counted.capitalize()} in each group", f"at least {report.k}"],
         [lost, percent(report.information_loss / 100.0)],
-        ["95 % of points moved at most", metres(report.displacement.p95)],
+        ["95 % of points moved by at most", metres(report.displacement.p95)],
     ]
     people_in_groups = report.subjects_per_group or []
     if too_few := sum(people < report.k for people in people_in_groups):
@@ -225,8 +225,8 @@ def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
         "sentences": [judged.headline, *judged.sentences, cost(report), left_out(report)],
         "noun": "group",
         "units": units,
-        "reading": f"A thick line is released in place of the thin {units} of its group, which "
-        "have its colour. Other groups may have the same.",
+        "reading": f"Each thick line is released in place of the thin {units} of its group, which "
+        f"have its colour. Other groups may have the same colour.",
         "facts": facts,
     }
 
@@ -240,7 +240,7 @@ def _sample_note(
     sample = f"{drawn:,} of {number_of(all_of_them, noun)}"
     if originals is not None:
         sample += f", with {originals[0]:,} of {number_of(originals[1], 'original')}"
-    return f"Drawn at random: {sample}. All numbers count everything."
+    return f"Drawn at random: {sample}. All numbers are of the whole release."
 
 
 def _groups(drawn: Ints, sizes: Ints, lines: Floats) -> dict[str, list[Any]]:
@@ -272,13 +272,11 @@ def _colours(lines: Floats) -> list[int]:
     return colours.tolist()
 
 
-def _metres_outside(groups: Matched, sizes: Ints) -> Floats:
+def _metres_outside(groups: Matched) -> Floats:
     """Compute how far each line leaves the box around its originals at most, in metres, (g,)."""
-    order = np.argsort(groups.labels, kind="stable")
-    points = groups.slid.points[order]
-    first = np.cumsum(sizes) - sizes
-    least = np.minimum.reduceat(points.min(axis=1), first)[:, None]
-    most = np.maximum.reduceat(points.max(axis=1), first)[:, None]
+    points = groups.slid.points
+    least = pd.DataFrame(points.min(axis=1)).groupby(groups.labels).min().to_numpy()[:, None]
+    most = pd.DataFrame(points.max(axis=1)).groupby(groups.labels).max().to_numpy()[:, None]
     inside = np.clip(groups.lines, least, most)
     return np.asarray(displacement(groups.lines, inside).max(axis=1))
 

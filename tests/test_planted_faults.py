@@ -95,7 +95,7 @@ def test_a_chain_is_found_by_who_releases_and_by_who_evaluates(
     assert release.report["chains"]["drives_below"] == 4
     show_release(checked(release.report))
     said = capfd.readouterr()
-    assert "Pieces of one drive lie end to end" in " ".join((said.out + said.err).split())
+    assert "Windows of one drive lie end to end" in " ".join((said.out + said.err).split())
     assert trajanon.evaluate(crossing(), release).verdict.kind == "stop"
 
 

@@ -50,7 +50,7 @@ def studio(
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
-    """Open a local page that runs these commands by clicks."""
+    """Open a local page that does all this without typing."""
     for file in files or []:
         if not file.exists():
             raise BadInput(f"there is no {file}")

@@ -61,7 +61,7 @@ class Box:
         if not (-180.0 <= west < east <= 180.0 and -90.0 <= south < north <= 90.0):
             w, s, e, n = str(self).split(",")
             crossing = (
-                "; if it crosses the antimeridian, give two, where trips end at 180 degrees: "
+                "; if it crosses the antimeridian, give two boxes that meet at 180 degrees: "
                 f"`area='{w},{s},180,{n}'` `area='-180,{s},{e},{n}'`"
             )
             rule = "longitudes in -180..180, latitudes in -90..90, west < east and south < north"
@@ -105,7 +105,7 @@ class Region:
     Raises
     ------
     BadInput
-        If the shape is no valid polygon, has no area, or is not on Earth.
+        If the shape is not a valid polygon, has no area, or is not on Earth.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class Region:
         elif self.shape.area == 0.0:
             reason = "it holds nothing"
         if reason != "Valid Geometry":
-            raise BadInput(f"{self.name} is no valid polygon ({reason}): mend it and try again")
+            raise BadInput(f"{self.name} is not a valid polygon ({reason}): mend it and try again")
         _ = self.bounds  # a box off the Earth is refused
 
     def __str__(self) -> str:
@@ -289,7 +289,7 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
     others = {shape.geom_type for shape in shapes} - {"Polygon", "MultiPolygon"}
     if others or len(shapes) == 0:
         holds = ", ".join(sorted(others)) or "no geometry"
-        raise BadInput(f"{path} holds {holds}: an outline needs polygons, and nothing else")
+        raise BadInput(f"{path} holds {holds}: an outline must hold polygons only")
     if not shapely.is_valid(shapes).all():
         raise BadInput(f"{path} holds polygons that cross themselves: mend them on a map")
     try:

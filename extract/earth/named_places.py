@@ -34,7 +34,8 @@ def named_places(text: str) -> Shapes:
     degrees = _degrees(text)
     if degrees is None and not Path(text).is_file():
         raise BadInput(
-            f"{text!r} is no place: write a latitude and a longitude such as 41.38,2.17, or name "
+            f"{text!r} is not a place: write a latitude and a longitude such as 41.38,2.17, or "
+            f"name "
             "a file of points"
         )
 

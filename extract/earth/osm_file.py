@@ -227,7 +227,9 @@ def _filters(tags: str) -> list[BaseFilter]:
         key, value = before.strip() if equals else key, value.strip()
         if not key or not value:
             way_out = "write them like amenity=hospital,place_of_worship,healthcare=*"
-            raise BadInput(f"{part.strip()!r} in the tags {tags!r} is no key and value: {way_out}")
+            raise BadInput(
+                f"{part.strip()!r} in the tags {tags!r} is not a key and a value: {way_out}"
+            )
         if value == "*":
             keys.append(key)
         else:

@@ -185,7 +185,7 @@ def check_wanted(wanted: Mapping[str, str]) -> None:
     """Refuse unknown roles, and a second role for the column of a coordinate."""
     for role, name in wanted.items():
         if role == "nameless" and not is_word(role, name):
-            raise BadInput(f"`columns` nameless={name} is not known: say nameless={DIFFERENT}")
+            raise BadInput(f"`columns` nameless={name} is not known: use nameless={DIFFERENT}")
         if role not in ROLES and role not in WORDS:
             raise BadInput(f"columns have no role {role!r}: choose from {', '.join(ROLES)}")
         same_column = [

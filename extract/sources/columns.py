@@ -184,7 +184,7 @@ class _Choice:
         name = self.roles[role].column
         if self.names.count(name) > 1:
             twice = f"the column {name!r} appears twice in {self.reading.what}"
-            raise BadInput(f"{twice}: rename one of them")
+            raise BadInput(f"{twice}: rename one of the two")
         # A line has many times.
         has_values = name in self.head.columns and not self.head.columns[name].holds_lists
         if not has_values and not (self.by_names and role == "time"):
@@ -225,8 +225,8 @@ class _Choice:
         self._refuse_rows()
         if not any(role in self.said or self._free(role) for role in _OWNERS):
             missing = [*missing, "id"]
-        way_out = f"say `columns` {','.join(f'{role}=...' for role in missing)}"
-        problem = f"{self.reading.what} has no column known as {' or '.join(missing)}"
+        way_out = f"set `columns` {','.join(f'{role}=...' for role in missing)}"
+        problem = f"{self.reading.what} has no column recognised as {' or '.join(missing)}"
         raise self._unclear(problem, way_out, *missing, table=self.reading.what)
 
     def take_owners(self) -> None:
@@ -262,7 +262,7 @@ class _Choice:
                 msg += f"{recording_of} is taken for one recording; if another tells them apart, "
             else:
                 msg += "it names no persons; if another does, "
-            self.reading.warn(f"counts rows {name}", f"{msg}say `columns` {role}=...")
+            self.reading.warn(f"counts rows {name}", f"{msg}set `columns` {role}=...")
 
     def _refuse_several(self) -> None:
         """Refuse a table if a column may tell recordings apart, or if it has no times."""
@@ -271,8 +271,8 @@ class _Choice:
         suspects = suspects if _CLOCKS & self.roles.keys() else ["..."]
         if suspects:
             one_each = f"id={column_roles.FILE} if each file is one recording"
-            way_out = f"say `columns` id={suspects[0]}, or {one_each}"
-            problem = f"{self.reading.what} has no column known as id"
+            way_out = f"set `columns` id={suspects[0]}, or {one_each}"
+            problem = f"{self.reading.what} has no column recognised as id"
             raise self._unclear(problem, way_out, "id", table=self.reading.what)
 
     def _may_tell_apart(self, name: str) -> bool:
@@ -319,7 +319,7 @@ class _Choice:
         if column_roles.on_two_clocks(self.head, name):
             example = self.head.columns[name].values.dropna().iloc[0]
             why = f"such as {example}, may count from 1970 or, as GPS does, from 1980"
-            way_out = f"say `columns` time={name}, or gps_seconds={name}"
+            way_out = f"set `columns` time={name}, or gps_seconds={name}"
             raise self._unclear(f"the times of {self.reading.what}, {why}", way_out, "time")
 
     def take_order(self) -> None:
@@ -358,7 +358,7 @@ class _Choice:
             if held is None or (held.numbers and head.is_constant(name)):
                 continue
             msg = f"{self.reading.what}: no column is used as time, but {name!r} holds times"
-            way_out = f"say `columns` time={name}"
+            way_out = f"set `columns` time={name}"
             if self.reading.timed and not head.is_constant(name):
                 raise ColumnsUnclear(msg, way_out, ["time"], self.names)
             without = "without, points are taken in their order"
@@ -370,7 +370,7 @@ class _Choice:
         for name in self._unused():
             if self._may_tell_apart(name) and self.head.divides(name, owner):
                 may_hold = f"of {self.reading.what} may hold the recordings of each subject"
-                msg = f"the column {name!r} {may_hold}: if it does, say `columns` id={name}"
+                msg = f"the column {name!r} {may_hold}: if it does, set `columns` id={name}"
                 self.reading.warn("recordings", msg, name)
 
     def _names_held(self, name: str) -> NamesHeld | None:

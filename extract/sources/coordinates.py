@@ -14,7 +14,7 @@ LETTERS = {"lat": "NS", "lon": "EW"}  # for a positive and a negative sign
 
 WAY_OUT_FOR_GEOMETRIES = "transform it to EPSG:4326, x = longitude and y = latitude"
 WAY_OUT_FOR_COLUMNS = (
-    "say `columns` lat=...,lon=... with the right two, or transform them to EPSG:4326"
+    "set `columns` lat=...,lon=... with the right two, or transform them to EPSG:4326"
 )
 
 

@@ -116,9 +116,9 @@ def _of_points(
 
     column_of = used_columns(list(columns), columns[:FIRST], reading, geometry=True, nested=nested)
     if sorted_by_place and "time" not in column_of:
-        way_out = "say `columns` time=..., or write it without an index (SPATIAL_INDEX=NO)"
+        way_out = "set `columns` time=..., or write it without an index (SPATIAL_INDEX=NO)"
         raise BadInput(
-            f"{reading.what} is sorted by place, with no column known as time; {way_out}"
+            f"{reading.what} is sorted by place, with no column recognised as time; {way_out}"
         )
 
     values = {role: columns[name].array for role, name in column_of.items()}

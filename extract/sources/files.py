@@ -228,7 +228,7 @@ def prefetched(
                 else:
                     yield _given(next(results), file, reading)
             except BrokenProcessPool as error:
-                why = "a reading process was ended: if memory ran out, lower `jobs`"
+                why = "a reading process was killed: if memory ran out, lower `jobs`"
                 raise FileProblem(why) from error
 
 

@@ -52,7 +52,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
     elif head.startswith(_SHAPEFILE):
         _refuse_part_of_shapefile(path, head, reading.what)
     elif not head.startswith(_FLAT_GEOBUF):
-        why = "begins like no GeoPackage, GeoParquet, Shapefile or FlatGeobuf"
+        why = "does not begin like a GeoPackage, GeoParquet, Shapefile or FlatGeobuf"
         raise FileProblem(f"{reading.what} {why if head else 'is empty'}; give it its suffix")
 
     # Of several layers, those that hold no traces are left out with a warning.

@@ -244,7 +244,7 @@ def _valid(chunk: pd.DataFrame, reading: Reading) -> Bools:
             word for word in plain_words if word and not any(map({word}.issubset, _SAYS.values()))
         ]
         for word in unknown[:1]:
-            why = "which is no known word: they are used; remove them if they are wrong"
+            why = "which is not a known word: they are used; remove them if they are wrong"
             reading.warn_of_file("words of validity", f"has rows with {role} {word!r}, {why}")
     return valid
 
@@ -332,8 +332,8 @@ def _check_one_recording(traces: Sequence[Trace], reading: Reading) -> None:
         if leaps := count_leaps(trace):
             problem = f"its points leap {leaps:,} times, as if several people were in it"
         if problem:
-            way_out = f"say `columns` id=..., or id={FILE} if it is one recording, in its order"
-            problem = f"{reading.what} has no column known as id, and {problem}"
+            way_out = f"set `columns` id=..., or id={FILE} if it is one recording, in its order"
+            problem = f"{reading.what} has no column recognised as id, and {problem}"
             raise ColumnsUnclear(problem, way_out, ["id"], reading.tables.columns)
 
 
@@ -350,7 +350,7 @@ def _checked(
 
     def problem(recordings: int) -> str:
         apart = f"{number_of(recordings, 'recording')} of {reading.what}"
-        points = "points of one time lie far apart, again and again"
+        points = "points of the same time repeatedly lie far apart"
         return f"{apart}, by the column {owner!r}, must be of several people: {points}"
 
     left_out = 0
@@ -358,7 +358,7 @@ def _checked(
         if single and "id" not in reading.columns:
             _check_one_recording(traces, reading)
         if not ordered and are_in_no_order(traces):
-            way_out = "say `columns` time=..., or order=... if a column numbers them"
+            way_out = "set `columns` time=..., or order=... if a column numbers them"
             disorder = f"the points of {reading.what} lie in no order"
             raise ColumnsUnclear(disorder, way_out, ["time", "order"], reading.tables.columns)
 

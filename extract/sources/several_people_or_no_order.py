@@ -48,7 +48,7 @@ def recordings_of_several_people(traces: Sequence[Trace]) -> list[Trace]:
 
 
 def _is_of_several_people(trace: Trace) -> bool:
-    """Return whether points of one time lie far apart, again and again."""
+    """Return whether points of the same time repeatedly lie far apart."""
     known = np.isfinite(trace.time + trace.lat + trace.lon)
     in_time = np.argsort(trace.time[known], kind="stable")
     lat = trace.lat[known][in_time]

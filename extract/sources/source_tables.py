@@ -418,7 +418,7 @@ def _geometries(values: pd.Series, name: str, what: str) -> tuple[NDArray[np.obj
     known = np.isfinite(xy).all(axis=1)
     if not known.any():
         holds = f"holds no places such as POINT (16.37 48.2) or 48.2,16.37 (but {text[:40]!r})"
-        raise BadInput(f"{what} has no column known as lat or lon, and {name!r} {holds}")
+        raise BadInput(f"{what} has no column recognised as lat or lon, and {name!r} {holds}")
 
     spelled_out = plain(name)
     lat = spelled_out.find("lat")

@@ -268,7 +268,9 @@ def _in_zip(stream: Stream, path: Path) -> Iterator[Member]:
     try:
         archive = zipfile.ZipFile(stream)
     except DAMAGED_ZIP as error:
-        raise FileProblem(f"{path} is no whole zip archive ({error}): download it again") from error
+        raise FileProblem(
+            f"{path} is not a complete zip archive ({error}): download it again"
+        ) from error
 
     def opened(info: zipfile.ZipInfo) -> Stream:
         name = f"{path}/{info.filename}"
@@ -366,9 +368,9 @@ def decoded(data: Any, what: str, kind: Any = Any) -> Any:
     except UnicodeDecodeError as error:
         raise FileProblem(f"{what} {other_encoding(error.object)}") from error
     except RecursionError as error:
-        raise FileProblem(f"{what} is no JSON: it is nested too deeply") from error
+        raise FileProblem(f"{what} is not JSON: it is nested too deeply") from error
     except msgspec.DecodeError as error:
-        raise FileProblem(f"{what} is no JSON, or damaged or cut off: {error}") from error
+        raise FileProblem(f"{what} is not JSON, or damaged or cut off: {error}") from error
 
 
 def json_object(value: object) -> Mapping[str, Any]:

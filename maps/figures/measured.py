@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -124,7 +125,7 @@ def read_results(path: Path) -> pd.DataFrame:
     except OSError as error:
         raise FileProblem(f"cannot read {path}: {error.strerror}; {way_out}") from error
     except ValueError as error:  # pandas' own errors are ValueErrors
-        raise BadInput(f"{path} is no table of measurements ({error}): {way_out}") from error
+        raise BadInput(f"{path} is not a table of measurements ({error}): {way_out}") from error
 
     # No figure may say that Concorde was run where it was not; the C of C-MHM stands for it.
     of_concorde = rows["method"].str.match(r"(Concorde|(C\d+-)?C-MHM)")
@@ -261,19 +262,13 @@ def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
     if losses.empty or seconds.empty:
         return None
 
-    methods = seconds["label"].tolist()
-    figure, (ax,) = panels(1, 1, ONE_COLUMN, 3.4)
-    for number, row in enumerate(seconds.to_dict("records")):
-        ours = losses[losses["label"] == row["label"]].sort_values("k")["ours"]
-        ax.plot(ours, [row["ours"]] * len(ours), linewidth=0.8, **marks(number))
-
-    ax.set_yscale("log")
+    points = losses.sort_values("k").merge(seconds, on="label", suffixes=("", "_seconds"))
+    points = points[["label", "ours", "ours_seconds"]]
+    figure, ax = _curves(points, seconds["label"].tolist(), 3.4)
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel(_LOSS)
-    ax.set_ylabel("seconds to find the path")
-    legend_below(figure, 2, methods)
 
     ks = sorted(losses["k"].unique())
     caption = (
@@ -281,6 +276,19 @@ def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
         f"Points: k = {ks[0]:g} to {ks[-1]:g}, from left to right; means of the runs. {_AXES}"
     )
     return Picture("seconds", figure, caption + _stand_ins(seconds))
+
+
+def _curves(points: pd.DataFrame, labels: Sequence[str], height: float) -> tuple[Figure, Axes]:
+    """Draw a line for each label of points: label, x and the seconds to find a path."""
+    figure, (ax,) = panels(1, 1, ONE_COLUMN, height)
+    for number, label in enumerate(labels):
+        _, x, seconds = points[points["label"] == label].to_numpy().T
+        ax.plot(x, seconds, linewidth=0.8, **marks(number))
+
+    ax.set_yscale("log")
+    ax.set_ylabel("seconds to find the path")
+    legend_below(figure, 2, labels)
+    return figure, ax
 
 
 def _growth(results: pd.DataFrame, dataset: str) -> Picture | None:
@@ -291,17 +299,10 @@ def _growth(results: pd.DataFrame, dataset: str) -> Picture | None:
     if rows.empty:
         return None
 
-    figure, (ax,) = panels(1, 1, ONE_COLUMN, 2.8)
-    labels = rows["label"].unique().tolist()
-    for number, label in enumerate(labels):
-        series = rows[rows["label"] == label].sort_values("n")
-        ax.plot(series["n"], series["ours"], linewidth=0.8, **marks(number))
-
+    points = rows.sort_values("n")[["label", "n", "ours"]]
+    figure, ax = _curves(points, rows["label"].unique().tolist(), 2.8)
     ax.set_xscale("log")
-    ax.set_yscale("log")
     ax.set_xlabel("records")
-    ax.set_ylabel("seconds to find the path")
-    legend_below(figure, 1, labels)
 
     caption = (
         "Seconds to find a path through random records in the plane, normal and uniform, on one "

@@ -62,15 +62,15 @@ def anonymize(folder: Path, **environment: str) -> str:
 
 def test_without_a_place_for_kernels_they_are_compiled_and_that_is_said(package: Path) -> None:
     said = anonymize(package)
-    assert said.count("compiling the kernels") == 1
-    assert "no folder to keep them can be written (NUMBA_CACHE_DIR" in said
+    assert said.count("compiling") == 1
+    assert "no cache folder can be written (set NUMBA_CACHE_DIR" in said
     assert (package / "trajanon" / "_kernels" / "__pycache__").is_file()
 
 
 def test_kernels_are_compiled_once_and_kept_where_numba_is_told(package: Path) -> None:
     cache = {"NUMBA_CACHE_DIR": str(package / "cache")}
     said = anonymize(package, **cache)
-    assert said.count("compiling the kernels, once") == 1
+    assert said.count("compiling for the first run") == 1
     assert list((package / "cache").rglob("*.nbc"))
     assert "compiling" not in anonymize(package, **cache)
 

@@ -33,7 +33,7 @@ from commands import Run, names
             "cannot read damaged.parquet as Parquet: it is another kind of file, or not",
         ),
         (["table.parquet", "-k", "4"], "table.parquet"),
-        (["tracks.csv", "-k", "4"], "make it of traces with trajanon extract tracks.csv"),
+        (["tracks.csv", "-k", "4"], "make one with trajanon extract tracks.csv"),
         (["trajectories.parquet", "more.parquet", "-k", "4"], "more.parquet"),
     ],
 )

@@ -19,7 +19,7 @@ def test_the_default_names_chain(run: Run, tmp_path: Path) -> None:
     assert extracted.err == ""
     assert "Wrote 273 trips to trajectories.parquet" in extracted.out
     assert "Next: trajanon anonymize -k 4" in extracted.out
-    assert "30 recordings have no subject: counted as one person (--columns nameless=different" in (
+    assert "30 recordings have no name: they count as one person (--columns nameless=different" in (
         " ".join(extracted.out.split())
     )
 

@@ -50,11 +50,11 @@ def test_trips_are_called_trips(run: Run, here: Path) -> None:
 def test_what_leaves_out_most_trips_is_told_with_the_way_past(run: Run, here: Path) -> None:
     drives(here, "a.csv", 300)
     said = run("extract", "a.csv", "--max-gap", 200).sentence
-    assert "(8 of 8) are left out: 8 with a gap; raise --max-gap" in said
+    assert "(8 of 8) were left out: 8 with a gap; raise --max-gap" in said
     drives(here, "b.csv", 2_100)
     limits = ("--max-gap", 2_000, "--max-pause", "1h")
     answer = run("extract", "a.csv", "b.csv", *limits)
-    said = "56.2 % of the trips (9 of 16) are left out: 8 with a gap, 1 shorter than 500 m; "
+    said = "56.2 % of the trips (9 of 16) were left out: 8 with a gap, 1 shorter than 500 m; "
     assert f"{said}raise --max-gap, or" in answer.out
 
 
@@ -84,7 +84,7 @@ def test_trains_are_taken_where_their_speed_is_allowed(run: Run, here: Path) -> 
         (["--bbox", "madrid", "--spacing", "9"], "--spacing 9 is for windows, and whole trips"),
         (["--bbox", "madrid", "--per-recording", "2"], "--per-recording 2 is for windows: add"),
         (["--bbox", "madrid", "--windows", "--per-recording", "x"], "must be 1, or all"),
-        ([], "say where: --bbox barcelona, madrid, tarraco"),
+        ([], "name an area: --bbox barcelona, madrid, tarraco"),
         (["--bbox", "madrid", "--windows", "--min-length", "500"], "is for whole trips: leave out"),
         (["--bbox", "madrid", "--max-gap", "far"], "number of metres, auto, or none"),
         (["--bbox", "madrid", "--max-pause", "later"], "such as 5min or 2h, auto, or none"),

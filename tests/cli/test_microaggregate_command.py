@@ -38,7 +38,7 @@ def test_a_table_is_microaggregated(run: Run, table: Path) -> None:
         "Groups: 3, of 3 to 3 rows\n",
         "Time for the path, heuristic or-opt: ",
         "Information loss after annealing: ",
-        "Chance to link a row to a person: 33.3 % on average, 33.3 % at most\n",
+        "Chance of linking a row to a person: 33.3 % on average, 33.3 % at most\n",
         "standard deviations shrink by ",
         "Left out, as they hold no numbers: name, town. --keep keeps columns.\n",
         "The rows keep the order of people.csv: anyone who knows that order can find",
@@ -173,7 +173,7 @@ def test_microaggregate_refuses_in_one_sentence(
         (b'a,b\n1,"2\n3,4\n', "cannot read a.csv as a table"),
         (b"a,b\n1,2\n3,\n", "values are missing in 1 of the 2 rows of a.csv (b 1); fill"),
         (b"a,b\n1,2\n,NA\nnan, \n", "values are missing in 2 of the 3 rows of a.csv"),
-        (b"a;b\n1,5;2\n2,5;2\n1.23,5;2\n", "holds '1.23,5' in data row 3, which is no finit"),
+        (b"a;b\n1,5;2\n2,5;2\n1.23,5;2\n", "holds '1.23,5' in data row 3, which is not a finit"),
         (b"a,b\n1,2\n1,2\n1,2o\n", "column 'b' of a.csv holds '2o' in data row 3"),
         ("a,b\n1,2\n".encode("utf-16"), "save the file as UTF-8"),
     ],
@@ -245,8 +245,8 @@ def test_a_table_is_checked_by_itself(run: Run, table: Path) -> None:
     assert answer.code == 0
     assert answer.out == (
         "microaggregated.csv holds for rows: each of its 3 different rows of income, "
-        "age occurs at least 3 times (9 in all). Not looked at: town. How many people "
-        "stand behind each cannot be seen in a table.\n"
+        "age occurs at least 3 times (9 in all). Not checked: town. A table does not "
+        "show how many people stand behind each.\n"
     )
     answer = run(*checked, "all")
     assert answer.code == 1

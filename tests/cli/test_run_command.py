@@ -79,8 +79,8 @@ def test_the_first_that_fails_ends_it(folder: Path, run: Run) -> None:
     ("text", "said"),
     [
         ("k = 3", "needs a table for each command"),
-        ("[publish]\nk = 3", "[publish] is no command; choose from extract, anonymize"),
-        ("[run]\nsettings = 'a'", "[run] is no command"),
+        ("[publish]\nk = 3", "[publish] is not a command; choose from extract, anonymize"),
+        ("[run]\nsettings = 'a'", "[run] is not a command"),
         ("[anonymize]\nkay = 3", "[anonymize] has no option kay"),
         ("[anonymize]\nk = {at-least = 3}", "[anonymize] k must be a text, a number"),
         ("[anonymize]\nk = 'few'", "[anonymize] Invalid value for '-k'"),

@@ -83,7 +83,7 @@ def test_several_names_are_taken_as_one_person(run: Run, ride: Path) -> None:
     both = [table.assign(id=name, subject=name) for name in ("Ada", "Bob")]
     pd.concat(both).to_csv("both.csv", index=False)
     answer = run("trim", "both.csv", "--key", "key")
-    assert "2 names of persons, and are taken as one person's" in answer.out
+    assert "2 names of people, and are treated as one person's" in answer.out
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_several_names_are_taken_as_one_person(run: Run, ride: Path) -> None:
     [
         (["ride.gpx", "--radius", "500-200"], "--radius"),
         (["ride.gpx", "--radius", "1500-3000"], "nothing is left"),
-        (["ride.gpx", "--hide", "nowhere"], "'nowhere' is no place: write a latitude"),
+        (["ride.gpx", "--hide", "nowhere"], "'nowhere' is not a place: write a latitude"),
         (["ride.gpx", "--hide", "240.4,3"], "no places on Earth"),
         (["ride.gpx", "--hide", "wide.geojson"], "name several points in it"),
         (["ride.gpx", "--out", "ride.fit"], "ride.fit must end in .gpx or .csv"),

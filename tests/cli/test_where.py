@@ -121,9 +121,9 @@ def test_where_nothing_was_hidden_it_is_said(run: Run, town: Path, walks: Path) 
     hide = ["--hide-near", "amenity=hospital", "--pbf"]
     answer = run("extract", walks, "--windows", "--spacing", 50, *hide, elsewhere)
     assert answer.code == 0
-    assert "No point lies near a hidden place" in answer.out
+    assert "No point lies near a place to hide" in answer.out
     answer = run("extract", walks, "--windows", "--spacing", 50, *hide, town)
-    assert "No point lies near a hidden place" not in answer.out
+    assert "No point lies near a place to hide" not in answer.out
 
 
 @pytest.mark.parametrize(

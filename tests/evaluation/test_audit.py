@@ -11,7 +11,7 @@ import pytest
 from commands import Run
 
 import trajanon
-from trajanon.cli.audit_of_other_programs import at_equal_shares, read_any, read_originals
+from trajanon.cli.audit_of_other_programs import read_any, read_originals
 from trajanon.common.arrays import Floats, Ints
 from trajanon.evaluation.audit import (
     KNOWN_TO_ADVERSARY,
@@ -213,12 +213,20 @@ def test_rows_of_strangers_are_read_with_any_number_of_points(tmp_path: Path) ->
     assert np.diff(found.first).tolist() == [3, 2, 1]
 
 
-def test_ways_of_no_length_stay_where_they_are() -> None:
-    vertices = np.array([[41.0, 2.0]] * 2 + [[42.0, 3.0], [42.0, 3.1]])
-    time = np.array([0.0, 60.0, 0.0, 60.0])
-    places = at_equal_shares(vertices, time, np.array([0, 2, 4]), 3)
-    assert places[0].tolist() == [[41.0, 2.0, 0.0], [41.0, 2.0, 30.0], [41.0, 2.0, 60.0]]
-    assert places[1, :, 1] == pytest.approx([3.0, 3.05, 3.1])
+def test_ways_of_no_length_stay_where_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    fixes = {
+        "id": ["a"] * 2 + ["b"] * 2,
+        "lat": [41.0, 41.0, 42.0, 42.0],
+        "lon": [2.0, 2.0, 3.0, 3.1],
+        "time": ["2008-06-01T10:00:00Z", "2008-06-01T10:01:00Z"] * 2,
+    }
+    pd.DataFrame(fixes).to_csv(path, index=False)
+    found = read_any(path, 3)
+    assert found.points[0].tolist() == [[41.0, 2.0]] * 3
+    assert found.points[1, :, 1] == pytest.approx([3.0, 3.05, 3.1])
+    assert found.times is not None
+    assert (found.times[:, -1] - found.times[:, 0]).tolist() == [60.0, 60.0]
 
 
 @pytest.fixture

@@ -54,17 +54,16 @@ def test_each_point_is_a_release_evaluated_by_itself(ways: Trajectories, drawn: 
 
 def test_a_k_for_which_there_are_too_few_is_left_out_with_a_sentence(drawn: Curve) -> None:
     assert drawn.left_out == [17]
-    assert drawn.words.endswith(
-        "k = 17 is left out: there are too few for a group, or groups would be too wide."
+    left_out = (
+        "k = 17 is left out: there are too few trajectories for a group, or groups would be too "
+        "wide."
     )
+    assert drawn.words.endswith(left_out)
     assert drawn.words.startswith("With k = 2 points move by ")
     assert "With k = 5 they move by " in drawn.words
     one = Curve(drawn.choices[:1], [])
     assert "they move by" not in one.words
-    assert (
-        Curve([], [17]).words
-        == "k = 17 is left out: there are too few for a group, or groups would be too wide."
-    )
+    assert Curve([], [17]).words == left_out
 
 
 def test_releases_of_the_curve_are_made_as_the_report_tells() -> None:

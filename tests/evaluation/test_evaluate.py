@@ -133,7 +133,7 @@ def test_subjects_promised_of_trajectories_that_name_none_are_no_promise() -> No
         ({"k": 1}, "Expected int >= 2 - at .*k"),
         ({"counted": "people"}, "Invalid enum value 'people'"),
         ({"labels": None}, "Expected array, got null - at .*labels"),
-        ({"labels": [0, 0, 0]}, "not its groups"),
+        ({"labels": [0, 0, 0]}, "not match its groups"),
         ({"labels": [0, 1, 0, 1]}, "do not belong together"),
         ({"n": 5}, "do not belong together"),
         ({"alignment": {"starts": [0, 0, 0, 0]}}, "do not belong together"),

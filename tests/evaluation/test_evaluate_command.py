@@ -34,7 +34,7 @@ def test_the_command_writes_three_files(run: Run, here: Path) -> None:
     assert said.startswith("- With k = 2, ")
     assert remedy == "  A larger k: trajanon anonymize -k 3"
     assert answers[1] == "How many people stand behind each line?"
-    cost = r"Released points lie \d+ m on average .* Wherever along them, the ways lie \d+ m"
+    cost = r"Released points lie \d+ m on average .* At the nearest point, the ways lie \d+ m"
     assert any(re.match(cost, line) for line in answers)
     assert "Nothing was left out: all trajectories that were read are in the release." in answers
     page = (here / "evaluation.html").read_text(encoding="utf-8")
@@ -90,7 +90,7 @@ def test_check_repeats_the_certificate_of_a_release(run: Run, here: Path) -> Non
     assert other.code == 1
     assert "- SHA-256: " in other.out
     assert (
-        "is no certificate of trajanon"
+        "is not a certificate of trajanon"
         in run("check", "-k", 2, "--certificate", "evaluation.json").sentence
     )
 
@@ -158,7 +158,7 @@ def test_one_release_gets_one_answer(run: Run, here: Path) -> None:
     assert json.loads(run(*by_holder, "--json").out)["answered"] == "people"
     sheet = (here / "anonymized.datasheet.md").read_text(encoding="utf-8")
     assert "made as published, for comparison with the papers" in sheet
-    assert "is no release: it holds plain means" in run("map", "--view", "public").sentence
+    assert "is not a release: it holds plain means" in run("map", "--view", "public").sentence
     assert run("map").code == 0
     page = (here / "map.html").read_text(encoding="utf-8")
     assert "Groups of fewer than 2 people" in page

@@ -73,8 +73,8 @@ def alone(trajectories: Trajectories, **options: Any) -> dict[str, Any]:
 def test_an_hour_in_which_one_line_alone_departs_is_told() -> None:
     evaluation = evaluated(timed())
     assert alone(timed()) == {"hours": ["08:00", "17:00"], "of": 2}
-    (said,) = (one for one in evaluation.verdict.sentences if "departs alone" in one)
-    assert said.startswith("In 2 of the 2 hours with departures, one line departs alone: ")
+    (said,) = (one for one in evaluation.verdict.sentences if "only one line departs" in one)
+    assert said.startswith("In 2 of the 2 hours with departures, only one line departs: ")
     assert remedies_of(evaluation)["departures_may_differ"] == {"minute_worth": 1.0}
     assert said in evaluation.datasheet
 
@@ -104,7 +104,7 @@ def test_lines_that_depart_in_one_hour_are_not_alone() -> None:
     assert trips.times is not None
     late = replace(trips, times=trips.times - [[0], [0], [9 * HOUR], [9 * HOUR]])
     assert alone(late) == {"hours": [], "of": 1}
-    assert "departs alone" not in str(evaluated(late).verdict)
+    assert "only one line departs" not in str(evaluated(late).verdict)
     # A step of four hours puts the lines of 08:10 and 09:50 into one hour.
     some = replace(trips, times=trips.times - [[0], [0], [25_500], [25_500]])
     assert len(alone(some)["hours"]) == 2
@@ -128,7 +128,7 @@ def test_trips_are_called_trips(whole_town: Evaluation) -> None:
         assert re.findall(OF_TRAJECTORIES, text) == []
         assert "trip" in text
     assert f"use cells of {whole_town.od_cell}: " in whole_town.datasheet
-    assert "Counts from cell to cell that are right, cells of 3 km" in page
+    assert "Correct counts from cell to cell, cells of 3 km" in page
 
 
 def test_other_trajectories_are_not(slid_sample: Evaluated) -> None:

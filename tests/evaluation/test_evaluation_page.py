@@ -73,7 +73,7 @@ def test_each_question_has_a_table_of_its_attacks(slid_sample: Evaluated) -> Non
 
 def test_without_subjects_and_tracks_nothing_is_linked() -> None:
     section = section_of(evaluated(toy(people=None)).html, "Linkability")
-    assert "no subject is known, and no drive to have several windows" in section
+    assert "no subject is known, and no drive has several windows" in section
     assert "<table>" not in section
 
 

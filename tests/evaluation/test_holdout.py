@@ -182,7 +182,7 @@ def test_page_and_verdict_say_what_came_out(run: Run, tmp_path: Path) -> None:
     assert account == json.loads(json.dumps(account))
     told = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))
     assert told["holdout"] == account
-    assert str(escape(found.holdout.was_in)) in found.html
+    assert found.holdout.membership.words in found.html
     assert str(escape(found.holdout.beside)) in found.html
     none = trajanon.evaluate(some, release)
     assert none.holdout is none.account["holdout"] is None

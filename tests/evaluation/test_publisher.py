@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon import BadInput, FileProblem, Publisher
-from trajanon.common.plain_text import plain_text
-from trajanon.evaluation.publisher import markdown
+from trajanon.common.plain_text import markdown, plain_text
 
 ADDRESSES = {"contact", "address", "officer"}
 WORDS = [word.name for word in fields(Publisher) if word.name not in ADDRESSES]

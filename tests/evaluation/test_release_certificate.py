@@ -372,7 +372,7 @@ def test_each_part_of_a_folder_has_its_hash(evaluation: Evaluation, tmp_path: Pa
 def test_what_is_no_certificate_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.certificate.json"
     path.write_text(text, "utf-8")
-    with pytest.raises(FileProblem, match="is no certificate of trajanon"):
+    with pytest.raises(FileProblem, match="is not a certificate of trajanon"):
         read_certificate(path)
     with pytest.raises(FileProblem, match="cannot be read"):
         read_certificate(tmp_path / "none.json")

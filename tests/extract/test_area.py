@@ -105,13 +105,13 @@ def test_a_region_can_be_sent_to_another_process() -> None:
 @pytest.mark.parametrize(
     ("shape", "says"),
     [
-        (shapely.Point(0, 0), r"it is no valid polygon \(a Point\)"),
+        (shapely.Point(0, 0), r"it is not a valid polygon \(a Point\)"),
         (shapely.LineString([(0, 0), (1, 1)]), r"\(a LineString\)"),
-        (shapely.Polygon(), r"it is no valid polygon"),
-        (shapely.MultiPolygon(), r"it is no valid polygon"),
+        (shapely.Polygon(), r"it is not a valid polygon"),
+        (shapely.MultiPolygon(), r"it is not a valid polygon"),
         (
             shapely.Polygon([(0, 0), (1, 1), (1, 0), (0, 2)]),
-            r"it is no valid polygon \(Self-intersection.*mend it",
+            r"it is not a valid polygon \(Self-intersection.*mend it",
         ),
         (shapely.box(170, -20, 190, -10), r"longitudes in -180\.\.180"),
         (shapely.box(0, 80, 1, 100), r"latitudes in -90\.\.90"),

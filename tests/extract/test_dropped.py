@@ -47,14 +47,14 @@ def test_most_is_told_first_and_trips_are_told_together() -> None:
     standing, fast = told(recorded, replace(RULES, max_speed=40.0))
     assert standing == "Left out: points repeated in place, 66.7 % (164 of 246)."
     assert fast.startswith(
-        "50 % of the trips (1 of 2) are left out: 1 with a gap; raise `max_gap`, or `max_speed`"
+        "50 % of the trips (1 of 2) were left out: 1 with a gap; raise `max_gap`, or `max_speed`"
     )
 
 
 def test_of_windows_the_way_that_is_left_is_told() -> None:
     (way,) = told(east([0, 1_000], [0, 100], "short"), Rules(spacing=100, points=24))
     assert way == (
-        "20 % of the way is in pieces too short for a window of 2,300 m: lower `spacing` or "
+        "20 % of the way lies in pieces too short for a window of 2,300 m: lower `spacing` or "
         "`points`, raise `max_gap`, `max_pause` or `max_speed`, or take whole trips."
     )
 

@@ -79,7 +79,7 @@ def test_windows_without_city_need_a_spacing(tmp_path: Path) -> None:
 
 
 def test_the_server_needs_an_area() -> None:
-    with pytest.raises(BadInput, match="say where: `area` barcelona, madrid, tarraco"):
+    with pytest.raises(BadInput, match="name an area: `area` barcelona, madrid, tarraco"):
         extract(spacing=10)
 
 

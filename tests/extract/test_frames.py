@@ -97,11 +97,11 @@ def test_what_is_left_out_is_said(caplog: pytest.LogCaptureFixture) -> None:
 @pytest.mark.parametrize(
     ("frame", "said"),
     [
-        (pd.DataFrame({"id": [1]}), "the frame has no column known as lat or lon"),
-        (geopandas.GeoDataFrame({"id": [1]}), "the frame has no column known as lat or lon"),
+        (pd.DataFrame({"id": [1]}), "the frame has no column recognised as lat or lon"),
+        (geopandas.GeoDataFrame({"id": [1]}), "the frame has no column recognised as lat or lon"),
         (pd.DataFrame({"lat": [], "lon": []}), "the frame has no rows"),
         ("points.csv", "polars, pyarrow or DuckDB is taken, not str"),
-        (points(colour="red"), r"the frame has no column known as id; .* are colour"),
+        (points(colour="red"), r"the frame has no column recognised as id; .* are colour"),
         (points(id=1).iloc[:0], "the frame holds no points or lines"),
         (points(id=1).set_geometry([shapely.box(0, 0, 1, 1)] * 4), "the frame holds a Polygon"),
         (points(id=1).to_crs(3857).set_crs(None, allow_override=True), "no reference"),

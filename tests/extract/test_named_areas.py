@@ -174,9 +174,9 @@ def test_what_is_not_on_earth_is_refused_with_its_numbers(
 @pytest.mark.parametrize(
     ("shapes", "holds"),
     [
-        ([shapely.Point(2, 41)], "holds Point: an outline needs polygons"),
+        ([shapely.Point(2, 41)], "holds Point: an outline must hold polygons"),
         ([SQUARE, shapely.LineString([(2, 41), (3, 41)])], "holds LineString"),
-        ([], "holds no geometry: an outline needs polygons"),
+        ([], "holds no geometry: an outline must hold polygons"),
         ([None, shapely.Polygon()], "holds no geometry"),
     ],
 )

@@ -151,10 +151,13 @@ def test_what_was_found_is_told_in_one_sentence(run: Run, tmp_path: Path) -> Non
     fixes = {"lat": way.lat, "lon": way.lon, "time": way.time, "id": "a"}
     pd.DataFrame(fixes).to_csv(tmp_path / "a.csv", index=False)
     told = run("extract", "a.csv").out
-    found = "Found from the hops of 1 recording: --max-gap is 4,500 m and --max-pause is 7.5 min."
+    found = (
+        "Limits found from the hops of 1 recording: --max-gap is 4,500 m and --max-pause is "
+        "7.5 min."
+    )
     assert found in " ".join(told.split())
     given = run("extract", "a.csv", "--max-gap", 1_000, "--max-pause", "10min").out
-    assert "Found from" not in given
+    assert "Limits found" not in given
     untimed = cut([replace(line([0, 900, 1_800]), name="b")], Rules(max_gap=1_000))
-    said = "Found from the hops of 1 recording: `max_pause` is 5 min."
+    said = "Limits found from the hops of 1 recording: `max_pause` is 5 min."
     assert limits_sentence(untimed.provenance) == said

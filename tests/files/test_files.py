@@ -22,13 +22,8 @@ from planted import UNTIMED
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.files.release_formats import (
-    NOTHING_ELSE,
-    compare_with_rewrite,
-    read_lines,
-    read_release,
-    write_release,
-)
+from trajanon.files.release_formats import read_lines, read_release, write_release
+from trajanon.files.release_inspection import NOTHING_ELSE, compare_with_rewrite
 from trajanon.files.trajectory_files import read_trajectories, write_trajectories
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 

@@ -19,14 +19,8 @@ from releases_with_times import CLOCK, collection_of, release, released, written
 import trajanon
 from trajanon.common.errors import BadInput
 from trajanon.common.settings import TimesName
-from trajanon.files.release_formats import (
-    NOTHING_ELSE,
-    RELEASE_FORMATS,
-    compare_with_rewrite,
-    read_lines,
-    read_release,
-    write_release,
-)
+from trajanon.files.release_formats import RELEASE_FORMATS, read_lines, read_release, write_release
+from trajanon.files.release_inspection import NOTHING_ELSE, compare_with_rewrite
 from trajanon.files.times_of_points import instants
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories

@@ -161,7 +161,7 @@ def test_what_a_report_says_of_times_may_be_anything(key: str, value: Any, says:
     with pytest.raises(BadInput, match=says):
         _ = checked(told).clock
     for odd in ("of-day", {}, {**report["times"], key: None}):
-        with pytest.raises(BadInput, match="no report of trajanon"):
+        with pytest.raises(BadInput, match="not a report of trajanon"):
             checked(report | {"times": odd})
 
 

@@ -36,7 +36,7 @@ Run = Callable[..., Answer]
 def unannounced(said: str) -> str:
     """What was said, but that kernels are compiled: the first command of a process may say so."""
     lines = said.splitlines(keepends=True)
-    return "".join(line for line in lines if "compiling the kernels, once" not in line)
+    return "".join(line for line in lines if "compiling for the first run" not in line)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import re
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.error import HTTPError
@@ -11,7 +11,7 @@ from urllib.request import Request, urlopen
 
 from axe_playwright_python.sync_playwright import Axe
 from commands import command
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
 
 
 @dataclass
@@ -117,8 +117,8 @@ def choose(page: Page, label: str, option: str) -> None:
     offered = page.get_by_role("option", name=option)
     for _ in range(20):
         page.get_by_role("combobox", name=label, exact=True).first.click()
-        page.wait_for_timeout(500)
-        if offered.is_visible():
+        with suppress(TimeoutError):
+            offered.wait_for(timeout=500)
             break
     offered.click()
 

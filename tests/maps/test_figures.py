@@ -258,10 +258,10 @@ def test_equal_figures_are_equal_files_without_a_date_that_ask_for_nothing(tmp_p
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "is no table of measurements"),
-        ("a,b\n1,2\n", "is no table of measurements (Usecols"),
-        ("\x00\xff", "no table of measurements"),
-        (",".join(NAMES) + "\nhm2,A,M,m,,3,il,much\n", "is no table of measurements (could"),
+        ("", "is not a table of measurements"),
+        ("a,b\n1,2\n", "is not a table of measurements (Usecols"),
+        ("\x00\xff", "not a table of measurements"),
+        (",".join(NAMES) + "\nhm2,A,M,m,,3,il,much\n", "is not a table of measurements (could"),
         (",".join(NAMES) + "\nhm2,A,M,m,,3,il,inf\n", "(no number in some row of the column ours)"),
         (",".join(NAMES) + "\n", "nothing to draw"),
     ],

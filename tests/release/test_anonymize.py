@@ -292,11 +292,8 @@ def test_release_and_report_are_written_together_or_not_at_all(tmp_path: Path) -
         (7, None),
         (None, None),
         ({"recordings of unknown subjects": "many", "recordings read": []}, None),
-        ({"recordings of unknown subjects": 3}, "3 recordings have no subject"),
-        (
-            {"recordings of unknown subjects": 3, "recordings read": 9},
-            "3 recordings have no subject",
-        ),
+        ({"recordings of unknown subjects": 3}, "3 recordings have no name"),
+        ({"recordings of unknown subjects": 3, "recordings read": 9}, "3 recordings have no name"),
     ],
 )
 def test_counts_of_another_program_are_read_only_if_understood(
@@ -306,5 +303,5 @@ def test_counts_of_another_program_are_read_only_if_understood(
     some = Trajectories(whole.points, whole.subject, provenance={"counts": counts})
     notice = trajanon.anonymize(some, 3, refine="none").report["notice"]
     assert notice.startswith("For the holder of the data, not for publication.")
-    assert ("have no subject" in notice) == (says is not None)
+    assert ("have no name" in notice) == (says is not None)
     assert says is None or says in notice

@@ -21,7 +21,7 @@ from releases_with_times import written as written_with_times
 
 import trajanon
 from trajanon.common.errors import FileProblem
-from trajanon.files.release_formats import NOTHING_ELSE
+from trajanon.files.release_inspection import NOTHING_ELSE
 
 every_format = pytest.mark.parametrize("suffix", UNTIMED)
 

@@ -111,10 +111,10 @@ def test_what_the_holder_gives_must_belong_together(tmp_path: Path) -> None:
         (None, "Expected array, got null - at .*labels"),
         (["a"] * 30, "Expected int, got str - at .*labels"),
         ([0.5] * 30, "Expected int, got float"),
-        ([7] * 30, "are not its groups"),
-        ([0] * 29, "are not its groups"),
+        ([7] * 30, "do not match its groups"),
+        ([0] * 29, "do not match its groups"),
         ([0] * 30, "do not belong together"),
-        ([0] * 29 + [10**18], "are not its groups"),
+        ([0] * 29 + [10**18], "do not match its groups"),
         ([0] * 29 + [10**30], "out of range|Expected"),
     ):
         report.write_text(json.dumps(said | {"labels": labels}), encoding="utf-8")

@@ -92,7 +92,7 @@ def test_parts_that_are_not_sorted_from_part_to_part_are_found(release: Path) ->
 def test_something_else_in_the_folder_is_found(release: Path) -> None:
     (release / "trips.csv").write_text("anna")
     (told,) = trajanon.check(release, 4).problems
-    assert told == "'trips.csv' is no part of a release"
+    assert told == "'trips.csv' is not a part of a release"
 
 
 def test_a_part_that_is_missing_or_renamed_is_found(release: Path) -> None:
@@ -135,5 +135,5 @@ def test_the_command_line_checks_a_folder(run: Run) -> None:
     assert answer.code == 0
     assert answer.out.startswith("anonymized holds for rows: each of its ")
     assert "trajanon map" not in answer.out
-    assert "Not looked at: names, dates, owners and other attributes of the files." in answer.out
+    assert "Not checked: names, dates, owners and other attributes of the files." in answer.out
     assert run("check", "anonymized", "-k", "40").code == 1

@@ -18,12 +18,8 @@ from releases_with_times import CLOCK, release, released, written
 import trajanon
 from trajanon.common.errors import BadInput
 from trajanon.common.settings import TimesName
-from trajanon.files.release_formats import (
-    NOTHING_ELSE,
-    RELEASE_FORMATS,
-    read_release,
-    write_release,
-)
+from trajanon.files.release_formats import RELEASE_FORMATS, read_release, write_release
+from trajanon.files.release_inspection import NOTHING_ELSE
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
@@ -269,7 +265,7 @@ def test_rows_without_a_date_are_found(tmp_path: Path) -> None:
     path.write_text(re.sub("<time>.*?</time>", "", text, count=1), encoding="utf-8")
     assert "1 of 20 trajectories do not have a time" in problems(path)
     path.write_text(re.sub("<time>.*?</time>", "", text), encoding="utf-8")
-    assert problems(path).splitlines()[0] == "the file says what its times are, and it has none"
+    assert problems(path).splitlines()[0] == "the file describes its times, but has none"
 
 
 @pytest.mark.parametrize("other", ["time9", "lat9"])

@@ -62,7 +62,7 @@ def test_runs_that_begin_at_once_agree() -> None:
 @pytest.mark.parametrize(
     ("content", "mode", "says"),
     [
-        (b"", 0o600, "is no key: it has 0 bytes, and a key 32"),
+        (b"", 0o600, "is not a key: it has 0 bytes, and a key 32"),
         (bytes(range(31)), 0o600, "it has 31 bytes"),
         (bytes(32), 0o600, "has the same byte everywhere"),
         (bytes(range(32)), 0o640, "others can read"),

@@ -51,7 +51,7 @@ def test_a_percentage_is_read_with_its_sign(run: Run) -> None:
     trajanon.write_trajectories("trajectories.parquet", ways(40, 40))
     answer = run("anonymize", "-k", 3, "--effort", "fast", "--leave-out", "10%")
     assert answer.code == 0
-    assert "With the worst groups go" in answer.out
+    assert "The worst groups take" in answer.out
     assert "is a percentage, such as 2%" in run("anonymize", "-k", 3, "--leave-out", "few").sentence
 
 

@@ -61,7 +61,7 @@ def test_points_and_names_are_not_in_it_and_it_is_its_owners_alone(book: Path) -
 
 
 def test_one_of_two_runs_has_it(book: Path) -> None:
-    with opened(book, new=True), pytest.raises(FileProblem, match="another run holds"):
+    with opened(book, new=True), pytest.raises(FileProblem, match="another run is using"):
         look(book)
     look(book)
 
@@ -145,7 +145,7 @@ def test_a_key_that_is_none_is_refused(book: Path, key: str) -> None:
     with opened(book, new=True):
         pass
     alter(book, f"update ledger set key = {key}")
-    with pytest.raises(FileProblem, match="is damaged: take its last copy"):
+    with pytest.raises(FileProblem, match="is damaged: restore its latest copy"):
         look(book)
 
 

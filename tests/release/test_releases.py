@@ -93,7 +93,7 @@ def test_a_release_goes_to_a_url_without_its_report(release: trajanon.Release) -
 @pytest.mark.parametrize(
     ("place", "options", "message"),
     [
-        (BytesIO(), {}, "a buffer has no name that says the format"),
+        (BytesIO(), {}, "a buffer has no name that shows the format"),
         (BytesIO(), {"format": "xlsx"}, "release.xlsx does not end like a release"),
         (BytesIO(), {"format": "mfjson"}, "which have times"),
         (StringIO(), {"format": "csv"}, "`path` must take bytes, as BytesIO does"),

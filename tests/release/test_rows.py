@@ -24,14 +24,8 @@ from trajanon.evaluation.attacks.linkage import attacks
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.files.release_contents import MOST_ROWS
-from trajanon.files.release_formats import (
-    NOTHING_ELSE,
-    RELEASE_FORMATS,
-    compare_with_rewrite,
-    read_lines,
-    read_release,
-    write_release,
-)
+from trajanon.files.release_formats import RELEASE_FORMATS, read_lines, read_release, write_release
+from trajanon.files.release_inspection import NOTHING_ELSE, compare_with_rewrite
 from trajanon.release.originals import matched
 from trajanon.release.release import own_rows
 from trajanon.release.report import Rows, checked, report_path

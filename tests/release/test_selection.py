@@ -25,6 +25,7 @@ from trajanon.release.originals import matched
 from trajanon.release.release_words import people_sentences
 from trajanon.release.report import checked
 from trajanon.trajectories.days import days_of
+from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")
@@ -169,6 +170,19 @@ def test_k_different_people_share_each_whole_day(
     assert trajanon.check(path, k, trajectories=trips).holds
 
 
+def test_days_are_measured_until_they_rest() -> None:
+    release, found = released(trips_of(12, 3, 3), 2, days=3)
+    report = checked(release.report)
+    assert report.unit == "day"
+    metres = []
+    for day, line in zip(found.slid.points, found.lines[found.labels], strict=True):
+        rests = (day == day[-1]).all(axis=1).tolist()
+        until = rests.index(True) + 1
+        metres += displacement(day[:until], line[:until]).tolist()
+    assert len(metres) < found.slid.points.shape[0] * found.slid.points.shape[1]
+    assert report.displacement.mean == pytest.approx(np.mean(metres))
+
+
 def test_map_evaluation_and_earlier_releases_know_days(run: Run) -> None:
     trips = trips_of(60, 4, 3, 5, m=6, homes=4)  # few, so that many go the same ways
     trajanon.write_trajectories("trajectories.parquet", trips)
@@ -252,4 +266,4 @@ def test_stations_of_a_file_are_such_places(run: Run) -> None:
     answer = run(*command, "--public-places", "village.opl")
     assert "village.opl" in answer.sentence
     answer = run("anonymize", "trips", *command[1:], "--public-places", "town.opl")
-    assert "--public-places is for a file of trajectories" in answer.sentence
+    assert "--public-places needs one file of trajectories" in answer.sentence

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -13,16 +13,25 @@ from commands import FAST, Run
 from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
-from msgspec import structs
+from msgspec import UNSET, structs
 from reports import reported
 from toy import NORTH, crossing, toy
 
 import trajanon
 from trajanon import write_trajectories
 from trajanon.common.command_lines import Options, command_line
-from trajanon.release.findings import Remedy
+from trajanon.files.release_contents import MADE_AS_PUBLISHED
+from trajanon.release.findings import (
+    Entered,
+    FindingKind,
+    Remedy,
+    RemedyKind,
+    Share,
+    StopKind,
+    WeighKind,
+)
 from trajanon.release.release_words import cost, left_out
-from trajanon.release.report import InLedger, checked, json_ready
+from trajanon.release.report import InLedger, Link, checked, json_ready
 from trajanon.release.verdict import (
     DRIVES,
     DRIVES_BETRAYED,
@@ -35,6 +44,7 @@ from trajanon.release.verdict import (
     WIDE,
     verdict,
 )
+from trajanon.release.verdict_words import LABELS, WORDS
 from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.trajectories import HOPS, Trajectories
 
@@ -81,20 +91,24 @@ def nameless(share: float, count_as: int | None = None) -> dict[str, Any]:
         ({}, "ready", ""),
         (nameless(0.9, 1), "ready", ""),
         (nameless(0.002), "conditional", "10 recordings have no name: each was counted"),
-        (nameless(1.0), "conditional", "at least 5 recordings are behind"),
+        (nameless(1.0), "conditional", "at least 5 recordings stand behind"),
         ({"counted": "records", "subjects_per_group": None}, "conditional", "may be of one person"),
         (moved(FEW_DATA), "ready", ""),
-        (moved(FEW_DATA + 0.01), "conditional", "the streets people used: 20 % of"),
-        (moved(0.2), "conditional", "Several times as many trips would bring that to 10 %"),
+        (moved(FEW_DATA + 0.01), "conditional", "the streets people used: by 20 % of"),
+        (moved(0.2), "conditional", "Several times as many trips would bring that down to 10 %"),
         (moved(0.2) | {"people": 50}, "conditional", "Several times as many trips would bring"),
         (moved(0.2) | {"people": 49}, "conditional", "Several times as many people would bring"),
         (moved(SHOWS_NOTHING), "conditional", "Lines lie far from the streets"),
-        (moved(0.51), "stop", "It shows nothing: points lie 51 % of a trip's length from where"),
+        (
+            moved(0.51),
+            "stop",
+            "The release shows nothing useful: points lie 51 % of a trip's length from where",
+        ),
         (chained(DRIVES), "ready", ""),
-        (chained(0.02), "conditional", "in 2 % of the drives, whoever follows"),
-        (chained(DRIVES_BETRAYED + 0.001), "stop", "Pieces of one drive lie end to end"),
+        (chained(0.02), "conditional", "for 2 % of the drives, anyone who follows"),
+        (chained(DRIVES_BETRAYED + 0.001), "stop", "Windows of one drive lie end to end"),
         (people(PEOPLE), "ready", ""),
-        (people(0.02), "conditional", "For 2 % of the people on several lines, somebody who"),
+        (people(0.02), "conditional", "For 2 % of the people on several lines, anyone who"),
         ({"shards": 2}, "conditional", "With several shards, the lines of a person"),
         (
             {"shards": 2, "counted": "records", "subjects_per_group": None},
@@ -102,11 +116,11 @@ def nameless(share: float, count_as: int | None = None) -> dict[str, Any]:
             "of one person",
         ),
         (left("one_place", int(100 * IN_ONE_PLACE)), "ready", ""),
-        (left("one_place", 2), "conditional", "2 % of the lines show a place of 200 m where"),
+        (left("one_place", 2), "conditional", "For 2 % of the lines, all trips begin, or all end"),
         (left("wide", int(100 * WIDE)), "ready", ""),
         (left("wide", 2), "conditional", "2 % of the lines stand for trips that are farther apart"),
         (alone(int(20 * HOURS_ALONE)), "ready", ""),
-        (alone(3), "conditional", "In 3 of the 20 hours with departures, one line departs alone"),
+        (alone(3), "conditional", "In 3 of the 20 hours with departures, only one line departs"),
         ({"k": 2}, "ready", ""),
         ({"k": 2, "unit": "trajectory"}, "conditional", "With k = 2, each step of a line"),
         ({"subjects_per_group": [4] + [5] * 99}, "stop", "1 of 100 groups hold fewer than 5 diff"),
@@ -120,6 +134,226 @@ def test_each_threshold_from_both_sides(facts: dict[str, Any], kind: str, says: 
     assert says.lower() in " ".join(found.sentences).lower()
     assert bool(found) == (kind != "stop")
     assert len(found.sentences) == (kind != "ready")
+
+
+RUN: dict[str, Options] = {"anonymize": {"k": 5}, "extract": {"paths": "FILES"}}
+"""What is known of commands that nobody typed."""
+
+TAXIS = [{"column": "a,b", "values": 4}, {"column": "cab", "values": 5}]
+BELOW = {"k": 5, "share": Share(0.02, 1_000_000)}
+HELPS: list[tuple[dict[str, Any], FindingKind, dict[str, Any], tuple[Any, ...] | None]] = [
+    (
+        {"as_published": True},
+        "plain_means",
+        {"problem": MADE_AS_PUBLISHED},
+        ("not_as_published", "anonymize", {"as_published": None}),
+    ),
+    (
+        {"subjects_per_group": [4] + [5] * 99},
+        "people_below_k_behind_records",
+        {"k": 5, "groups": 100, "people": 1},
+        ("again", "anonymize", {}),
+    ),
+    (
+        {"sizes": [4, 4] + [5] * 98, "subjects_per_group": [4] + [5] * 99},
+        "groups_below_k_people",
+        {"k": 5, "groups": 100, "people": 1},
+        ("again", "anonymize", {}),
+    ),
+    (
+        {"sizes": [4, 4] + [5] * 98, "subjects_per_group": None},
+        "groups_below_k_trajectories",
+        {"k": 5, "groups": 100, "trajectories": 2, "units": "trips"},
+        ("again", "anonymize", {}),
+    ),
+    (
+        moved(0.6),
+        "shows_nothing",
+        {"share": 0.6, "unit": "trip"},
+        ("smaller_k", "anonymize", {"k": 4}),
+    ),
+    (moved(0.6) | {"k": 2}, "shows_nothing", {"share": 0.6, "unit": "trip"}, None),
+    (
+        chained(DRIVES_BETRAYED),
+        "drives_below_k",
+        {"k": 5, "share": Share(0.05, 1_000_000)},
+        ("one_window_each", "extract", {"windows": True, "per_recording": "1"}),
+    ),
+    (
+        chained(0.06),
+        "drives_betrayed",
+        {"k": 5, "share": Share(0.06, 1_000_000)},
+        ("one_window_each", "extract", {"windows": True, "per_recording": "1"}),
+    ),
+    (
+        {"counted": "records", "subjects_per_group": None},
+        "people_unknown",
+        {"k": 5, "units": "trips"},
+        None,
+    ),
+    (
+        {"counted": "records", "subjects_per_group": None, "source": {"possible_persons": TAXIS}},
+        "people_unknown",
+        {"k": 5, "units": "trips"},
+        ("name_persons", "extract", {"columns": "subject=cab"}),
+    ),
+    (
+        {
+            "counted": "records",
+            "subjects_per_group": None,
+            "source": {"possible_persons": TAXIS[:1]},
+        },
+        "people_unknown",
+        {"k": 5, "units": "trips"},
+        ("name_persons", "extract", {"columns": "subject=NAME"}),
+    ),
+    (
+        people(0.02) | {"unit": "day"},
+        "people_below_k",
+        BELOW | {"units": "days", "unit": "trip"},
+        ("one_line_each", "anonymize", {"one_line_each": True, "days": None}),
+    ),
+    (
+        people(0.02) | {"unit": "trajectory"},
+        "people_below_k",
+        BELOW | {"units": "trajectories", "unit": "trajectory"},
+        ("one_line_each", "anonymize", {"one_line_each": True, "days": None}),
+    ),
+    ({"shards": 2}, "people_not_checked", {"k": 5, "units": "trips"}, None),
+    (
+        alone(3),
+        "hours_alone",
+        {"alone": 3, "hours": 20},
+        ("departures_may_differ", "anonymize", {"minute_worth": 1.0}),
+    ),
+    (
+        {"times": alone(3)["times"] | {"minute_worth": 1.2}},
+        "hours_alone",
+        {"alone": 3, "hours": 20},
+        ("departures_may_differ", "anonymize", {"minute_worth": 0.5}),
+    ),
+    (
+        {"times": alone(3)["times"] | {"times": "of-week"}},
+        "hours_alone",
+        {"alone": 3, "hours": 20},
+        ("hours_alone_of_day", "anonymize", {"times": "of-day"}),
+    ),
+    (
+        left("one_place", 2),
+        "ends_in_one_place",
+        {"share": 0.02, "units": "trips", "places": 2},
+        ("trim_ends", "extract", {"trim_ends": 200}),
+    ),
+    (
+        left("one_place", 2) | {"distinct_ends": 3},
+        "ends_in_few_places",
+        {"share": 0.02, "units": "trips", "places": 3},
+        ("trim_ends", "extract", {"trim_ends": 200}),
+    ),
+    ({"k": 2, "unit": "trajectory"}, "pairs_of_windows", {}, ("larger_k", "anonymize", {"k": 3})),
+    (
+        left("wide", 2),
+        "unlike_members",
+        {"share": 0.02, "units": "trips"},
+        ("smaller_k", "anonymize", {"k": 4}),
+    ),
+    (
+        {"n": 74, "choice": {"most": 3, "days": 100}, "unit": "day"},
+        "days_left_out",
+        {"share": Share(0.26, 100), "most": 3, "k": 5},
+        ("trips_not_days", "anonymize", {"days": None}),
+    ),
+]
+
+
+@pytest.mark.parametrize(("facts", "kind", "numbers", "helps"), HELPS)
+def test_a_finding_has_its_numbers_and_what_helps(
+    facts: dict[str, Any], kind: FindingKind, numbers: dict[str, Any], helps: tuple[Any, ...] | None
+) -> None:
+    (finding,) = verdict(reported(**facts)).findings
+    assert finding.kind == kind
+    assert finding.numbers.keys() == numbers.keys()
+    for name, number in numbers.items():
+        assert finding.numbers[name] == pytest.approx(number), name
+    if helps is None:
+        assert finding.remedy is None
+    else:
+        runs = RUN | {"anonymize": {"k": facts.get("k", 5)}}
+        what, command, changes = helps
+        assert finding.remedy == Remedy(what, command, changes, runs)
+
+
+@pytest.mark.parametrize(
+    ("facts", "helps"),
+    [
+        ({}, ("smaller_k", {"k": 4})),
+        ({"k": 4}, ("smaller_k", {"k": 3})),
+        ({"k": 3}, None),
+        (nameless(0.51, 1), ("nameless_differ", {"columns": "nameless=different"})),
+        (nameless(0.5, 1), ("smaller_k", {"k": 4})),
+        (nameless(0.51), ("smaller_k", {"k": 4})),
+    ],
+)
+def test_what_moves_points_less(
+    facts: dict[str, Any], helps: tuple[str, dict[str, Any]] | None
+) -> None:
+    """Where most people have no name, to count each; else a smaller k, if that is still 3."""
+    found = verdict(reported(**moved(0.2), **facts)).findings[-1]
+    assert found.kind == "far_from_streets"
+    assert found.numbers["more"] == "trips"
+    assert (found.remedy and (found.remedy.kind, found.remedy.changes)) == helps
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"k": 2, "unit": "day"},
+        {"n": 75, "choice": {"most": 3, "days": 100}, "unit": "day"},
+        {"n": 75, "choice": {"most": 3}, "unit": "day"},
+        {"n": 75, "choice": {"days": 200}},
+    ],
+)
+def test_nothing_is_to_be_weighed(facts: dict[str, Any]) -> None:
+    assert verdict(reported(**facts)).findings == []
+
+
+@pytest.mark.parametrize(
+    ("unit", "per_recording", "asked"),
+    [
+        ("trajectory", None, True),
+        ("trajectory", 2, True),
+        ("trajectory", 1, False),
+        ("trip", None, False),
+    ],
+)
+def test_drives_of_which_nothing_is_known(
+    unit: str, per_recording: int | None, asked: bool
+) -> None:
+    source = {"per_recording": per_recording}
+    report = structs.replace(reported(unit=unit, source=source), chains=UNSET)
+    findings = verdict(report).findings
+    assert [finding.kind for finding in findings] == ["drives_not_checked"] * asked
+    for finding in findings:
+        assert finding.numbers == {"k": 5}
+        assert finding.remedy is not None
+        assert finding.remedy.kind == "one_window_each"
+
+
+def test_what_helps_changes_the_commands_that_were_typed() -> None:
+    typed: Options = {"k": 5, "ledger": "book"}
+    link = Link("0f", 7, "a0")
+    report = reported(**left("wide", 2), run=typed, source={"run": {"paths": ["a.gpx"]}})
+    remedy = verdict(report).findings[0].remedy
+    assert remedy is not None
+    assert remedy.runs == {"extract": {"paths": ["a.gpx"]}, "anonymize": typed}
+    assert remedy.entered is None
+    for ledger, entered in (
+        (InLedger(rows=[]), None),
+        (InLedger(rows=[], link=link), Entered("book", 7)),
+    ):
+        remedy = verdict(structs.replace(report, ledger=ledger)).findings[0].remedy
+        assert remedy is not None
+        assert remedy.entered == entered
 
 
 FACTS = st.fixed_dictionaries(
@@ -179,7 +413,7 @@ def test_the_columns_that_may_name_people_are_in_the_remedy() -> None:
     counts = {"recordings read": 8, "recordings of unknown subjects": 8}
     taxis = replace(toy(), provenance={"counts": counts, "possible_persons": columns})
     found = trajanon.anonymize(taxis, 2, effort="fast").verdict
-    assert "at least 2 recordings are behind each line" in found.sentences[0]
+    assert "at least 2 recordings stand behind each line" in found.sentences[0]
     assert found.kind == "conditional"
     remedy = found.findings[0].remedy
     assert remedy is not None
@@ -201,8 +435,8 @@ def test_the_source_says_what_is_not_in_the_release() -> None:
     in_ledger = InLedger(already_released=2, rows=[])
     report = structs.replace(reported(n=1_036), source=source, ledger=in_ledger)
     assert left_out(report) == (
-        "3 of 40 recordings, 5 of 1,041 trips and 200 of 9,000 points were left out. Why: trips "
-        "too short 3, trips released before 2, stray points 200."
+        "3 of 40 recordings, 5 of 1,041 trips and 200 of 9,000 points were left out. Reasons: "
+        "trips too short (3), trips released before (2), stray points (200)."
     )
     for odd in (7, None, {"read": "many", "left out": {"too short": -1}}, {"left out": 7}):
         found = Provenance.read({"counts": odd, "recordings": odd, "run": odd}).source
@@ -342,7 +576,7 @@ def test_a_remedy_can_be_pasted(run: Run, tmp_path: Path) -> None:
     """What stands below a finding runs as it is, and mends the finding."""
     write_trajectories(tmp_path / "my trips.parquet", several_each())
     said = run("anonymize", "my trips.parquet", "-k", "2", "--out", "out 1.csv", *FAST).out
-    (line,) = [line for line in said.splitlines() if "One trip of each person: " in line]
+    (line,) = [line for line in said.splitlines() if "One trip per person: " in line]
     words = shlex.split(line.partition(": ")[2])
     assert words[:2] == ["trajanon", "anonymize"]
     assert {"--one-line-each", "my trips.parquet", "out 1.csv"} <= set(words)
@@ -360,7 +594,7 @@ def test_a_remedy_can_be_pasted_where_a_ledger_has_the_release(run: Run, tmp_pat
     typed = ("trips.parquet", "-k", "2", "--ledger", "my ledger", "--out", "out.parquet", *FAST)
     said = run("anonymize", *typed).out
 
-    label = "One trip of each person, but only if nobody has release 1 yet: "
+    label = "One trip per person, but only if nobody has release 1 yet: "
     (line,) = [line for line in said.splitlines() if label in line]
     forget, again = (shlex.split(part) for part in line.partition(": ")[2].split(" && "))
     assert run(*again[1:]).code == 2  # the release is in the ledger
@@ -379,3 +613,9 @@ def several_each() -> Trajectories:
     north = (north + 300.0 * np.arange(12) % 3)[:, None] / NORTH
     points = np.stack(np.broadcast_arrays(40.0 + north, [2.0, 2.05, 2.1]), axis=-1)
     return Trajectories(points, subject=np.tile(np.arange(6), 2), provenance={"trips": True})
+
+
+def test_each_kind_of_finding_and_remedy_has_its_words() -> None:
+    assert {*WORDS} == {*get_args(StopKind), *get_args(WeighKind)}
+    assert {kind for kind in WORDS if WORDS[kind].condition} == {*get_args(WeighKind)}
+    assert {*LABELS} == {*get_args(RemedyKind)}

@@ -74,7 +74,7 @@ def test_a_stopped_run_goes_on_where_it_stopped(
     assert not originals_in(root)
     with after(2, AssertionError("a third shard was searched")):
         run_of(tmp_path)
-    assert "going on: 2 shards were searched before" in caplog.messages
+    assert "continuing: 2 shards were searched before" in caplog.messages
     assert (released(out_of(tmp_path)), labels_of(out_of(tmp_path)).tolist()) == expected
     assert not list(root.iterdir())
 
@@ -86,7 +86,7 @@ def test_with_other_options_a_run_begins_from_the_start(
     with after(2, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
         run_of(tmp_path)
     run_of(tmp_path, seed=3)
-    assert caplog.messages[-1].endswith("this one begins from the start")
+    assert caplog.messages[-1].endswith("this one starts from the beginning")
     assert not list(root.iterdir())
 
 
@@ -176,7 +176,7 @@ def test_clean_removes_scratch_that_no_run_holds(root: Path, run: Run) -> None:
         assert answer.out.count("Removed ") == 1
         assert "a run is at work in it" in answer.out
         with (
-            pytest.raises(FileProblem, match="another run writes held"),
+            pytest.raises(FileProblem, match="another run is writing held"),
             scratch_for("held", root, 0),
         ):
             pass

@@ -192,13 +192,13 @@ def test_what_is_no_release_is_refused(roads: RoadsToFollow, tmp_path: Path) -> 
     with pytest.raises(BadInput, match="give the Release that anonymize made"):
         streets(trips, roads)  # type: ignore[arg-type]
     trajanon.write_trajectories(tmp_path / "trips.parquet", trips)
-    with pytest.raises(BadInput, match=r"trips\.parquet is no release to count on"):
+    with pytest.raises(BadInput, match=r"trips\.parquet is not a release to count on"):
         streets(tmp_path / "trips.parquet", roads)
     plain = trajanon.anonymize(trips, 4, as_published=True)
-    with pytest.raises(BadInput, match="this release is no release to count on: It holds plain"):
+    with pytest.raises(BadInput, match="this release is not a release to count on: It holds plain"):
         streets(plain, roads)
     plain.write(tmp_path / "plain.parquet")
-    with pytest.raises(BadInput, match=re.escape("plain.parquet is no release to count on")):
+    with pytest.raises(BadInput, match=re.escape("plain.parquet is not a release to count on")):
         streets(tmp_path / "plain.parquet", roads)
     some = trajanon.anonymize(trips, 4, method="mdav", refine="none")
     counted = streets(some, roads)

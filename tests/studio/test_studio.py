@@ -67,14 +67,14 @@ def test_from_a_table_of_strange_columns_to_releases_side_by_side(
     page.set_viewport_size({"width": 1280, "height": 720})
     assert barriers(page) == ""
     bring(page, rides(tmp_path, "rides.csv", "Fahrt;Kunde;Breite;Laenge", people=5))
-    fill(page, "How many stand behind", "3")
+    fill(page, "At least this many behind", "3")
     press(page, "Make the release")
     seen_beside(page, "choose the column for “Latitude”, “Longitude” and “Trip”")
     asked = page.locator(".beside")
     for label, column in (("Latitude", "Breite"), ("Longitude", "Laenge"), ("Trip", "Fahrt")):
         choose(page, label, column)
     press(page, "Try again")
-    seen_beside(page, "Say which column names the person")
+    seen_beside(page, "Choose the column that names the person")
     assert barriers(page) == ""
     choose(page, "Which column names the person?", "Kunde (5 different)")
     other = running.open()  # a second tab
@@ -121,12 +121,12 @@ def test_from_a_table_of_strange_columns_to_releases_side_by_side(
     fill(page, "Contact", "nobody")
     mark = "[...document.querySelectorAll('.finding button, iframe')].map((node) => {}).join('')"
     page.evaluate(mark.format("node.id = 'seen'"))
-    press(page, "Write them into the papers")
+    press(page, "Save them in the documents")
     seen_beside(page, "Contact must be an e-mail address")
     # What did not change was not drawn anew: no click on it is lost.
     assert page.evaluate(mark.format("node.id")).startswith("seenseen")
     fill(page, "Contact", "data@example.com")
-    press(page, "Write them into the papers")
+    press(page, "Save them in the documents")
     expect(page.get_by_role("alert")).to_have_count(0)
     released = save(page, "rides-anonymized.parquet", tmp_path)
     sheet = save(page, "rides-anonymized.datasheet.md", tmp_path).read_text("utf-8")
@@ -139,13 +139,13 @@ def test_from_a_table_of_strange_columns_to_releases_side_by_side(
     # What helps is a button, and another format takes its place; both releases stand side by side.
     choose(page, "Format of the release", "CSV")
     old = page.locator(".old").last
-    expect(old).to_contain_text("“Format of the release” was “GeoParquet” and is “CSV” now")
+    expect(old).to_contain_text("you changed “Format of the release”")
     for name in ("rides-anonymized.csv", "map.public.html", "settings.toml"):
         assert page.request.get(f"{running.address}/out/{name}").status == 404
-    verdict.get_by_role("button", name="One trip of each person").click()
+    verdict.get_by_role("button", name="One trip per person").click()
     page.wait_for_timeout(300)
     expect(page.get_by_role("button", name="Stop")).to_be_hidden(timeout=300_000)
-    compared = section(page, "4. The releases made last")
+    compared = section(page, "4. Compare releases")
     expect(compared.get_by_role("row").first.get_by_role("columnheader")).to_have_count(3)
     expect(compared).to_contain_text("Which column names the person? Kunde")
     expect(compared).to_contain_text("One trip of each person")
@@ -154,10 +154,10 @@ def test_from_a_table_of_strange_columns_to_releases_side_by_side(
     assert page.request.get(f"{running.address}/out/rides-anonymized.parquet").status == 404
 
     # Another file does not come in silence; with its file, all that was found of it is gone.
-    page.get_by_label("Bring files").set_input_files(
+    page.get_by_label("Choose files").set_input_files(
         rides(tmp_path, "more.csv", "trip;user;lat;lon", people=4)
     )
-    expect(old).to_contain_text("more.csv came afterwards and is not in it")
+    expect(old).to_contain_text("you changed the files")
     expect(old.get_by_role("button", name="Make the release again")).to_be_visible()
     page.get_by_role("button", name="Remove rides.csv").click()
     expect(verdict).to_contain_text("Make a release first")
@@ -165,19 +165,17 @@ def test_from_a_table_of_strange_columns_to_releases_side_by_side(
     assert "Kunde" not in files.inner_text()
     assert compared.get_by_role("row").count() == 0
     clear(page)
-    press(page, "Look into the files")
-    seen_beside(page, "Bring a file")
+    press(page, "Read the files")
+    seen_beside(page, "Choose a file")
 
 
 def test_what_cannot_be_released_is_said_beside_the_button(page: Page, tmp_path: Path) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    fill(page, "How many stand behind", "4")
+    fill(page, "At least this many behind", "4")
     choose(page, "How many trips of one person are released?", "All trips of each person")
     for header, people, trips, message in (
         ("trip;user;lat;lon", 3, 3, "3 trips cannot form a group of k = 4; lower k"),
         ("trip;user;lat;lon", 1, 9, "come from 1 subject, and k = 4 needs 4"),
-        ("trip;cab no;lat;lon", 3, 9, "Say which column names the person"),
-        ("name;street;city;country", 4, 4, "choose the column for “Latitude”, “Longitude”"),
     ):
         bring(page, rides(tmp_path, "brought.csv", header, people=people, trips=trips))
         press(page, "Make the release")
@@ -187,7 +185,7 @@ def test_what_cannot_be_released_is_said_beside_the_button(page: Page, tmp_path:
 def test_the_sample_is_looked_into_and_drawn(page: Page, tmp_path: Path) -> None:
     clear(page)
     page.get_by_role("button", name="Use the sample").click()
-    press(page, "Look into the files")
+    press(page, "Read the files")
     expect(section(page, "1. Files")).to_contain_text("They become")
     picture = tmp_path / "studio.png"
     draw = run_path(str(ROOT / "docs" / "studio_picture.py"))["draw"]
@@ -204,17 +202,17 @@ def test_a_mistake_is_told(page: Page, tmp_path: Path) -> None:
 
     letter = tmp_path / "letter.gpx"
     letter.write_text("Dear Sir or Madam", "utf-8")
-    page.get_by_label("Bring files").set_input_files(letter)
-    press(page, "Look into the files")
+    page.get_by_label("Choose files").set_input_files(letter)
+    press(page, "Read the files")
     seen_beside(page, "letter.gpx")
     page.get_by_role("button", name="Remove letter.gpx").click()
-    page.get_by_label("Bring files").set_input_files(
+    page.get_by_label("Choose files").set_input_files(
         rides(tmp_path, "rides.csv", "trip;user;lat;lon", people=4)
     )
     expect(page.get_by_role("button", name="Remove rides.csv")).to_be_visible()
     page.get_by_text("Area, windows").click()
     fill(page, re.compile("^Area"), "atlantis")
-    press(page, "Look into the files")
+    press(page, "Read the files")
     seen_beside(page, "atlantis")
     assert barriers(page) == ""
     fill(page, re.compile("^Area"), "")
@@ -323,25 +321,25 @@ def test_what_cannot_be_kept_is_said_and_nothing_is_left_at_the_end(
     small.write_text(track(), "utf-8")
     page = apart.open()
     trouble = page.get_by_role("alert")
-    page.get_by_label("Bring files").set_input_files(large)
-    expect(trouble).to_contain_text("large.gpx could not be kept")
+    page.get_by_label("Choose files").set_input_files(large)
+    expect(trouble).to_contain_text("large.gpx could not be stored")
     page.evaluate(
         f"fetch('/files/huge.gpx', {{method: 'PUT', headers: {{'x-bytes': '{MOST + 1}'}}}})"
     )
-    expect(trouble).to_contain_text("it is over a gigabyte, so give its path instead")
+    expect(trouble).to_contain_text("it is over a gigabyte: enter its path instead")
     asked = (("/files/a%00b.gpx", "1"), ("/files/a.gpx", "many"), ("/files/a.gpx", "9" * 5_000))
     for path, size in asked:
         put = "(await fetch('{}', {{method: 'PUT', headers: {{'x-bytes': '{}'}}}})).status"
         assert page.evaluate(f"(async () => {put.format(path, size)})()") == 400
     assert page.get_by_role("button", name="Remove", exact=True).count() == 0
-    page.get_by_label("Bring files").set_input_files(small)
+    page.get_by_label("Choose files").set_input_files(small)
     expect(page.get_by_role("button", name="Remove small.gpx")).to_be_visible()
     kept = [one for one in Path(gettempdir()).glob(".trajanon-studio.*") if _pid(apart, one)]
     assert len(kept) == 1
     assert kept[0].stat().st_mode & 0o777 == 0o700
     expect(page.get_by_text(f"Everything is in {kept[0]}")).to_be_visible()
     page.get_by_role("button", name="Remove everything and end").click()
-    page.get_by_role("button", name="Go on working").click()
+    page.get_by_role("button", name="Keep working").click()
     expect(page.get_by_role("button", name="Remove and end")).to_be_hidden()
     assert (kept[0] / "trajanon-studio" / "files" / "small.gpx").exists()
     page.get_by_role("button", name="Remove everything and end").click()

@@ -60,7 +60,7 @@ class Quick(Work):
             "evaluate": {
                 "k": 4,
                 "verdict": verdict,
-                "answers": [{"answer": ""}] * 5,
+                "answers": [{"question": "", "answer": ""}] * 5,
                 "attacks": [ATTACK],
                 "utility": {"displacement": {"mean": 75.0}},
             },
@@ -112,8 +112,7 @@ def test_nothing_can_be_saved_after_a_run_that_failed(tmp_path: Path, failing: s
     work.chosen["k"] = 50
     work.failing = failing
     work.bring("/somewhere/others")
-    assert work.brought_since(RELEASE) == ["others"]
-    assert [change.after for change in work.changes(RELEASE)] == ["50"]
+    assert work.changes(RELEASE) == ["“At least this many behind each line (k)”", "the files"]
     work.go()
     for _ in range(2):
         assert not work.offered
@@ -163,7 +162,7 @@ def test_releases_are_compared_but_not_formats_of_one(tmp_path: Path) -> None:
         work.go()
     work.chosen["format"] = ".csv"
     work.go()
-    assert [figures.chosen["k"] for figures in work.releases] == [5, 4, 3]
+    assert [release.chosen["k"] for release in work.releases] == [5, 4, 3]
 
 
 def test_another_format_takes_the_place_of_a_release_and_its_report(tmp_path: Path) -> None:

@@ -202,7 +202,7 @@ def test_members_of_a_household_get_one_mean(run: Run, german: Path, missing: st
     assert holds.code == 0
     assert "holds for subjects: each of its " in holds.out
     assert "is of at least 3 different g (" in holds.out
-    assert "Not looked at: mark" in holds.out
+    assert "Not checked: mark" in holds.out
     fails = json.loads(run(*checked, 99, "--json").out)
     assert fails["answered"] == "subjects"
     assert not fails["holds"]

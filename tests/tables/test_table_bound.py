@@ -131,7 +131,7 @@ def test_a_bound_holds_with_gaps_and_survey_weights(
 def test_the_screen_says_what_it_means(run: Run) -> None:
     answer = run("bound", table(Path()), "-k", 3, "--effort", "fast", "--columns", "b")
     assert answer.code == 0
-    for words in ("Information loss reached", "No groups lose less than", "The gap"):
+    for words in ("Information loss reached", "No grouping can lose less than", "The gap"):
         assert words in answer.out
     assert "Columns: b\n" in answer.out
     assert "not certified: no linear programme" in answer.out

@@ -184,8 +184,8 @@ def test_what_was_merged_is_said_of_one_and_of_several() -> None:
     assert one_name.endswith("(`subjects_exact=True` takes names as they are).")
     assert names.startswith("2 names differ from another only in case")
     assert names.endswith("(no way out).")
-    assert one_copy.startswith("1 person fewer: recordings are copies, of the same way")
-    assert copies.startswith("3 people fewer: recordings are copies, of the same way")
+    assert one_copy.startswith("1 person fewer: some recordings are copies, with the same way")
+    assert copies.startswith("3 people fewer: some recordings are copies, with the same way")
 
 
 def test_what_is_no_name_is_refused() -> None:
@@ -216,8 +216,8 @@ def test_names_that_differ_in_case_are_kept_apart_if_asked_for(
         trajanon.microaggregate(X, 3, subjects=subjects)
     (told,) = caplog.messages
     assert told == (
-        "2 names differ from another only in case, blanks, punctuation at the ends or the writing "
-        "of a number: counted as one person (`subjects_exact=True` takes names as they are)."
+        "2 names differ from another only in case, spaces, punctuation at the ends or the writing "
+        "of a number: they count as one person (`subjects_exact=True` takes names as they are)."
     )
     found = trajanon.microaggregate(X, 4, subjects=subjects, subjects_exact=True)
     assert found.labels.tolist() == [0] * 4
@@ -230,7 +230,7 @@ def test_trajectories_count_what_was_merged() -> None:
     assert some.subject.tolist() == [0] * 7 + [1, 1, 2, 2, 3]
     report = trajanon.anonymize(some, 2, effort="fast").report
     assert report["subjects_merged"] == {"names": 7, "copies": 0}
-    assert "1 recording has no subject: counted as 1 subject." in report["notice"]
+    assert "1 recording has no name: they count as 1 subject." in report["notice"]
 
 
 @settings(max_examples=12)
@@ -279,7 +279,7 @@ def test_too_many_without_a_name_are_told_the_way_out() -> None:
     assert str(error.value) == (
         "the 22 trajectories come from 3 subjects, and k = 4 needs 4 different ones in each group; "
         "lower k or add subjects; 20 recordings without a name count as one person: extract with "
-        "`columns` nameless=different if each is a person's own"
+        "`columns` nameless=different if each is a different person's"
     )
 
 
@@ -342,8 +342,8 @@ def test_extraction_merges_spellings_and_counts_them(run: Run) -> None:
     answer = run(*command)
     assert answer.code == 0, answer.err
     said = " ".join(answer.out.split())
-    assert "7 names differ from another only in case, blanks," in said
-    assert "counted as one person (--subjects-exact takes names as they are)." in said
+    assert "7 names differ from another only in case, spaces," in said
+    assert "they count as one person (--subjects-exact takes names as they are)." in said
     assert of_file(exact=False) == (3, 7)
     assert run(*command, "--subjects-exact").code == 0
     assert of_file(exact=True)[0] > 5

@@ -1,7 +1,7 @@
 """trajanon anonymize."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, cast
 
@@ -27,9 +27,6 @@ from trajanon.common.settings import (
 )
 
 if TYPE_CHECKING:
-    from distributed import Client
-
-    from trajanon.release.plan import Surroundings
     from trajanon.release.snapping import RoadsToFollow
 
 
@@ -60,25 +57,25 @@ PUBLIC = "railway=station,halt,public_transport=station,amenity=bus_station,aero
     },
     without="align heuristic compression",
     trajectories="What extract wrote: a file, or a folder of parts.",
-    k="Least number of different subjects in a group. With 2, the spacing of windows helps to tell "
-    "the two apart.",
-    time_step="Released times are rounded to this: a time such as 5min, 1min at least.",
-    leave_out="Leave out whole groups after the search, those farthest from their means first, up "
-    "to this share of the trips, such as 2%: mostly long ones, and the bias is printed.",
+    k="Minimum number of different people behind each line, or of recordings if nobody is named. "
+    "With 2, the spacing of windows can help to tell the two apart.",
+    time_step="Round released times to this, such as 5min; at least 1min.",
+    leave_out="Leave out up to this share of the trips, such as 2%: whole groups, those farthest "
+    "from their means first. Mostly long trips go; the bias is printed.",
     key=(
-        "File with your secret key, made if there is none: groups, lines and times follow from it.",
-        "the one in your data folder, which is made once",
+        "File with your secret key, created if missing: groups, lines and times depend on it.",
+        "the one in your data folder, created once",
     ),
-    method="hm2, mdav, v-mdav, md, cbfs, mf-tsp or decomposition; with --as-published its path and "
-    "compression, too: hm2:concorde:c=5.",
+    method="hm2, mdav, v-mdav, md, cbfs, mf-tsp or decomposition; with --as-published, a path and "
+    "a compression may follow: hm2:concorde:c=5.",
     refine=("anneal, descent, swap, rcs or none.", "anneal; none with --as-published"),
     memory=("Memory limit for a folder of parts, such as 4GB; on a cluster, per worker.", MEMORY),
-    ledger="Your private list of releases, such as trips.ledger, made if there is none: "
-    "what it lists is not released again, and this release is entered in it.",
-    public_places="An .osm.pbf file: at its stations, bus stations and airports everybody may be "
-    "known to be, and --distinct-ends asks nothing of ends there.",
-    roads="An .osm.pbf file: lay the released lines on its roads, computed from these lines and "
-    "public data alone; a line with a point over 100 m from all roads stays as it is.",
+    ledger="Your private list of releases, such as trips.ledger, created if missing. Trips that it "
+    "lists are not released again; this release is added to it.",
+    public_places="An .osm.pbf file. Its railway stations, bus stations and airports are public: "
+    "--distinct-ends ignores ends there.",
+    roads="An .osm.pbf file: lay the released lines on its roads, using only these lines and "
+    "public data. A line with a point over 100 m from every road stays as it is.",
     cluster="Dask scheduler to use for a folder of parts, such as tcp://10.0.0.1:8786, or local:4 "
     "for four local processes.",
     out=(
@@ -106,19 +103,21 @@ def anonymize(
     as_json: bool = False,
     **settings: Unpack[AnonymizeKeywords],
 ) -> None:
-    """Average trajectories in groups of at least k."""
+    """Replace trajectories by averages of groups of at least k."""
     run = typed_options(anonymize, {**locals(), **settings})
 
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
     from trajanon.cli.progress_bars import bars
     from trajanon.cli.report_tables import rows_of, show_path, show_release, without_lists
+    from trajanon.common.workers import connected
+    from trajanon.extract import hidden, roads_to_follow
     from trajanon.grouping.refinements.compilation import compile_ahead
     from trajanon.release.report import checked, report_path
     from trajanon.shards.parts import anonymize_parts, parts_report_path
     from trajanon.shards.single_file import anonymize_file
 
     if not trajectories:
-        raise BadInput("`trajectories` is empty: name what extract wrote")
+        raise BadInput("`trajectories` is empty: name the file that extract wrote")
     in_parts = "://" in trajectories or Path(trajectories).is_dir()
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)
@@ -135,13 +134,14 @@ def anonymize(
         "subjects_exact": subjects_exact,
         "ledger": ledger,
         "key": key,
-        "roads": _roads_of(roads),
+        "roads": None if roads is None else roads_to_follow(roads),
         "run": run,
     }
 
     if in_parts:
         beside = parts_report_path(out)
-        with bars() as progress, _released_or_as_it_was(out), _client_of(cluster) as client:
+        on_cluster = nullcontext() if cluster is None else connected(cluster)
+        with bars() as progress, _released_or_as_it_was(out), on_cluster as client:
             account = anonymize_parts(
                 trajectories,
                 out,
@@ -153,7 +153,7 @@ def anonymize(
             )
     else:
         beside = str(report_path(Path(out)))
-        places = _places_of(public_places)
+        places = None if public_places is None else hidden(public_places, PUBLIC, radius=200.0)
         if refine_text in (None, "anneal") and not as_published:
             compile_ahead()
         with bars() as progress:
@@ -193,7 +193,7 @@ def _refuse_options_of_the_other(
         return
 
     if public_places is not None:
-        raise BadInput("--public-places is for a file of trajectories: put the parts into one")
+        raise BadInput("--public-places needs one file of trajectories, not a folder of parts")
     if Path(out).suffix.lower() in RELEASE_FORMATS:
         raise BadInput(
             f"{trajectories} is a folder of parts: --out must name a folder, too (got {out})"
@@ -214,22 +214,6 @@ def _percent_of(text: str) -> float:
         raise BadInput(f"`leave_out` is a percentage, such as 2% (got {text!r})") from error
 
 
-def _roads_of(pbf: Path | None) -> "RoadsToFollow | None":
-    if pbf is None:
-        return None
-    from trajanon.extract import roads_to_follow
-
-    return roads_to_follow(pbf)
-
-
-def _places_of(pbf: Path | None) -> "Surroundings | None":
-    if pbf is None:
-        return None
-    from trajanon.extract import hidden
-
-    return hidden(pbf, PUBLIC, radius=200.0)
-
-
 @contextmanager
 def _released_or_as_it_was(out: str) -> Iterator[None]:
     """Say that nothing was released if Ctrl-C ends the search: not all rows have a group."""
@@ -238,9 +222,3 @@ def _released_or_as_it_was(out: str) -> Iterator[None]:
     except KeyboardInterrupt:
         say(f"stopped; nothing was released, and {out} is as it was")
         raise SystemExit(INTERRUPTED) from None
-
-
-def _client_of(cluster: str | None) -> "AbstractContextManager[Client | None]":
-    from trajanon.common.workers import connected
-
-    return nullcontext() if cluster is None else connected(cluster)

@@ -2,14 +2,14 @@
 
 import shlex
 import subprocess
-from itertools import groupby
+from dataclasses import replace
+from itertools import compress, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
 import trajanon
-from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.evaluation.recordings import Originals, Recordings
 from trajanon.files.release_contents import clock_of
@@ -73,57 +73,42 @@ def _is_ours(path: Path) -> bool:
 def read_recordings(path: Path, points: int) -> tuple[Recordings, list[str | None]]:
     """Read recordings of any format, at equal shares of their ways, and their subjects."""
     from trajanon.extract import traces
+    from trajanon.extract.points import batch
+    from trajanon.extract.resample import whole_trips
+    from trajanon.extract.rules import Rules
 
-    pieces = groupby(traces(path), key=lambda trace: (trace.name, trace.subject))
-    parts = [(name, subject, list(alike)) for (name, subject), alike in pieces]
-    if not parts:
+    pieces = list(traces(path))
+    if not pieces:
         raise BadInput(f"{path} holds no line")
 
-    size = np.array([sum(map(len, alike)) for _, _, alike in parts])
-    lat, lon, time = (
-        np.concatenate([getattr(trace, axis) for _, _, alike in parts for trace in alike])
-        for axis in ("lat", "lon", "time")
-    )
-    first = np.append(0, np.cumsum(size))
-    vertices = np.column_stack([lat, lon])
-    if (size == points).all():  # rows made of trajectories keep their points
-        places = np.column_stack([vertices, time]).reshape(len(size), points, 3)
+    # Pieces with one name that follow one another are one recording.
+    recordings = [(piece.name, piece.subject) for piece in pieces]
+    begins = [True] + [before != after for before, after in pairwise(recordings)]
+    fixes = batch(pieces)
+    recording = (np.cumsum(begins) - 1)[fixes.trace]
+    first = np.searchsorted(recording, np.arange(sum(begins) + 1))
+
+    vertices = np.column_stack([fixes.lat, fixes.lon])
+    if (np.diff(first) == points).all():  # rows made of trajectories keep their points
+        places = vertices.reshape(-1, points, 2)
+        times = fixes.time.reshape(-1, points)
     else:
-        places = at_equal_shares(vertices, time, first, points)
-    times = places[..., 2]
-    recordings = Recordings(
-        points=np.ascontiguousarray(places[..., :2]),
-        times=np.ascontiguousarray(times) if np.isfinite(times).all() else None,
-        names=[name.rpartition("#")[2] for name, _, _ in parts],
+        # Each last fix stands twice, so that a single one is a way, too.
+        twice = np.sort(np.append(np.arange(len(fixes)), first[1:] - 1))
+        ways = replace(fixes, trace=recording, piece=recording)
+        trips = whole_trips(ways.take(twice), Rules(points=points, min_length=0.0))
+        places = trips.points
+        times = trips.times
+
+    names, subjects = zip(*compress(recordings, begins), strict=True)
+    release = Recordings(
+        points=places,
+        times=times if np.isfinite(times).all() else None,
+        names=[name.rpartition("#")[2] for name in names],
         vertices=vertices,
         first=first,
     )
-    return recordings, [subject for _, subject, _ in parts]
-
-
-def at_equal_shares(vertices: Floats, time: Floats, first: Ints, points: int) -> Floats:
-    """Compute places at equal shares of each way, and their times, (n, points, 3)."""
-    size = np.diff(first)
-    hops = np.diff(vertices, axis=0)
-    hops[:, 1] *= np.cos(np.radians(vertices[1:, 0]))
-    far = np.append(0.0, np.cumsum(np.hypot(*hops.T)))
-    begin = np.repeat(far[first[:-1]], size)
-    length = np.repeat(far[first[1:] - 1], size) - begin
-
-    # Each way has an interval of its own, from twice its number on; its last point ends it.
-    share = (far - begin) / np.where(length > 0.0, length, 1.0)
-    share[first[1:] - 1] = 1.0
-    share[first[:-1]] = 0.0
-    way = np.arange(len(size))
-    at = share + 2.0 * np.repeat(way, size)
-    wanted = np.linspace(0.0, 1.0, points) + 2.0 * way[:, None]
-    columns = (*vertices.T, time)
-    places = np.stack([np.interp(wanted, at, column) for column in columns], axis=-1)
-
-    # A single point is its own way.
-    single = size == 1
-    places[single] = np.column_stack(columns)[first[:-1][single]][:, None]
-    return places
+    return release, list(subjects)
 
 
 def write_points(path: Path, trips: Trajectories) -> None:

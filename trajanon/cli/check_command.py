@@ -25,16 +25,16 @@ _SENSITIVE = "sensitive="  # before a column in --columns
 
 @options(
     released="A released file, or a folder of parts.",
-    k="The group size promised.",
+    k="The k that was promised.",
     trajectories="The originals, to count subjects in each group; needs the report beside the "
     "release.",
     against="An earlier release of the same trajectories, to check what both together reveal; "
     "needs --trajectories and both reports. Repeat it for several.",
     columns="Check these columns of a table, .csv or .parquet: a,b,c, or all. With "
     "sensitive=d, also count the values of d in each group (l-diversity).",
-    subject="With --columns: the column that says whose each row is, as microaggregate "
-    "--group-column writes; k counts these.",
-    certificate="The .certificate.json of the release: also repeat what it says of the file.",
+    subject="With --columns: the column that names the person of each row, as microaggregate "
+    "--group-column writes it; k then counts people.",
+    certificate="The .certificate.json of the release: also check what it says about the file.",
 )
 def check(
     released: Path = ANONYMIZED,
@@ -50,9 +50,9 @@ def check(
 ) -> None:
     """Check that a released file keeps its promise.
 
-    Exit code 0: it does; 1: it does not; 2: it cannot be read. The file itself shows that each
-    trajectory occurs k times, and the report beside it is read, if there is one. Add
-    --trajectories to count the different people behind each.
+    Exit code 0: it does; 1: it does not; 2: it cannot be read. Counts how often each line occurs,
+    and reads the report beside the file, if there is one. Add --trajectories to count the different
+    people behind each line.
     """
     others = {"trajectories": trajectories, "against": against, "certificate": certificate}
     if columns is not None:
@@ -102,12 +102,12 @@ def _of_table(
         ]
 
     occurs = f"occurs at least {k} times" if subject is None else f"is of at least {k} {times}"
-    others = f" Not looked at: {', '.join(table.others)}." * bool(table.others)
+    others = f" Not checked: {', '.join(table.others)}." * bool(table.others)
     gaps = ""
     if table.incomplete:
         rows = number_of(table.incomplete, "row")
         gaps = f" Values are missing in {rows}: each value that is there counts by itself."
-    people = " How many people stand behind each cannot be seen in a table." * (subject is None)
+    people = " A table does not show how many people stand behind each." * (subject is None)
     sentence = (
         f"{file} holds for {table.counted}: each of its {table.groups:,} different rows of {names} "
         f"{occurs} ({table.rows:,} in all).{gaps}{others}{people}"
@@ -173,10 +173,10 @@ def _of_release(
         beside = " and ".join(map(str, against))
         said += f"; also beside {beside} no fewer than {k} stand behind each"
     said += (
-        f". Not looked at: names, dates, owners and other attributes of the file{'s' * is_folder}."
+        f". Not checked: names, dates, owners and other attributes of the file{'s' * is_folder}."
     )
     if originals is None:
-        said += " How many people stand behind each cannot be seen in a release"
+        said += " A release does not show how many people stand behind each"
         said += "." if is_folder else ": --trajectories counts them."
     if released == ANONYMIZED:
         said += " Next: trajanon evaluate, then trajanon map"

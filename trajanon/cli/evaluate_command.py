@@ -31,9 +31,8 @@ _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
     method='The command that makes the release, as "command {in} {out}" (a Parquet file of '
     "points, and what it writes), to measure whether it shows who is in it. It is run 19 times.",
     curve=(
-        "Numbers k, as 2,3,4,5,8,10,20: anonymize again with each, as this release was, and draw "
-        "metres moved against the chance of the best attack. With many trajectories it takes "
-        "minutes.",
+        "Values of k, such as 2,3,4,5,8,10,20: repeat this release with each, and draw metres "
+        "moved against the chance of the best attack. Takes minutes with many trajectories.",
         f"2, k and 10 for up to {_FEW:,} trajectories; else none",
     ),
     holdout="Anonymize half of the subjects again, as this release was, and measure what an "
@@ -81,25 +80,14 @@ def evaluate(
         raise BadInput(f"--mode {mode} is for --roads: leave it out")
     check_page(out, "an evaluation")
 
-    originals, released = given[:2]
-    if _has_report(originals):
-        raise BadInput(f"{originals} is a release: name the trajectories it was made of first")
-    is_ours = len(given) == 2 and (not released.exists() or _has_report(released))
-    if not is_ours:
-        if curve is not None or holdout or publisher is not None:
-            raise BadInput(
-                "--curve, --holdout and --publisher are for one release with its report beside it"
-            )
+    of_ours = curve is not None or holdout or publisher is not None
+    if not _is_ours(given, of_ours, match is not None or method is not None):
         compare(given, roads, mode, match, method, out, subjects_exact, as_json)
         return
-    if match is not None or method is not None:
-        raise BadInput(
-            f"--match and --method are for releases of other programs: {released} has its report "
-            "beside it; take --holdout"
-        )
+
+    originals, released = given
     ks = None if curve is None else _numbers(curve)
     words = None if publisher is None else Publisher.read(publisher)
-
     records = [] if publisher is None else [out.with_suffix(".record.html")]
     private = (out, out.with_suffix(".json"), *records)
     public = (reports.datasheet_path(released), reports.report_path(released, "certificate.json"))
@@ -155,6 +143,25 @@ def evaluate(
         raise typer.Exit(1)
 
 
+def _is_ours(files: Sequence[Path], of_ours: bool, of_others: bool) -> bool:
+    """Check whether there is one release, with its report; refuse options of the other kind."""
+    originals, released, *more = files
+    if _has_report(originals):
+        raise BadInput(f"{originals} is a release: name the trajectories it was made of first")
+
+    is_ours = not more and (not released.exists() or _has_report(released))
+    if not is_ours and of_ours:
+        raise BadInput(
+            "--curve, --holdout and --publisher are for one release with its report beside it"
+        )
+    if is_ours and of_others:
+        raise BadInput(
+            f"--match and --method are for releases of other programs: {released} has its report "
+            "beside it; take --holdout"
+        )
+    return is_ours
+
+
 def _has_report(release: Path) -> bool:
     from trajanon.release.report import report_path
 
@@ -188,14 +195,9 @@ def _show(evaluation: "Evaluation", private: Sequence[Path], public: Sequence[Pa
         tell(evaluation.curve.words)
     if evaluation.holdout is not None:
         tell(evaluation.holdout.beside)
-    mine = _listed(private)
-    tell(f"Wrote {mine}: keep these private. Publish {_listed(public)} beside the release.")
-
-
-def _listed(paths: Sequence[Path]) -> str:
-    """Write paths as people list them."""
-    *others, last = map(str, paths)
-    return f"{', '.join(others)} and {last}"
+    yours = ", ".join(map(str, private))
+    published = ", ".join(map(str, public))
+    tell(f"Wrote {yours}: keep these private. Publish {published} beside the release.")
 
 
 def _numbers(text: str) -> list[int]:

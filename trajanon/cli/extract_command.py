@@ -30,21 +30,22 @@ _RADIUS = 150.0  # metres that are cut out around sensitive places
         "Protection": "trim_ends hide_near",
         "Running": "jobs cluster partition out as_json",
     },
-    paths="Files and folders to read; without any, OpenStreetMap's server is asked. It reads GPX, "
+    paths="Files and folders to read; without any, traces are downloaded from OpenStreetMap. Reads "
+    "GPX, "
     "archives of it, the planet dump, tables, KML, TCX, FIT, NMEA, Google's location history, "
     "OwnTracks and other JSON, GeoLife, Porto, cabspotting, T-Drive, SimRa, OpenBikeSensor, "
     "MDS trips, MF-JSON, GeoPackage and others.",
-    bbox="madrid, barcelona, tarraco or another large city, or W,S,E,N in degrees, which may be "
-    "given several times; a file with polygons; or the name or relation number of a boundary in "
-    "--pbf.",
+    bbox="madrid, barcelona, tarraco or another large city; W,S,E,N in degrees, which may be "
+    "repeated; a file with polygons; or the name or relation number of a boundary in --pbf.",
     pbf="An .osm.pbf file with the boundary, or with the places for --hide-near.",
-    windows="Make windows, pieces of one length, of the tracks; otherwise each whole trip is a "
-    "trajectory, with its points at equal shares of the way.",
-    hide_near=f"Cut out {_RADIUS:g} m around these places: of --pbf, such as "
-    "amenity=hospital,place_of_worship; or LAT,LON, or a file of points.",
+    windows="Cut tracks into windows, pieces of equal length. By default each trip is kept whole, "
+    "with its points at equal shares of the way.",
+    hide_near=f"Cut out {_RADIUS:g} m around these places: tags of places in --pbf, such as "
+    f"amenity=hospital,place_of_worship; LAT,LON; or a file of points.",
     cluster="Dask scheduler to read the files with, such as tcp://10.0.0.1:8786, or local:4 "
     "for four local processes; all workers must see the files under the same names.",
-    partition="Write a folder of parts of this many trajectories: for data larger than memory.",
+    partition="For data larger than memory: write a folder of parts with this many trajectories "
+    "each.",
     out=("GeoParquet file to write, or a folder with --partition.", f"{TRAJECTORIES}, or {PARTS}"),
 )
 def extract(

@@ -9,13 +9,14 @@ from trajanon.common.number_text import number_of
 
 
 @options(
-    action="show what was released; verify that it is still there, and mend what a killed run "
-    "left; or forget a release that was never published: its trajectories count as new again.",
+    action="show (list the releases), verify (check that they are still there, and repair what a "
+    "killed run left) or forget (remove a release that was never published, so that its "
+    "trajectories count as new).",
     ledger="The file that anonymize was given with --ledger.",
     release="Number of the release to forget.",
 )
 def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bool = False) -> None:
-    """Show, verify or mend the ledger of your releases."""
+    """Show, verify or repair the ledger of your releases."""
     from trajanon.release.ledger import opened
 
     if action not in ("show", "verify", "forget"):
@@ -31,29 +32,33 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
                 "trajectories count as new. Do not publish it: they would be in two releases."
             )
             return
-        found = book.verify() if action == "verify" else [(one, "") for one in book.entries]
-    killed = f"its run was killed, see: trajanon ledger verify {ledger}"
-    found = [(one, state or killed * (not one.told["settled"])) for one, state in found]
+        entries = book.verify() if action == "verify" else [(one, "") for one in book.entries]
+
+    killed = f"its run was killed: check with trajanon ledger verify {ledger}"
+    states = [(entry, state or killed * (not entry.told["settled"])) for entry, state in entries]
     if as_json:
-        told = [{"number": one.number, **one.told, "state": state} for one, state in found]
-        show_json({"releases": told})
+        releases = [
+            {"number": entry.number, **entry.told, "state": state} for entry, state in states
+        ]
+        show_json({"releases": releases})
         return
-    for entry, state in found:
+
+    for entry, state in states:
         note = entry.told
         released = number_of(note["n"], "trajectory", "trajectories")
         what = f"{released}, k = {note['k']} {note['counted']}"
         tell(
             f"{entry.number}: {note['release']}, {note['when']}, {what}{': ' * bool(state)}{state}"
         )
-    if not found:
-        tell(f"Nothing is released in {ledger}")
+    if not states:
+        tell(f"No release is in {ledger}")
 
 
 @options(folder="Folder with your outputs; folders inside it are not searched.")
 def clean(folder: Path = Path()) -> None:
-    """Remove what killed runs left.
+    """Remove temporary files that killed runs left.
 
-    Their drafts and scratch hold originals.
+    They hold originals.
     """
     from trajanon.common.atomic_output import remove_drafts
     from trajanon.shards.scratch import remove_scratch, scratch_root

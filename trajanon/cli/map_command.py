@@ -30,12 +30,12 @@ _MARGIN = 0.01  # degrees
     view="overlay: both on one map; side-by-side: on two maps that move together; public: the "
     "release only.",
     tiles=(
-        "Street map behind the lines, or none. The browser asks its server for tiles, so that "
-        "server learns where the data are.",
+        "Street map behind the lines, or none. The browser downloads it, so its server learns "
+        "where the data are.",
         _TILES,
     ),
-    offline="No tiles; the page allows its browser no request at all.",
-    roads="An .osm.pbf file: its main roads are drawn beneath the lines, without network.",
+    offline="No street map: the page makes no network request at all.",
+    roads="An .osm.pbf file: its main roads are drawn beneath the lines; needs no network.",
     out="Page to write.",
 )
 def draw(
@@ -47,9 +47,7 @@ def draw(
     roads: Path | None = None,
     out: Path = MAP,
 ) -> None:
-    """Draw original and released trajectories on a map."""
-    import numpy as np
-
+    """Draw originals and release on a map."""
     from trajanon import maps
     from trajanon.common.atomic_output import replacing
     from trajanon.release.report import read_report, report_path
@@ -70,19 +68,9 @@ def draw(
     street_map = None if offline or (tiles or "").lower() == "none" else tiles or _TILES
     inputs = [*read, report_path(release), *([roads] if roads else [])]
     with replacing(out, inputs=inputs, public=[out] * public) as (draft,):
-        # Arguments are easily swapped, and originals must not look released.
-        cells = _cells(release) if public else None
-        if public and cells is None and (problems := trajanon.check(release, k=2).problems):
-            raise BadInput(f"{release} is no release: {problems[0]}")
-
-        if cells is not None:
-            west, south, east, north = cells.total_bounds.tolist()
-            around = _surroundings(np.array([[[south, west], [north, east]]]), roads)
-            page = maps.public(cells, tiles=street_map, around=around)
-        elif public:
-            released = trajanon.read_release(release)
-            around = _surroundings(released.points, roads)
-            page = maps.public(released, tiles=street_map, around=around)
+        if public:
+            shown = _cells_or_release(release)
+            page = maps.public(shown, tiles=street_map, around=_surroundings(shown, roads))
         else:
             released = trajanon.read_release(release)
             page = maps.compare(
@@ -91,41 +79,43 @@ def draw(
                 read_report(release),
                 view=view,
                 tiles=street_map,
-                around=_surroundings(released.points, roads),
+                around=_surroundings(released, roads),
             )
         draft.write_text(maps.html(page), encoding="utf-8")
     tell(f"Open {out.resolve()} in a browser.")
 
 
-def _cells(path: Path) -> "GeoDataFrame | None":
-    """Read trips by cell, as streets --cells writes them; None if it is another file."""
+def _cells_or_release(path: Path) -> "GeoDataFrame | trajanon.ReleasedTrajectories":
+    """Read trips by cell, as streets --cells writes them, or else a release."""
+    import geopandas
     import pyarrow
     from pyarrow import parquet
 
     try:
-        columns = {*parquet.read_schema(path).names} if path.is_file() else set()
+        if path.is_file() and {"cell", "trips", "geometry"} <= {*parquet.read_schema(path).names}:
+            return geopandas.read_parquet(path)
     except (OSError, pyarrow.ArrowException):
-        return None
-    if not {"cell", "trips", "geometry"} <= columns:
-        return None
+        pass  # of another format
 
-    import geopandas
+    # Arguments are easily swapped, and originals must not look released.
+    if problems := trajanon.check(path, k=2).problems:
+        raise BadInput(f"{path} is no release: {problems[0]}")
+    return trajanon.read_release(path)
 
-    return geopandas.read_parquet(path)
 
-
-def _surroundings(points: "Floats", roads: Path | None) -> "Surroundings":
-    """Name the place of released points, and read the main roads of a file there."""
+def _surroundings(
+    shown: "GeoDataFrame | trajanon.ReleasedTrajectories", roads: Path | None
+) -> "Surroundings":
+    """Name the place of what is drawn, and read the main roads of a file there."""
     from trajanon.extract.earth.places import place_of
+    from trajanon.extract.earth.roads import main_roads
     from trajanon.maps import Surroundings
 
-    box = box_around(points)
-    if roads is None:
-        return Surroundings(place_of(box))
-
-    from trajanon.extract.earth.roads import main_roads
-
-    return Surroundings(place_of(box), main_roads(roads, box))
+    if isinstance(shown, trajanon.ReleasedTrajectories):
+        box = box_around(shown.points)
+    else:
+        box = box_around(shown.total_bounds.reshape(1, 2, 2)[:, :, ::-1])
+    return Surroundings(place_of(box), [] if roads is None else main_roads(roads, box))
 
 
 def roads_around(points: "Floats", roads: Path, mode: str) -> "RoadsToFollow":

@@ -98,7 +98,7 @@ def tell(line: str = "", *, colour: str | None = None) -> None:
     typer.secho(with_flags(printable(line)), fg=colour, bold=bool(colour))
 
 
-def show_json(result: Mapping[str, Any]) -> None:
+def show_json(result: Mapping[str, object]) -> None:
     """Print a result for a script."""
     print(escaped_json(json.dumps(dict(result), indent=1)))  # noqa: T201 -- escaped
 
@@ -139,8 +139,8 @@ def log_to_screen() -> None:
 def say_compiling(kept: bool) -> None:
     """Say, once, that kernels are compiled, and whether they can be kept."""
     say(
-        "compiling the kernels, once: some 15 to 40 seconds"
+        "compiling for the first run: 15 to 40 seconds, once"
         if kept
-        else "compiling the kernels, some 20 to 40 seconds at every run: no folder "
-        "to keep them can be written (NUMBA_CACHE_DIR names another)"
+        else "compiling, 20 to 40 seconds at every run: no cache folder can be written (set "
+        "NUMBA_CACHE_DIR to another)"
     )

@@ -8,8 +8,8 @@ from trajanon.cli.messages import tell
 from trajanon.common.number_text import percent
 
 STOPPED = (
-    "Stopped by Ctrl-C: these are the best groups so far. They keep what k promises; "
-    "a longer search might lose less."
+    "Stopped by Ctrl-C: these are the best groups so far. They keep the promise of k; a longer "
+    "search might lose less."
 )
 
 _KEPT = 0.001  # standard deviations: by how much rounding may move a mean
@@ -26,7 +26,7 @@ def show_certificate(account: Mapping[str, Any]) -> None:
     _show_stages(account)
     for words, name, way in (
         ("Information loss reached: {} %", "information_loss", ROUND_CEILING),
-        ("No groups lose less than: {} %", "bound", ROUND_FLOOR),
+        ("No grouping can lose less than: {} %", "bound", ROUND_FLOOR),
         ("The gap between them: {} % of the loss", "gap", ROUND_CEILING),
     ):
         tell(words.format(rounded_text(account[name], way)))
@@ -43,9 +43,9 @@ def show_microaggregated(report: Mapping[str, Any]) -> None:
     risk = report["risk"]
     mean = percent(risk["linkage_mean"])
     highest = percent(risk["linkage_highest"])
-    tell(f"Chance to link a row to a person: {mean} on average, {highest} at most")
+    tell(f"Chance of linking a row to a person: {mean} on average, {highest} at most")
     near = percent(risk["near_original"])
-    tell(f"Rows of which no value moved by 5 % of a standard deviation: {near}")
+    tell(f"Rows in which no value moved by 5 % of a standard deviation: {near}")
     _show_moments(report)
     if report["stopped"]:
         tell(STOPPED)
@@ -57,7 +57,7 @@ def _show_written_loss(report: Mapping[str, Any]) -> None:
     reached = report["stages"][-1]["information_loss"]
     if f"{written:.4g}" != f"{reached:.4g}":
         rounding = f", {report['rounding_loss']:.2g} of it by rounding"
-        tell(f"Information loss of what is written: {written:.4g} %{rounding}")
+        tell(f"Information loss as written: {written:.4g} %{rounding}")
     if report["weighted_information_loss"] is not None:
         weight = report["survey_weight"]
         tell(f"Weighted by {weight}: {report['weighted_information_loss']:.4g} %")

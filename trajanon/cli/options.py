@@ -41,8 +41,10 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 _HELPS: dict[str, Help] = {
     "file": "CSV or Parquet table with a header and one record in each row.",
-    "subjects_exact": "Take names as they are; otherwise spellings of one name are one subject's.",
-    "missing": "If values are missing: refuse the table, drop these rows, or keep the gaps.",
+    "subjects_exact": "Treat every spelling of a name as a different person; by default, case, "
+    "spaces and leading zeros do not count.",
+    "missing": "Missing values: refuse (stop), drop (leave those rows out) or keep (leave them "
+    "missing).",
     "as_json": "Print the result as JSON.",
 }
 _NAMES = {"as_json": "json", "for_router": "for"}
@@ -93,7 +95,7 @@ def options(
     return declare
 
 
-def typed_options(command: Callable[..., None], values: Mapping[str, Any]) -> dict[str, Option]:
+def typed_options(command: Callable[..., None], values: Mapping[str, object]) -> dict[str, Option]:
     """Return the options of a command that are not as by default, as somebody would type them.
 
     Nothing of a command with a name that cannot be printed: nobody could paste it.
@@ -103,7 +105,9 @@ def typed_options(command: Callable[..., None], values: Mapping[str, Any]) -> di
         value = values.get(name)
         if name in _NAMES or value is None or value in (parameter.default, []):
             continue
-        typed[_option_of(parameter)] = str(value) if isinstance(value, Path) else value
+        typed[_option_of(parameter)] = (
+            str(value) if isinstance(value, Path) else cast(Option, value)
+        )
 
     texts = [
         text

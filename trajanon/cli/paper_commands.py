@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @options(
     table="hm2, compression, rcs, mf-tsp, decomposition, timing or all.",
-    data="Needed: your own table (.csv or .parquet), or a folder with census.csv, tarragona.csv, "
+    data="Required: your own table (.csv or .parquet), or a folder with census.csv, tarragona.csv, "
     "eia.csv or trajectories (.parquet), and the published tables in ../published.",
-    repeats="Number of runs of each method that uses chance.",
+    repeats="Number of runs of each randomised method.",
     out="CSV to write; a page (.md) is written beside it.",
 )
 def benchmark(
@@ -29,7 +29,7 @@ def benchmark(
     out: Path = Path("benchmark.csv"),
     as_json: bool = False,
 ) -> None:
-    """Measure the papers' tables again, on this machine."""
+    """Repeat the papers' tables on this machine."""
     from dataclasses import asdict
 
     from trajanon.cli.progress_bars import bars
@@ -55,7 +55,8 @@ def benchmark(
         for batch in measured_tables(table, data, repeats=repeats, progress=progress):
             if not measured:
                 say(
-                    f"Concorde finds the paths named after it, up to {CONCORDE_CITIES:,} cities"
+                    f"Concorde is run for the paths named after it, up to {CONCORDE_CITIES:,} "
+                    f"cities"
                     if concorde_command()
                     else "Concorde is not installed: or-opt stands in for it"
                 )
@@ -85,9 +86,9 @@ def benchmark(
 def figures(files: list[Path], *, out: Path = Path("figures")) -> None:
     """Draw figures for a paper, each as SVG and PNG.
 
-    Of a benchmark: loss by method and k, against path length, and against seconds. which-k: metres
-    moved and the chance of the best attack, for k = 2 to 20; trajectories are anonymized for each
-    k.
+    From a benchmark: loss by method and k, against path length, and against seconds. From which-k:
+    metres moved and the chance of the best attack, for k = 2 to 20; trajectories are anonymized for
+    each k.
     """
     if find_spec("matplotlib") is None:
         raise BadInput("figures are drawn by matplotlib; run pip install 'trajanon[figures]'")

@@ -14,6 +14,7 @@ from trajanon.cli.extract_command import extract
 from trajanon.cli.map_command import draw
 from trajanon.cli.messages import tell, usage_error
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, options
+from trajanon.common.command_lines import after_options, with_value
 from trajanon.common.errors import BadInput
 from trajanon.common.inputs import read_toml
 
@@ -28,12 +29,12 @@ def run(
     settings: Annotated[
         Path,
         typer.Argument(
-            help="A TOML file with a table for each command, in their order, which names options "
-            "as the command does. Paths in it start from its folder."
+            help="A TOML file with a table for each command, in order, which names options as the "
+            "command line does. Paths start from the folder of the file."
         ),
     ],
 ) -> None:
-    """Run the commands of a file of settings, until one fails.
+    """Run the commands of a settings file, until one fails.
 
     The file repeats a piece of work: extract, anonymize, check, evaluate, map.
     """
@@ -43,7 +44,7 @@ def run(
     unknown = [name for name in tables if name not in commands or name in _NOT_HERE]
     if unknown:
         known = ", ".join(name for name in commands if name not in _NOT_HERE)
-        raise BadInput(f"{settings}: [{unknown[0]}] is no command; choose from {known}")
+        raise BadInput(f"{settings}: [{unknown[0]}] is not a command; choose from {known}")
 
     # All are understood before the first begins, which may take hours.
     steps = [
@@ -99,20 +100,8 @@ def words_of(parameters: Sequence[Any], table: Table) -> list[str]:
         else:
             flag = max(parameter.opts, key=len)
             for text in map(str, values):
-                words += _flag_with(flag, text)
-
-    # A file such as -1.gpx would be taken for an option.
-    ends_options = ["--"] if any(file.startswith("-") for file in files) else []
-    return [*words, *ends_options, *files]
-
-
-def _flag_with(flag: str, value: str) -> list[str]:
-    if not value.startswith("-"):
-        return [flag, value]
-
-    # -3.7 would be taken for an option.
-    equals = "=" if flag.startswith("--") else ""
-    return [f"{flag}{equals}{value}"]
+                words += with_value(flag, text)
+    return [*words, *after_options(files)]
 
 
 def _read(path: Path) -> dict[str, Table]:
@@ -124,9 +113,9 @@ def _read(path: Path) -> dict[str, Table]:
     return tables
 
 
-@options(folder="Where the results go.")
+@options(folder="Folder for the results.")
 def demo(folder: Path = Path("trajanon-demo")) -> None:
-    """Run the whole chain on a bundled sample, without network."""
+    """Run every step on a bundled sample, without network."""
     from trajanon.common.atomic_output import make_folder
     from trajanon.data import sample
     from trajanon.grouping.refinements.compilation import compile_ahead

@@ -32,8 +32,7 @@ class _Job(NamedTuple):
     lines: "ReleasedLines"
     parts: "tuple[DayPart, ...]"
     progress: "Progress"
-    files: list[Path]
-    drafts: tuple[Path, ...]
+    drafts: tuple[Path, ...]  # with the suffixes of the files
 
 
 class _Counts(NamedTuple):
@@ -47,15 +46,16 @@ class _Counts(NamedTuple):
 
 @options(
     release="A released file, or a folder of parts.",
-    roads="An .osm.pbf file with the roads of its area.",
+    roads="An .osm.pbf file with the roads of the area.",
     mode="Means of travel: car, bicycle, foot or any. Cars and bicycles keep to one-way streets.",
-    od="Count trips from zone to zone instead: metres of a square cell, or a file of polygons.",
-    cells="Count trips that pass each cell instead, for heat maps: metres, or h3:9.",
-    for_router="Write speeds for a router, osrm, in place of counts: for each pair of nodes.",
-    hours="Count parts of the day apart, such as 7-9,9-16; a router gets a file for each.",
+    od="Count trips from zone to zone instead: width of square cells in metres, or a file of "
+    "polygons.",
+    cells="Count trips that pass each cell instead, for heat maps: width in metres, or h3:9.",
+    for_router="Write speeds for a router instead of counts; the one format is osrm.",
+    hours="Count parts of the day separately, such as 7-9,9-16; a router gets a file for each.",
     out=(
-        "File to write: .parquet, .gpkg, .geojson or .csv, and of cells .pmtiles, with a "
-        ".datasheet.md beside it.",
+        "File to write: .parquet, .gpkg, .geojson or .csv, or .pmtiles for cells; a .datasheet.md "
+        "is written beside it.",
         "streets.parquet, od.parquet, cells.parquet or speeds.csv",
     ),
 )
@@ -73,7 +73,7 @@ def streets(
 ) -> None:
     """Count trips on streets, in cells, or between zones.
 
-    It reads the release and public data alone.
+    Reads only the release and public data.
     """
     from trajanon.cli.map_command import roads_around
     from trajanon.cli.progress_bars import bars
@@ -97,7 +97,7 @@ def streets(
     inputs = [release, *beside_release, *public_files]
     outputs = (*files, datasheet_path(out))
     with bars() as progress, replacing(*outputs, inputs=inputs, public=outputs) as drafts:
-        job = _Job(release, lines_to_count(release), parts, progress, files, drafts[:-1])
+        job = _Job(release, lines_to_count(release), parts, progress, drafts[:-1])
         if roads is not None:
             network = roads_around(job.lines.points, roads, mode)
             counts = (
@@ -111,7 +111,8 @@ def streets(
         drafts[-1].write_text(sheet, encoding="utf-8")
 
     if as_json:
-        show_json({**counts.in_json, "sentences": counts.paragraphs})
+        names = [file.name for file in files]
+        show_json({"files": names, **counts.in_json, "sentences": counts.paragraphs})
         return
     tell(f"Wrote {counts.number} to {', '.join(map(str, files))}, and {datasheet_path(out)}.")
     for paragraph in counts.paragraphs:
@@ -159,9 +160,8 @@ def _write_speeds(job: _Job, roads: "RoadsToFollow") -> _Counts:
 
     pairs = len(speeds.start)
     number = number_of(pairs, "pair of nodes", "pairs of nodes")
-    rows = {file.name: pairs for file in job.files}
     facts = facts_of_speeds(speeds, job.lines.k)
-    return _Counts(number, facts, OSM_ATTRIBUTION, {"rows": rows})
+    return _Counts(number, facts, OSM_ATTRIBUTION, {"rows": pairs})
 
 
 def _write_flows(job: _Job, zones: str) -> _Counts:
@@ -184,13 +184,13 @@ def _write_cells(job: _Job, grid: str) -> _Counts:
     from trajanon.street_counts.heat_tiles import write_heat_tiles
 
     width = _metres(grid)
-    (out,) = job.files
-    if out.suffix.lower() != _TILES:
+    (draft,) = job.drafts
+    if draft.suffix.lower() != _TILES:
         table = cell_counts(job.lines, grid if width is None else width, parts=job.parts)
         return _write_table(job, table, "cell", [WORTH_OF_CELLS])
     if width is None:
-        raise BadInput(f"{out} takes cells of so many metres (got --cells {grid})")
-    table = write_heat_tiles(job.drafts[0], job.lines, width)
+        raise BadInput(f"{_TILES} takes cells of so many metres (got --cells {grid})")
+    table = write_heat_tiles(draft, job.lines, width)
     return _counts_of(table, "cell", [WORTH_OF_CELLS])
 
 

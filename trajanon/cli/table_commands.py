@@ -26,19 +26,22 @@ from trajanon.common.settings import MissingName, Settings
     },
     k="Least number of rows, or subjects, in a group.",
     columns=(
-        "Columns to microaggregate: a,b,c, all that hold numbers, or eia:papers, the 11 that the "
-        "papers used of EIA.",
+        "Columns to microaggregate: a,b,c; all (those that hold numbers); or eia:papers (the 11 "
+        "columns of EIA in the papers).",
         NUMBERS,
     ),
-    keep=("Columns to keep as they are: a,b,c, or all. They can identify people.", "none"),
-    subject="Column with the subject, person or household, of each row; it is dropped.",
-    per_subject="Average the rows of each subject first, and write one mean to all of them.",
-    group_column="Write a column of this name with a new number for each subject, so that check "
+    keep=("Columns to copy unchanged: a,b,c, or all. They can identify people.", "none"),
+    subject="Column that names the person or household of each row; it is left out.",
+    per_subject="Average the rows of each person first, and write the same mean to all of them.",
+    group_column="Add a column of this name with a new number for each person, so that check "
     "--subject can count them.",
-    strata="Form groups within each combination of values of these columns: a,b.",
-    survey_weight="Column with survey weights: means are weighted; groups are formed without it.",
-    importance=("How much columns count in the search: a=2,b=0.5. 0: not at all.", "1 for each"),
-    out="Ends in .csv or .parquet.",
+    strata="Form groups only of rows with equal values in these columns: a,b.",
+    survey_weight="Column with survey weights: means are weighted, the search for groups is not.",
+    importance=(
+        "Weights of columns in the search, such as a=2,b=0.5; 0 ignores a column.",
+        "1 for each",
+    ),
+    out="File to write: .csv or .parquet.",
 )
 def microaggregate(
     file: Path,
@@ -60,7 +63,7 @@ def microaggregate(
 ) -> None:
     """Average the rows of a table in groups of at least k.
 
-    Rows keep their order, and k counts for the microaggregated columns alone.
+    Rows keep their order. Only the microaggregated columns are k-anonymous.
     """
     from trajanon.cli.microaggregated_lines import show_microaggregated
     from trajanon.cli.progress_bars import bars
@@ -139,10 +142,10 @@ def _importance_of(text: str) -> dict[str, float]:
 @options(
     k="Least number of rows in a group.",
     columns=("Columns to measure the loss of: a,b,c, or all that hold numbers.", NUMBERS),
-    strata="Only groups within each combination of values of these columns: a,b.",
-    survey_weight="Column with survey weights, by which the loss counts.",
-    effort="Of the search for groups and of the bound: fast (seconds; distances alone, weak), "
-    "balanced (a linear programme), or best (lifted by cuts; minutes).",
+    strata="Only groups of rows with equal values in these columns: a,b.",
+    survey_weight="Column with survey weights, by which the loss is weighted.",
+    effort="Of the search and of the bound: fast (seconds; a weak bound from distances), balanced "
+    "(a linear programme), or best (minutes; strengthened by cuts).",
 )
 def bound(
     file: Path,
@@ -156,10 +159,10 @@ def bound(
     seed: int = 0,
     as_json: bool = False,
 ) -> None:
-    """Prove how little any groups of a table could lose.
+    """Prove a lower bound on the information loss of any groups of a table.
 
-    Minutes for a thousand rows up to k = 5, or k = 10 where they lie along a few axes; weaker for
-    larger groups and tables.
+    Takes minutes for a thousand rows up to k = 5, or k = 10 where they lie along a few axes; weaker
+    for larger groups and tables.
     """
     from trajanon.cli.microaggregated_lines import show_certificate
     from trajanon.cli.progress_bars import bars
@@ -187,5 +190,5 @@ def bound(
     tell(
         "The bound is certified: it is that of a linear programme over all groups."
         if certificate["certified"]
-        else "The bound is true but not certified: no linear programme was solved to its proof."
+        else "The bound is valid but not certified: no linear programme was solved to optimality."
     )

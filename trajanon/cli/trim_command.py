@@ -1,22 +1,25 @@
 """trajanon trim."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import options
 from trajanon.common.number_text import metres, number_of, span
+
+if TYPE_CHECKING:
+    from trajanon.extract import Trimmed
 
 _TRIMMED = Path("trimmed.gpx")
 
 
 @options(
     paths="Files and folders with one person's tracks, of any kind that extract reads.",
-    radius="What is hidden around a place, in metres: a distance between these two, drawn by your "
-    "key.",
-    hide="A further place to hide: LAT,LON, or a file of points; may be given several times.",
-    times="Write the times, if there are any.",
+    radius="Radius hidden around each place, in metres: your key picks one between these two.",
+    hide="Another place to hide: LAT,LON, or a file of points; may be repeated.",
+    times="Keep the times of the points.",
     columns="Columns of tables, as in extract: lat=...,lon=...,time=...,id=...",
-    key=("A file for your key, or with it.", "the one of all your releases"),
+    key=("File with your secret key, created if missing.", "the one of all your releases"),
     out=("File to write: .gpx or .csv.", f"{_TRIMMED}"),
 )
 def trim(
@@ -32,7 +35,8 @@ def trim(
 ) -> None:
     """Cut home and work out of one person's tracks.
 
-    For a person who wants to share tracks. Other places where they begin, end or stay go, too.
+    For somebody who wants to share their own tracks. All other places where they begin, end or stay
+    are cut out, too.
     """
     from dataclasses import asdict
 
@@ -46,7 +50,7 @@ def trim(
     if not as_json:
         tell(
             "This is not k-anonymity: it hides where tracks begin, end and stay, nothing else. "
-            "Who meets you on the way between may know that it is you."
+            "Anyone who meets you on the way may still recognise you."
         )
     places = middles(hide or [], distances.width)
     with bars() as progress:
@@ -64,19 +68,26 @@ def trim(
     if as_json:
         show_json(asdict(trimmed))
         return
+    _show(trimmed)
+    tell(
+        f"Wrote {number_of(trimmed.tracks_left, 'track')} to {out}. Look at it before you share it."
+    )
+
+
+def _show(trimmed: "Trimmed") -> None:
+    """Print what was cut and left out."""
     if trimmed.names > 1:
-        tell(f"These tracks have {trimmed.names} names of persons, and are taken as one person's.")
+        tell(f"These tracks have {trimmed.names} names of people, and are treated as one person's.")
+
     lost = f"{metres(trimmed.metres_cut)} of {metres(trimmed.metres)}"
     if trimmed.seconds:
         lost += f", and {span(trimmed.seconds_cut)} of {span(trimmed.seconds)},"
     tell(f"Cut {lost} around {number_of(trimmed.places, 'place')}.")
+
     if trimmed.points_dropped:
         tell(f"Left out {number_of(trimmed.points_dropped, 'point')} without a place or a time.")
     for reason, number in trimmed.unread.items():
         tell(f"Left out {number:,} {reason}.")
     nothing_left = trimmed.tracks - trimmed.tracks_left
     if nothing_left:
-        tell(f"Of {number_of(nothing_left, 'track')} nothing is left.")
-    tell(
-        f"Wrote {number_of(trimmed.tracks_left, 'track')} to {out}. Look at it before you share it."
-    )
+        tell(f"Nothing is left of {number_of(nothing_left, 'track')}.")

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from trajanon.common.errors import printable
 
@@ -42,7 +42,7 @@ class ColumnsRead:
         return f"Columns{tables}: {', '.join(used) or 'none'}; not used: {unused}."
 
 
-def columns_read(provenance: Mapping[str, Any]) -> list[ColumnsRead]:
+def columns_read(provenance: Mapping[str, object]) -> list[ColumnsRead]:
     """Read how columns were used, of most tables first; older files have sentences, not records."""
     written = provenance.get("columns")
     uses = []
@@ -95,7 +95,7 @@ class TablesRead:
             self.names.setdefault(column, NamesHeld()).add(held)
 
     @property
-    def account(self) -> dict[str, list[dict[str, Any]]]:
+    def account(self) -> dict[str, list[dict[str, object]]]:
         """Return what a provenance holds of it."""
         columns = [
             {
@@ -113,16 +113,18 @@ class TablesRead:
         return {"columns": columns, "possible_persons": persons}
 
 
-def persons_sentence(possible: Sequence[Mapping[str, Any]]) -> str:
+def persons_sentence(possible: Sequence[Mapping[str, object]]) -> str:
     """Write which columns may name persons; empty if none may."""
     if not possible:
         return ""
     named = [
-        f"{printable(column['column'], _LETTERS)!r} ({column['values']:,})" for column in possible
+        f"{printable(str(column['column']), _LETTERS)!r} ({column['values']:,})"
+        for column in possible
     ]
     more = f" and {len(named) - _LISTED:,} more" if len(named) > _LISTED else ""
-    verb = "may name the persons" if len(named) == 1 else "may each name the persons"
+    verb = "may do so" if len(named) == 1 else "may each do so"
     return (
-        f"No column is known to name persons, and {', '.join(named[:_LISTED])}{more} {verb}, as "
-        "recordings share the values in brackets: say `columns` subject=NAME, or subject=none"
+        f"No column is known to name people, but {', '.join(named[:_LISTED])}{more} {verb}, "
+        "because recordings share values (their number is in brackets): set `columns` "
+        "subject=NAME, or subject=none"
     )

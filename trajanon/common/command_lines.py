@@ -1,7 +1,7 @@
 """Command lines: the options of a command as somebody would type them."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 Option = bool | int | float | str | list[str]
 """The value of an option as it was typed; a list of an option that was typed several times."""
@@ -39,12 +39,21 @@ def command_line(command: str, options: Options) -> str:
             words.append(flag_of(name))
         elif value is not False:
             for text in texts:
-                # What begins with a dash would be taken for another option.
-                words += [f"{flag_of(name)}={text}"] if text[:1] == "-" else [flag_of(name), text]
+                words += with_value(flag_of(name), text)
+    return shlex.join([*words, *after_options(files)])
 
-    if any(file.startswith("-") for file in files):
-        words.append("--")
-    return shlex.join([*words, *files])
+
+def with_value(flag: str, text: str) -> list[str]:
+    """Write an option; what begins with a dash would be taken for another one."""
+    if not text.startswith("-"):
+        return [flag, text]
+    return [f"{flag}={text}" if flag.startswith("--") else f"{flag}{text}"]
+
+
+def after_options(files: Sequence[str]) -> list[str]:
+    """Write files; one such as -1.gpx would be taken for an option."""
+    ends_options = ["--"] if any(file.startswith("-") for file in files) else []
+    return [*ends_options, *files]
 
 
 def options_in(account: object) -> dict[str, Option]:

@@ -104,7 +104,7 @@ def parsed(text: str | bytes, value_type: type[T]) -> T:
     try:
         return typed(msgspec.json.decode(text), value_type)
     except (msgspec.DecodeError, UnicodeError) as error:
-        raise BadInput(f"it is no JSON: {error}") from error
+        raise BadInput(f"it is not JSON: {error}") from error
     except RecursionError as error:
         raise BadInput("it is nested too deeply") from error
 

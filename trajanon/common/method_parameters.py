@@ -170,9 +170,9 @@ class RcsParameters(MethodParameters):
     Attributes
     ----------
     shuffle_probability
-        Chance of rcs to shuffle two groups after each record.
+        Probability that rcs shuffles two groups after a record.
     max_events
-        Greatest number of such shuffles.
+        Maximum number of such shuffles.
 
     Examples
     --------

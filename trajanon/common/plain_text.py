@@ -8,6 +8,9 @@ _JOINERS = "\u200c\u200d"  # which change how letters of some scripts look
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # controls, formats, halves of characters, ends of lines
 _OBEYED = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")  # beside JSON's own
 
+EMAIL = re.compile(r"[\w.+'~-]+@[\w-]+(\.[\w-]+)+")
+WEB_PAGE = re.compile(r"https?://[\w.-]+(:\d+)?([/?#][^\s<>\"{}|\\^`]*)?")
+
 
 def plain_text(text: str, *, cell: bool = False) -> str:
     r"""Remove control characters from a text; as a cell of CSV, it is no formula.
@@ -29,6 +32,17 @@ def code_span(name: str) -> str:
     """
     shown = "".join(c if c.isprintable() and c not in "`|" else "?" for c in name)
     return f"`{shown}`"
+
+
+def markdown(text: str) -> str:
+    r"""Write a text for Markdown, where it is nothing but text, or a link to itself.
+
+    >>> print(markdown("a|b <script>"), markdown("https://madrid.es/a_b"))
+    a\|b \<script\> <https://madrid.es/a_b>
+    """
+    if EMAIL.fullmatch(text) or WEB_PAGE.fullmatch(text):
+        return f"<{text}>"
+    return re.sub(r"[\\`*_\[\]<>|&~]", r"\\\g<0>", text)
 
 
 def escaped_json(text: str) -> str:

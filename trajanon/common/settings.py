@@ -185,12 +185,13 @@ class Settings(Checked):
         exchanges the two records that gain most, again and again; ``rcs`` is Random Cluster
         Shuffling; ``none`` keeps the method's groups.
     effort
-        fast (no annealing), balanced, or best (minutes; Ctrl-C takes the best so far). ``balanced``
-        tries 8,000 moves a record in each of two runs; ``best`` tries five times as many in each of
-        12, combines their groups, and anneals regions again. Tables of more than 2,500
-        records get fewer runs, and of more than 10,000 fewer moves a record.
+        fast (no annealing), balanced, or best (takes minutes; Ctrl-C keeps the best so far).
+        ``balanced`` tries 8,000 moves a record in each of two runs; ``best`` tries five times as
+        many in each of 12, combines their groups, and anneals regions again. Tables of more than
+        2,500 records get fewer runs, and of more than 10,000 fewer moves a record.
     seed
-        Another number gives other groups. Those of trajectories follow from the holder's key, too.
+        Seed of the search: another number gives other groups. Those of trajectories follow from the
+        holder's key, too.
 
     Examples
     --------
@@ -209,7 +210,7 @@ class Settings(Checked):
 
     method: MethodName = option("hm2")
     heuristic: HeuristicName | None = option(
-        None, "or-opt; without a search of ours concorde, if found"
+        None, "or-opt; with refine none, swap or rcs concorde, if installed"
     )
     compression: int = option(1, least=1, most=10**9)
     refine: RefinementName = option("anneal")
@@ -238,20 +239,20 @@ class ReleaseSettings(Checked):
     Attributes
     ----------
     as_published
-        Do what the papers do, and nothing else: for comparison, not for publication of persons'
-        data. The method alone, with ``refine`` none unless it is named; k counts records; nothing
-        slides; each record has a row, the plain mean of its group. The loss is that
-        of `trajanon.microaggregate`, to the last digit.
+        Do what the papers do, and nothing else: for comparison; never publish personal data that
+        way. The method alone, with ``refine`` none unless it is named; k counts records; nothing
+        slides; each record has a row, the plain mean of its group. The loss is that of
+        `trajanon.microaggregate`, to the last digit.
     one_line_each
-        Put each person on one line at most: of their trips, the one that costs its group least.
+        Release at most one trip of each person: the one that fits its group best.
         The others are left out; of trips that cost the same, the first is taken.
     days
-        Release whole days of up to this many trips: k people share all trips of a day, in their
+        Release whole days of up to this many trips: k people share all trips of a day, in the same
         order. A day takes the place of this many trips, and stays at its last place if it has
         fewer; days of more trips, and those that fewer than k people resemble, are left out.
     distinct_ends
-        Least number of places, 200 m apart, where the members of a line begin, and where they end.
-        What no exchange with near groups mends is counted; 1 turns it off.
+        Aim for at least this many places, 200 m apart, where the trips behind a line begin, and as
+        many where they end. What no exchange with near groups mends is counted; 1 turns it off.
     leave_out
         Percent of the trajectories to leave out after the search, in whole groups, those farthest
         from their means first. The report counts the bias: mostly long trips go.
@@ -262,16 +263,17 @@ class ReleaseSettings(Checked):
         Release the mean times of each group: of-day, of-week or date. Each line then bears them at
         each of its points, and the search sees the departure as well. A day begins at 03:00.
     minute_worth
-        Metres of displacement at every point that count as much as a minute between departures:
-        more brings departures nearer, and moves points farther. With 0 only places count.
+        Metres of displacement that weigh as much as a minute between departures: more makes
+        departures more exact, and places less. With 0 only places count.
     time_step
         Released times are rounded to this many seconds, a minute at least.
     timezone
-        Local time zone of times, such as Europe/Madrid. None takes that of the middle of the area.
+        Time zone of the released times, such as Europe/Madrid. None takes that of the middle of the
+        area.
     rows
-        Rows of each released line: subjects (one for each different subject behind it), or lines (a
-        single row, with their number in a column people). Where k counts records, or no subjects
-        are known, records take the place of subjects.
+        Rows of each released line: subjects (one for each different person behind it), or lines (a
+        single row, with the number of people in a column people). Where k counts records, or no
+        subjects are known, records take the place of subjects.
 
     Examples
     --------
@@ -297,7 +299,7 @@ class ReleaseSettings(Checked):
     times: TimesName | None = option(None, "no times")
     minute_worth: float = option(3.0, least=0, most=10**6)
     time_step: int = option(300, least=60, most=86_400)
-    timezone: str | None = option(None, "that of the area's middle")
+    timezone: str | None = option(None, "the zone of the middle of the area")
     rows: RowsName = option("subjects")
 
 

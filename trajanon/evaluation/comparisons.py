@@ -85,7 +85,8 @@ class Curve:
                     f"{percent(last.chance)}; 1/k is {percent(1 / last.k)}."
                 )
         sentences += [
-            f"k = {k} is left out: there are too few for a group, or groups would be too wide."
+            f"k = {k} is left out: there are too few trajectories for a group, or groups would be "
+            "too wide."
             for k in self.left_out
         ]
         return " ".join(sentences)
@@ -200,16 +201,6 @@ class Holdout:
             if question in self.risks
         ]
         return " ".join(sentences)
-
-    @property
-    def was_in(self) -> str:
-        """Describe how well members are told from others, without a full stop."""
-        return (
-            "Was somebody in it? Anyone who knows all tracks, and makes such releases of random "
-            f"halves, tells a member from somebody held out in {self.membership.words} "
-            f"of the pairs; 50 % is chance. With 1 % false alarms, "
-            f"{percent(self.surely)} of the members are found"
-        )
 
 
 Publish = Callable[[Trajectories, int], Floats]

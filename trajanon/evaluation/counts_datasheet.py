@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import trajanon
 from trajanon.common.number_text import metres, number_of, percent
-from trajanon.common.plain_text import code_span
+from trajanon.evaluation.page.templates import rendered
 from trajanon.evaluation.release_certificate import CellsForFlows, sha256_of
 from trajanon.evaluation.usefulness import LARGEST, OD_CELLS
 from trajanon.street_counts.router_speeds import RouterSpeeds
@@ -45,15 +45,15 @@ def facts(table: "GeoDataFrame") -> list[str]:
     if about["k"] is None:
         rows = number_of(about["of_trips"], "row")
         people = (
-            "The rows of one line at least stand behind each count: how many people these are, the "
-            "datasheet of the release says. One person may have made several of the trips."
+            "At least the rows of one line stand behind each count; the datasheet of the release "
+            "says how many people these are. One person may have made several of the trips."
         )
     else:
         one = "several of one person on one line count as one"
         rows = f"{number_of(about['of_trips'], 'trip')} ({one})"
         people = (
             f"At least {about['k']} different people stand behind each count. Counts are of trips, "
-            "not of people: a person counts again on each other line."
+            "not of people: a person counts once on each line."
         )
     rounded = "Counts are rounded to two digits, and small ones to steps of k."
     return [f"Of the {rows} on the {lines} of the release, {covered}", f"{people} {rounded}"]
@@ -95,9 +95,9 @@ def worth_of_flows(
 
     if measured is None:
         sentences.append(
-            "How many of these counts are right is not known. Of trips of enough people, trajanon "
-            "evaluate names the smallest cells with which three of four are, in a certificate "
-            "beside the release."
+            "It is not known how many of these counts are right. With trips of enough people, "
+            "trajanon evaluate names the smallest cells with which three of four are, in the "
+            "certificate of the release."
         )
     elif (smallest := measured["cell"]) is None:
         right = _share(measured["right"])
@@ -140,12 +140,13 @@ def counts_datasheet(
     paragraphs
         What there is to say of the counts.
     """
-    entries = {
-        "File": f"{code_span(out.name)}, {rows}",
-        "Counted on the release": code_span(release.name),
-        **{f"SHA-256 of {code_span(name)}": sha for name, sha in sha256_of(release).items()},
-        "Made by": f"trajanon {trajanon.__version__}, of the released lines and public data alone",
-        "Attribution": attribution or "",
-    }
-    table = "".join(f"| {name} | {entry} |\n" for name, entry in entries.items() if entry)
-    return f"# Datasheet of counts\n\n| | |\n|---|---|\n{table}\n" + "\n\n".join(paragraphs) + "\n"
+    return rendered(
+        "counts.md",
+        file=out.name,
+        rows=rows,
+        release=release.name,
+        sha256=sha256_of(release),
+        version=trajanon.__version__,
+        attribution=attribution,
+        paragraphs=paragraphs,
+    )

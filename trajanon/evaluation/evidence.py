@@ -16,7 +16,7 @@ from trajanon.common.number_text import STAGES, UNITS, page, shown, span, two_di
 from trajanon.common.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.evaluation import usefulness as measures
 from trajanon.evaluation.attacks.attack import QUESTIONS, Attack
-from trajanon.evaluation.attacks.chains import Followed
+from trajanon.evaluation.attacks.chains import PLACE, Followed
 from trajanon.evaluation.attacks.inference import Inferred
 from trajanon.evaluation.attacks.known_tracks import Estimate, Guessed
 from trajanon.evaluation.attacks.verification import Verified
@@ -318,6 +318,7 @@ class Evaluation:
             median=float(np.median(self.sizes)),
             attacks={question: self._tried(question) for question in QUESTIONS},
             few_left=few_left,
+            place=PLACE,
             measures=measures,
         )
 
@@ -381,7 +382,6 @@ class Evaluation:
             steps=[step.format(units=self.units) for step in steps] or ["microaggregation"],
             version=trajanon.__version__,
             answers=self._answered(self.crowd),
-            width=self.report.width,
             for_comparison=FOR_COMPARISON,
             crowd=self.crowd,
             few=FEW,
@@ -391,9 +391,7 @@ class Evaluation:
             of_counts=self.crowd.shares_of(),
             two_digits=two_digits,
             minutes=_minutes,
-            knows_people=self.report.knows_people,
             openstreetmap=OSM_ATTRIBUTION,
-            flows=self._flows,
             largest=measures.LARGEST,
         )
 

@@ -41,7 +41,7 @@ def five_answers(
     return [
         Answer("How many people stand behind each line?", _behind_a_line(report, measured)),
         Answer(
-            f"What can somebody find out who knows one {report.unit}?",
+            f"What can somebody who knows one {report.unit} find out?",
             _who_knows_one_trip(report, measured, crowd),
         ),
         Answer(
@@ -58,7 +58,8 @@ def _behind_a_line(report: Report, measured: Measured | None) -> str:
     different = "different " * (who != UNITS[report.unit])
     lines = number_of(report.line_count, "line")
     if measured is not None and measured.below_k:
-        return f"Fewer than {report.k} {different}{who} behind {measured.below_k:,} of {lines}."
+        below = f"{measured.below_k:,} of {lines}"
+        return f"Fewer than {report.k} {different}{who} stand behind {below}."
 
     behind = f"At least {report.k} {different}{who} stand behind each of the {lines}."
     if who == "recordings":
@@ -93,7 +94,7 @@ def _who_knows_one_trip(report: Report, measured: Measured | None, crowd: Crowd)
     shares = crowd.shares_of()
     sentences.append(
         f"The nearest line shows {shown.name} in {shares.text(shown.told, two_digits)} of cases to "
-        f"somebody who knows {shown.knows}; one guess for every {unit} is right in "
+        f"somebody who knows {shown.knows}; the same guess for every {unit} is right in "
         f"{shares.text(shown.guess, two_digits)}."
     )
     return " ".join(sentences)
@@ -111,9 +112,9 @@ def _who_knows_all_other_tracks(report: Report, measured: Measured | None, crowd
         told = ToldApart.of(points, width)
         places = ", by places alone," * (report.times is not None)
         sentences.append(
-            f"Such a person tells a {unit} from the same {unit} {told.metres:g} m to the "
-            f"side{places} in at most {ceil(100.0 * told.right)} of 100 cases; a coin "
-            "is right in 50."
+            f"Such a person tells a {unit} from the same {unit} moved {told.metres:g} m to the "
+            f"side{places} in at most {ceil(100.0 * told.right)} of 100 cases; tossing a coin is "
+            f"right in 50."
         )
     found = ""
     if measured is not None and measured.verified is not None:

@@ -1,8 +1,6 @@
 """The publisher's words on a release, in a file beside the data."""
 
-import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,11 +9,9 @@ from typing import Any
 from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput
 from trajanon.common.inputs import read_toml
-from trajanon.common.plain_text import plain_text
+from trajanon.common.plain_text import EMAIL, WEB_PAGE, plain_text
+from trajanon.evaluation.page.templates import rendered
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
-
-_EMAIL = re.compile(r"[\w.+'~-]+@[\w-]+(\.[\w-]+)+")
-_WEB_PAGE = re.compile(r"https?://[\w.-]+(:\d+)?([/?#][^\s<>\"{}|\\^`]*)?")
 
 _IDENTIFIERS = """
 CC0-1.0 CC-BY-4.0 CC-BY-SA-4.0 CC-BY-NC-4.0 CC-BY-NC-SA-4.0 CC-BY-ND-4.0 CC-BY-NC-ND-4.0 ODbL-1.0
@@ -27,10 +23,6 @@ _SPDX = {name.lower(): name for name in _IDENTIFIERS.split()}
 
 OSM_LICENCE = "ODbL-1.0"
 """The licence of OpenStreetMap's data, and of what is made of them."""
-
-_HEAD = "# The publisher's words on a release: trajanon evaluate --publisher publisher.toml"
-_PUBLIC = "# Published in its datasheet and certificate."
-_PRIVATE = "# In the record of processing alone, which stays with you."
 
 
 def _word(label: str, hint: str = "", *, public: bool = True) -> Any:
@@ -119,8 +111,8 @@ class Publisher:
             object.__setattr__(self, word.name, plain_text(text))
 
         for name in ("contact", "officer"):
-            _check_address(name, getattr(self, name), _EMAIL, _WEB_PAGE)
-        _check_address("address", self.address, _WEB_PAGE)
+            _check_address(name, getattr(self, name), EMAIL, WEB_PAGE)
+        _check_address("address", self.address, WEB_PAGE)
 
         identifier = self.licence.lower().replace(" ", "-")
         object.__setattr__(self, "licence", _SPDX.get(identifier, self.licence))
@@ -130,12 +122,12 @@ class Publisher:
         """Web address of the licence; None of free words."""
         if self.licence in _SPDX.values():
             return f"https://spdx.org/licenses/{self.licence}"
-        return self.licence if _WEB_PAGE.fullmatch(self.licence) else None
+        return self.licence if WEB_PAGE.fullmatch(self.licence) else None
 
     @property
     def contact_address(self) -> str:
         """The contact as a web address, with ``mailto:`` before an e-mail address."""
-        return f"mailto:{self.contact}" if _EMAIL.fullmatch(self.contact) else self.contact
+        return f"mailto:{self.contact}" if EMAIL.fullmatch(self.contact) else self.contact
 
     @property
     def published(self) -> dict[str, str]:
@@ -149,22 +141,7 @@ class Publisher:
     @property
     def text(self) -> str:
         """The file, with a line of explanation before each field."""
-        return "\n".join([_HEAD, *self._lines(), ""])
-
-    def _lines(self) -> Iterator[str]:
-        for public, heading in ((True, _PUBLIC), (False, _PRIVATE)):
-            yield from ("", heading)
-
-            for word in fields(self):
-                if word.metadata["public"] != public:
-                    continue
-                label = word.metadata["label"]
-                hint = word.metadata["hint"]
-                yield f"# {label}: {hint}" if hint else f"# {label}"
-
-                # Without control characters, a text of JSON is one of TOML.
-                text = json.dumps(getattr(self, word.name), ensure_ascii=False)
-                yield f"{word.name} = {text}"
+        return rendered("publisher.toml", publisher=self, words=fields(self))
 
     def write(self, path: str | Path) -> None:
         """Write the file, readable by its owner alone."""
@@ -204,20 +181,9 @@ def check_licence(publisher: Publisher, attribution: str | None) -> None:
         )
 
 
-def markdown(text: str) -> str:
-    r"""Write a text for Markdown, where it is nothing but text, or a link to itself.
-
-    >>> print(markdown("a|b <script>"), markdown("https://madrid.es/a_b"))
-    a\|b \<script\> <https://madrid.es/a_b>
-    """
-    if _EMAIL.fullmatch(text) or _WEB_PAGE.fullmatch(text):
-        return f"<{text}>"
-    return re.sub(r"[\\`*_\[\]<>|&~]", r"\\\g<0>", text)
-
-
 def _check_address(name: str, text: str, *forms: re.Pattern[str]) -> None:
     if text and not any(form.fullmatch(text) for form in forms):
-        email = "an e-mail address or " if _EMAIL in forms else ""
+        email = "an e-mail address or " if EMAIL in forms else ""
         raise BadInput(
             f"{name} must be {email}a web address that begins with https:// (got {text!r}); leave "
             "it empty if there is none"

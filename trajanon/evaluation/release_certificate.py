@@ -159,7 +159,8 @@ def read_certificate(path: str | os.PathLike[str]) -> Certified:
         raise FileProblem(f"{path} cannot be read: {error.strerror}") from error
     except BadInput as error:
         raise FileProblem(
-            f"{path} is no certificate of trajanon: `trajanon evaluate` writes one beside a release"
+            f"{path} is not a certificate of trajanon: `trajanon evaluate` writes one beside a "
+            f"release"
         ) from error
 
 

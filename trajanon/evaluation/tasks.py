@@ -82,7 +82,8 @@ def _traffic_errors(
 
 def _on_streets(lines: ReleasedLines, roads: RoadsToFollow) -> Traffic:
     table = count_on_streets(lines, roads.network).table.set_index("state")
-    return Traffic(table["trips"].astype(np.float64), table.get("speed"))
+    speed = None if lines.times is None else table["speed"]
+    return Traffic(table["trips"].astype(np.float64), speed)
 
 
 def _in_cells(lines: ReleasedLines) -> Traffic:

@@ -13,7 +13,12 @@ from trajanon.common.arrays import Column, Floats, Ints, dense
 from trajanon.common.number_text import number_of
 from trajanon.files.times_of_points import instants
 from trajanon.trajectories.times import Clock
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, TrajectoryRows, marked
+from trajanon.trajectories.trajectories import (
+    FOR_COMPARISON,
+    OSM_ATTRIBUTION,
+    TrajectoryRows,
+    marked,
+)
 
 DIGITS = 5
 """Decimals of a degree of released lines: 1.1 m."""
@@ -22,6 +27,8 @@ LINE = "LineString"
 
 COUNTED = ("people", "records")
 """Columns with the number of rows of a line; people are known only by subjects."""
+
+MADE_AS_PUBLISHED = f"it holds plain means, made as published, {FOR_COMPARISON}"
 
 MOST_ROWS = 10**7
 """Rows that the lines of a file may count."""
@@ -147,11 +154,6 @@ class Lines:
         """Return the line of each row, (r,)."""
         lines = np.arange(len(self))
         return lines if self.counts is None else np.repeat(lines, self.counts)
-
-    @property
-    def groups(self) -> Ints:
-        """Number the lines, equally where lines are equal as written, (n,)."""
-        return dense(np.array([self.key(row) for row in range(len(self))], dtype=object))
 
     def key(self, row: int) -> bytes:
         """Return bytes of a line, equal where lines are equal as written."""

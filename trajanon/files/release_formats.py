@@ -1,21 +1,17 @@
-"""Reading and writing of releases by the suffix of the file, and its comparison with a rewrite."""
+"""Reading and writing of releases by the suffix of the file."""
 
-import filecmp
 import os
-import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.errors import BadInput, FileProblem, TrajanonError
+from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import regular
 from trajanon.common.remote_folder import fetched, is_url
 from trajanon.files.geoparquet import GEOPARQUET
-from trajanon.files.release_contents import Lines, ReleaseFormat, Writer, amiss_in_counts, clock_of
+from trajanon.files.release_contents import Lines, ReleaseFormat, amiss_in_counts, clock_of
 from trajanon.files.trajectory_files import is_part
 from trajanon.files.vector_formats import CSV, GEOJSON, GEOPACKAGE, GPX, MF_JSON
 from trajanon.trajectories.times import Clock
@@ -33,8 +29,6 @@ RELEASE_FORMATS: Mapping[str, ReleaseFormat] = {
     ".gpx": GPX,
     ".mfjson": MF_JSON,
 }
-
-NOTHING_ELSE = "nothing else is in the file"
 
 
 def check_release_format(path: Path, *, timed: bool = True) -> None:
@@ -162,84 +156,3 @@ def _trajectories_of(path: Path, lines: Lines) -> ReleasedTrajectories:
         points=np.ascontiguousarray(lines.places[:, :, ::-1]), provenance=provenance, times=times
     )
     return row_per_line if lines.counts is None else row_per_line.take(lines.of_rows)
-
-
-class Comparison(NamedTuple):
-    """Differences of a file from its rewrite, and what can be claimed if there are none."""
-
-    differences: list[str]
-    claim: str
-
-
-def compare_with_rewrite(path: Path, lines: Lines, write: Writer | None = None) -> Comparison:
-    """Write the lines of a file again, and compare the two files: what differs is not of a release.
-
-    `write` is what writes a file of this format, unless it is the writer of its suffix.
-    """
-    release_format = RELEASE_FORMATS[path.suffix.lower()]
-    points = lines.places[:, :, ::-1]
-    provenance = lines.provenance | ({"counted": "subjects"} if lines.people else {})
-    row_per_line = ReleasedTrajectories(points, provenance=provenance, times=lines.times)
-    release = row_per_line.take(lines.of_rows)
-
-    try:
-        with TemporaryDirectory() as folder:
-            rewrite = Path(folder) / f"anew{path.suffix}"
-            (write or release_format.write)(rewrite, release)
-            if filecmp.cmp(path, rewrite, shallow=False):
-                return Comparison([], NOTHING_ELSE)
-            return _compare_contents(path, rewrite, release_format)
-    except TrajanonError:  # some are OSErrors, but have a sentence of their own
-        raise
-    except OSError as error:
-        raise FileProblem(
-            f"cannot write the lines of {path} anew, to compare: "
-            f"{error.strerror or error}; TMPDIR names a folder with room"
-        ) from error
-
-
-def _compare_contents(path: Path, rewrite: Path, release_format: ReleaseFormat) -> Comparison:
-    """Compare what can be read in two files whose bytes differ."""
-    if release_format.contents is None:
-        return Comparison([_first_difference(path, rewrite)], "")
-    import pyarrow as pa
-
-    try:
-        library, contents = release_format.contents(path)
-        our_library, our_contents = release_format.contents(rewrite)
-    except (ValueError, pa.ArrowException, sqlite3.Error) as error:
-        raise FileProblem(
-            f"cannot read all of {path}: write the release again with trajanon anonymize"
-        ) from error
-
-    names = sorted({*contents, *our_contents})
-    different = [name for name in names if contents.get(name) != our_contents.get(name)]
-    if different:
-        return Comparison([f"{name} is not as trajanon writes it" for name in different], "")
-
-    # One version of a library writes the same bytes; only another version may write others.
-    if library == our_library:
-        return Comparison([_first_difference(path, rewrite)], "")
-    claim = (
-        "all readable content of the file is that of a release; its unused bytes "
-        f"could not be compared: {library!r} wrote it, and this is {our_library!r}"
-    )
-    return Comparison([], claim)
-
-
-def _first_difference(path: Path, rewrite: Path) -> str:
-    """Write where two files begin to differ, with the text of both from there on."""
-    written = path.read_bytes()
-    rewritten = rewrite.read_bytes()
-    shorter = min(len(written), len(rewritten))
-    file_bytes = np.frombuffer(written, np.uint8, shorter)
-    differs = file_bytes != np.frombuffer(rewritten, np.uint8, shorter)
-
-    # A file may also be the beginning of the other.
-    first = int(differs.argmax()) if differs.any() else shorter
-    found, expected = (
-        data[first : first + 40].decode("utf-8", "backslashreplace")
-        for data in (written, rewritten)
-    )
-    line = 1 + written.count(b"\n", 0, first)
-    return f"byte {first + 1:,} (line {line:,}) has {found!r} where trajanon writes {expected!r}"

@@ -304,7 +304,7 @@ def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
     if isinstance(source, Path) and not source.exists():
         raise FileProblem(f"there is no {path}; make it with: trajanon extract --bbox madrid")
     if isinstance(source, Path) and source.suffix.lower() in _TRACE_SUFFIXES:
-        raise FileProblem(f"{path} is no Parquet: make it of traces with trajanon extract {path}")
+        raise FileProblem(f"{path} is not a Parquet file: make one with trajanon extract {path}")
 
     with parquet_of(source, check_schema) as file:
         yield file

@@ -117,7 +117,7 @@ def _read_geopackage(path: Path) -> Lines:
 
 
 def _times_in_json(text: str) -> object:
-    """Read a list of times, unchecked; None if it is no JSON."""
+    """Read a list of times, unchecked; None if it is not JSON."""
     with suppress(ValueError, TypeError, RecursionError):
         return json.loads(text)
     return None
@@ -332,7 +332,7 @@ def _read_csv(path: Path) -> Lines:
         )
     if m == 0:
         raise FileProblem(
-            f"{path} is no release: it has no columns lat1, lon1, lat2, lon2, ...; to "
+            f"{path} is not a release: it has no columns lat1, lon1, lat2, lon2, ...; to "
             "check columns of a table, name them with trajanon check --columns"
         )
     if not table.index.equals(pd.RangeIndex(len(table))):

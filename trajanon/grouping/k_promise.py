@@ -48,7 +48,7 @@ def _way_out(nameless: Nameless | None) -> str:
         return ""
     return (
         f"; {nameless.recordings:,} recordings without a name count as one person: extract with "
-        "`columns` nameless=different if each is a person's own"
+        "`columns` nameless=different if each is a different person's"
     )
 
 

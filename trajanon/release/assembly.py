@@ -274,7 +274,7 @@ def _notice(plan: Plan, origin: Provenance, *, known: bool) -> str:
     if nameless.recordings:
         have = number_of(nameless.recordings, "recording has", "recordings have")
         as_many = number_of(nameless.subjects, "subject")
-        return f"{notice} {have} no subject: counted as {as_many}."
+        return f"{notice} {have} no name: they count as {as_many}."
     return notice
 
 

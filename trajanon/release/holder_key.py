@@ -53,8 +53,8 @@ def holders_key(path: Path | None = None) -> bytes:
 
     if len(key) != KEY_BYTES:
         raise BadInput(
-            f"{key_file} is no key: it has {len(key)} bytes, and a key {KEY_BYTES}; take its last "
-            "copy, or name another file with `key`"
+            f"{key_file} is not a key: it has {len(key)} bytes, and a key {KEY_BYTES}; restore its "
+            "latest copy, or name another file with `key`"
         )
     check_key(key)
 
@@ -119,7 +119,7 @@ def _make_key_file(path: Path, *, private_folder: bool) -> None:
             os.link(draft, path)
             its_releases = "all your releases" if private_folder else "releases that name it"
             _LOG.info(
-                "made %s, the key of %s: keep a copy, and show it to nobody", path, its_releases
+                "created %s, the key of %s: keep a copy, and show it to nobody", path, its_releases
             )
     finally:
         with suppress(OSError):

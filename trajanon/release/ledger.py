@@ -384,7 +384,7 @@ def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledge
 
     with _named(path):
         if not path.stat().st_size:  # SQLite would begin a database in it
-            raise FileProblem(f"{path} is empty, and no ledger: remove it, or name another file")
+            raise FileProblem(f"{path} is empty, and not a ledger: remove it, or name another file")
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
         database = sqlite3.connect(path, timeout=0.0, isolation_level=None)
@@ -436,24 +436,27 @@ def _named(path: Path) -> Iterator[None]:
         raise
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
-            raise FileProblem(f"another run holds {path}: wait for its end") from error
+            raise FileProblem(f"another run is using {path}: wait until it ends") from error
         raise FileProblem(f"cannot use {path} as a ledger: {error}") from error
     except sqlite3.DatabaseError as error:
         raise FileProblem(
-            f"{path} is no ledger, or is damaged ({error}): name another file, or its last copy"
+            f"{path} is not a ledger, or is damaged ({error}): name another file, or restore its "
+            "latest copy"
         ) from error
     except OSError as error:
         raise FileProblem(f"cannot use {path} as a ledger: {error.strerror}") from error
 
 
 def _damaged(path: Path) -> FileProblem:
-    return FileProblem(f"{path} is damaged: take its last copy")
+    return FileProblem(f"{path} is damaged: restore its latest copy")
 
 
 def _not_whole(
     path: Path, number: int, why: str = "entries were changed or removed"
 ) -> FileProblem:
-    return FileProblem(f"{path} is not whole from release {number} on ({why}): take its last copy")
+    return FileProblem(
+        f"{path} is not whole from release {number} on ({why}): restore its latest copy"
+    )
 
 
 def _of_owners(digests: Hashes, known: Sequence[Hashes], owner: Ints | None) -> Bools:

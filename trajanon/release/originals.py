@@ -27,7 +27,8 @@ from trajanon.release.verdict_words import clause_of
 from trajanon.trajectories.times import Timing
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
-NO_SUBJECTS = "these trajectories name no subjects, so none can be counted: check the release alone"
+NO_SUBJECTS = "these trajectories name no subjects, so people cannot be counted: check the release "
+"alone"
 
 
 class Matched(NamedTuple):

@@ -115,7 +115,7 @@ class Release(Displayed):
             self._write_stream(path, format)
             return
         if format is not None:
-            raise BadInput("`format` is for buffers: the end of a path says the format")
+            raise BadInput("`format` is for buffers: the suffix of a path names the format")
         if isinstance(path, str) and is_url(path):
             folder, _, name = path.rpartition("/")
             check_release_format(Path(name), timed=self.trajectories.times is not None)
@@ -134,7 +134,7 @@ class Release(Displayed):
         if not hasattr(stream, "write"):
             raise BadInput(f"`path` must be a path, a URL or a buffer (got {stream!r:.40})")
         if format is None:
-            raise BadInput("a buffer has no name that says the format: add `format`, such as csv")
+            raise BadInput("a buffer has no name that shows the format: add `format`, such as csv")
         with TemporaryDirectory(prefix="trajanon-") as folder:
             draft = Path(folder) / f"release.{format.removeprefix('.')}"
             self.write(draft)

@@ -1,50 +1,24 @@
 """The check of a release before publication."""
 
-import hashlib
 import os
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, SupportsIndex
+from typing import SupportsIndex
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trajanon.common.arrays import Floats, Ints
+from trajanon.common.arrays import Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.remote_folder import fetched, is_url
-from trajanon.files.geoparquet import write_geoparquet
-from trajanon.files.release_contents import (
-    DIGITS,
-    LINE,
-    Lines,
-    Writer,
-    amiss_in_counts,
-    out_of_order,
-    rounded,
-)
-from trajanon.files.release_formats import (
-    NOTHING_ELSE,
-    RELEASE_FORMATS,
-    Comparison,
-    compare_with_rewrite,
-    read_lines,
-    release_of,
-    release_parts,
-)
-from trajanon.files.trajectory_files import part_name
+from trajanon.files.release_formats import release_of
+from trajanon.files.release_inspection import NOTHING_ELSE, inspected
 from trajanon.grouping.k_promise import check_k
+from trajanon.release.originals import with_originals
 from trajanon.release.release import Release, on_disk
-from trajanon.release.verdict_words import MADE_AS_PUBLISHED
-from trajanon.trajectories.distances import lengths
-from trajanon.trajectories.times import BEGINS, MINUTE, Clock
 from trajanon.trajectories.trajectories import Trajectories
-
-_FASTEST = 1_000.0  # metres a second of a whole line
 
 Earlier = str | os.PathLike[str] | Release
 
@@ -169,266 +143,61 @@ def check(
     >>> [trajanon.check("anonymized.parquet", k).holds for k in (2, 3)]
     [True, False]
     """
-    if isinstance(release, Release):
-        with on_disk(release) as path:
-            return check(path, k, trajectories=trajectories, against=against)
-    if isinstance(release, str) and is_url(release):
-        with fetched(release) as path:
-            return check(path, k, trajectories=trajectories, against=against)
+    releases = against or ()
+    if isinstance(releases, str | os.PathLike | Release):
+        releases = [releases]
+
     with ExitStack() as stack:
-        releases = against or ()
-        if isinstance(releases, str | os.PathLike | Release):
-            releases = [releases]
-        earlier = [
-            stack.enter_context(on_disk(other)) if isinstance(other, Release) else Path(other)
-            for other in releases
-        ]
-        return _checked(Path(release), check_k(k), trajectories, earlier)
+        if isinstance(release, str) and is_url(release):
+            path = stack.enter_context(fetched(release))
+        else:
+            path = _on_disk(release, stack)
+        earlier = [_on_disk(other, stack) for other in releases]
+        return _checked(path, check_k(k), trajectories, earlier)
+
+
+def _on_disk(release: Earlier, stack: ExitStack) -> Path:
+    """Find where a release stands, or write it there for as long as the stack is open."""
+    if isinstance(release, Release):
+        return stack.enter_context(on_disk(release))
+    return Path(release)
 
 
 def _checked(
     release: Path, k: int, trajectories: Trajectories | None, earlier: Sequence[Path]
 ) -> Findings:
+    """Inspect the files of a release, and count how often each line is in them."""
     if earlier and trajectories is None:
         raise BadInput("`against` needs `trajectories`: the originals of these releases")
-    if release.is_dir():
-        files, problems = _parts(release, keep=trajectories is not None)
-    else:
-        files = [_inspected(release, keep=trajectories is not None)]
-        problems = files[0].problems
 
+    files, problems = inspected(release, keep=trajectories is not None)
     keys = np.concatenate([file.keys for file in files])
     sizes = np.unique(keys, return_counts=True)[1]
-    if trajectories is not None:
-        from trajanon.release.originals import with_originals  # loads attacks
 
-        read = ((file.path, file.found) for file in files if file.found is not None)
+    if trajectories is not None:
+        read = ((file.path, file.lines) for file in files if file.lines is not None)
         problems += with_originals(release, release_of(read), k, trajectories, earlier)
+
     return Findings(
         k=k,
         trajectories=len(keys),
         groups=len(sizes),
         smallest=int(sizes.min(initial=len(keys))),
-        problems=[*problems, *too_rare(sizes, k)],
+        problems=[*problems, *_too_rare(sizes, k)],
         claim=max((file.claim for file in files), key=lambda claim: claim != NOTHING_ELSE),
         answered="rows" if trajectories is None else "people",
         counted=any(file.counted for file in files),
     )
 
 
-class _Inspected(NamedTuple):
-    """What is kept of a file after it was read."""
-
-    path: Path
-    found: Lines | None  # all that was read, where it is needed again
-    problems: list[str]
-    keys: NDArray[np.bytes_]  # 128 bits of each row, equal where lines are equal as written
-    lines: int  # that stand in the file
-    claim: str = ""  # the claim about the rest of the file, beside its lines
-    width: int = 0  # points of a trajectory; 0 where the file holds something else
-    ends: Floats = np.empty((0, 2, 2))  # places and perhaps times of the first and the last line
-    clock: str | None = None  # what times count from, if the file says so in a known sentence
-    counted: bool = False  # whether lines have counts
-
-
-def _inspected(path: Path, write: Writer | None = None, *, keep: bool) -> _Inspected:
-    """Read a file and look for what a release may not hold; keep its lines if they are wanted."""
-    lines = read_lines(path)
-    inspected = _Inspected(path, lines if keep else None, [], _keys(lines), len(lines))
-    problems = not_trajectories(lines)
-    if problems:
-        return inspected._replace(problems=problems)
-
-    problems = [*too_fine(lines), *too_fine_times(lines)]
-    faulty_times = amiss_in_times(lines)
-    if faulty_times:
-        problems += faulty_times
-        lines = replace(lines, times=None, clock=None)
-
-    # Faulty times are not written again for the comparison.
-    comparison = Comparison([], "")
-    if not (faulty_times and RELEASE_FORMATS[path.suffix.lower()].only_timed):
-        comparison = compare_with_rewrite(path, lines, write)
-    problems += [*comparison.differences, *unsorted(lines)]
-
-    ends = lines.places[[0, -1], :, ::-1]
-    if lines.times is not None:
-        ends = np.dstack([ends, lines.times[[0, -1]]])
-    return inspected._replace(
-        problems=problems,
-        claim=comparison.claim,
-        keys=inspected.keys[lines.of_rows],
-        width=ends.shape[1],
-        ends=ends,
-        clock=lines.clock,
-        counted=lines.counts is not None,
-    )
-
-
-def _parts(folder: Path, *, keep: bool) -> tuple[list[_Inspected], list[str]]:
-    """Inspect a folder of parts, one in memory at a time; trajectories count across all of them."""
-    parts = release_parts(folder)
-    strangers = sorted({path.name for path in folder.iterdir()} - {path.name for path in parts})
-    problems = [f"{name!r} is no part of a release" for name in strangers]
-    for number, path in enumerate(parts):
-        if path.name != part_name(number):
-            problems.append(
-                f"{path.name!r} stands where {part_name(number)!r} should: parts are numbered "
-                "without gaps, so one is missing, or was renamed"
-            )
-            break
-
-    files: list[_Inspected] = []
-    first = 1
-    for path in parts:
-        if path.is_symlink():
-            problems.append(f"{path.name!r} is a link and no file: put the file in its place")
-        file = _inspected(path, partial(write_geoparquet, first=first), keep=keep)
-        problems += [f"{path.name}: {problem}" for problem in file.problems]
-        files.append(file)
-        first += file.lines
-    return files, problems + _at_odds(files)
-
-
-def _at_odds(files: Sequence[_Inspected]) -> list[str]:
-    """Report parts that do not belong together."""
-    problems = []
-    if len({file.width for file in files if file.width}) > 1:
-        problems.append("parts have trajectories of different numbers of points")
-    if len({file.clock for file in files if file.width}) > 1:
-        problems.append("parts have times that count from different hours, or some have none")
-    if len({file.ends.shape for file in files}) == 1:
-        ends = np.concatenate([file.ends for file in files])
-        if out_of_order(ends[..., :2], ends[..., 2] if ends.shape[2] > 2 else None):
-            problems.append(
-                "parts are not sorted by their coordinates: run trajanon anonymize again"
-            )
-    return problems
-
-
-def _keys(lines: Lines) -> NDArray[np.bytes_]:
-    """Compute 128 bits for each line, equal where lines are equal as written, (n,)."""
-    groups = lines.groups
-    _, first = np.unique(groups, return_index=True)
-    keys = map(lines.key, first.tolist())
-    words = b"".join(hashlib.blake2b(key, digest_size=16).digest() for key in keys)
-    return np.frombuffer(words, dtype="S16")[groups]
-
-
-def not_trajectories(lines: Lines) -> list[str]:
-    """Name faults: other geometries than lines on Earth, or different numbers of points."""
-    if not len(lines):
-        return ["the file holds no trajectory"]
-    faulty_counts = amiss_in_counts(lines)
-    if faulty_counts:
-        return faulty_counts
-
-    is_line = lines.kinds == LINE
-    problems = [
-        f"{number_of(count, 'geometry is', 'geometries are')} {kind}, not {LINE}"
-        for kind, count in Counter(lines.kinds[~is_line].tolist()).items()
-    ]
-    sizes = lines.sizes[is_line]
-    if (sizes < 2).any():
-        return [*problems, "some geometries are no lines of two or more points"]
-    if lines.coordinates.shape[1] > 2:
-        problems.append("points have a third number: a height or a time")
-    if len(sizes) and sizes.min() != sizes.max():
-        problems.append("trajectories have different numbers of points")
-
-    places = lines.coordinates
-    if not is_line.all():
-        places = places[np.repeat(is_line, lines.sizes)]
-    if not np.isfinite(places).all():
-        problems.append("some coordinates are not finite numbers")
-    if (np.abs(places[:, :2]) > (180.0, 90.0)).any():
-        problems.append("some coordinates are not on Earth")
-    return problems
-
-
-def too_fine(lines: Lines) -> list[str]:
-    """Report lines that are plain means, or have more decimals than a release may have."""
-    if lines.as_published:
-        return [MADE_AS_PUBLISHED]
-    if (rounded(lines.coordinates) == lines.coordinates).all():
-        return []
-    return [
-        f"a coordinate has more than the {DIGITS} decimals that a release may have: each "
-        "one more helps to tell who is in a group"
-    ]
-
-
-def unsorted(lines: Lines) -> list[str]:
-    """Report lines that are not in the order of a release, so that theirs may tell something."""
-    if not out_of_order(lines.places[:, :, 1::-1], lines.times):
-        return []
-    return [
-        "trajectories are not sorted by their coordinates, so their order may identify people: "
-        "run trajanon anonymize again"
-    ]
-
-
-def amiss_in_times(lines: Lines) -> list[str]:
-    """Report why the times of lines cannot be interpreted, or why no release has such times."""
-    times = lines.times
-    sentence = lines.clock
-    clock = Clock.parsed(sentence)
-    if times is None:
-        return [] if sentence is None else ["the file says what its times are, and it has none"]
-    if clock is None:
-        if sentence is None:
-            return ["trajectories have times, and the file does not say what these count from"]
-        return [f"an unknown sentence on times {sentence[:40]!r}"]
-
-    timed = ~np.isnan(times[:, 0])
-    departures = times[timed, 0]
-    first, last = clock.rounded(BEGINS + np.array([0.0, clock.round]))
-    outside = (clock.times != "date") & ((departures < first) | (departures > last))
-    back = (np.diff(times[timed], axis=1) < 0.0).any(axis=1)
-
-    metres = lengths(lines.places[timed][:, :, 1::-1])
-    seconds = times[timed, -1] - times[timed, 0] + clock.step  # as they are rounded
-    fast = metres > _FASTEST * np.maximum(seconds, clock.step)
-    faults = (
-        (~timed, "do not have a time at each of their points, and others do"),
-        (outside, f"depart before or after the {clock.times[3:]} from which their times count"),
-        (back, "have times that run back"),
-        (fast, "are faster than anything on Earth moves"),
-    )
-    return [
-        f"{faulty.sum()} of {_trajectories(len(times))} {fault}"
-        for faulty, fault in faults
-        if faulty.any()
-    ]
-
-
-def too_fine_times(lines: Lines) -> list[str]:
-    """Count the lines with times finer than they claim to be."""
-    clock = Clock.parsed(lines.clock)
-    if lines.times is None or clock is None:
-        return []
-    if clock.step < MINUTE:
-        return [f"times are rounded to {clock.step} s, and those of a release to a minute at least"]
-    fine = (clock.rounded(lines.times) != lines.times).any(axis=1) & ~np.isnan(lines.times[:, 0])
-    if not fine.any():
-        return []
-    return [
-        f"{fine.sum()} of {_trajectories(len(fine))} have a time that is finer than the "
-        f"{clock.step} s they claim"
-    ]
-
-
-def too_rare(sizes: Ints, k: int) -> list[str]:
+def _too_rare(sizes: Ints, k: int) -> list[str]:
     """Count the trajectories that occur fewer than k times."""
     rare = sizes[sizes < k]
     if not len(rare):
         return []
     different = number_of(len(sizes), "different trajectory", "different trajectories")
+    rare_ones = number_of(rare.sum(), "trajectory", "trajectories")
     return [
         f"{len(rare)} of {different} occur fewer than {k} times (the rarest "
-        f"{number_of(rare.min(), 'time')}), {_trajectories(rare.sum())} in all"
+        f"{number_of(rare.min(), 'time')}), {rare_ones} in all"
     ]
-
-
-def _trajectories(number: int) -> str:
-    return number_of(number, "trajectory", "trajectories")

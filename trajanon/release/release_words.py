@@ -48,7 +48,7 @@ def cost(report: Report, crowd: Crowd = EXACT) -> str:
     """Write what a release costs; for publication, as figures of a crowd.
 
     Such as: Released points lie 75 m on average (median 40 m) from where people were at the same
-    share of the way, 3 % of a trip's length. Wherever along them, the ways lie 30 m (median 20 m)
+    share of the way, 3 % of a trip's length. At the nearest point, the ways lie 30 m (median 20 m)
     from the lines, and the lines 25 m (median 18 m) from the ways. Information loss: 0.46 %.
     """
     far = report.displacement
@@ -65,7 +65,7 @@ def cost(report: Report, crowd: Crowd = EXACT) -> str:
         to_line = _nearest(near.to_line, crowd)
         to_way = _nearest(near.to_way, crowd)
         sentences.append(
-            f"Wherever along them, the ways lie {to_line} from the lines, and the lines {to_way} "
+            f"At the nearest point, the ways lie {to_line} from the lines, and the lines {to_way} "
             "from the ways."
         )
     loss = crowd.text(report.information_loss / 100.0, two_digits)
@@ -83,7 +83,7 @@ def _nearest(near: Summary, crowd: Crowd) -> str:
 def left_out(report: Report, crowd: Crowd = EXACT) -> str:
     """Write how much of the source is not in a release, and why.
 
-    Such as: 2 of 40 recordings and 2 of 43 trips were left out. Why: trips too short 2.
+    Such as: 2 of 40 recordings and 2 of 43 trips were left out. Reasons: trips too short (2).
     """
     counted = left_out_of(report)
     missing = [counts for counts in counted if counts.missing]
@@ -100,10 +100,10 @@ def left_out(report: Report, crowd: Crowd = EXACT) -> str:
 
         # A reason's share of few people is a range that says nothing.
         for reason, count in [*counts.why.items()][:_MOST_REASONS]:
-            share = f" {_amount(counts, count, crowd)}" if crowd.people >= FEW else ""
+            share = f" ({_amount(counts, count, crowd)})" if crowd.people >= FEW else ""
             reasons.append(f"{reason}{share}")
 
-    why = f" Why: {', '.join(reasons)}." if reasons else ""
+    why = f" Reasons: {', '.join(reasons)}." if reasons else ""
     return f"{enumerated(amounts)} were left out.{why}{_bias(report, crowd)}"
 
 
@@ -122,8 +122,8 @@ def _bias(report: Report, crowd: Crowd) -> str:
         )
     )
     return (
-        f" With the worst groups go {longest} of the longest tenth of the {UNITS[report.unit]}, "
-        f"{shorter} of the shorter half, and {metres_gone} of the kilometres."
+        f" The worst groups take {longest} of the longest tenth of the {UNITS[report.unit]} with "
+        f"them, {shorter} of the shorter half, and {metres_gone} of the kilometres."
     )
 
 

@@ -322,7 +322,7 @@ class Report(Struct, frozen=True, kw_only=True):
         """Return the group of each released trajectory, shape (n,)."""
         groups = set(self.labels)
         if self.n != len(self.labels) or groups != set(range(len(groups))):
-            raise BadInput(f"the report's labels are not its groups: {_AGAIN}")
+            raise BadInput(f"the labels of the report do not match its groups: {_AGAIN}")
         return np.array(self.labels, dtype=np.int64)
 
     @property
@@ -422,7 +422,7 @@ def report_beside(release: Path) -> Report | None:
     except OSError as error:
         raise FileProblem(f"cannot read the report {path}: {error.strerror}") from error
     except BadInput as error:
-        raise FileProblem(f"{path} is no report of trajanon, {error}: {_AGAIN}") from error
+        raise FileProblem(f"{path} is not a report of trajanon, {error}: {_AGAIN}") from error
 
 
 def checked(report: Report | Mapping[str, Any]) -> Report:
@@ -434,7 +434,7 @@ def checked(report: Report | Mapping[str, Any]) -> Report:
     try:
         return typed(report, Report)
     except BadInput as error:
-        raise BadInput(f"this is no report of trajanon, {error}: {_AGAIN}") from error
+        raise BadInput(f"this is not a report of trajanon, {error}: {_AGAIN}") from error
 
 
 def _lists_of(account: Mapping[str, Any], path: Path) -> dict[str, Any]:
@@ -493,6 +493,6 @@ def digest_of(points: Iterable[Floats], labels: Ints, times: Iterable[Floats] | 
     Their points, and their times, may come some rows at a time.
     """
     digest = hashlib.blake2b(digest_size=16)
-    for array in chain(points, [labels], times or ()):
+    for array in chain(points, [labels], () if times is None else times):
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()

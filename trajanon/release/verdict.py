@@ -10,6 +10,7 @@ from trajanon.common.command_lines import Option
 from trajanon.common.inputs import Json
 from trajanon.common.number_text import UNITS, Displayed, UnitName
 from trajanon.common.settings import PAIR
+from trajanon.files.release_contents import MADE_AS_PUBLISHED
 from trajanon.release.findings import (
     Entered,
     Finding,
@@ -21,7 +22,7 @@ from trajanon.release.findings import (
 )
 from trajanon.release.public_figures import rough_count
 from trajanon.release.report import Chains, Report
-from trajanon.release.verdict_words import MADE_AS_PUBLISHED, account_of, headline_of, sentence_of
+from trajanon.release.verdict_words import account_of, headline_of, sentence_of
 
 Kind = Literal["ready", "conditional", "stop"]
 Colour = Literal["green", "amber", "red"]

@@ -1,122 +1,27 @@
 """The words of a verdict: its headline, its findings and what helps, each written once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from string import Formatter
-from typing import NamedTuple
 
-from trajanon.common.inputs import Json
+from msgspec import Struct
+
+from trajanon.common.inputs import Json, read_toml, typed
 from trajanon.common.number_text import enumerated, number_of, two_digits
 from trajanon.release.findings import Finding, FindingKind, RemedyKind, Share
 from trajanon.release.public_figures import Crowd
-from trajanon.trajectories.trajectories import FOR_COMPARISON
-
-MADE_AS_PUBLISHED = f"it holds plain means, made as published, {FOR_COMPARISON}"
-
-_FOLLOWED = (
-    "Pieces of one drive lie end to end: in {share} of the drives, whoever follows one from line "
-    "to line is left with fewer than {k} people"
-)
 
 
-class _Words(NamedTuple):
+class _Words(Struct):
     """A finding, a sentence without its end; and the condition after *Ready to publish, if*."""
 
     sentence: str
     condition: str = ""
 
 
-_WORDS: Mapping[FindingKind, _Words] = {
-    "plain_means": _Words("{problem}"),
-    "file_problem": _Words("{problem}"),
-    "groups_below_k_trajectories": _Words(
-        "{trajectories} of {groups:group} hold fewer than {k} {units}"
-    ),
-    "groups_below_k_people": _Words(
-        "{people} of {groups:group} hold fewer than {k} different people"
-    ),
-    "people_below_k_behind_records": _Words(
-        "{k} records stand behind each line, but not {k} people: {people} of {groups:group} hold "
-        "fewer than {k} different people"
-    ),
-    "people_not_named": _Words("The report promises different people, and these {units} name none"),
-    "shows_nothing": _Words(
-        "It shows nothing: points lie {share} of a {unit}'s length from where people went"
-    ),
-    "drives_betrayed": _Words(_FOLLOWED),
-    "people_unknown": _Words(
-        "The source names nobody: at least {k:recording} are behind each line, and several may be "
-        "of one person",
-        "no person made several {units}",
-    ),
-    "people_below_k": _Words(
-        "For {share} of the people on several lines, somebody who knows all their {units} is left "
-        "with fewer than {k} people",
-        "nobody knows several {units} of one person",
-    ),
-    "people_not_checked": _Words(
-        "With several shards, the lines of a person are not checked together: fewer than {k} "
-        "people may be on all of them",
-        "nobody knows several {units} of one person",
-    ),
-    "drives_below_k": _Words(_FOLLOWED, "nobody follows a drive from line to line"),
-    "drives_not_checked": _Words(
-        "With several shards, the lines of a drive are not checked together: fewer than {k} people "
-        "may be on all of them",
-        "nobody follows a drive from line to line",
-    ),
-    "hours_alone": _Words(
-        "In {alone} of the {hours:hour} with departures, one line departs alone: it is the line of "
-        "whoever set out then",
-        "nobody knows when a person set out",
-    ),
-    "ends_in_one_place": _Words(
-        "{share} of the lines show a place of 200 m where all their {units} begin or end",
-        "places where lines begin and end may be known",
-    ),
-    "ends_in_few_places": _Words(
-        "The {units} of {share} of the lines begin or end in fewer than {places:place}, 200 m "
-        "apart",
-        "places where lines begin and end may be known",
-    ),
-    "nameless_differ": _Words(
-        "{recordings} recordings have no name: each was counted as a different person",
-        "each recording without a name is of another person",
-    ),
-    "pairs_of_windows": _Words(
-        "With k = 2, each step of a line is the mean of two steps of known length, so both can "
-        "sometimes be computed",
-        "both windows behind a line may be computed",
-    ),
-    "far_from_streets": _Words(
-        "Lines lie far from the streets people used: {share} of a {unit}'s length. Several times "
-        "as many {more} would bring that to {enough}",
-        "lines may lie far from the streets people used",
-    ),
-    "unlike_members": _Words(
-        "{share} of the lines stand for {units} that are farther apart than they are long",
-        "a line may stand for unlike {units}",
-    ),
-    "days_left_out": _Words(
-        "{share} of the days are left out: they have more than {most:trip}, or fewer than {k} "
-        "people have days like them",
-        "many days may be missing",
-    ),
-}
-
-_LABELS: Mapping[RemedyKind, str] = {
-    "one_line_each": "One {unit} of each person",
-    "name_persons": "Name the column of the persons",
-    "one_window_each": "One window of each recording",
-    "hours_alone_of_day": "Hours of the day alone",
-    "departures_may_differ": "Let departures of a line differ more",
-    "trim_ends": "Leave out 200 m at the ends of recordings",
-    "larger_k": "A larger k",
-    "smaller_k": "A smaller k",
-    "nameless_differ": "Count each recording without a name as a different person, if that is so",
-    "trips_not_days": "Release trips, not days",
-    "not_as_published": "Leave out --as-published",
-    "again": "Anonymize again",
-}
+_TABLE = read_toml(Path(__file__).with_name("verdict_words.toml"), "the words of verdicts")
+WORDS = typed(_TABLE["finding"], dict[FindingKind, _Words])
+LABELS = typed(_TABLE["label"], dict[RemedyKind, str])
 """The words of a button, or before a command."""
 
 
@@ -140,7 +45,7 @@ def headline_of(kind: str, findings: Sequence[Finding]) -> str:
         return "Do not publish."
 
     conditions = dict.fromkeys(
-        _Numbers().format(_WORDS[finding.kind].condition, **finding.numbers) for finding in findings
+        _Numbers().format(WORDS[finding.kind].condition, **finding.numbers) for finding in findings
     )
     if not conditions:
         return "Ready to publish."
@@ -149,7 +54,7 @@ def headline_of(kind: str, findings: Sequence[Finding]) -> str:
 
 def clause_of(finding: Finding) -> str:
     """Write a finding as a part of a longer message."""
-    return _Numbers().format(_WORDS[finding.kind].sentence, **finding.numbers)
+    return _Numbers().format(WORDS[finding.kind].sentence, **finding.numbers)
 
 
 def sentence_of(finding: Finding) -> str:
@@ -162,7 +67,7 @@ def label_of(finding: Finding) -> str:
     """Write what helps, for a button or before a command; nothing where nothing does."""
     if (remedy := finding.remedy) is None:
         return ""
-    label = _Numbers().format(_LABELS[remedy.kind], **finding.numbers)
+    label = _Numbers().format(LABELS[remedy.kind], **finding.numbers)
     if remedy.entered is None:
         return label
     return f"{label}, but only if nobody has release {remedy.entered.number} yet"

@@ -128,7 +128,7 @@ def _held(folder: Path, out: str) -> Iterator[None]:
         try:
             lock(file)
         except BlockingIOError as error:
-            raise FileProblem(f"another run writes {out}: wait for it, or end it") from error
+            raise FileProblem(f"another run is writing {out}: wait for it, or end it") from error
         except OSError:  # a disk without locks
             pass
         yield
@@ -141,11 +141,14 @@ def keep_results(scratch: Scratch, asked: Mapping[str, object]) -> None:
     done = sum(1 for _ in scratch.results.glob("groups-*"))
     if note.is_file() and note.read_text(encoding="utf-8") == text:
         if done:
-            _LOG.info("going on: %d shards were searched before", done)
+            _LOG.info("continuing: %d shards were searched before", done)
         return
 
     if done:
-        _LOG.info("an earlier run had other data, options or key: this one begins from the start")
+        _LOG.info(
+            "an earlier run had other data, options or another key: this one starts from the "
+            "beginning"
+        )
     shutil.rmtree(scratch.results)
     scratch.results.mkdir()
     note.write_text(text, encoding="utf-8")

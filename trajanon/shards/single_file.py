@@ -140,7 +140,7 @@ def anonymized(
     new_ones = book.sort(keyed, recording, person, one_line_each=plan.release.one_line_each)
     new = int(new_ones.new.sum())
     if not new:
-        raise BadInput(f"nothing is new: {new_ones.others}, as {book.path} tells")
+        raise BadInput(f"nothing is new: {new_ones.others}, as {book.path} shows")
 
     try:
         lines = anonymized_table(

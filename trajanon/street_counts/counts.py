@@ -28,6 +28,7 @@ class Counts(NamedTuple):
 
     table: pd.DataFrame
     counted: int  # trips that are counted in any place
+    on_roads: float = 0.0  # of counts on streets: share of the trips' ways that lies on roads
 
 
 def counts_of(passed: pd.DataFrame, lines: ReleasedLines) -> Counts:

@@ -50,11 +50,8 @@ def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDat
         table = finest if level == 0 else cell_counts(lines, metres * 2**level)
         for (column, row), features in _by_tile(table, zoom):
             layer = {"name": "cells", "features": features}
-            options = {
-                "extents": _EXTENT,
-                "quantize_bounds": _bounds(column, row, zoom),
-                "y_coord_down": True,
-            }
+            sides = tuple(side / 2**zoom for side in (column, row, column + 1, row + 1))
+            options = {"extents": _EXTENT, "quantize_bounds": sides, "y_coord_down": True}
             with warnings.catch_warnings():  # that package calls what shapely has renamed
                 warnings.simplefilter("ignore", DeprecationWarning)
                 encoded = mapbox_vector_tile.encode(layer, default_options=options)
@@ -116,9 +113,3 @@ def _mercator(places: Floats) -> Floats:
     east = 0.5 + lon / (2.0 * np.pi)
     south = 0.5 - np.arctanh(np.sin(lat)) / (2.0 * np.pi)
     return np.column_stack([east, south])
-
-
-def _bounds(column: int, row: int, zoom: int) -> tuple[float, float, float, float]:
-    """Return the sides of a tile, as shares of the map of the world."""
-    size = 1.0 / 2**zoom
-    return column * size, row * size, (column + 1) * size, (row + 1) * size

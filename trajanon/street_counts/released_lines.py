@@ -90,7 +90,7 @@ def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) ->
         problems = [] if judged else [sentence.rstrip(".") for sentence in judged.sentences]
     if problems:
         name = "this release" if isinstance(release, Release) else release
-        raise BadInput(f"{name} is no release to count on: {problems[0]}")
+        raise BadInput(f"{name} is not a release to count on: {problems[0]}")
 
     # Only the holder's report says whether k is of people.
     k = report.k if report is not None and report.counted == "subjects" else None

@@ -38,20 +38,19 @@ def compared_streets(
 ) -> StreetUsefulness:
     """Compare the streets of a release with those of its originals, matched alike."""
     one_each = np.ones(len(originals), np.int64)
-    before = count_on_streets(
-        ReleasedLines(originals.points, one_each, originals.times), roads.network
+    counted = ReleasedLines(originals.points, one_each, originals.times)
+    every_state = np.arange(2 * len(roads.network.whole))
+    before, after = (
+        count_on_streets(lines, roads.network)
+        .table.set_index("state")
+        .reindex(every_state, fill_value=0)
+        for lines in (counted, release)
     )
-    after = count_on_streets(release, roads.network)
-
-    states = 2 * len(roads.network.whole)
-    speeds = None
-    if originals.times is not None and release.times is not None:
-        speeds = before.by_state("speed", states), after.by_state("speed", states)
     return street_usefulness(
-        before.by_state("trips", states).astype(np.int64),
-        after.by_state("trips", states).astype(np.int64),
+        before["trips"].to_numpy(),
+        after["trips"].to_numpy(),
         np.repeat(roads.network.whole, 2),
-        speeds,
+        (before["speed"].to_numpy(), after["speed"].to_numpy()),
     )
 
 

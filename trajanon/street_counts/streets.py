@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -25,20 +25,6 @@ if TYPE_CHECKING:
 
 _LEAST_WAY = 10.0  # metres, or half of a street, that a line must go to count on it
 _LINES_PER_SEARCH = 5_000
-
-
-class StreetCounts(NamedTuple):
-    """What lines do on streets."""
-
-    table: pd.DataFrame  # state, 2 street + direction; part, trips, lines, and with times km/h
-    counted: int  # trips that are counted on a street at all
-    on_roads: float  # share of the trips' ways that lies on the roads
-
-    def by_state(self, column: str, states: int) -> Floats:
-        """Spread a column of counts all day over all states; 0 where nobody passes."""
-        values = np.zeros(states)
-        values[self.table["state"]] = self.table[column]
-        return values
 
 
 def streets(
@@ -102,10 +88,9 @@ def streets(
     lines = lines_to_count(release)
     parts = tuple(parts)
     counts = count_on_streets(lines, roads.network, parts=parts, progress=progress)
-    state = counts.table["state"].to_numpy()
-    places, shapes = _described(state, roads)
-    table = table_of_counts(places, shapes, Counts(counts.table, counts.counted), lines, parts)
-    if "speed" in counts.table:
+    places, shapes = _described(counts.table["state"].to_numpy(), roads)
+    table = table_of_counts(places, shapes, counts, lines, parts)
+    if lines.times is not None:
         table["speed_kmh"] = counts.table["speed"].to_numpy().round(1)
     table.attrs |= {"attribution": OSM_ATTRIBUTION, "share_on_roads": counts.on_roads}
     return table
@@ -117,10 +102,15 @@ def count_on_streets(
     *,
     parts: tuple[DayPart, ...] = ALL_DAY,
     progress: Progress = silent,
-) -> StreetCounts:
-    """Follow lines on a network, and count their trips on its streets, once on each."""
+) -> Counts:
+    """Follow lines on a network, and count their trips on its streets, once on each.
+
+    The table has columns ``state``, 2 street + direction, ``part``, ``trips``, ``lines`` and
+    ``speed`` in km/h, which is NaN without times.
+    """
     n, m = lines.points.shape[:2]
-    counts = list[pd.DataFrame]()
+    place = ["state", "part"]
+    tables = list[pd.DataFrame]()
     counted = 0
     on_roads = 0.0
 
@@ -129,41 +119,31 @@ def count_on_streets(
         batch = lines.batch(begin, _LINES_PER_SEARCH)
         ways = traced(batch.points, network)
         part = parts_of(times_at(batch.times, ways.line, ways.entered), batch.clock, parts)
-        on_roads += float((batch.trips[ways.line] * (ways.left - ways.entered)).sum())
+        trips = batch.trips[ways.line]
+        on_roads += float((trips * (ways.left - ways.entered)).sum())
 
         least = np.minimum(_LEAST_WAY, network.whole[ways.state // 2] / 2)
         long = ways.metres >= least
         passed = passages({"state": ways.state[long]}, ways.line[long], part[long])
-        in_batch, of_batch = counts_of(passed, batch)
-        counted += of_batch
-        in_batch = in_batch.set_index(["state", "part"])
-        if batch.times is not None:
-            sums = _driven(batch, ways, part)
-            in_batch[["metres", "seconds"]] = sums.reindex(in_batch.index)
-        counts.append(in_batch)
+        in_batch = counts_of(passed, batch)
+        counted += in_batch.counted
 
-    table = pd.concat(counts).groupby(level=["state", "part"]).sum().reset_index()
-    if lines.times is not None:
-        table["speed"] = 3.6 * table["metres"] / table["seconds"].where(table["seconds"] > 0.0)
+        driven = pd.DataFrame({"state": ways.state, "part": part, "metres": trips * ways.metres})
+        driven["seconds"] = trips * _seconds_on_streets(batch, ways)
+        sums = driven.groupby(place, as_index=False).sum()
+        tables.append(in_batch.table.merge(sums, on=place))
+
+    table = pd.concat(tables).groupby(place, as_index=False).sum()
+    table["speed"] = 3.6 * table["metres"] / table["seconds"].where(table["seconds"] > 0.0)
     whole = float(lines.trips.sum() * (m - 1))
-    return StreetCounts(table, counted, on_roads / max(whole, 1.0))
-
-
-def _driven(lines: ReleasedLines, ways: Found, part: Ints) -> pd.DataFrame:
-    """Add up the metres and seconds of all trips, by state and part of the day."""
-    seconds = _seconds_on_streets(lines, ways)
-    trips = lines.trips[ways.line]
-    rows = pd.DataFrame({"state": ways.state, "part": part})
-    rows["metres"] = trips * ways.metres
-    rows["seconds"] = trips * seconds
-    return rows.groupby(["state", "part"]).sum()
+    return Counts(table, counted, on_roads / max(whole, 1.0))
 
 
 def _seconds_on_streets(lines: ReleasedLines, ways: Found) -> Floats:
     """Compute how long lines take for each street that they enter."""
-    times = lines.times
     if lines.clock is None:
-        return times_at(times, ways.line, ways.left) - times_at(times, ways.line, ways.entered)
+        left = times_at(lines.times, ways.line, ways.left)
+        return left - times_at(lines.times, ways.line, ways.entered)
 
     # Times are rounded: each line has one speed on all of its streets.
     n, m = lines.points.shape[:2]
@@ -182,10 +162,9 @@ def _described(state: Ints, roads: RoadsToFollow) -> tuple[pd.DataFrame, "list[L
     network = roads.network
     street, back = np.divmod(state, 2)
     tags = [osm.tags[way] for way in _longest_ways(network, osm.way)[street].tolist()]
-    ends = osm.node[network.ends[street]]
-    row = np.arange(len(state))
 
     ways = list[str]()
+    ends = list[Ints]()
     shapes = list[shapely.LineString]()
     first_segment = np.searchsorted(network.street, np.arange(len(network.whole) + 1))
     for number, backwards in zip(street, back, strict=True):
@@ -193,12 +172,14 @@ def _described(state: Ints, roads: RoadsToFollow) -> tuple[pd.DataFrame, "list[L
         step = -1 if backwards else 1
         nodes = np.append(network.tail[segments], network.head[segments][-1])[::step]
         ways.append(";".join(map(str, dict.fromkeys(osm.way[segments][::step].tolist()))))
+        ends.append(osm.node[nodes[[0, -1]]])
         shapes.append(shapely.LineString(np.stack([network.lon[nodes], network.lat[nodes]], 1)))
 
+    from_node, to_node = np.array(ends).reshape(-1, 2).T
     tags_and_ends = {
         "osm_way": ways,
-        "from_node": ends[row, back],
-        "to_node": ends[row, 1 - back],
+        "from_node": from_node,
+        "to_node": to_node,
         "highway": [plain_text(kind) for kind, _ in tags],
         "name": [plain_text(name) or None for _, name in tags],
         "length_m": network.whole[street].round(1),

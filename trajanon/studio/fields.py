@@ -3,6 +3,9 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from trajanon.common.inputs import read_toml
 
 Choice = str | int | float | bool | None
 """What is chosen in a field; empty, or None, leaves the option at its default."""
@@ -14,12 +17,13 @@ NOBODY = "none"
 
 WITHOUT_COLUMN = {
     FILE: "Each file is one trip",
-    FOLDER: "The folder that a file is in",
+    FOLDER: "The folder of the file",
     NOBODY: "No column does",
 }
 """The words for these choices."""
 
 AREA = "Area, windows, and places to cut out"
+"""The title above the fields that are folded away."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +31,13 @@ class FormField:
     """A field, and the option that it sets."""
 
     name: str  # of the option, or of the role of a column
-    command: str  # `columns` for a role, empty for what several commands are told
+    command: str  # `columns` for a role, empty for what serves several commands
     label: str
     hint: str = ""
     default: Choice = ""
     choices: Mapping[Choice, str] = field(default_factory=dict)  # words for each value
     number: bool = False
-    fold: str = ""  # title of the fold in which it stands
+    folded: bool = False
     needs: str = ""  # the field without which it means nothing
 
     def option(self, chosen: Mapping[str, Choice]) -> Choice:
@@ -54,121 +58,23 @@ class FormField:
         return self.choices.get(value, f"{value:g}" if isinstance(value, float) else str(value))
 
 
-FIELDS = (
-    FormField("lat", "columns", "Latitude"),
-    FormField("lon", "columns", "Longitude"),
-    FormField("time", "columns", "Time"),
-    FormField("date", "columns", "Day"),
-    FormField("order", "columns", "Order of the points"),
-    FormField("id", "columns", "Trip"),
-    FormField("subject", "columns", "Which column names the person?"),
-    FormField(
-        "nameless",
-        "columns",
-        "Trips without a name",
-        choices={"": "Count as one person's", "different": "Count as different people's"},
-    ),
-    FormField(
-        "bbox",
-        "extract",
-        "Area",
-        "A city such as madrid, or west,south,east,north in degrees. "
-        "Empty: everything in the files.",
-        fold=AREA,
-    ),
-    FormField(
-        "windows",
-        "extract",
-        "What becomes a line",
-        default=False,
-        choices={False: "Whole trips, from start to end", True: "Windows: pieces of one length"},
-        fold=AREA,
-    ),
-    FormField(
-        "spacing",
-        "extract",
-        "Metres between the points of a window",
-        "Such as 100. Empty: as usual for the city named as area.",
-        number=True,
-        default=None,
-        needs="windows",
-        fold=AREA,
-    ),
-    FormField(
-        "hide_near",
-        "extract",
-        "Sensitive places to cut out",
-        "Tags of OpenStreetMap, such as amenity=hospital,place_of_worship.",
-        fold=AREA,
-    ),
-    FormField(
-        "region",
-        "",
-        "OpenStreetMap file of the region",
-        "Its path, .osm.pbf. Its main roads are drawn on the map; sensitive places are in it.",
-        fold=AREA,
-    ),
-    FormField("name", "", "Name of the release", "Its files are called so: readers see it."),
-    FormField(
-        "k",
-        "anonymize",
-        "How many stand behind each line, at least (k)",
-        "More protect more, and move the lines farther.",
-        default=4,
-        number=True,
-    ),
-    FormField(
-        "one_line_each",
-        "anonymize",
-        "How many trips of one person are released?",
-        "Who knows several trips of a person may find this person by all of them together. With "
-        "one trip each nobody can, and the other trips are left out.",
-        default=False,
-        choices={False: "All trips of each person", True: "One trip of each person"},
-    ),
-    FormField(
-        "trim_ends",
-        "extract",
-        "Cut off around ends and stops, in metres",
-        "Hides homes and places of work. Empty: nothing is cut off.",
-        default=None,
-        number=True,
-    ),
-    FormField(
-        "times",
-        "anonymize",
-        "Times",
-        choices={
-            "": "No times",
-            "of-day": "Time of day",
-            "of-week": "Day of the week and time",
-            "date": "Date and time",
-        },
-    ),
-    FormField(
-        "minute_worth",
-        "anonymize",
-        "Metres that a minute is worth",
-        "Less lets departures of one line differ more. Empty: as usual.",
-        default=None,
-        number=True,
-        needs="times",
-    ),
-    FormField(
-        "format",
-        "",
-        "Format of the release",
-        default=".parquet",
-        choices={
-            ".parquet": "GeoParquet",
-            ".gpkg": "GeoPackage",
-            ".geojson": "GeoJSON",
-            ".csv": "CSV",
-            ".gpx": "GPX",
-        },
-    ),
-)
-BY_NAME = {one.name: one for one in FIELDS}
+def _read_fields() -> list[FormField]:
+    """Read the table of fields that stands beside this module."""
+    table = read_toml(Path(__file__).with_name("fields.toml"), "the fields")
+    return [
+        FormField(
+            **{
+                "default": None if row.get("number") else "",
+                **row,
+                "choices": dict(row.get("choices", [])),
+            }
+        )
+        for row in table["field"]
+    ]
+
+
+FIELDS = _read_fields()
+BY_NAME = {form_field.name: form_field for form_field in FIELDS}
 
 USUAL_ROLES = ("lat", "lon", "time", "id", "subject")
 """Roles that are always shown; others are where a message asks for their column."""
@@ -186,10 +92,10 @@ _PARAMETER = re.compile(
 def in_words_of_the_page(message: str) -> str:
     """Name fields where a message names parameters, in backquotes.
 
-    >>> in_words_of_the_page("say `columns` lat=...,time=When, or raise `k`")
-    'say “Latitude”, “Time”: When, or raise “How many stand behind each line, at least (k)”'
-    >>> in_words_of_the_page("say `columns` subject=NAME, or subject=none")
-    'say “Which column names the person?”, or “No column does”'
+    >>> in_words_of_the_page("set `columns` lat=...,time=When, or raise `k`")
+    'set “Latitude”, “Time”: When, or raise “At least this many behind each line (k)”'
+    >>> in_words_of_the_page("set `columns` subject=NAME, or subject=none")
+    'set “Which column names the person?”, or “No column does”'
     """
 
     def words(match: re.Match[str]) -> str:
@@ -209,6 +115,11 @@ def _named(name: str, value: str) -> str:
     text = value.strip("'\"")
     known = text not in ("", "...", "NAME", "True", "False")
     return f"“{label}”" + f": {text}" * known
+
+
+def names_of(command: str) -> list[str]:
+    """List the fields of a command, or with ``columns`` of the roles."""
+    return [name for name, form_field in BY_NAME.items() if form_field.command == command]
 
 
 def name_of_data(files: list[str]) -> str:

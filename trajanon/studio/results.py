@@ -3,16 +3,24 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import msgspec
 
 from trajanon.cli.run_commands import Table
 from trajanon.common.columns_read import columns_read
 from trajanon.common.number_text import number_of, span
-from trajanon.studio.fields import BY_NAME, FILE, FOLDER, NOBODY, WITHOUT_COLUMN, Choice
+from trajanon.extract.dropped import people_sentences, recordings_sentence
+from trajanon.studio.fields import (
+    BY_NAME,
+    FILE,
+    FOLDER,
+    NOBODY,
+    WITHOUT_COLUMN,
+    Choice,
+    in_words_of_the_page,
+)
 from trajanon.trajectories.provenance import Provenance
-
-Account = Mapping[str, Any]
-"""The JSON of a command."""
 
 _NOT_IN_NAMES = set(",=;")  # what no name in the option `columns` may hold
 
@@ -26,13 +34,13 @@ class Columns:
     persons: Mapping[str, int]  # how many values columns have that may name people
 
     @classmethod
-    def of(cls, extraction: Account) -> "Columns":
+    def of(cls, extraction: Table) -> "Columns":
         """Read them from what `extract` says."""
         uses = columns_read(extraction)
         roles = {role: name for use in reversed(uses) for role, name in use.roles.items()}
         names = [name for use in uses for name in (*use.roles.values(), *use.unused)]
-        possible = extraction.get("possible_persons") or []
-        persons = {str(one["column"]): int(one["values"]) for one in possible}
+        possible = Provenance.read(extraction).source.possible_persons
+        persons = {column.column: column.values for column in possible}
         return cls(roles, list(dict.fromkeys(names)), persons)
 
     @property
@@ -45,7 +53,7 @@ class Columns:
     ) -> dict[Choice, str]:
         """Return what can be chosen for a role, in words; columns that may name people first."""
         automatic = self.roles.get(role, "")
-        words: dict[Choice, str] = {"": "Not said yet" if role == "subject" else "None found"}
+        words: dict[Choice, str] = {"": "Not chosen yet" if role == "subject" else "None found"}
         if automatic and automatic != chosen:
             words[""] = f"{automatic} (found)"
 
@@ -65,8 +73,8 @@ class Columns:
         return words | {chosen: words.get(chosen, str(chosen))}
 
 
-def sentences_of_extraction(extraction: Account) -> list[str]:
-    """Say what the files hold, and whom k counts."""
+def sentences_of_extraction(extraction: Table) -> list[str]:
+    """List what the files hold, what became of it, and whom k counts."""
     counts = Counter[str](extraction["counts"])  # 0 for what was not counted
     unit = "trip" if extraction["trips"] else "window"
     points = number_of(counts["points read"], "point")
@@ -75,22 +83,17 @@ def sentences_of_extraction(extraction: Account) -> list[str]:
     lasts = f" in {span(seconds)}" if (seconds := counts["seconds of track"]) else ""
     became = number_of(counts["trajectories"], unit)
 
-    nameless = Provenance.read(extraction).source.unnamed
-    people = counts["subjects read"] - nameless.subjects
-    counted = "k counts recordings: no person is named."
-    if people > 0:
-        named = number_of(people, "person is named", "people are named")
-        counted = f"k counts people: {named}."
-    sentences = [f"{points} of {recordings}: {length}{lasts}. They become {became}.", counted]
-    if people > 0 < nameless.recordings:
-        count = "counts" if nameless.recordings == 1 else "count"
-        without = number_of(nameless.recordings, "recording")
-        as_many = number_of(nameless.subjects, "person", "people")
-        sentences.append(f"{without} without a name {count} as {as_many}.")
-    return sentences
+    people = counts["subjects read"] - Provenance.read(extraction).source.unnamed.subjects
+    named = number_of(people, "person is named", "people are named")
+    return [
+        f"{points} of {recordings}: {length}{lasts}. They become {became}.",
+        f"k counts people: {named}." if people else "k counts recordings: nobody is named.",
+        *map(in_words_of_the_page, people_sentences(extraction)),
+        recordings_sentence(extraction),
+    ]
 
 
-class Remedy(NamedTuple):
+class Remedy(msgspec.Struct, frozen=True):
     """What helps against a finding: new values of options of a command."""
 
     label: str
@@ -116,69 +119,72 @@ def changes_of(remedy: Remedy) -> list[tuple[str, Choice]]:
     return changes
 
 
-class Finding(NamedTuple):
+class Finding(msgspec.Struct):
     """What a verdict found, and the one thing that helps."""
 
     sentence: str
     remedy: Remedy | None
 
 
-class Verdict(NamedTuple):
+class Verdict(msgspec.Struct):
     """Whether a release may be published."""
 
+    kind: str
     colour: str
     headline: str
     findings: Sequence[Finding]
 
-    @classmethod
-    def of(cls, evaluation: Account) -> "Verdict":
-        """Read it from what `evaluate` says."""
-        verdict = evaluation["verdict"]
-        findings = [
-            Finding(finding["sentence"], _remedy_in(finding)) for finding in verdict["findings"]
-        ]
-        return cls(verdict["colour"], verdict["headline"], findings)
+
+class Answer(msgspec.Struct):
+    """An answer that page and datasheet give, too."""
+
+    question: str
+    answer: str
 
 
-def _remedy_in(finding: Account) -> Remedy | None:
-    if (remedy := finding["remedy"]) is None:
-        return None
-    return Remedy(remedy["label"], remedy["command"], remedy["changes"])
-
-
-@dataclass(frozen=True)
-class ReleaseFigures:
-    """A release in a few figures, to be compared with others."""
+class Attack(msgspec.Struct):
+    """How often an attack is right."""
 
     name: str
+    knows: str
+    question: str
+    against: str
+    expected: float
+
+
+class Moved(msgspec.Struct):
+    """How far points moved, in metres."""
+
+    mean: float
+
+
+class Utility(msgspec.Struct):
+    """What a release costs."""
+
+    displacement: Moved
+
+
+class Evaluation(msgspec.Struct):
+    """What the page shows of an evaluation."""
+
     k: int
-    colour: str
-    metres: float  # that points moved, on average
-    attack: str  # the best one on a person's row, and what it knows
-    chance: float
-    left_out: str
+    verdict: Verdict
+    answers: Sequence[Answer]
+    attacks: Sequence[Attack]
+    utility: Utility
+
+    @property
+    def best_attack(self) -> Attack:
+        """The attack that finds a person's row most often."""
+        tried = (attack for attack in self.attacks if attack.against == "release")
+        picking = (attack for attack in tried if attack.question == "singling out")
+        return max(picking, key=lambda attack: attack.expected)
+
+
+class MadeRelease(NamedTuple):
+    """A release to be compared with others."""
+
+    name: str
+    evaluation: Evaluation
     chosen: Mapping[str, Choice]
     made_by: Table  # the options that decide what is in it
-
-
-def release_figures(
-    name: str, evaluation: Account, chosen: Mapping[str, Choice], made_by: Table
-) -> ReleaseFigures:
-    """Read the figures of a release from what `evaluate` says."""
-    attacks = [
-        attack
-        for attack in evaluation["attacks"]
-        if attack["against"] == "release" and attack["question"] == "singling out"
-    ]
-    best = max(attacks, key=lambda attack: float(attack["expected"]))
-    return ReleaseFigures(
-        name=name,
-        k=int(evaluation["k"]),
-        colour=evaluation["verdict"]["colour"],
-        metres=float(evaluation["utility"]["displacement"]["mean"]),
-        attack=f"{best['name']}: knows {best['knows']}",
-        chance=float(best["expected"]),
-        left_out=evaluation["answers"][3]["answer"],
-        chosen=chosen,
-        made_by=made_by,
-    )

@@ -75,7 +75,7 @@ def _serve(work: Work, *, browser: bool) -> None:
                 (await asyncio.open_connection("127.0.0.1", port))[1].close()
                 break
             await asyncio.sleep(0.05)
-        tell(f"Open {address} in a browser of this machine; its code is {code}. Ctrl-C ends it.")
+        tell(f"Open {address} in a browser on this machine; its code is {code}. Ctrl-C ends it.")
         if browser:
             webbrowser.open(door.as_uri())
 
@@ -126,10 +126,10 @@ async def _bring(work: Work, name: str, request: Request) -> Response:
                 size += len(piece)
                 if max(size, int(announced)) > MOST:
                     refused = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-                    raise FileProblem("it is over a gigabyte, so give its path instead")
+                    raise FileProblem("it is over a gigabyte: enter its path instead")
                 file.write(piece)
     except FileProblem as error:
-        sentence = f"{name} could not be kept: {error}"
+        sentence = f"{name} could not be stored: {error}"
         work.problem = Problem(sentence, "files")
         return PlainTextResponse(sentence, refused)
     work.bring(f"files/{name}")
@@ -157,7 +157,7 @@ class Guard:
         enters = scope["type"] == "http" and (scope["method"], scope["path"]) == ("POST", "/enter")
         if not self._is_from_here(asked, enters=enters):
             answer: Response = PlainTextResponse(
-                "This page is for its own machine.", HTTPStatus.FORBIDDEN
+                "This page opens on its own machine only.", HTTPStatus.FORBIDDEN
             )
         elif enters:
             answer = await self._entered(Request(scope, receive))

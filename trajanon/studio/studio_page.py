@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import Field, fields
 from pathlib import Path
-from typing import Any
 
 from nicegui import Client, app, background_tasks, ui
 
+from trajanon.common.number_text import enumerated
 from trajanon.data import sample
 from trajanon.evaluation.publisher import Publisher
 from trajanon.studio.fields import AREA, BY_NAME, FIELDS, USUAL_ROLES, Choice, FormField
@@ -40,7 +40,7 @@ _REPLACE_PAGE = """setTimeout(() => {
 _FIRST_WORDS = ("title", "name", "contact", "licence", "purpose")
 """Words of the publisher that are asked for at first."""
 
-_IN_WORDS = {LOOK: "Look into the files", RELEASE: "Make the release"}
+_IN_WORDS = {LOOK: "Read the files", RELEASE: "Make the release"}
 
 
 class Page:
@@ -72,7 +72,7 @@ class Page:
     def _show_files(self) -> None:
         with _section("1. Files"):
             ui.html(
-                '<label class="bring">Bring files <input type="file" multiple></label>',
+                '<label class="bring">Choose files <input type="file" multiple></label>',
                 sanitize=False,
             )
             ui.label("GPX, CSV, Parquet, GeoJSON, archives of these, and more.")
@@ -85,7 +85,7 @@ class Page:
             self.beside("files")
             self.files()
             with ui.expansion(AREA).classes("w-full"):
-                _fields(self.work, [one for one in FIELDS if one.fold == AREA])
+                _fields(self.work, [form_field for form_field in FIELDS if form_field.folded])
             self._button(LOOK, "look")
             self.beside("look")
             with self._old(LOOK, "look"):
@@ -93,8 +93,8 @@ class Page:
 
     def _show_choices(self) -> None:
         with _section("2. Release"):
-            shown = [one for one in FIELDS if one.command != "columns" and not one.fold]
-            _fields(self.work, shown)
+            shown = (form_field for form_field in FIELDS if form_field.command != "columns")
+            _fields(self.work, [form_field for form_field in shown if not form_field.folded])
             self._button(RELEASE, "release")
             self.beside("release")
             with ui.expansion("The same as commands").classes("w-full"):
@@ -106,7 +106,7 @@ class Page:
             self.beside("verdict")
             with self._old(RELEASE, "verdict"):
                 self.release()
-        with _section("4. The releases made last"):
+        with _section("4. Compare releases"):
             self.comparison()
         with _section("5. The publisher's words"):
             self._show_publisher()
@@ -115,19 +115,19 @@ class Page:
 
     def _show_publisher(self) -> None:
         ui.label(
-            "They stand in datasheet, certificate and record of processing. Nothing here is needed "
-            "to make a release."
+            "They go into datasheet, certificate and record of processing. None is needed to make "
+            "a release."
         )
         words = {word.name: word for word in fields(Publisher)}
         with ui.element("div").classes("fields"):
             for name in _FIRST_WORDS:
                 self._word(words[name])
-        more = ui.expansion("More words, for the certificate and the record").classes("w-full")
+        more = ui.expansion("More, for the certificate and the record").classes("w-full")
         with more, ui.element("div").classes("fields"):
             for name in words:
                 if name not in _FIRST_WORDS:
                     self._word(words[name])
-        button = ui.button("Write them into the papers", on_click=self._publish).props("no-caps")
+        button = ui.button("Save them in the documents", on_click=self._publish).props("no-caps")
         self._wait_while_busy(button)
         self.beside("publisher")
 
@@ -231,17 +231,17 @@ class Page:
         if not self.work.has(RELEASE):
             ui.label("Make a release first.")
             return
-        evaluation = self.work.results["evaluate"]
-        for button, remedy in show_verdict(evaluation):
+        evaluation = self.work.evaluation
+        for button, remedy in show_verdict(evaluation.verdict):
             button.on_click(lambda remedy=remedy: self._use_remedy(remedy))
             self._wait_while_busy(button)
-        show_answers(evaluation)
+        show_answers(evaluation.answers)
         show_map()
 
     @ui.refreshable_method
     def comparison(self) -> None:
         """Show the releases that were made last side by side."""
-        show_comparison(self.work.releases, self._choose_again)
+        show_comparison(self.work.releases, self.work.chosen.update)
 
     @ui.refreshable_method
     def links(self) -> None:
@@ -266,17 +266,12 @@ class Page:
             yield
 
     def _why_old(self, commands: Sequence[str]) -> str:
-        """Say what happened since results were made."""
+        """Write why results are out of date."""
         if not self.work.is_old(commands):
             return ""
-        causes = [
-            f"“{change.label}” was “{change.before}” and is “{change.after}” now"
-            for change in self.work.changes(commands)
-        ]
-        if brought := self.work.brought_since(commands):
-            causes.append(f"{', '.join(brought)} came afterwards and is not in it")
-        why = "; ".join(causes) or "a later step failed or was stopped, or its papers changed"
-        return f"Old: {why}."
+        if changed := self.work.changes(commands):
+            return f"Out of date: you changed {enumerated(changed)}."
+        return "Out of date: a later step failed or was stopped, or its documents changed."
 
     # What buttons do.
 
@@ -332,25 +327,26 @@ class Page:
             return
         self._update(ui.context.client)
         if self.work.problem is None:
-            ui.notify("Kept: they will stand in the papers of the release.")
-
-    def _choose_again(self, chosen: Mapping[str, Choice]) -> None:
-        self.work.chosen.update(chosen)
+            ui.notify("Saved: they will be in the documents of the release.")
 
     async def _ask(self) -> None:
         with ui.dialog() as dialog, ui.card():
-            ui.label("Remove the release and all else that was not saved, and end the studio?")
+            ui.label(
+                "Remove the release and everything else that was not saved, and end the studio?"
+            )
             ui.button("Remove and end", on_click=lambda: dialog.submit(True)).props("no-caps")
-            ui.button("Go on working", on_click=dialog.close).props("outline no-caps")
+            ui.button("Keep working", on_click=dialog.close).props("outline no-caps")
         if await dialog:
             background_tasks.create(self._end())
 
     async def _end(self) -> None:
         """Remove everything, say so in every tab, and end the studio."""
         removed = await self.work.remove_all()
-        sentence = "All files of the studio are removed. You may close this window."
+        sentence = "All files of the studio are removed. You can close this window."
         if not removed:
-            sentence = f"The studio has ended. Remove {self.work.folder} yourself: it could not be."
+            sentence = (
+                f"The studio has ended. It could not remove {self.work.folder}: do so yourself."
+            )
         page = json.dumps(_ENDED.replace("$sentence", sentence))
         for client in Client.instances.values():
             client.run_javascript(_REPLACE_PAGE % page)
@@ -368,24 +364,25 @@ def _section(title: str) -> ui.element:
 def _fields(work: Work, shown: Sequence[FormField]) -> None:
     """Show fields in a grid."""
     with ui.element("div").classes("fields"):
-        for one in shown:
-            element = _show_field(one, work.chosen)
-            if one.needs:
-                element.bind_visibility_from(work.chosen, one.needs, backward=bool)
+        for form_field in shown:
+            element = _show_field(form_field, work.chosen)
+            if form_field.needs:
+                element.bind_visibility_from(work.chosen, form_field.needs, backward=bool)
 
 
 def _show_field(
-    one: FormField, chosen: dict[str, Choice], choices: dict[Choice, str] | None = None
-) -> Any:
+    form_field: FormField, chosen: dict[str, Choice], choices: Mapping[Choice, str] | None = None
+) -> ui.select | ui.number | ui.input:
     element: ui.select | ui.number | ui.input
-    if choices or one.choices:
-        element = ui.select(dict(choices or one.choices), label=one.label)
-    elif one.number:
-        element = ui.number(one.label)
+    if words := choices or form_field.choices:
+        element = ui.select(dict(words), label=form_field.label)
+    elif form_field.number:
+        element = ui.number(form_field.label)
     else:
-        element = ui.input(one.label)
+        element = ui.input(form_field.label)
+
     element.props("outlined").classes("field")
-    if one.hint:
-        element.props["hint"] = one.hint
-    element.bind_value(chosen, one.name)
+    if form_field.hint:
+        element.props["hint"] = form_field.hint
+    element.bind_value(chosen, form_field.name)
     return element

@@ -5,11 +5,12 @@ import re
 import shlex
 from asyncio.subprocess import Process
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, NamedTuple
 
+import msgspec
 from nicegui.binding import BindableProperty
 
 from trajanon.cli.options import MAP, TRAJECTORIES
@@ -18,8 +19,8 @@ from trajanon.common.errors import BadInput
 from trajanon.common.number_text import enumerated
 from trajanon.evaluation.publisher import Publisher
 from trajanon.studio.command_process import Answer, Spoken, lines_of, start
-from trajanon.studio.fields import BY_NAME, FIELDS, Choice, in_words_of_the_page, name_of_data
-from trajanon.studio.results import Columns, ReleaseFigures, Remedy, changes_of, release_figures
+from trajanon.studio.fields import BY_NAME, Choice, in_words_of_the_page, name_of_data, names_of
+from trajanon.studio.results import Columns, Evaluation, MadeRelease, Remedy, changes_of
 
 DOOR = "open.html"  # the page by which the browser gets the code
 PAGE = "evaluation.html"
@@ -66,20 +67,11 @@ class Problem:
     columns: Sequence[str] = ()  # that a table has
 
 
-class Change(NamedTuple):
-    """A field that was changed since results were made."""
-
-    label: str
-    before: str
-    after: str
-
-
-@dataclass
-class Made:
+class Chosen(NamedTuple):
     """What was chosen when a command ran last."""
 
-    chosen: Mapping[str, Choice]
-    brought: set[str] = field(default_factory=set)  # files that came afterwards
+    choices: Mapping[str, Choice]
+    files_brought: int
 
 
 class Work:
@@ -91,7 +83,7 @@ class Work:
         self.folder = folder
         self.commands = commands
         self.files: list[str] = []  # as commands name them, from the folder on
-        self.chosen: dict[str, Choice] = {one.name: one.default for one in FIELDS}
+        self.chosen = {name: form_field.default for name, form_field in BY_NAME.items()}
         self._name_of_data = name_of_data(self.files)
         self.chosen["name"] = self._name_of_data
         self.publisher = Publisher()
@@ -100,7 +92,7 @@ class Work:
 
         self.results: dict[str, Any] = {}  # what commands said last, by their names
         self.messages: dict[str, list[str]] = {}
-        self.releases: list[ReleaseFigures] = []  # made last, the newest first
+        self.releases: list[MadeRelease] = []  # made last, the newest first
 
         self.task = ""
         self.share = 0.0  # of the task that is done
@@ -111,7 +103,8 @@ class Work:
         self._step = ""
         self._prepared = False  # whether it was said that the program gets ready
         self._made: dict[str, Table] = {}  # the options with which results were made
-        self._made_with: dict[str, Made] = {}
+        self._made_with: dict[str, Chosen] = {}
+        self._files_brought = 0
 
     # The commands.
 
@@ -127,9 +120,8 @@ class Work:
 
     def tables(self) -> dict[str, dict[str, Any]]:
         """Return the options of each command, as they are chosen now."""
-        chosen = {one.name: one.option(self.chosen) for one in FIELDS}
-        roles = (one.name for one in FIELDS if one.command == "columns")
-        columns = ",".join(f"{role}={chosen[role]}" for role in roles if chosen[role])
+        chosen = {name: form_field.option(self.chosen) for name, form_field in BY_NAME.items()}
+        columns = ",".join(f"{role}={chosen[role]}" for role in names_of("columns") if chosen[role])
         region = chosen["region"]
         in_region = chosen["hide_near"] or self._names_a_boundary(str(chosen["bbox"] or ""))
         released = self.released_file
@@ -155,7 +147,7 @@ class Work:
         }
         tables: dict[str, dict[str, Any]] = {}
         for command, others in fixed.items():
-            own = {one.name: chosen[one.name] for one in FIELDS if one.command == command}
+            own = {name: chosen[name] for name in names_of(command)}
             options = (own | others).items()
             tables[command] = {name: value for name, value in options if value not in _EMPTY}
         return tables
@@ -184,7 +176,7 @@ class Work:
         tables = self.tables()
         lines = ["# Repeats a release: trajanon run settings.toml"]
         if not all(Path(name).is_absolute() for name in self.files):
-            lines.append("# Files that were brought belong into a folder files beside it.")
+            lines.append("# Put uploaded files into a folder named files beside it.")
         lines.append(f"# {PUBLISHER} belongs beside it.")
 
         for command in RELEASE[:-1]:  # the second map has no table of its own
@@ -209,19 +201,16 @@ class Work:
         """Whether something is shown that is not what was asked for."""
         return self.has(commands) and not self.fresh(*self._needed(commands))
 
-    def changes(self, commands: Sequence[str]) -> list[Change]:
-        """List the fields that were changed since results were made."""
-        made = self._made_with[commands[-1]]
-        shown = [one for one in FIELDS if commands == RELEASE or one.command in ("columns", *LOOK)]
-        return [
-            Change(one.label, one.words(made.chosen[one.name]), one.words(self.chosen[one.name]))
-            for one in shown
-            if made.chosen[one.name] != self.chosen[one.name]
+    def changes(self, commands: Sequence[str]) -> list[str]:
+        """Name what was changed since results were made: fields by their labels, and the files."""
+        then = self._made_with[commands[-1]]
+        changed = [
+            f"“{form_field.label}”"
+            for name, form_field in BY_NAME.items()
+            if commands == RELEASE or form_field.command in ("columns", *LOOK)
+            if then.choices[name] != self.chosen[name]
         ]
-
-    def brought_since(self, commands: Sequence[str]) -> list[str]:
-        """List the files that were brought since results were made."""
-        return sorted(self._made_with[commands[-1]].brought)
+        return [*changed, *["the files"] * (then.files_brought != self._files_brought)]
 
     @property
     def released(self) -> bool:
@@ -231,13 +220,14 @@ class Work:
     @property
     def publishable(self) -> bool:
         """Whether nothing speaks against publishing the release that was made last."""
-        kind = self.results["evaluate"]["verdict"]["kind"]
-        return kind != "stop" and bool(self.results["check"]["holds"])
+        return self.evaluation.verdict.kind != "stop" and bool(self.results["check"]["holds"])
 
     def _needed(self, commands: Sequence[str]) -> list[str]:
         """Leave out the public map of what must not be published."""
         judged = self.has(("check", "evaluate"))
-        return [one for one in commands if one != "public" or not judged or self.publishable]
+        return [
+            command for command in commands if command != "public" or not judged or self.publishable
+        ]
 
     @property
     def offered(self) -> Mapping[str, str]:
@@ -260,6 +250,11 @@ class Work:
         every = (public if self.publishable else {}) | private
         there = {path.name for path in self.folder.iterdir()} | {SETTINGS}
         return {name: what for name, what in every.items() if name in there}
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The evaluation of the release that was made last."""
+        return msgspec.convert(self.results["evaluate"], Evaluation)
 
     # Columns.
 
@@ -287,8 +282,7 @@ class Work:
             self._set_files([*self.files, name])
         self.problem = None
         self._made = {}  # a run that goes on keeps the one before, and what it makes is old
-        for made in self._made_with.values():
-            made.brought.add(Path(name).name)
+        self._files_brought += 1
 
     def _set_files(self, files: list[str]) -> None:
         """Name the release after its files, as long as nobody chose a name and there is none."""
@@ -317,7 +311,7 @@ class Work:
         if not Path(name).is_absolute():
             (self.folder / name).unlink(missing_ok=True)
         if not self.files:  # the next ones have other columns
-            self.chosen |= {one.name: "" for one in FIELDS if one.command == "columns"}
+            self.chosen |= dict.fromkeys(names_of("columns"), "")
 
     def choose(self, remedy: Remedy, place: str) -> bool:
         """Choose what helps; a column that only the user can name is asked for instead."""
@@ -361,9 +355,9 @@ class Work:
     async def _run(self, commands: Sequence[str], place: str) -> None:
         # As they are now, whatever is chosen, or brought, meanwhile.
         tables, made = self.tables(), self._made
-        chosen = dict(self.chosen)
+        chosen = Chosen(dict(self.chosen), self._files_brought)
         for command in commands:
-            self._made_with.setdefault(command, Made(chosen))
+            self._made_with.setdefault(command, chosen)
 
         for number, command in enumerate(commands, start=1):
             self.problem = self._missing(command, tables[command], place)
@@ -380,7 +374,7 @@ class Work:
                 self._remove_other_formats(tables[command]["out"])
             for old in (command, *_MADE_OF.get(command, ())):  # it may write, and fail
                 made.pop(old, None)
-            self._made_with[command] = Made(chosen)
+            self._made_with[command] = chosen
             if not await self._did(command, tables[command], place):
                 return
             made[command] = tables[command]
@@ -400,9 +394,9 @@ class Work:
             **{f"extract {name}": value for name, value in tables["extract"].items()},
             **{name: value for name, value in tables["anonymize"].items() if name != "out"},
         }
-        figures = release_figures(self.name, self.results["evaluate"], dict(self.chosen), made_by)
-        others = [one for one in self.releases if one.made_by != made_by]
-        self.releases = [figures, *others][:COMPARED]
+        release = MadeRelease(self.name, self.evaluation, dict(self.chosen), made_by)
+        others = [before for before in self.releases if before.made_by != made_by]
+        self.releases = [release, *others][:COMPARED]
 
     def cancel(self) -> None:
         """Stop the command that is at work; what was there before stays."""
@@ -425,7 +419,7 @@ class Work:
     def _missing(self, command: str, table: Table, place: str) -> Problem | None:
         """Find what has to be there before a command runs."""
         if command == "extract" and "paths" not in table:
-            return Problem("Bring a file, or take the sample, first.", place)
+            return Problem("Choose a file, or use the sample, first.", place)
         if command == "extract" and self.chosen["hide_near"] and not self.chosen["region"]:
             label = BY_NAME["region"].label
             return Problem(f"To cut out sensitive places, name the “{label}”.", place)
@@ -433,13 +427,13 @@ class Work:
             return None
 
         if self.asks_for_persons:
-            sentence = "Say which column names the person, or that none does."
+            sentence = "Choose the column that names the person, or that none does."
             return Problem(sentence, place, ["subject"], self.columns.names)
         if "k" not in table:
-            return Problem("Say how many stand behind each line at least, such as 4.", place)
+            return Problem("Enter how many stand behind each line at least, such as 4.", place)
         if not _NAME.fullmatch(self.name) or self.name.casefold() in _TAKEN:
             return Problem(
-                f"The release cannot be called {self.name!r}: take letters, digits, blanks, - and "
+                f"The release cannot be called {self.name!r}: use letters, digits, spaces, - and "
                 f"_, and none of the names {', '.join(sorted(_TAKEN))}.",
                 place,
             )

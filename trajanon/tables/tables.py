@@ -191,7 +191,7 @@ def microaggregate_table(
         The column that names the person or household of a row; these are counted, and the column
         is dropped.
     per_subject
-        Average the rows of each subject first, and write one mean to all of them.
+        Average the rows of each person first, and write the same mean to all of them.
     group_column
         Name of a new column with a number for each subject, drawn anew: `check_table` counts
         subjects by it.

@@ -40,14 +40,14 @@ def merged_sentences(
     if merged.names:
         names = number_of(merged.names, "name differs", "names differ")
         sentences.append(
-            f"{names} from another only in case, blanks, punctuation at the ends or the writing of "
-            f"a number: counted as one person ({way_out})."
+            f"{names} from another only in case, spaces, punctuation at the ends or the writing of "
+            f"a number: they count as one person ({way_out})."
         )
 
     if merged.copies:
         people = number_of(merged.copies, "person", "people")
         sentences.append(
-            f"{people} fewer: recordings are copies, of the same way at the same times."
+            f"{people} fewer: some recordings are copies, with the same way at the same times."
         )
     return sentences
 

@@ -236,10 +236,12 @@ def test_words() -> None:
     assert (found.best, found.targets) == (found.off["on_map"], 9)
     assert found.best.median == found.best.mean == Estimate(80.0, 80.0, 80.0)
     assert found.words == (
-        "Anyone who knows the others is 80 m off in the median of 9 cases; the line itself is "
-        "100 m off. That leaves 80 % (80 % to 80 %) of its error."
+        "Anyone who knows the others is off by 80 m in the median of 9 cases; the line itself is "
+        "off by 100 m. That leaves 80 % (80 % to 80 %) of its error."
     )
     late = Guessed.of("when", {"left": np.full(9, 300.0)}, np.full(9, 600.0), timed=True)
-    assert "is 5 min off in the median of 9 cases; the line itself is 10 min off" in late.words
+    assert (
+        "is off by 5 min in the median of 9 cases; the line itself is off by 10 min" in late.words
+    )
     exact = Guessed.of("all", {"left": np.zeros(9)}, np.zeros(9))
     assert exact.share.value == 0.0

@@ -182,7 +182,7 @@ def test_words() -> None:
     found = Verified(200, Estimate(0.7, 0.65, 0.75), Estimate(0.5, 0.44, 0.56), 0.02)
     assert found.words == (
         "Somebody who holds all tracks, and knows how lines are moved, finds the people of "
-        "70 % (65 % to 75 %) of 200 lines. Of 50 % (44 % to 56 %) this adversary is sure, and "
+        "70 % (65 % to 75 %) of 200 lines. This adversary is sure of 50 % (44 % to 56 %), and "
         "wrong in 2 % of these."
     )
 

@@ -119,7 +119,7 @@ def test_times_that_are_not_used_are_a_warning_or_refused(
         caplog.clear()
         assert len(list(traces(path))) == 2
         (told,) = caplog.messages
-        says = "no column is used as time, but 'sent' holds times: say `columns` time=sent; without"
+        says = "no column is used as time, but 'sent' holds times: set `columns` time=sent; without"
         assert says in told
         with pytest.raises(BadInput, match=f"{path.name}: no column is used as"):
             list(traces(path, untimed="reject"))
@@ -187,9 +187,9 @@ def test_columns_that_may_name_subjects_are_said_once(
     assert [one.subject for one in traces(path)] == [None] * 3
     (record,) = caplog.records
     assert record.getMessage() == (
-        "No column is known to name persons, and 'badge_id' (2), 'plate' (2) may each name the "
-        "persons, as recordings share the values in brackets: say `columns` subject=NAME, or "
-        "subject=none"
+        "No column is known to name people, but 'badge_id' (2), 'plate' (2) may each do so, "
+        "because recordings share values (their number is in brackets): set `columns` "
+        "subject=NAME, or subject=none"
     )
     caplog.clear()
     for said in ("none", "plate"):
@@ -235,7 +235,7 @@ def test_words_may_stand_in_place_of_columns(tmp_path: Path) -> None:
     assert parse_columns("subject=track") == {"subject": "track"}
     path = csv(tmp_path, "id,user,lat,lon\na,u,48.2,16.3\n")
     assert [one.subject for one in traces(path, columns=said)] == [None]
-    with pytest.raises(BadInput, match="nameless=same is not known: say nameless=different"):
+    with pytest.raises(BadInput, match="nameless=same is not known: use nameless=different"):
         parse_columns("nameless=same")
 
 
@@ -279,7 +279,7 @@ def test_a_column_that_may_name_recordings_has_to_be_named(
     tmp_path: Path, columns: str, extra: str, asked: str
 ) -> None:
     path = csv(tmp_path, f"time,lat,lon{columns}\n{drive(extra=extra)}")
-    with pytest.raises(BadInput, match=f"say `columns` id={asked}, or id=file if each file is one"):
+    with pytest.raises(BadInput, match=f"set `columns` id={asked}, or id=file if each file is one"):
         read(path)
     assert len(read(path, id="file")) == 1
     assert len(read(path, id=asked)) == 3
@@ -291,13 +291,15 @@ def test_several_people_or_points_without_an_order_are_no_recording(tmp_path: Pa
     days = "".join(f"2023-05-{1 + i:02},48.2,{16.37 + i / 1000}\n" for i in range(20))
     for rows, words in (
         (mixed, "and its points leap 59 times, as if"),
-        (days, "and no times: say"),
+        (days, "and no times: set"),
     ):
         path = csv(tmp_path, f"time,lat,lon\n{rows}\n")
         with pytest.raises(BadInput, match=words):
             read(path)
         assert len(read(path, id="file")) == 1
-    with pytest.raises(BadInput, match=r"no column known as id; its columns are lat, lon: say"):
+    with pytest.raises(
+        BadInput, match=r"no column recognised as id; its columns are lat, lon: set"
+    ):
         read(csv(tmp_path, "lat,lon\n48.2,16.37\n48.3,16.38\n"))
 
 

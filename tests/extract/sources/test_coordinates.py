@@ -161,5 +161,5 @@ manually-marked-outlier,import-marked-outlier
 
 @pytest.mark.parametrize("header", ["id,location,lat", "id,lon,geometry"])
 def test_a_place_beside_one_coordinate_is_no_table_of_points(tmp_path: Path, header: str) -> None:
-    with pytest.raises(BadInput, match="no column known as l"):
+    with pytest.raises(BadInput, match="no column recognised as l"):
         list(traces(csv(tmp_path, f"{header}\na,1,2\n")))

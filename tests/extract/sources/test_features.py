@@ -295,6 +295,6 @@ def test_the_collection_of_a_picture_is_proposed_as_its_recording(
     rows[name] = np.repeat(["one", "two", "three"], 8)
     path = tmp_path / "items.geojson"
     write(path, points(rows))
-    with pytest.raises(BadInput, match=f"say `columns` id={name}, or id=file"):
+    with pytest.raises(BadInput, match=f"set `columns` id={name}, or id=file"):
         list(traces(path))
     assert len(list(traces(path, columns={"id": name}))) == 3

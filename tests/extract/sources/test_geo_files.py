@@ -147,7 +147,7 @@ def test_layers_of_other_things_are_left_out_with_a_word(
     assert [one.name for one in found] == ["f:tours#1", "f:tours#2"]
     for said in (
         "layer 'districts' holds a Polygon; traces are lines, or points one by one",
-        "layer 'shops' has no column known as id",
+        "layer 'shops' has no column recognised as id",
         "layer 'notes' has no geometries",
         "layer 'nothing' holds no points or lines",
     ):
@@ -164,7 +164,7 @@ def test_no_features_are_refused(tmp_path: Path, name: str) -> None:
         path.write_text("\n")
     else:
         write(path, points().iloc[:0])
-    problem = r"x\.\w+ (holds no (features|points or lines|JSON object with a point)|is no JSON)"
+    problem = r"x\.\w+ (holds no (features|points or lines|JSON object with a point)|is not JSON)"
     with pytest.raises((BadInput, FileProblem), match=problem):
         read(path)
 
@@ -197,7 +197,7 @@ def test_points_that_a_spatial_index_has_sorted_need_times(tmp_path: Path) -> No
 @pytest.mark.parametrize("text", ["", "lat,lon\n1,2\n", "<gpx/>", '{"type": 3}', "{"])
 def test_files_that_are_something_else_are_refused(tmp_path: Path, name: str, text: str) -> None:
     (path := tmp_path / name).write_text(text)
-    problem = rf"{name} (is empty|begins|is no JSON|has no column)|cannot read .*{name}"
+    problem = rf"{name} (is empty|does not begin|is not JSON|has no column)|cannot read .*{name}"
     with pytest.raises((BadInput, FileProblem), match=problem):
         read(path)
 

@@ -152,9 +152,9 @@ def test_epochs_under_any_name_are_told(
     epochs = unit * (rides()["time"].astype("int64") // 10**6)
     table = rides().drop(columns=["time", "seq"]).assign(**{name: epochs, "phone": 1_683_965_020})
     read(tmp_path, table)
-    assert f"{name!r} holds times: say `columns` time={name}" in caplog.text
+    assert f"{name!r} holds times: set `columns` time={name}" in caplog.text
     assert "'phone' holds" not in caplog.text
-    with pytest.raises(BadInput, match=r"lie in no order: say `columns` time=\.\.\., or order="):
+    with pytest.raises(BadInput, match=r"lie in no order: set `columns` time=\.\.\., or order="):
         read(tmp_path, table.sample(frac=1.0, random_state=0))
 
 
@@ -163,7 +163,7 @@ def test_seconds_of_gps_are_told_from_those_of_unix(tmp_path: Path) -> None:
     gps = unix - 315_964_800 + 18
     table = rides().drop(columns="time")
     for name in ("gps_time", "GPSTime"):
-        with pytest.raises(BadInput, match=f"say `columns` time={name}, or gps_seconds={name}"):
+        with pytest.raises(BadInput, match=f"set `columns` time={name}, or gps_seconds={name}"):
             read(tmp_path, table.assign(**{name: gps}))
         said = read(tmp_path, table.assign(**{name: gps}), gps_seconds=name)
         assert starts(said) == {str(START)}
@@ -257,7 +257,7 @@ def test_a_subject_at_two_places_at_once_is_said(
     path = written(tmp_path / "x.csv", table.assign(**{kind: [values[i] for i in number]}))
     provenance = extract(path).provenance
     assert provenance["counts"][AT_TWO_PLACES] == len(values)
-    (sentence,) = (text for text in people_sentences(provenance) if "at two places" in text)
+    (sentence,) = (text for text in people_sentences(provenance) if "in two places" in text)
     assert f" in {kind!r} " in sentence
 
 
@@ -267,7 +267,7 @@ def test_words_of_validity(tmp_path: Path, word: str, caplog: pytest.LogCaptureF
     assert sum(map(len, read(tmp_path, table))) == 3 * FIXES
     assert not caplog.text
     assert sum(map(len, read(tmp_path, table.assign(valid="perhaps")))) == 4 * FIXES
-    assert "with valid 'perhaps', which is no known word" in caplog.text
+    assert "with valid 'perhaps', which is not a known word" in caplog.text
 
 
 @pytest.mark.parametrize(("marked", "trips"), [(12, 4), (13, 4), (16, 0)])
@@ -334,7 +334,7 @@ def test_a_column_that_may_hold_recordings_is_said(
     assert len(read(tmp_path, table.assign(speed=table.index % 7, city="Wien"))) == 3
     (message,) = caplog.messages
     assert message.startswith("the column 'hire' of ")
-    assert message.endswith("if it does, say `columns` id=hire")
+    assert message.endswith("if it does, set `columns` id=hire")
 
 
 def test_attributes_of_lines_may_name_persons(tmp_path: Path) -> None:

@@ -214,9 +214,9 @@ def test_the_person_of_owntracks_is_the_user_and_a_trace_the_device(tmp_path: Pa
     ("content", "says"),
     [
         ("[]", "holds no JSON object with a point"),
-        ('{"a": 1}', "no column known as lat or lon or id; its columns are a"),
-        ('[{"lat": 1, "lon": 2', "is no JSON, or damaged or cut off"),
-        ('[{"lat": [1], "lon": {"x": 2}}]', "no column known as lat"),
+        ('{"a": 1}', "no column recognised as lat or lon or id; its columns are a"),
+        ('[{"lat": 1, "lon": 2', "is not JSON, or damaged or cut off"),
+        ('[{"lat": [1], "lon": {"x": 2}}]', "no column recognised as lat"),
     ],
 )
 def test_other_json_is_refused(tmp_path: Path, content: str, says: str) -> None:

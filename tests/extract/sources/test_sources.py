@@ -187,7 +187,7 @@ def test_of_warnings_of_a_kind_ten_are_shown_and_the_others_counted(
     with caplog.at_level(logging.WARNING, "trajanon"):
         assert len(list(traces(tmp_path, counts=counts, jobs=2))) == 14
     assert counts[streams.UNREADABLE] == 26
-    for what in ("is a link to a", "no column known as id", "no track points", "holds times"):
+    for what in ("is a link to a", "no column recognised as id", "no track points", "holds times"):
         said = [message for message in caplog.messages if what in message]
         *ten, rest = said
         assert len(ten) == 10

@@ -278,7 +278,7 @@ def test_what_was_measured_before_an_end_is_kept(
     [
         (["--table", "4.2", "--json"], "table '4.2' is not known; choose from hm2"),
         (["--table", "hm2", "--repeats", "0"], "repeats must be a whole number from 1"),
-        (["--table", "hm2", "--data", "nowhere"], "nowhere is no folder"),
+        (["--table", "hm2", "--data", "nowhere"], "nowhere is not a folder"),
         (["--table", "hm2", "--data", "."], ". has no data sets; name a folder"),
         (["--table", "hm2", "--out", "out.txt"], "out.txt must end in .csv"),
         (

@@ -9,10 +9,9 @@ from msgspec import to_builtins
 from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.number_text import UNITS, metres, number_of, percent
 from trajanon.evaluation.attacks.attack import Published
 from trajanon.evaluation.attacks.next_line import Ranks, in_metres, ranked
-from trajanon.release.people_left import Left, counts_of, few_left, people_left
+from trajanon.release.people_left import Left, counts_of, people_left
 
 KNOWN = "known"
 LINE = "line"
@@ -76,42 +75,6 @@ class Followed:
     def next(self) -> str:
         """Name what is looked for."""
         return f"the next {self.unit} of the person{' on that day' * self.on_a_day}"
-
-    @property
-    def words(self) -> str:
-        """Describe the result in a few sentences."""
-        if not self.left["people"].several:
-            return "No person is on two lines, so none can be followed from line to line."
-        sentences = [f"{few_left(self.left, self.k)}."]
-        if self.found:
-            known = self.found[KNOWN]
-            line = self.found[LINE]
-            chance = self.found[CHANCE]
-            sentences.append(
-                f"Somebody who knows a {self.unit} ranks the line of {self.next} first of "
-                f"{self.lines:,} lines in {percent(known.first)} of {number_of(self.steps, 'step')}"
-                f" (by its line {percent(line.first)}, by chance {percent(chance.first)}), and "
-                f"among the first three in {percent(known.among_three)} (by its line "
-                f"{percent(line.among_three)}, by chance {percent(chance.among_three)})."
-            )
-
-        place = self.place
-        if place.people:
-            have = number_of(place.people, "person has", "people have")
-            sentences.append(
-                f"{have} a place of {metres(PLACE)} where three {UNITS[self.unit]} begin or end, "
-                f"such as home. For {place.found:,} of them most ends of their lines lie there; "
-                f"one guess for everybody is right for {place.guess:,}."
-            )
-
-        place = self.second
-        if place.people:
-            have = number_of(place.people, "person has", "people have")
-            sentences.append(
-                f"{have} a second one elsewhere, such as work: it is found for {place.found:,}, "
-                f"and by the guess for {place.guess:,}."
-            )
-        return " ".join(sentences)
 
 
 def people_followed(published: Published, days: Ints | None) -> Followed | None:

@@ -120,9 +120,9 @@ class Guessed:
         """Describe the result in two sentences."""
         written = span if self.timed else metres
         return (
-            f"Anyone who knows {self.knows} is {written(self.best.median.value)} off in the median "
-            f"of {number_of(self.targets, 'case')}; the line itself is "
-            f"{written(self.line.median.value)} off. That leaves {self.share.words} of its error."
+            f"Anyone who knows {self.knows} is off by {written(self.best.median.value)} in the "
+            f"median of {number_of(self.targets, 'case')}; the line itself is off by "
+            f"{written(self.line.median.value)}. That leaves {self.share.words} of its error."
         )
 
 

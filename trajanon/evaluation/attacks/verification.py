@@ -41,8 +41,8 @@ class Verified:
         """Describe the result in two sentences."""
         return (
             "Somebody who holds all tracks, and knows how lines are moved, finds the people of "
-            f"{self.right.words} of {number_of(self.lines, 'line')}. Of {self.verified.words} "
-            f"this adversary is sure, and wrong in {percent(self.wrong)} of these."
+            f"{self.right.words} of {number_of(self.lines, 'line')}. This adversary is sure of "
+            f"{self.verified.words}, and wrong in {percent(self.wrong)} of these."
         )
 
 

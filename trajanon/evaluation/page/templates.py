@@ -1,12 +1,13 @@
 """Templates of this folder, and how they write numbers and names."""
 
+import json
+from functools import partial
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from trajanon.common.number_text import metres, percent, span
-from trajanon.common.plain_text import code_span
-from trajanon.evaluation.publisher import markdown
+from trajanon.common.number_text import metres, number_of, percent, span
+from trajanon.common.plain_text import code_span, markdown
 
 
 def rendered(template: str, **values: Any) -> str:
@@ -17,11 +18,18 @@ def rendered(template: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
-        keep_trailing_newline=template.endswith(".md"),
+        keep_trailing_newline=not template.endswith(".html"),
     )
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.filters |= {"count": _count, "code": code_span, "markdown": markdown}
-    environment.filters |= {"metres": metres, "percent": percent, "span": span, "tau": _tau}
+    environment.filters["quoted"] = partial(json.dumps, ensure_ascii=False)
+    environment.filters |= {
+        "metres": metres,
+        "percent": percent,
+        "span": span,
+        "tau": _tau,
+        "number_of": number_of,
+    }
     return environment.get_template(template).render(values)
 
 

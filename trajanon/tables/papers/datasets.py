@@ -103,7 +103,9 @@ def find_datasets(folder: Path) -> list[Callable[[], Dataset]]:
     if folder.is_file():
         return [cache(partial(_of_user, folder))]  # once, for its warnings
     if not folder.is_dir():
-        raise FileProblem(f"{folder} is no folder; name {NEEDED}, or a table of yours, as `data`")
+        raise FileProblem(
+            f"{folder} is not a folder; name {NEEDED}, or a table of yours, as `data`"
+        )
 
     papers = {name: folder / f"{name.lower()}.csv" for name in PAPERS}
     datasets: list[Callable[[], Dataset]] = [

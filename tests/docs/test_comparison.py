@@ -1,0 +1,55 @@
+"""The comparison: a stranger's line of methods.toml is run, attacked, used and written down."""
+
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from toy import commuters
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+COPY = 'python -c "import shutil, sys; shutil.copy(*sys.argv[1:])" {in} {out}'
+METHODS = f"""
+copy = '{COPY}'
+broken = 'python -c "raise SystemExit(3)" {{in}} {{out}}'
+"""
+
+
+@pytest.fixture
+def comparison(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    yield import_module("compare")
+    for name in ("compare", "measures"):
+        sys.modules.pop(name, None)
+
+
+def test_a_method_is_a_line(
+    comparison: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    data = comparison.Data("Commuters", commuters())
+    monkeypatch.setattr(comparison, "DATA_SETS", {"commuters": lambda _: data})
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{comparison.BEGIN}old{comparison.END}after\n", encoding="utf-8")
+    methods = tmp_path / "methods.toml"
+    methods.write_text(METHODS, encoding="utf-8")
+
+    comparison.compare(tmp_path, page, methods=methods)
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "old" not in text
+    assert "Not run or not installed: broken." in text
+
+    head, _, *rows = (line[1:-1].split("|") for line in text.splitlines() if line[:1] == "|")
+    table = {row[0]: dict(zip(head, row, strict=True)) for row in rows}
+    assert list(table) == ["originals", "noise", "copy"]
+    for title, cell in table["copy"].items():
+        if title not in ("", "s"):
+            assert cell == table["originals"][title], title
+    # Two people go each way: whoever knows the whole of it picks the right one of them by chance.
+    assert table["copy"]["whole trip"].startswith("50±")
+    assert table["copy"]["OD 1 km"] == "0±0"
+    figure = (tmp_path / "page-commuters.svg").read_text(encoding="utf-8")
+    assert "3 copy" in figure

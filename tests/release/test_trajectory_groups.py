@@ -1,0 +1,42 @@
+"""What is measured of groups, and which groups have no mean."""
+
+import numpy as np
+import pytest
+
+import trajanon
+from trajanon.common.errors import BadInput
+from trajanon.release.report import checked
+from trajanon.trajectories.trajectories import Trajectories
+
+
+def east_of(*longitudes: float) -> Trajectories:
+    """Trajectories on the equator that stay at a longitude each."""
+    points = np.zeros((len(longitudes), 2, 2))
+    points[:, :, 1] = np.array(longitudes)[:, None]
+    return Trajectories(points)
+
+
+def test_where_somebody_went_and_when_are_two_distances() -> None:
+    """Two people go one way, and one of them is slow at first."""
+    points = np.zeros((2, 3, 2))
+    points[0, :, 1] = 0.0, 0.010, 0.020
+    points[1, :, 1] = 0.0, 0.002, 0.020
+    report = checked(trajanon.anonymize(Trajectories(points), 2, as_published=True).report)
+    assert report.curve_distance is not None
+    metres = 0.004 * 111_320 / 3  # the mean is at 0.006, and one point of three lies apart
+    assert report.displacement.mean == pytest.approx(metres, rel=0.01)
+    assert report.curve_distance.to_line.mean == pytest.approx(0.0, abs=0.01)
+
+
+def test_a_group_spans_half_of_the_earth_and_no_more() -> None:
+    at_most = trajanon.anonymize(east_of(-90.0, 90.0), 2, as_published=True)
+    assert at_most.trajectories.points[:, :, 1].tolist() == [[0.0, 0.0]] * 2
+    says = r"^1 group spans more than 180 degrees of longitude, .* or lower `k`$"
+    with pytest.raises(BadInput, match=says):
+        trajanon.anonymize(east_of(-90.0, 90.5), 2, as_published=True)
+
+    # The two hemispheres make two groups, and each lies on both sides.
+    both = np.concatenate([east_of(-179.0, 179.0).points, east_of(-179.0, 179.0).points])
+    both[2:, :, 0] = 60.0
+    with pytest.raises(BadInput, match=r"^2 groups span more than 180 degrees of longitude"):
+        trajanon.anonymize(Trajectories(both), 2, as_published=True)
