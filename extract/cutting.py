@@ -1,7 +1,7 @@
 """Traces -> trajectories, a batch at a time, with an account of what was dropped."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from secrets import randbits
 from typing import Any
@@ -94,10 +94,13 @@ class Cutter:
 
         entered = self.recordings.enter(traces, points)
         repeated = entered.repeated[points.trace]
-        self.counts["recordings read"] += int(entered.new.sum())
-        self.counts["points read"] += len(points)
-        self.counts["recordings repeated"] += int(entered.repeated.sum())
-        self.counts["points of repeated recordings"] += int(repeated.sum())
+        read = {
+            "recordings read": entered.new.sum(),
+            "points read": len(points),
+            "recordings repeated": entered.repeated.sum(),
+            "points of repeated recordings": repeated.sum(),
+        }
+        self._count(read)
 
         given = points.take(~repeated)
         cleaned = self._cleaned(given)
@@ -107,7 +110,7 @@ class Cutter:
         became = np.where(entered.repeated, Became.REPEATED, Became.ONE_PLACE)
         find = self._trips if self.rules.trips else self._windows
         found, true_ends = find(moving, traces, became)
-        self._count(found)
+        self._count_ways(found)
         became[found.trace] = Became.TAKEN
         self._note(entered.trace, became)
 
@@ -174,20 +177,26 @@ class Cutter:
         found = windows(points, self.rules)
         return found, np.ones((len(found.trace), 2), dtype=np.bool_)
 
+    def _count(self, counts: Mapping[str, Any]) -> None:
+        self.counts.update({what: int(count) for what, count in counts.items()})
+
     def _count_track(self, points: Points) -> None:
         """Count the points that are used, and for how long they last."""
         first, size = points.pieces
-        seconds = points.time[first + size - 1] - points.time[first]
-        self.counts["points used"] += len(points)
-        self.counts["seconds of track"] += int(np.rint(np.nan_to_num(seconds)).sum())
+        seconds = np.nan_to_num(points.time[first + size - 1] - points.time[first])
+        used = {"points used": len(points), "seconds of track": np.rint(seconds).sum()}
+        self._count(used)
 
-    def _count(self, found: WindowBatch) -> None:
+    def _count_ways(self, found: WindowBatch) -> None:
         """Count whole metres of each piece: a sum of fractions would depend on the batches."""
-        metres = found.track_length
-        long = metres >= (1.0 - 1e-6) * self.rules.length
-        self.counts["metres of track"] += int(np.rint(metres).sum())
-        self.counts["metres used"] += int(np.rint(metres[long]).sum())
-        self.counts[UNTIMED] += int(np.isnan(found.times[:, 0]).sum())
+        metres = np.rint(found.track_length)
+        long = found.track_length >= (1.0 - 1e-6) * self.rules.length
+        ways = {
+            "metres of track": metres.sum(),
+            "metres used": metres[long].sum(),
+            UNTIMED: np.isnan(found.times[:, 0]).sum(),
+        }
+        self._count(ways)
 
     def _shown(self, points: Points) -> Points:
         """Cut out the surroundings of ends and of hidden places."""
@@ -215,11 +224,14 @@ class Cutter:
 
         persons = self.recordings.persons(nameless_differ=self.nameless_differ)
         people = persons.number
-        self.counts["subjects read"] = len(np.unique(people))
-        self.counts["subjects of trajectories"] = len(np.unique(people[subject]))
-        self.counts["trajectories"] = len(subject)
+        numbers = {
+            "subjects read": len(np.unique(people)),
+            "subjects of trajectories": len(np.unique(people[subject])),
+            "trajectories": len(subject),
+            **persons.nameless.counts,
+        }
+        self.counts.update(numbers)
 
-        self.counts.update(persons.nameless.counts)
         beside = {**persons.merged.counts, AT_TWO_PLACES: persons.at_two_places}
         self.counts.update({what: count for what, count in beside.items() if count})
         return self._numbered(parts, dense(people[subject]), trace)

@@ -1,14 +1,13 @@
 """What was dropped, or why nothing is found: a sentence for each cause, with the way out."""
 
-import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from trajanon.common.columns_read import ColumnsRead, columns_read
 from trajanon.common.errors import printable
+from trajanon.common.inputs import rows_beside
 from trajanon.common.number_text import metres, number_of, percent, span
 from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.subjects import Nameless, merged_sentences
@@ -48,14 +47,9 @@ class WhyLeftOut(NamedTuple):
         return f"trips {self.reason}"
 
 
-def _table(name: str) -> list[dict[str, str]]:
-    """Read a table that stands beside this module."""
-    return [*csv.DictReader(Path(__file__).with_name(name).read_text("utf-8").splitlines())]
-
-
 WHY_LEFT_OUT = {
     Became[row["became"]]: WhyLeftOut(row["reason"], row["way_out"])
-    for row in _table("left_out.csv")
+    for row in rows_beside(__file__, "left_out.csv")
 }
 
 LEFT_OUT = {why.counter: why for became, why in WHY_LEFT_OUT.items() if became >= Became.HIDDEN}
@@ -63,7 +57,7 @@ LEFT_OUT = {why.counter: why for became, why in WHY_LEFT_OUT.items() if became >
 
 GAP, CUT_OFF, SHORT = list(LEFT_OUT)[2:]
 
-PARTS = {row["counter"]: row for row in _table("dropped.csv")}
+PARTS = {row["counter"]: row for row in rows_beside(__file__, "dropped.csv")}
 """By counter, perhaps with more behind it in brackets: what is counted, by whom, and a way out."""
 
 

@@ -20,7 +20,7 @@ import pandas as pd
 from trajanon.common.arrays import Bools, Floats, Hashes, Ints
 from trajanon.common.hashing import bits_mixed, hashes_of
 from trajanon.extract.points import Points, greatest_of
-from trajanon.trajectories.geodesy import DEGREE, cells, wrapped
+from trajanon.trajectories.geodesy import DEGREE, EQUATOR, cells, in_space, wrapped
 
 WIDE, NARROW = 30.0, 3.0  # metres between two copies; between two that differ in rounding alone
 MANY, FEW = 8, 3  # places by which copies are known; by which those are that differ in rounding
@@ -32,8 +32,7 @@ LEAST_WAY = 100.0  # metres; whoever stays at one place is there as others are
 
 _SLOT = 10  # seconds: places are kept at multiples of it
 _MINUTE = 6  # slots
-# Slots between places, of recordings that last up to so many seconds.
-_STEPS = ((240.0, 1), (720.0, 2))
+_SHORT, _SHORTEST = 720.0, 240.0  # seconds of recordings with places each two slots, and each slot
 _LONGEST_HOP = 600.0  # seconds; where a recording was between two fixes farther apart is not known
 _SPARSE = 20.0  # seconds from fix to fix, on average, of recordings whose fixes are kept
 _LATEST = 2.0**31 - 1.0  # seconds since 1970
@@ -43,8 +42,8 @@ _SIGNS = 8  # points by which recordings without times are compared, with the fi
 _FEWEST_POINTS = 4  # of recordings without times that are compared have more
 _FASTEST = 20.0  # metres a second: where all are faster, clocks must agree better to be found
 _NEAR = WIDE + LATE * _FASTEST  # metres between places by which recordings are found
+_SURE = 1.01  # a factor: as metres are measured on planes
 _COMPARED_AT_ONCE = 50_000  # places
-_SOUGHT_AT_ONCE = 2_000  # recordings without times
 
 
 class _Recorded(NamedTuple):
@@ -85,20 +84,16 @@ class Repeats:
 
     def find(self, points: Points, subject: Ints) -> Bools:
         """Mark the recordings of a batch that have the points of one before, in any order."""
-        n = len(subject)
-        columns = {"trace": points.trace, "point": hashes_of(points.lat, points.lon, points.time)}
-        different = pd.DataFrame(columns).drop_duplicates()
-        trace = different["trace"].to_numpy()
+        hashes = bits_mixed(hashes_of(points.lat, points.lon, points.time))
+        different = pd.DataFrame({"trace": points.trace, "point": hashes}).drop_duplicates()
+        of_traces = different.groupby("trace")["point"]
+        # The sum of the hashes of a recording's points; one point many people may have recorded.
+        contents = of_traces.sum()[of_traces.size() >= 2]
 
-        # The sum of the hashes of a recording's points.
-        content = np.zeros(n, dtype=np.uint64)
-        np.add.at(content, trace, bits_mixed(different["point"].to_numpy()))
-
-        repeated = np.zeros(n, dtype=np.bool_)
-        size = np.bincount(trace, minlength=n)
-        for i in np.flatnonzero(size >= 2).tolist():  # one point many people may have recorded
-            repeated[i] = content[i] in self._subject_of_content
-            before = self._subject_of_content.setdefault(int(content[i]), int(subject[i]))
+        repeated = np.zeros(len(subject), dtype=np.bool_)
+        for i, content in contents.items():
+            repeated[i] = content in self._subject_of_content
+            before = self._subject_of_content.setdefault(content, int(subject[i]))
             if before != subject[i]:
                 self.subjects.append((before, int(subject[i])))
         return repeated
@@ -163,8 +158,7 @@ def _at_slots(cleaned: Points, duration: Floats) -> _Sightings:
     time = cleaned.time
 
     # Short recordings have places more often.
-    shorter_than = [duration < seconds for seconds, _ in _STEPS]
-    step = np.select(shorter_than, [slots for _, slots in _STEPS], _MINUTE)
+    step = np.select([duration < _SHORTEST, duration < _SHORT], [1, 2], _MINUTE)
 
     # Each hop has the slots from its first fix on, up to its second.
     hop = np.flatnonzero(cleaned.follows & (np.abs(time) < _LATEST))
@@ -258,55 +252,12 @@ class _Known:
         return moves
 
 
-class _Index:
-    """Places of several kinds, by squares."""
-
-    def __init__(self, where: Floats, kind: Ints, reach: float) -> None:
-        self._reach = reach
-        self._where = where
-        keys = self._keys(where, kind)
-        self._order = np.argsort(keys)
-        self._sorted = keys[self._order]
-
-    def _keys(self, where: Floats, kind: Ints) -> Hashes:
-        return hashes_of(_squares(where, self._reach), kind.astype(np.float64))
-
-    @property
-    def crowd(self) -> Ints:
-        """Count the places of a kind in the square of each, (p,)."""
-        _, place, size = np.unique(self._sorted, return_inverse=True, return_counts=True)
-        crowd = np.empty(len(place), np.int64)
-        crowd[self._order] = size[place]
-        return crowd
-
-    def near(self, where: Floats, kind: Ints, metres: Floats) -> tuple[Ints, Ints]:
-        """Find the places of a kind near others, up to the reach: which of these, and which."""
-        corners = [self._keys(corner, kind) for corner in _corners(where, self._reach)]
-        keys = np.sort(corners, axis=0)
-        is_new = np.append(np.full((1, len(kind)), True), keys[1:] != keys[:-1], axis=0)
-        keys, row = keys[is_new], np.nonzero(is_new)[1]
-        by_key = np.argsort(keys)  # they are found faster in order
-        keys, row = keys[by_key], row[by_key]
-
-        first = np.searchsorted(self._sorted, keys)
-        count = np.searchsorted(self._sorted, keys, side="right") - first
-        row = np.repeat(row, count)
-        place = self._order[np.repeat(first, count) + _ranks(count)]
-        is_near = np.hypot(*_metres(where[row], self._where[place]).T) <= metres[row]
-        return row[is_near], place[is_near]
-
-
-def _squares(where: Floats, reach: float) -> Floats:
-    """Number squares as wide as what is within reach of a place; a little more, for rounding."""
-    return cells(where, 2.01 * reach).astype(np.float64)
-
-
 def _corners(where: Floats, reach: float) -> list[Floats]:
-    """Return the corners of squares around places: each square lies in the four of its corners."""
+    """Return the corners of squares around places: what is within reach shares a cell with one."""
     north = reach / DEGREE
     east = north / np.maximum(np.cos(np.radians(where[:, 0])), 1e-3)
-    diagonals = (np.column_stack([np.full(len(east), north), side * east]) for side in (-1.0, 1.0))
-    return [where + way * diagonal for diagonal in diagonals for way in (-1.0, 1.0)]
+    sides = product((-north, north), (-east, east))
+    return [where + np.column_stack(np.broadcast_arrays(*side)) for side in sides]
 
 
 def _near_in_time(known: _Known) -> Ints:
@@ -328,28 +279,36 @@ def _near_in_time(known: _Known) -> Ints:
     slot = times.slot[place].astype(np.int64)
     where = times.where[place] / _DIGITS
 
-    def kind(apart: Ints | int, clock: Ints | int, slot: Ints) -> Ints:
-        """Number the time of the hour, and the days around it."""
-        return np.asarray((slot + clock) % hour + (slot + apart) // (2 * most_apart + 1) * hour)
+    def keys(where: Floats, slot: Ints, apart: int) -> Hashes:
+        """Hash the square of a place, the time of the hour, and the days around it."""
+        days = (slot + apart) // (2 * most_apart + 1)
+        columns = cells(where, 2.01 * _NEAR), slot % hour, days
+        return hashes_of(*(column.astype(np.float64) for column in columns))
 
     # The places to look at: of those with few others around, one in each half.
-    index = _Index(where, kind(0, 0, slot), _NEAR)
+    places = pd.DataFrame({"key": keys(where, slot, 0), "second": np.arange(len(place))})
+    crowd = np.asarray(places.groupby("key")["second"].transform("size"))
     half = 2 * (place - known.start[recording]) // times.places[recording]
     half[times.step[recording] < _MINUTE] = 0
     pace = np.hypot(*times.speed[place].T)
-    sought = greatest_of(2 * recording + half, -index.crowd, pace <= _FASTEST)
+    sought = greatest_of(2 * recording + half, -crowd, pace <= _FASTEST)
     sought = sought[known.moves[recording[sought]]]
 
-    reach = np.minimum(WIDE + LATE * pace[sought], _NEAR)
-    near = [
-        index.near(where[sought], kind(apart, clock, slot[sought]), reach)
-        for apart, clock in product((-most_apart, most_apart), range(-late, late + 1))
+    # Places near each other lie in a square in which one of them has a corner of its own square.
+    corners = _corners(where[sought], _NEAR)
+    shifts = product(corners, (-most_apart, most_apart), range(-late, late + 1))
+    looked_for = [
+        pd.DataFrame({"key": keys(corner, slot[sought] + clock, apart - clock), "first": sought})
+        for corner, apart, clock in shifts
     ]
-    first, second = np.concatenate(near, axis=1)
-    first = sought[first]
-    pairs = np.column_stack([recording[first], recording[second], slot[second] - slot[first]])
-    subject = known.recorded.subject[pairs[:, :2]]
-    pairs = pairs[(subject[:, 0] != subject[:, 1]) & (np.abs(pairs[:, 2]) <= most_apart)]
+    first, second = pd.concat(looked_for).merge(places)[["first", "second"]].to_numpy().T
+    apart = slot[second] - slot[first]
+    metres = np.hypot(*_metres(where[first], where[second]).T)
+    subject = known.recorded.subject[recording]
+
+    is_near = metres <= np.minimum(WIDE + LATE * pace[first], _NEAR)
+    is_near &= (np.abs(apart) <= most_apart) & (subject[first] != subject[second])
+    pairs = np.column_stack([recording[first], recording[second], apart])[is_near]
 
     # Each pair once, the shorter before the longer.
     size = times.places[pairs[:, :2]]
@@ -408,40 +367,37 @@ def _are_copies(known: _Known, pairs: Ints) -> Bools:
 
 def _alike_without_times(recorded: _Recorded) -> Ints:
     """Find recordings with as many points at the same places as one without times, (m, 2)."""
-    comparable = recorded.points > _FEWEST_POINTS
-    untimed = np.flatnonzero(comparable & (recorded.fixes == 0))
-    if not len(untimed):
+    comparable = np.flatnonzero(recorded.points > _FEWEST_POINTS)
+    is_untimed = recorded.fixes[comparable] == 0
+    if not is_untimed.any():
         return np.empty((0, 2), np.int64)
 
+    from scipy.spatial import cKDTree
+
     # Of equal ones the first stands for all: there may be many, as on routes of a timetable.
-    columns = [recorded.points[untimed], *recorded.signs[untimed].reshape(len(untimed), -1).T]
-    hashes = hashes_of(*(column.astype(np.float64) for column in columns))
-    first, equal = np.unique(hashes, return_index=True, return_inverse=True)[1:]
+    untimed = comparable[is_untimed]
+    columns = np.column_stack([recorded.points, recorded.signs.reshape(-1, 2 * _SIGNS)])[untimed]
+    hashes = hashes_of(*columns.T.astype(np.float64))
+    _, first, equal = np.unique(hashes, return_index=True, return_inverse=True)
     pairs_found = [np.column_stack([untimed[first][equal], untimed])]
-
-    timed = np.flatnonzero(comparable & (recorded.fixes > 0))
-    candidates = np.concatenate([untimed[first], timed])
     untimed = untimed[first]
-    ends = recorded.signs[:, [0, -1]] / _DIGITS
 
-    def kind(recordings: Ints, end: Floats) -> Ints:
-        """Number the squares where recordings of as many points end."""
-        points = recorded.points[recordings].astype(np.float64)
-        return hashes_of(points, _squares(end, NARROW)).astype(np.int64)
+    def axes(recordings: Ints, way: int) -> Floats:
+        signs = recorded.signs[recordings, ::way] / _DIGITS
+        space = in_space(signs.reshape(-1, 2), EQUATOR).reshape(len(recordings), -1)
+        return np.column_stack([space, 2.0 * NARROW * recorded.points[recordings]])
 
-    index = _Index(ends[candidates, 0], kind(candidates, ends[candidates, 1]), NARROW)
-    # Some at a time: many recordings may begin and end at the same two places.
-    for sought in np.split(untimed, range(_SOUGHT_AT_ONCE, len(untimed), _SOUGHT_AT_ONCE)):
-        reach = np.full(len(sought), NARROW)
-        for (begin, way), side in product(((0, 1), (1, -1)), range(4)):
-            corner = _corners(ends[sought, 1 - begin], NARROW)[side]
-            row, near = index.near(ends[sought, begin], kind(sought, corner), reach)
-            pairs = np.column_stack([sought[row], candidates[near]])
-            pairs = pairs[recorded.subject[pairs[:, 0]] != recorded.subject[pairs[:, 1]]]
-            signs = recorded.signs[pairs] / _DIGITS
-            off = _metres(signs[:, 0, ::way], signs[:, 1])
-            is_same = (np.hypot(off[..., 0], off[..., 1]) <= NARROW).all(axis=1)
-            pairs_found.append(pairs[is_same])
+    candidates = np.concatenate([untimed, comparable[~is_untimed]])
+    tree_of_all = cKDTree(axes(candidates, 1))
+    for way in (1, -1):  # the same way may be written backwards
+        tree = cKDTree(axes(untimed, way))
+        reach = {"max_distance": _SURE * NARROW, "p": np.inf, "output_type": "ndarray"}
+        near = tree.sparse_distance_matrix(tree_of_all, **reach)
+        pairs = np.column_stack([untimed[near["i"]], candidates[near["j"]]])
+        signs = recorded.signs[pairs] / _DIGITS
+        off = np.hypot(*np.moveaxis(_metres(signs[:, 0, ::way], signs[:, 1]), -1, 0))
+        is_other = recorded.subject[pairs[:, 0]] != recorded.subject[pairs[:, 1]]
+        pairs_found.append(pairs[is_other & (off <= NARROW).all(axis=1)])
     return np.unique(np.concatenate(pairs_found), axis=0)
 
 

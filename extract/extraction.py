@@ -21,8 +21,10 @@ from trajanon.extract.cutting import Cutter, finished_cut
 from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
 from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
 from trajanon.extract.sources import files, osm_api
+from trajanon.extract.sources.calendars import with_true_years
 from trajanon.extract.sources.column_roles import NOBODY
 from trajanon.extract.sources.formats import SourceFile
+from trajanon.extract.sources.gpx_document import FROM_OSM
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.trace_pieces import joined, ordered
 from trajanon.extract.trace import Trace
@@ -107,7 +109,7 @@ def extract(
     """
     plan = _planned(source, area, windows, hidden, client, progress, options)
     trajectories = finished_cut(list(plan.parts), plan.cutter)
-    return replace(trajectories, provenance={**plan.origin, **trajectories.provenance})
+    return replace(trajectories, provenance={**_origin(plan), **trajectories.provenance})
 
 
 @takes_settings(Rules, SourceOptions)
@@ -172,7 +174,7 @@ def extract_to(
         folder = Path(stack.enter_context(TemporaryDirectory(dir=draft.parent)))
         parts = _cut_all(plan, folder)
 
-        provenance = {**plan.origin, **plan.cutter.provenance()}
+        provenance = {**_origin(plan), **plan.cutter.provenance()}
         if run is not None:
             provenance["run"] = dict(run)
 
@@ -188,8 +190,8 @@ class _Plan(NamedTuple):
 
     cutter: Cutter
     parts: Iterator[Trajectories]
-    origin: Mapping[str, str | None]  # source and attribution, for the provenance
-    inputs: list[Path]
+    inputs: list[Path]  # none if a server is asked
+    url: str  # the server
 
 
 def _planned(
@@ -237,14 +239,15 @@ def _planned(
         tables=reading.tables,
         nameless_differ="nameless" in reading.columns,  # its only word, as is checked
     )
-    traces = ordered(joined(numbered, reading.counts), how.untimed, cutter.counts)
+    recordings = with_true_years(joined(numbered, reading.counts), reading)
+    traces = ordered(recordings, how.untimed, cutter.counts)
     if reading.columns.get("subject") == NOBODY:
         traces = (replace(trace, subject=None, spellings=()) for trace in traces)
     return _Plan(
         cutter,
         map(cutter.cut, cutter.batches(traces)),
-        _origin(source_files, how),
         [file.path for file in source_files],
+        how.api_url,
     )
 
 
@@ -266,18 +269,19 @@ def _listed_files(source: From, reading: Reading) -> list[SourceFile]:
     return []
 
 
-def _origin(source_files: Sequence[SourceFile], options: SourceOptions) -> Mapping[str, str | None]:
-    """Name the source, without a password, and whom to attribute it to."""
-    if not source_files:
-        parts = urlsplit(options.api_url)
+def _origin(plan: _Plan) -> Mapping[str, str | None]:
+    """Name the source, without a password, and whom to attribute it to, once all is read."""
+    if not plan.inputs:
+        parts = urlsplit(plan.url)
         host = parts.netloc.rpartition("@")[2]
         return {"source": f"OSM API, {parts.scheme}://{host}", "attribution": OSM_ATTRIBUTION}
 
-    names = [os.fsencode(file.path.name).decode("utf-8", "replace") for file in source_files]
+    names = [os.fsencode(path.name).decode("utf-8", "replace") for path in plan.inputs]
     source = ", ".join(names[:3])
     if len(names) > 3:
         source += f" and {number_of(len(names) - 3, 'more file')}"
-    return {"source": source, "attribution": files.attribution(source_files)}
+    is_from_osm = plan.cutter.unread[FROM_OSM] > 0
+    return {"source": source, "attribution": OSM_ATTRIBUTION if is_from_osm else None}
 
 
 def _cut_all(plan: _Plan, folder: Path) -> Iterator[Trajectories]:
@@ -336,7 +340,8 @@ def traces(
         raise BadInput(f"traces reads files and folders; of {OSM_API} take extract")
 
     numbered = files.traces_of_files(source_files, reading, jobs=jobs, progress=progress)
-    return ordered((trace for _, trace in numbered), untimed, reading.counts)
+    recordings = with_true_years((trace for _, trace in numbered), reading)
+    return ordered(recordings, untimed, reading.counts)
 
 
 def _reading(options: SourceOptions, subjects_exact: bool) -> Reading:

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 from trajanon.common.errors import BadInput
-from trajanon.common.settings import option, with_help
+from trajanon.common.settings import Checked, option, with_help
 
 Limit = float | Literal["auto"] | None  # found from the data if it is "auto"; None for no limit
 
@@ -17,13 +17,10 @@ LEAST_GAP, LEAST_PAUSE = 2_000.0, 300.0  # metres and seconds of the limits that
 _LENGTH_OF_TRIPS = 500.0  # metres
 _FARTHEST = 1e6  # metres; a few wrong coordinates would else make gigabytes of straight lines
 
-_SPACING = "a positive number of metres, from 0.01"
-_METRES = "a number of metres, 0 or more"
-
 
 @with_help
 @dataclass(frozen=True, kw_only=True)
-class Rules:
+class Rules(Checked):
     """What a trajectory is, and where a track ends.
 
     Without a spacing, each whole trip is a trajectory, with points at equal shares of its way; with
@@ -71,44 +68,31 @@ class Rules:
     True
     """
 
-    spacing: float | None = option(None, "that of the city", least=0.01, below=1e6, rule=_SPACING)
-    per_recording: int | None = option(1, least=1, below=2, rule="1, or all")
-    min_length: float | None = option(None, "500", least=0.0, below=1e6, rule=_METRES)
-    points: int = option(30, least=2, below=100_001, rule="at least 2, and at most 100,000")
-    max_gap: Limit = option("auto", unit="metres")
-    max_pause: Limit = option("auto", unit="seconds")
-    max_speed: float | None = option(60.0, unit="metres a second")
-    trim_ends: float = option(0.0, least=0.0, below=1e5, rule=f"{_METRES}, below 100,000")
+    spacing: float | None = option(None, "that of the city", least=0.01, most=1_000_000)
+    per_recording: int | None = option(1, least=1, most=1)
+    min_length: float | None = option(None, f"{_LENGTH_OF_TRIPS:g}", least=0, most=1_000_000)
+    points: int = option(30, least=2, most=100_000)
+    max_gap: Limit = option("auto", unit="metres", least=0.001)
+    max_pause: Limit = option("auto", unit="seconds", least=0.001)
+    max_speed: float | None = option(60.0, unit="metres a second", least=0.001)
+    trim_ends: float = option(0.0, least=0, most=100_000)
     subjects_exact: bool = option(False)
 
     def __post_init__(self) -> None:
         if self.spacing is None and self.per_recording != 1:
             option_said = f"`per_recording={self.per_recording or 'all'}`"
             raise BadInput(f"{option_said} is for windows: add `windows`, or leave it out")
+        if self.per_recording not in (1, None):
+            raise BadInput(f"`per_recording` must be 1, or all (got {self.per_recording})")
         if self.spacing is not None and self.min_length is not None:
             option_said = f"`min_length={self.min_length:g}` is for whole trips"
             raise BadInput(f"{option_said}: leave out `min_length`, or `spacing`")
         if self.trips and self.min_length is None:
             object.__setattr__(self, "min_length", _LENGTH_OF_TRIPS)
-        for rule_field in fields(self):
-            value, allowed = getattr(self, rule_field.name), rule_field.metadata
-            if hasattr(value, "item"):  # a number of numpy, which JSON cannot hold
-                value = value.item()
-                object.__setattr__(self, rule_field.name, value)
-            if "unit" in allowed:
-                if value == math.inf:
-                    value = None
-                    object.__setattr__(self, rule_field.name, None)
-                holds = value is None or (not isinstance(value, str) and value > 0.0)
-                holds |= value == "auto" and rule_field.default == "auto"
-                rule = f"a positive number of {allowed['unit']}"
-            elif "least" in allowed:
-                holds = value is None or allowed["least"] <= value < allowed.get("below", math.inf)
-                rule = allowed["rule"]
-            else:
-                continue
-            if not holds:
-                raise BadInput(f"`{rule_field.name}` must be {rule} (got {value!r})")
+        for name in ("max_gap", "max_pause", "max_speed"):
+            if getattr(self, name) == math.inf:
+                object.__setattr__(self, name, None)
+        super().__post_init__()
 
     @property
     def trips(self) -> bool:

@@ -1,11 +1,11 @@
 """The trace, which every source yields."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
 import numpy as np
 
-from trajanon.common.arrays import Floats
+from trajanon.common.arrays import Bools, Floats
 from trajanon.common.number_text import number_of, shown
 
 
@@ -54,6 +54,10 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.lat)
+
+    def take(self, marked: Bools) -> "Trace":
+        """Return some of its points."""
+        return replace(self, lat=self.lat[marked], lon=self.lon[marked], time=self.time[marked])
 
     def __repr__(self) -> str:
         owner = "nobody known" if self.subject is None else repr(self.subject)

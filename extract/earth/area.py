@@ -1,6 +1,5 @@
 """Where trajectories may lie: boxes and polygons, as users give them."""
 
-import csv
 import os
 import warnings
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from shapely.geometry.base import BaseGeometry
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.inputs import regular
+from trajanon.common.inputs import regular, rows_beside
 from trajanon.trajectories.geodesy import SHORT_DEGREE, radii
 
 if TYPE_CHECKING:
@@ -207,9 +206,12 @@ AreaLike: TypeAlias = (
 )
 
 
-_, *_ROWS = csv.reader(Path(__file__).with_name("cities.csv").read_text("utf-8").splitlines())
 CITIES: dict[str, tuple[Box, float | None]] = {
-    name: (Box(*map(float, sides)), float(spacing)) for name, *sides, spacing, _ in _ROWS
+    row["name"]: (
+        Box(*(float(row[side]) for side in ("west", "south", "east", "north"))),
+        float(row["spacing"]),
+    )
+    for row in rows_beside(__file__, "cities.csv")
 }
 """Boxes, small enough for one request to the OSM API, and spacings in metres. First the three areas
 of Maya-López, "Contributions to Statistical Disclosure Control" (thesis, URV 2023), section 2.3."""

@@ -1,9 +1,7 @@
 """The roads of an OpenStreetMap file as a network that somebody can go along."""
 
-import csv
 import os
 from math import inf
-from pathlib import Path
 
 import numpy as np
 from osmium import osm
@@ -11,14 +9,14 @@ from osmium.filter import EntityFilter, KeyFilter
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
+from trajanon.common.inputs import rows_beside
 from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.osm_file import objects
 from trajanon.release.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
 
 MODES = ("car", "bicycle", "foot", "any")
 
-_TABLE = Path(__file__).with_name("road_kinds.csv").read_text("utf-8").splitlines()
-_KINDS = {row["kind"]: row for row in csv.DictReader(_TABLE)}
+_KINDS = {row["kind"]: row for row in rows_beside(__file__, "road_kinds.csv")}
 """Values of `highway`: which modes take each (some, if a sign says so); for how many a metre counts
 where ways of cars are chosen, which keep to main roads; and when maps draw it, 1 for the first."""
 
@@ -74,8 +72,7 @@ def roads_to_follow(
     Two people go along a street, 22 and 44 m north of it. Their mean is laid on the street. Real
     files end in ``.osm.pbf``; this one is OPL, a text format of OpenStreetMap:
 
-    >>> from pathlib import Path
-    >>> import numpy as np
+    >>>     >>> import numpy as np
     >>> import trajanon
     >>> from trajanon.extract import roads_to_follow
     >>> street = ["n1 x2.0 y41.0", "n2 x2.1 y41.0", "w1 Thighway=residential Nn1,n2"]

@@ -1,6 +1,6 @@
 """Times of years that no receiver has: mended where that is certain, else left out, and said."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
@@ -12,6 +12,9 @@ from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.timestamps import EARLIEST, LATEST, UNREAD_TIMES, WAY_OUT, within
 from trajanon.extract.trace import Trace
 
+_owner = attrgetter("name", "subject")  # what the pieces of a recording share
+_GATHERED = 50_000  # points, by which recordings are checked together
+
 MENDED = "mended times (Buddhist years, or 1,024 weeks early)"
 
 _ERA = 1_024 * 7 * 86_400.0  # seconds after which the week counter of GPS begins again
@@ -22,22 +25,33 @@ _YEARS_1_TO_9999 = (-62_135_596_800, 253_402_300_799)  # seconds since 1970
 _NO_CLOCK = 31_536_000.0  # seconds since 1970; earlier times count from an unknown beginning
 
 
-def with_true_years(traces: Sequence[Trace], reading: Reading) -> list[Trace]:
-    """Check the times of recordings, given as their pieces in the order of the source."""
+def with_true_years(traces: Iterable[Trace], reading: Reading) -> Iterator[Trace]:
+    """Check the times of recordings, given as pieces that follow each other; many at once."""
+    gathered: list[Trace] = []
+    points = 0
+    for trace in traces:
+        if points >= _GATHERED and _owner(trace) != _owner(gathered[-1]):
+            yield from _checked(gathered, reading)
+            gathered, points = [], 0
+        gathered.append(trace)
+        points += len(trace)
+    yield from _checked(gathered, reading)
+
+
+def _checked(traces: list[Trace], reading: Reading) -> Iterator[Trace]:
     # Most files have usual times alone: they are looked at together.
     if _are_usual(_times_of(traces)):
-        return list(traces)
+        yield from traces
+        return
 
-    checked = list[Trace]()
-    for _, pieces in groupby(traces, attrgetter("name", "subject")):
+    for _, pieces in groupby(traces, _owner):
         recording = list(pieces)
         time = _times_of(recording)
         if not _are_usual(time):
-            time = _mended(time, reading)
+            time = _mended(time, replace(reading, what=recording[0].name))
         ends = np.cumsum([len(piece) for piece in recording])
-        parts = np.split(time, ends[:-1])
-        checked += [replace(piece, time=part) for piece, part in zip(recording, parts, strict=True)]
-    return checked
+        for piece, part in zip(recording, np.split(time, ends[:-1]), strict=True):
+            yield replace(piece, time=part)
 
 
 def _times_of(traces: Sequence[Trace]) -> Floats:

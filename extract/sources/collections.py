@@ -95,11 +95,6 @@ def read_tdrive(path: Path, reading: Reading) -> Iterator[Trace]:
     )
 
 
-def looks_like_porto(name: str, head: bytes) -> bool:
-    """Return whether a file's columns have the names of Porto's trips."""
-    return any("POLYLINE" in fields for fields in source_tables.fields_below(head)[:1])
-
-
 def read_porto(path: Path, reading: Reading) -> Iterator[Trace]:
     """Read the trips of taxis, a point every 15 s; those with missing points are left out."""
     layout, _ = source_tables.layout_of(path)

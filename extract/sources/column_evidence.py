@@ -1,7 +1,7 @@
 """What the first rows of a table show of each of its columns."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -52,11 +52,10 @@ class Column:
     @cached_property
     def is_key(self) -> bool:
         """Return whether it is unique in each row, and there are enough rows to say so."""
-        if len(self.values) < _FEW or len(set(self.values.head(_BEGIN))) < min(
-            len(self.values), _BEGIN
-        ):
+        values = self.values
+        if len(values) < _FEW or not values.head(_BEGIN).is_unique:
             return False
-        return bool(self.values.is_unique and self.values.notna().all())
+        return bool(values.is_unique and values.notna().all())
 
     @cached_property
     def times(self) -> TimesHeld | None:
@@ -86,13 +85,11 @@ class Column:
         return is_object_dtype(self.values) and bool(self.values.map(is_list_like).any())
 
 
-class TableHead:
-    """The first rows of a table of points."""
+class TableHead(dict[str, Column]):
+    """The first rows of a table of points, by columns."""
 
     def __init__(self, rows: pd.DataFrame) -> None:
-        self.columns: Mapping[str, Column] = {
-            str(name): Column(str(name), rows[name]) for name in rows
-        }
+        super().__init__((str(name), Column(str(name), rows[name])) for name in rows)
         self.rows = len(rows)
         self._owners: Sequence[str] = ()
 
@@ -106,7 +103,7 @@ class TableHead:
         """Of each row the number of its recording, or -1."""
         code = np.zeros(self.rows, np.int64)
         for name in self._owners:
-            coded = self.columns[name].coded
+            coded = self[name].coded
             missing = (code < 0) | (coded.code < 0)
             code = np.where(missing, -1, code * (len(coded.values) + 1) + coded.code)
         known = code >= 0
@@ -115,39 +112,37 @@ class TableHead:
 
     def is_constant(self, name: str) -> bool:
         """Return whether a column has one value in each recording, or none."""
-        column = self.columns[name]
-        begin = Column(name, column.values.head(_BEGIN))
-        return _constant(begin, self.recording) and _constant(column, self.recording)
+        return _constant(self[name], self.recording)
 
     def divides(self, name: str, owner: Column) -> bool:
         """Return whether a column tells parts of what owners made apart, each of one owner."""
-        coded = self.columns[name].coded
+        coded = self[name].coded
         several = len(owner.coded.values) < len(coded.values) <= self.rows // _FEW
         return several and bool((coded.code >= 0).all()) and _constant(owner, coded.code)
 
     def differs(self, name: str) -> int:
         """Count the different values of a column in each recording, and add these up."""
-        coded = self.columns[name].coded
+        coded = self[name].coded
         pair = self.recording * (len(coded.values) + 1) + coded.code
         return len(pd.unique(pair[coded.code >= 0]))
 
     def numbers_points(self, name: str, *, gapless: bool) -> bool:
         """Return whether a column numbers the points of each recording; perhaps without any gap."""
-        if self.rows < 2 or self.columns[name].holds_lists:
+        if self.rows < 2 or self[name].holds_lists:
             return False
-        values = self.columns[name].numbers
+        values = self[name].numbers
         if not (np.isfinite(values).all() and (values % 1.0 == 0.0).all()):
             return False
         order = np.lexsort((values, self.recording))
         step, goes_on = np.diff(values[order]), np.diff(self.recording[order]) == 0
         if not goes_on.any() or (step[goes_on] == 0.0).any():
             return False
-        counts_rows = np.ptp(values) == self.rows - 1 and self.columns[name].is_key
+        counts_rows = np.ptp(values) == self.rows - 1 and self[name].is_key
         return not gapless or counts_rows or bool((step[goes_on] == 1.0).all())
 
     def holds_seconds_of_minute(self, name: str) -> bool:
         """Return whether small whole numbers come again and again within a recording."""
-        column = self.columns[name]
+        column = self[name]
         known = column.numbers[np.isfinite(column.numbers)]
         small = (known >= 0.0) & (known <= _SECONDS_OF_MINUTE) & (known % 1.0 == 0.0)
         again = 2 * self.differs(name) < len(known)
@@ -155,13 +150,12 @@ class TableHead:
 
     def names_in(self, name: str) -> list[str]:
         """List the different names in a column, as they are written."""
-        return [text for text in as_given(self.columns[name].coded.values) if text]
+        return [text for text in as_given(self[name].coded.values) if text]
 
 
 def _constant(column: Column, recording: Ints) -> bool:
     """Return whether a column has one value in each recording, or none."""
     code = column.coded.code
-    recording = recording[: len(code)]
     known = (code >= 0) & (recording >= 0)
     first = np.full(int(recording.max(initial=-1)) + 1, -1)
     first[recording[known][::-1]] = code[known][::-1]

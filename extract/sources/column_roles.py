@@ -1,15 +1,14 @@
 """The roles that columns of a table may have: their usual names, and what shows that they fit."""
 
-import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from trajanon.common.errors import BadInput
+from trajanon.common.inputs import rows_beside
 from trajanon.extract.sources.column_evidence import TableHead
 from trajanon.extract.sources.timestamps import are_times_of_day, are_zones, may_be_gps_seconds
 
@@ -34,6 +33,8 @@ _NO_WORD = re.compile(r"\s+[NE]/[SW]\s*$|[(\[].*[)\]]\s*$|[-_.#\s\ufeff]", re.IG
 
 Test = Callable[[TableHead, str], bool]
 
+OWNERS = ("id", "subject")  # what tells recordings, and persons, apart
+
 
 class Role(NamedTuple):
     """What a column may be used as."""
@@ -42,6 +43,8 @@ class Role(NamedTuple):
     finest: bool  # whether of several the one with the most different values is taken
     kept: bool  # whether the first usual name is taken although its values do not fit
     wrong: bool | None  # what it says of rows that are not valid, if it marks rows
+    fits: Test  # whether the first rows of a column of a usual name fit
+    fits_unnamed: Test  # whether a column's first rows show the role, whatever its name is
 
 
 @lru_cache(4096)  # many small files have the same columns
@@ -50,60 +53,38 @@ def plain(name: str) -> str:
     return _NO_WORD.sub("", name).casefold()
 
 
-_TABLE = Path(__file__).with_name("column_roles.csv").read_text("utf-8").splitlines()
-
-ROLES: Mapping[str, Role] = {
-    row["role"]: Role(
-        [plain(name) for name in row["usual names"].split()],
-        finest=row["finest"] == "yes",
-        kept=row["kept"] == "yes",
-        wrong={"yes": True, "no": False}.get(row["wrong rows say"]),
-    )
-    for row in csv.DictReader(_TABLE)
-}
-"""Roles of columns, each found after those above it: names of cabspotting, scikit-mobility,
-movingpandas, GDAL, Movebank, MDS and ships' AIS. A date is the day of times of day; a part is a
-piece of the trace with the id; a place is both coordinates in one field; order numbers points."""
-
-USUAL = {name: role.usual for name, role in ROLES.items()}
-"""By role: names of columns that are found without asking, best first."""
-
-MARKS = {name: role.wrong for name, role in ROLES.items() if role.wrong is not None}
-"""By role: what a column says of rows that are not valid."""
-
-
 def _names_owners(head: TableHead, name: str) -> bool:
-    return not head.columns[name].is_key
+    return not head[name].is_key
 
 
 def _is_time(head: TableHead, name: str) -> bool:
     """Return whether a column holds whole times, or times of day with a day beside them."""
-    held = head.columns[name].times
+    held = head[name].times
     if held is None:
         days = [
             other_name
-            for other_name in head.columns
-            if other_name != name and plain(other_name) in USUAL["date"]
+            for other_name in head
+            if other_name != name and plain(other_name) in ROLES["date"].usual
         ]
-        return bool(days) and are_times_of_day(head.columns[name].values)
+        return bool(days) and are_times_of_day(head[name].values)
     return not held.days and not on_two_clocks(head, name)
 
 
 def on_two_clocks(head: TableHead, name: str) -> bool:
     """Return whether numbers may count from 1970 or from 1980, as GPS does."""
-    return "gps" in plain(name) and may_be_gps_seconds(head.columns[name].numbers)
+    return "gps" in plain(name) and may_be_gps_seconds(head[name].numbers)
 
 
 def _is_other_time(head: TableHead, name: str) -> bool:
     """Return whether texts are times of points, whatever the column is called."""
-    times = head.columns[name].times
+    times = head[name].times
     has_whole_times = times is not None and not times.days and not times.numbers
     return has_whole_times and not head.is_constant(name)
 
 
 def _is_letters(letters: set[str]) -> Test:
     def fits(head: TableHead, name: str) -> bool:
-        values = head.columns[name].values
+        values = head[name].values
         if values.dtype.kind not in "OT":
             return False
         texts = {str(value).strip().lower() for value in values.head(20).tolist() if value}
@@ -113,7 +94,7 @@ def _is_letters(letters: set[str]) -> Test:
 
 
 def _is_zone(head: TableHead, name: str) -> bool:
-    column = head.columns[name]
+    column = head[name]
     if plain(name) == "zone" and np.isfinite(column.numbers).any():
         return False  # numbers of places
     return are_zones(column.coded.values)
@@ -121,8 +102,8 @@ def _is_zone(head: TableHead, name: str) -> bool:
 
 def _are_gps_seconds(head: TableHead, name: str) -> bool:
     """Return whether numbers count from 1980, or from the beginning of a week beside them."""
-    values = head.columns[name].numbers
-    has_week = any(plain(other_name) in USUAL["gps_week"] for other_name in head.columns)
+    values = head[name].numbers
+    has_week = any(plain(other_name) in ROLES["gps_week"].usual for other_name in head)
     return bool((values >= 0.0).any()) and (has_week or may_be_gps_seconds(values))
 
 
@@ -146,14 +127,23 @@ _TESTS_UNNAMED: Mapping[str, Test] = {
 }
 
 
-def fits(role: str, head: TableHead, name: str) -> bool:
-    """Return whether the first rows of a column of a usual name fit its role."""
-    return role not in _TESTS or _TESTS[role](head, name)
+ROLES: Mapping[str, Role] = {
+    row["role"]: Role(
+        [plain(name) for name in row["usual names"].split()],
+        finest=row["finest"] == "yes",
+        kept=row["kept"] == "yes",
+        wrong={"yes": True, "no": False}.get(row["wrong rows say"]),
+        fits=_TESTS.get(row["role"], lambda head, name: True),
+        fits_unnamed=_TESTS_UNNAMED.get(row["role"], lambda head, name: False),
+    )
+    for row in rows_beside(__file__, "column_roles.csv")
+}
+"""Roles of columns, each found after those above it: names of cabspotting, scikit-mobility,
+movingpandas, GDAL, Movebank, MDS and ships' AIS. A date is the day of times of day; a part is a
+piece of the trace with the id; a place is both coordinates in one field; order numbers points."""
 
-
-def fits_unnamed(role: str, head: TableHead, name: str) -> bool:
-    """Return whether the first rows of a column show that it has the role, whatever its name is."""
-    return role in _TESTS_UNNAMED and _TESTS_UNNAMED[role](head, name)
+MARKS = {name: role.wrong for name, role in ROLES.items() if role.wrong is not None}
+"""By role: what a column says of rows that are not valid."""
 
 
 def is_word(role: str, name: str) -> bool:
@@ -164,7 +154,7 @@ def is_word(role: str, name: str) -> bool:
 def known_as(name: str) -> list[str]:
     """List the roles that a column of this name may play."""
     spelled_out = plain(name)
-    return [role for role, usual in USUAL.items() if spelled_out in usual]
+    return [role for role, rule in ROLES.items() if spelled_out in rule.usual]
 
 
 def parse_columns(text: str) -> dict[str, str]:

@@ -16,8 +16,9 @@ import pynmea2
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources.column_roles import TRACK
 from trajanon.extract.sources.streams import DAMAGED, OTHER_TIMES, ZIP, Reading, Stream, members
-from trajanon.extract.sources.trace_pieces import PLANNED, Fix, moment, number, traces_of_fixes
-from trajanon.extract.sources.xml_documents import XmlDocument
+from trajanon.extract.sources.timestamps import moment
+from trajanon.extract.sources.trace_pieces import PLANNED, Fix, number, traces_of_fixes
+from trajanon.extract.sources.xml_documents import tree_of
 from trajanon.extract.trace import Trace
 
 VOID = "sentences without a valid fix"
@@ -186,17 +187,12 @@ def read_tcx(path: Path, reading: Reading) -> Iterator[Trace]:
 
 def _trees(stream: Stream, name: str, root_name: str) -> Iterator[Element]:
     """Read an XML document whole: its tree, of a damaged one what is whole, then the problem."""
-    root = None
-    problem = None
     try:
         content = io.BytesIO(stream.read())
-        for growing_root in XmlDocument(content.read, name).growing(levels=0):
-            root = growing_root
-    except FileProblem as error:
-        problem = error
     except DAMAGED as error:
         raise FileProblem(f"cannot read {name} to its end ({error}): copy it again") from error
 
+    root, problem = tree_of(content.read, name)
     if root is None or root.tag != root_name:
         tag = "nothing" if root is None else f"<{root.tag}>"
         raise problem or FileProblem(f"{name} begins with {tag}, not with <{root_name}>")

@@ -42,18 +42,9 @@ _LISTS = (list, tuple, np.ndarray)
 
 
 def traces_of_features(
-    geometry: NDArray[np.object_],
-    columns: pd.DataFrame,
-    system: object,
-    reading: Reading,
-    *,
-    sorted_by_place: bool = False,
-    nested: bool = False,
+    geometry: NDArray[np.object_], columns: pd.DataFrame, system: object, reading: Reading
 ) -> Iterator[Trace]:
-    """Read features, geometries or None and their attributes; a system is what pyproj takes.
-
-    Names of attributes may be nested: those of objects, with dots between them.
-    """
+    """Read features, geometries or None and their attributes; a system is what pyproj takes."""
     if not columns.columns.is_unique:
         twice = columns.columns[columns.columns.duplicated()][0]
         raise BadInput(f"the column {twice!r} appears twice in {reading.what}: rename one of them")
@@ -83,7 +74,7 @@ def traces_of_features(
     timed = MEASURE in columns or any("time" in known_as(str(name)) for name in columns)
     measures = None if timed else _times_of_measures(lines)
     if points:
-        yield from _of_points(rows, columns, measures, reading, sorted_by_place, nested)
+        yield from _of_points(rows, columns, measures, reading)
     else:
         rows["piece"] = part
         yield from _of_lines(rows, line[part], columns, measures, reading)
@@ -102,20 +93,15 @@ def _refuse_other_geometries(geometry: NDArray[np.object_], what: str) -> None:
 
 
 def _of_points(
-    rows: pd.DataFrame,
-    columns: pd.DataFrame,
-    measures: Floats | None,
-    reading: Reading,
-    sorted_by_place: bool,
-    nested: bool,
+    rows: pd.DataFrame, columns: pd.DataFrame, measures: Floats | None, reading: Reading
 ) -> Iterator[Trace]:
     """Read points, their coordinates in rows, as a table of points."""
     if measures is not None:
         columns = columns.assign(**{MEASURE: measures})
         reading = reading.with_columns(time=MEASURE)
 
-    column_of = used_columns(list(columns), columns[:FIRST], reading, geometry=True, nested=nested)
-    if sorted_by_place and "time" not in column_of:
+    column_of = used_columns(list(columns), columns[:FIRST], reading, geometry=True)
+    if reading.sorted_by_place and "time" not in column_of:
         way_out = "set `columns` time=..., or write it without an index (SPATIAL_INDEX=NO)"
         raise BadInput(
             f"{reading.what} is sorted by place, with no column recognised as time; {way_out}"
@@ -153,9 +139,8 @@ def _only(
     reason: str,
     reading: Reading,
 ) -> tuple[NDArray[np.object_], pd.DataFrame]:
-    if wanted.all():
-        return geometry, columns
-    reading.counts[reason] += int((~wanted).sum())
+    """Leave out and count the features that are not wanted."""
+    reading.counts.update({reason: n} if (n := int((~wanted).sum())) else {})
     return geometry[wanted], columns[wanted]
 
 

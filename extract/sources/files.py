@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import re
 import signal
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -20,7 +21,6 @@ from trajanon.common.errors import BadInput, FileProblem, TrajanonWarning
 from trajanon.common.inputs import regular
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.common.workers import on_cluster, results_in_order
-from trajanon.extract.sources import gpx_document
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
 from trajanon.extract.sources.geo_files import footer_of
 from trajanon.extract.sources.gpx_document import ApiPage, points_of
@@ -28,7 +28,6 @@ from trajanon.extract.sources.osm_api import joined_traces
 from trajanon.extract.sources.streams import Reading, meter
 from trajanon.extract.trace import Trace
 from trajanon.release.report import datasheet_path, report_path
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -40,17 +39,6 @@ Item = Trace | ApiPage
 _Whole = tuple[
     list[Item], Counter[str], TablesRead, list[TrajanonWarning], BadInput | FileProblem | None
 ]
-
-
-class _Kept(Notices):
-    """Keeps the warnings of a process or worker for the parent."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.given: dict[tuple[str, str], TrajanonWarning] = {}
-
-    def warn(self, warning: TrajanonWarning) -> None:
-        self.given.setdefault((warning.kind, warning.about), warning)
 
 
 def find(paths: Sequence[Path], reading: Reading) -> list[SourceFile]:
@@ -237,11 +225,11 @@ def _is_large(file: SourceFile) -> bool:
 
 
 def _given(whole: _Whole, file: SourceFile, reading: Reading) -> Iterator[Item]:
-    items, counts, tables, warnings, problem = whole
+    items, counts, tables, given_warnings, problem = whole
     reading.counts.update(counts)
     reading.tables.update(tables)
     reading.read(file.size)
-    for warning in warnings:
+    for warning in given_warnings:
         reading.warned.warn(warning)
     yield from items
     if problem is not None:
@@ -255,20 +243,14 @@ def _read_whole(file: SourceFile, alike: Reading, *, on_worker: bool) -> _Whole:
         why = "all workers must see the files under the same names"
         raise FileProblem(f"a worker cannot read {file.path} as it was found here: {why}")
 
-    warned = _Kept()
     items: list[Item] = []
     problem = None
+    warned = Notices(shows_all=True)
     reading = replace(alike, counts=Counter(), tables=TablesRead(), warned=warned)
-    try:
-        items.extend(read_file(file, reading))
-    except (BadInput, FileProblem) as error:
-        problem = error
-    return items, reading.counts, reading.tables, list(warned.given.values()), problem
-
-
-def attribution(files: Iterable[SourceFile]) -> str | None:
-    """Return the line that must go with these files, if one came from OpenStreetMap."""
-    is_from_osm = {"gpx": gpx_document.from_osm, "gpx-archive": gpx_document.archive_is_from_osm}
-    judged = (file for file in files if file.format in is_from_osm)
-    any_from_osm = any(is_from_osm[file.format](file.path) for file in judged)
-    return OSM_ATTRIBUTION if any_from_osm else None
+    with warnings.catch_warnings(record=True, action="always") as given:
+        try:
+            items.extend(read_file(file, reading))
+        except (BadInput, FileProblem) as error:
+            problem = error
+    given_warnings = [one.message for one in given if isinstance(one.message, TrajanonWarning)]
+    return items, reading.counts, reading.tables, given_warnings, problem

@@ -121,15 +121,11 @@ def _of_layer(path: Path, name: str | None, reading: Reading) -> Iterator[Trace]
         read_of_all = f"{table.num_rows:,} of {number_of(info['features'], 'feature')}"
         raise FileProblem(f"{reading.what} is damaged or cut off: it has {read_of_all}")
 
-    yield from traces_of_features(
-        *_features(table, column, reading.what),
-        info["crs"],
-        reading,
-        # Without an index, a FlatGeobuf has its features as they were written.
-        sorted_by_place=(
-            info["driver"] == "FlatGeobuf" and info["capabilities"]["fast_spatial_filter"]
-        ),
-    )
+    # Without an index, a FlatGeobuf has its features as they were written.
+    indexed = info["driver"] == "FlatGeobuf" and info["capabilities"]["fast_spatial_filter"]
+    features = _features(table, column, reading.what)
+    reading = replace(reading, sorted_by_place=bool(indexed))
+    yield from traces_of_features(*features, info["crs"], reading)
 
 
 @contextmanager

@@ -5,30 +5,29 @@ OpenStreetMap's planet dump is one; its metadata.xml names accounts of public, i
 
 import io
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, compress
 from pathlib import Path
-from xml.etree.ElementTree import Element
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from trajanon.common.arrays import Bools, Floats
+from trajanon.common.arrays import Floats
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources.column_roles import TRACK
-from trajanon.extract.sources.streams import DAMAGED, CutOff, Reading, members, stream_of, unpacked
-from trajanon.extract.sources.timestamps import UNREAD_TIMES, WAY_OUT
-from trajanon.extract.sources.trace_pieces import EMPTY, moment, number, with_last_cut_off
-from trajanon.extract.sources.xml_documents import XmlDocument
+from trajanon.extract.sources.streams import CutOff, Reading, members, stream_of, unpacked
+from trajanon.extract.sources.timestamps import UNREAD_TIMES, WAY_OUT, moments
+from trajanon.extract.sources.trace_pieces import EMPTY, number, with_last_cut_off
+from trajanon.extract.sources.xml_documents import LONGEST, parsed
 from trajanon.extract.trace import Trace
 
 API = "OpenStreetMap.org"  # the creator that the server's answers name
 _PLANET = "OSM gpx_dump.py"
-_GENERATORS = (_PLANET, "OpenStreetMap gpx_dump.py")  # how metadata of a dump name who made them
 
+FROM_OSM = "files from OpenStreetMap"
 NOT_GPX = "members that are not GPX"
 CUT_OFF_FILES = "archives cut off"
 WITHOUT_ACCOUNT = "recordings without their account in the dump, or before it"
@@ -40,47 +39,35 @@ _NUMBER = re.compile(r"[0-9]{1,18}")
 _MOST_POINTS = 5_000_000  # of a segment: a point a second for two months
 _BEGINNING = 1 << 14  # bytes to recognise a document by
 
+_SEGMENT = ["gpx", "trk", "trkseg"]
 _STANDING = 10  # points of one time; more in a segment mean that its clock stood still
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Segment:
-    """One <trkseg> of a GPX document, as it stands there."""
-
-    track: int  # number of its <trk> in the document, from 1
-    url: str | None  # the <url> of its <trk> (GPX 1.0), if there is one
-    lat: Floats  # degrees, shape (points,); NaN where the document gives no number
-    lon: Floats  # degrees, shape (points,); NaN where the document gives no number
-    time: Floats  # seconds since 1970-01-01 UTC, shape (points,); NaN where there is none
-    track_name: str | None = None  # the <name> of its <trk>
-
-    def take(self, marked: Bools) -> "Segment":
-        """Return some of its points."""
-        return replace(self, lat=self.lat[marked], lon=self.lon[marked], time=self.time[marked])
-
-
-ApiPage = list[Segment]
-"""A page of the server's trackpoints, perhaps saved to a file: the segments with a point."""
+ApiPage = list[Trace]
+"""A page of the server's trackpoints, perhaps saved to a file: the segments with a point, named by
+the numbers of their tracks, their subject the <url> of the track."""
 
 
 def points_of(read: Trace | ApiPage) -> int:
     """Count the points of what a reader gives."""
-    return len(read) if isinstance(read, Trace) else sum(len(segment.time) for segment in read)
+    return len(read) if isinstance(read, Trace) else sum(map(len, read))
 
 
 class GpxDocument:
-    """The segments of a GPX document."""
+    """The segments of a GPX document, named by their tracks; the subject is the track's name."""
 
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:
+        self._read = read
         self._name = name
-        self._xml = XmlDocument(read, name)
-        self._track: Element | None = None
+        self._path: list[str] = []  # the names of elements around
+        self._texts: list[str] = []  # since the last tag
+        self._comments = deque[str](maxlen=10)
         self._tracks = 0
-        self._texts: dict[str, str | None] = {}  # the name and url of the track
-        # Of the points of the segment at hand, as they are written.
-        self._lat: list[str | None] = []
-        self._lon: list[str | None] = []
-        self._times: list[str | None] = []
+        self._of_track: dict[str, str | None] = {}  # its name and url
+        self._segments: list[Trace] = []
+        # The point at hand, and those before it in its segment, as they are written.
+        self._point: dict[str, str] = {}
+        self._points: list[tuple[str | None, ...]] = []
         self.is_gpx = False
         self.creator = self.version = ""  # as the document says of itself
         self.points = 0  # of the segments that were given
@@ -107,92 +94,80 @@ class GpxDocument:
     @property
     def is_from_osm(self) -> bool:
         """Return whether OpenStreetMap must be named with the document, and not our sample."""
-        synthetic = any(text.strip().startswith("synthetic:") for text in self._xml.comments)
+        synthetic = any(text.strip().startswith("synthetic:") for text in self._comments)
         return self.creator in (API, _PLANET) and not synthetic
 
-    def __iter__(self) -> Iterator[Segment]:
+    def __iter__(self) -> Iterator[Trace]:
         """Return the segments with a point, up to what ends the reading; once."""
+        handlers = (self._start, self._end, self._texts.append, self._comments.append)
         try:
-            for root in self._xml.growing(levels=3):
-                self._begin(root)
-                for track in root.iterfind("trk"):
-                    yield from self._of_track(track, is_whole=track is not root[-1])
+            for _ in parsed(self._read, self._name, *handlers):
+                yield from self._taken()
+                if sum(map(len, self._texts)) > LONGEST:
+                    raise FileProblem(f"{self._name} has a tag or text of more than 8 MB")
         except FileProblem:
             # Whoever joins the pages of the API cannot tell that a segment is cut off.
-            if self._times and not self.is_api_answer:
-                yield self._segment()
+            if not self.is_api_answer:
+                self._end_segment()
+            yield from self._taken()
             raise
 
-    def _begin(self, root: Element) -> None:
-        if root.tag != "gpx":
-            raise FileProblem(f"{self._name} is not GPX: it begins with <{root.tag}>")
-        self.is_gpx = True
-        self.creator = root.get("creator", "")
-        self.version = root.get("version", "")
+    def _taken(self) -> list[Trace]:
+        taken = list(self._segments)
+        self._segments.clear()
+        return taken
 
-    def _of_track(self, track: Element, *, is_whole: bool) -> Iterator[Segment]:
-        """Take what is new of a track."""
-        if track is not self._track:
-            self._track = track
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if not self._path:
+            if tag != "gpx":
+                raise FileProblem(f"{self._name} is not GPX: it begins with <{tag}>")
+            self.is_gpx = True
+            self.creator = attributes.get("creator", "")
+            self.version = attributes.get("version", "")
+        elif tag == "trkpt":
+            self._point = attributes
+        elif tag == "trk":
             self._tracks += 1
-            self._texts = {}
+            self._of_track = {}
+        self._path.append(tag)
+        self._texts.clear()
 
-        for child in track:
-            child_is_whole = is_whole or child is not track[-1]
-            if child.tag == "trkseg":
-                self._take_points(child[:] if child_is_whole else child[:-1])
-                if child_is_whole and self._times:
-                    yield self._segment()
-            elif child_is_whole and child.tag in ("url", "name"):
-                self._texts[child.tag] = (child.text or "").strip() or None
+    def _end(self, tag: str) -> None:
+        if tag == "time" and self._path == [*_SEGMENT, "trkpt", "time"]:
+            self._point.setdefault("time", "".join(self._texts))
+        elif tag == "trkpt" and self._path[:-1] == _SEGMENT:
+            self._points.append(tuple(map(self._point.get, ("lat", "lon", "time"))))
+            if len(self._points) > _MOST_POINTS:
+                self._points.clear()  # no recording, of which a part could be used
+                raise FileProblem(f"{self._name} has over {_MOST_POINTS:,} points in a segment")
+        elif tag == "trkseg":
+            self._end_segment()
+        elif tag in ("name", "url") and self._path[:-1] == _SEGMENT[:-1]:
+            self._of_track[tag] = "".join(self._texts).strip() or None
+        self._path.pop()
+        self._texts.clear()
 
-    def _take_points(self, elements: Sequence[Element]) -> None:
-        points = [point for point in elements if point.tag == "trkpt"]
-        self._lat += [point.get("lat") for point in points]
-        self._lon += [point.get("lon") for point in points]
-        self._times += [point.findtext("time") for point in points]
-        if len(self._times) > _MOST_POINTS:
-            self._forget_points()  # no recording, of which a part could be used
-            raise FileProblem(f"{self._name} has over {_MOST_POINTS:,} points in a segment")
-
-    def _segment(self) -> Segment:
-        columns = degrees(self._lat), degrees(self._lon), seconds(self._times)
-        unread = compress(self._times, np.isnan(columns[2]))
+    def _end_segment(self) -> None:
+        """Make a segment of the points at hand, if there are any."""
+        if not self._points:
+            return
+        lat, lon, times = zip(*self._points, strict=True)
+        columns = degrees(lat), degrees(lon), moments(times)
+        unread = compress(times, np.isnan(columns[2]))
         self.unread_times += sum(bool(text and text.strip()) for text in unread)
-        self.points += len(self._times)
-        self._forget_points()
-        name, url = self._texts.get("name"), self._texts.get("url")
-        return Segment(self._tracks, url, *columns, name)
-
-    def _forget_points(self) -> None:
-        self._lat, self._lon, self._times = [], [], []
+        self.points += len(times)
+        self._points.clear()
+        subject = self._of_track.get("url" if self.is_api_answer else "name")
+        self._segments.append(Trace(f"track {self._tracks}", subject, *columns))
 
 
 def degrees(texts: Sequence[str | None]) -> Floats:
     """Return the numbers that are written; NaN where there is none."""
-    return _all_at_once(texts, lambda column: column.cast(pa.float64()), number)
-
-
-def seconds(texts: Sequence[str | None]) -> Floats:
-    """Return seconds since 1970 of ISO 8601 times, as `moment` does."""
-
-    def moments(column: pa.Array) -> pa.Array:
-        times = column.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
-        return pc.divide(times.cast(pa.float64(), safe=False), 1e6)
-
-    return _all_at_once(texts, moments, moment)
-
-
-def _all_at_once(
-    texts: Sequence[str | None],
-    of_all: Callable[[pa.Array], pa.Array],
-    of_one: Callable[[object], float],
-) -> Floats:
     try:
-        column = of_all(pa.array(texts, pa.string()))
+        column = pa.array(texts, pa.string()).cast(pa.float64())
         return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
-    except pa.ArrowInvalid:  # some are none, or not written as usual
-        return np.array([of_one(text) for text in texts])
+    except pa.ArrowInvalid:  # some are none, or have a decimal comma
+        return np.array([number(text) for text in texts])
 
 
 def read_document(source: bytes, name: str) -> ApiPage:
@@ -218,13 +193,6 @@ def read(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
         reading.warn_of_file("no points", holds)
 
 
-def from_osm(path: Path) -> bool:
-    """Return whether a GPX file came from OpenStreetMap, by its first lines alone."""
-    with suppress(FileProblem, *DAMAGED), Reading().unpacked(path) as stream:
-        return GpxDocument.beginning(stream.read(_BEGINNING)).is_from_osm
-    return False
-
-
 def _traces_of(
     document: GpxDocument, reading: Reading, subject: str | None = None
 ) -> Iterator[Trace | ApiPage]:
@@ -247,6 +215,7 @@ def _traces_of(
     else:
         yield from with_last_cut_off(_trace(segment, reading, subject) for segment in segments)
 
+    reading.counts.update([FROM_OSM] * document.is_from_osm)
     if unread := document.unread_times:
         reading.counts[UNREAD_TIMES] += unread
         has = f"has times that cannot be read, {unread:,} in all"
@@ -254,17 +223,17 @@ def _traces_of(
     reading.counts.update([EMPTY] * document.is_empty)
 
 
-def _trace(segment: Segment, reading: Reading, subject: str | None) -> Trace:
-    """Make a trace of a segment, without times if its clock stood still."""
+def _trace(segment: Trace, reading: Reading, subject: str | None) -> Trace:
+    """Name a segment as a piece of its recording, without times if its clock stood still."""
     name = reading.label
     if reading.columns.get("subject") == TRACK:
-        name = f"{name}/track {segment.track}"
-        subject = segment.track_name or name
+        name = f"{name}/{segment.name}"
+        subject = segment.subject or name
 
     time = segment.time
     if len(time) > _STANDING and np.ptp(time) < 1.0:
         time = np.full_like(time, np.nan)
-    return Trace(name, subject, segment.lat, segment.lon, time)
+    return replace(segment, name=name, subject=subject, time=time)
 
 
 def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
@@ -284,7 +253,7 @@ def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
             try:
                 if kind == "metadata":
                     accounts = {}
-                    accounts.update(_accounts(XmlDocument(opened().read, f"{path}/{name}")))
+                    _read_accounts(opened().read, f"{path}/{name}", accounts)
                     continue
 
                 upload = name
@@ -321,20 +290,6 @@ def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
         reading.warn_of_file("accounts", f"{has}; pack metadata.xml first")
 
 
-def archive_is_from_osm(path: Path) -> bool:
-    """Return whether an archive came from OpenStreetMap, by the first file of it."""
-    with suppress(CutOff, FileProblem, *DAMAGED):
-        for name, opened in members(path, Reading()):
-            kind = _kind_of(name)
-            if opened and kind:
-                head = opened().read(_BEGINNING)
-                if kind == "metadata":
-                    root = next(XmlDocument(io.BytesIO(head).read, "").growing(levels=0))
-                    return root.get("generator") in _GENERATORS
-                return GpxDocument.beginning(head).is_from_osm
-    return False
-
-
 def _kind_of(name: str) -> str:
     """Name the kind of a member; as in folders, hidden ones are left out."""
     file_name = name.rpartition("/")[2]
@@ -343,10 +298,13 @@ def _kind_of(name: str) -> str:
     return "gpx" if file_name.lower().endswith(_GPX) and not file_name.startswith(".") else ""
 
 
-def _accounts(metadata: XmlDocument) -> Iterator[tuple[int, str]]:
+def _read_accounts(read: Callable[[int], bytes], name: str, accounts: dict[int, str]) -> None:
     """Read who uploaded each recording of a dump, up to what ends the reading."""
-    for root in metadata.growing(levels=1):
-        for file in root[:-1]:
-            number_of_file, account = file.get("id", ""), file.get("uid", "")
-            if _NUMBER.fullmatch(number_of_file) and _NUMBER.fullmatch(account):
-                yield int(number_of_file), f"osm:uid:{int(account)}"
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        number_of_file, account = attributes.get("id", ""), attributes.get("uid", "")
+        if _NUMBER.fullmatch(number_of_file) and _NUMBER.fullmatch(account):
+            accounts[int(number_of_file)] = f"osm:uid:{int(account)}"
+
+    for _ in parsed(read, name, start, bool, bool):
+        pass

@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -89,7 +90,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
     def chunks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         yield rows[list(columns)]
 
-    yield from traces_of_table(list(rows), rows[:FIRST], chunks, reading, nested=True)
+    yield from traces_of_table(list(rows), rows[:FIRST], chunks, replace(reading, nested=True))
 
 
 def read_mds(path: Path, reading: Reading) -> Iterator[Trace]:
@@ -260,7 +261,7 @@ def _traces_of_features(features: Sequence[_Feature], reading: Reading) -> Itera
 
     geometry = np.array([feature.geometry for feature in features], dtype=object)
     columns = pd.DataFrame([feature.columns for feature in features], dtype=object)
-    yield from traces_of_features(geometry, columns, system, reading, nested=True)
+    yield from traces_of_features(geometry, columns, system, replace(reading, nested=True))
 
 
 def _read_feature(value: object, crs: object) -> _Feature:

@@ -17,8 +17,8 @@ from datetime import datetime
 from importlib.metadata import version
 from itertools import count, takewhile
 from pathlib import Path
-from typing import NamedTuple
-from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import numpy as np
 import platformdirs
@@ -37,10 +37,13 @@ from trajanon.common.number_text import number_of
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.rules import MAX_PAGES, SERVER
-from trajanon.extract.sources.calendars import with_true_years
-from trajanon.extract.sources.gpx_document import ApiPage, Segment, read_document
+from trajanon.extract.sources.gpx_document import ApiPage, read_document
 from trajanon.extract.sources.streams import DAMAGED, Reading
+from trajanon.extract.sources.trace_pieces import joined_trace
 from trajanon.extract.trace import Trace
+
+if TYPE_CHECKING:
+    from requests import Response
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +63,8 @@ LATER = (408, 500, 502, 504, *BUSY)  # statuses after which a request may well s
 
 # Behind a kept page: the query of the page after it. An XML comment could not hold two dashes.
 _NEXT = re.compile(rb"\n<\?trajanon-next (\S+)\?>\n\Z")
+
+_SERVER = re.compile(r"https?://([^/@]*@)?[^/@:]+(:\d{1,5})?(/.*)?")
 
 Query = Mapping[str, str]
 
@@ -99,12 +104,7 @@ class NumberedPages:
         if self.max_pages < 1:
             raise BadInput(f"`max_pages` must be at least 1 (got {self.max_pages})")
 
-        try:
-            parts = urlsplit(self.url)
-            has_host = parts.hostname and (parts.port is None or parts.port > 0)
-        except ValueError:  # a port that is none
-            has_host = False
-        if not has_host or not self.url.startswith(("https://", "http://")):
+        if not _SERVER.fullmatch(self.url):
             raise BadInput(f"the server {self.url!r} must begin with https:// and a host")
 
         self._name = self.url.rstrip("/")
@@ -114,8 +114,9 @@ class NumberedPages:
         self._bbox = ",".join(f"{side:.7f}".rstrip("0").rstrip(".") for side in self.box.sides)
 
         root = self.cache or platformdirs.user_cache_path("trajanon") / "osm-api"
-        names = (parts.hostname, parts.port, parts.path.strip("/"), self._bbox)
-        self._folder = root / re.sub(r"[^\w.-]", "_", "_".join(str(name) for name in names if name))
+        parts = urlsplit(self.url)
+        names = (parts.netloc.rpartition("@")[2].lower(), parts.path.strip("/"), self._bbox)
+        self._folder = root / re.sub(r"[^\w.-]", "_", "_".join(filter(None, names)))
 
     def __iter__(self) -> Iterator[ApiPage]:
         """Return the pages, from the cache where it has them."""
@@ -123,7 +124,6 @@ class NumberedPages:
 
         with suppress(OSError):  # then it cannot be written, which is said
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._folder.chmod(0o700)  # an earlier version made it for everybody
         if kept := self._kept():
             day = datetime.fromtimestamp(self._path(0).stat().st_mtime).astimezone()
             msg = "%s from the cache of %s; to ask for new ones, remove %s"
@@ -176,20 +176,6 @@ class NumberedPages:
             self.warned.warn(TrajanonWarning(msg, "cache", str(self._folder)))
         return page, answer.following
 
-    def _query_of(self, following: str) -> Query:
-        """Read the query of the next page, of the same box; refuse another host or path."""
-        here = urlsplit(self._address)
-        try:
-            there = urlsplit(urljoin(self._address, following))
-            ports = (None, here.port or {"http": 80, "https": 443}[here.scheme])
-            same_host = there.hostname == here.hostname and there.port in ports
-        except ValueError:  # a port that is none
-            same_host = False
-        if not same_host or there.path != here.path:
-            why = f"names {following[:200]} as its next page, which is elsewhere and not asked for"
-            raise ServerProblem(f"{self._name} {why}; name the server by its own address")
-        return {**dict(parse_qsl(there.query)), "bbox": self._bbox}
-
     def _path(self, number: int) -> Path:
         return self._folder / f"page{number:04d}.gpx.gz"
 
@@ -209,12 +195,10 @@ class NumberedPages:
         from urllib3.exceptions import InvalidHeader
         from urllib3.util import Retry
 
-        tried = 0
-        while True:
+        for tried in count():
             if (rest := self._last + self.pause - time.monotonic()) > 0.0:
                 time.sleep(rest)
 
-            status = 0
             waits = [5.0, 10.0]
             try:
                 answer = self._session.get(self._address, params=query, timeout=TIMEOUT)
@@ -224,31 +208,39 @@ class NumberedPages:
                     f"{self._name} cannot be reached, or {why}: check the connection, or proxy"
                 )
             else:
-                status = answer.status_code
-                if status == 200:
-                    link = answer.links.get("next", {}).get("url")
-                    if "page" in query or not (link or number):
-                        return _Answer(answer.content, None)
-                    return _Answer(answer.content, self._query_of(link) if link else {})
+                if answer.status_code == 200:
+                    return self._answered(answer, number, query)
+
                 # Words of the application, or of a proxy before it, which likes to speak HTML.
                 words = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())[:300]
-                problem = f"{self._name} refuses page {number} ({status}: {words or answer.reason})"
+                refused = f"({answer.status_code}: {words or answer.reason})"
+                problem = f"{self._name} refuses page {number} {refused}"
+                if answer.status_code not in LATER:
+                    raise ServerProblem(problem)
+                if answer.status_code in BUSY:
+                    waits = [60.0, 120.0, 240.0, 480.0]
+                    with suppress(KeyError, InvalidHeader):
+                        seconds = Retry().parse_retry_after(answer.headers["Retry-After"])
+                        waits = [seconds or wait for wait in waits if seconds <= LONGEST_WAIT]
             finally:
                 self._last = time.monotonic()
 
-            if status in BUSY:
-                waits = [60.0, 120.0, 240.0, 480.0]
-                with suppress(KeyError, InvalidHeader):
-                    seconds = Retry().parse_retry_after(answer.headers["Retry-After"])
-                    waits = [seconds or wait for wait in waits if seconds <= LONGEST_WAIT]
-            if status and status not in LATER:
-                raise ServerProblem(problem)
             if tried >= len(waits):
-                raise ServerProblem(f"{problem}; {self._way_on()}")
-
+                break
             logger.warning("%s; trying again in %.0f s", problem, waits[tried])
             time.sleep(waits[tried])
-            tried += 1
+        raise ServerProblem(f"{problem}; {self._way_on()}")
+
+    def _answered(self, answer: "Response", number: int, query: Query) -> _Answer:
+        """Read from the headers of a page what asks for the next one.
+
+        Of a link, which may lead elsewhere, only what it asks for is taken.
+        """
+        link = answer.links.get("next", {}).get("url")
+        if "page" in query or not (link or number):
+            return _Answer(answer.content, None)
+        asks_for = dict(parse_qsl(link.partition("?")[2])) if link else None
+        return _Answer(answer.content, {**asks_for, "bbox": self._bbox} if asks_for else {})
 
 
 def traces_of_boxes(
@@ -290,29 +282,29 @@ def joined_traces(
     time; if there is no such page, the last trace is cut off.
     """
     first_pages: dict[int, int] = {}  # of each point, by its hash
-    held: list[Segment] = []  # the pieces of one trace
+    held: list[Trace] = []  # the pieces of one trace
     name = ""
     trackables = 0
     cut_off = not saved
     for number, page in enumerate(pages):
         parts = _new_parts(page, number, first_pages, reading)
-        track = 0
+        track = ""
         for part in parts:
             # A page's first segment may be of the last one's recording, which may also have paused
             # just where the page was cut. Two recordings taken for one count as one subject, which
             # is safe; one taken for two would not be.
-            goes_on = part is parts[0] and bool(held) and held[-1].url == part.url
+            goes_on = part is parts[0] and bool(held) and held[-1].subject == part.subject
             pause = part.time[0] - held[-1].time[-1] if goes_on else 0.0
-            goes_on = goes_on and bool(part.url or pause >= 0.0)
-            if goes_on and (part.url or pause <= LONGEST_CUT):
+            goes_on = goes_on and bool(part.subject or pause >= 0.0)
+            if goes_on and (part.subject or pause <= LONGEST_CUT):
                 held.append(part)
             else:
                 yield from _whole(held, name, reading)
-                if part.track != track and not goes_on:
-                    trackables += part.url is None
-                    name = part.url or f"{reading.label}trackable {trackables}"
+                if part.name != track and not goes_on:
+                    trackables += part.subject is None
+                    name = part.subject or f"{reading.label}trackable {trackables}"
                 held = [part]
-            track = part.track
+            track = part.name
 
         untimed = any(not np.isfinite(segment.time).any() for segment in page)
         if saved or (parts and not untimed):
@@ -329,7 +321,7 @@ def joined_traces(
 
 def _new_parts(
     page: ApiPage, number: int, first_pages: dict[int, int], reading: Reading
-) -> list[Segment]:
+) -> list[Trace]:
     """Return what each segment has left of timed points no earlier page had."""
     timed = [segment.take(np.isfinite(segment.time)) for segment in page]
     hashes = [hashes_of(segment.lat, segment.lon, segment.time) for segment in timed]
@@ -339,30 +331,23 @@ def _new_parts(
     new = np.array(
         [first_pages.setdefault(point, number) == number for point in all_hashes.tolist()], bool
     )
-    reading.counts[WITHOUT_TIME] += sum(len(segment.time) for segment in page) - len(new)
+    reading.counts[WITHOUT_TIME] += sum(map(len, page)) - len(new)
     reading.counts[REPEATED] += len(new) - int(new.sum())
 
-    ends = np.cumsum([len(segment.time) for segment in timed])
-    parts = map(Segment.take, timed, np.split(new, ends[:-1]))
-    return [part for part in parts if len(part.time)]
+    ends = np.cumsum([*map(len, timed)])
+    parts = map(Trace.take, timed, np.split(new, ends[:-1]))
+    return list(filter(len, parts))
 
 
 def _whole(
-    parts: Sequence[Segment], name: str, reading: Reading, *, cut_off: bool = False
+    parts: Sequence[Trace], name: str, reading: Reading, *, cut_off: bool = False
 ) -> Iterator[Trace]:
     """Join the pieces of a trace, if there are any."""
     if not parts:
         return
 
-    url = parts[0].url
-    subject = None
-    if url is not None:  # it names the account, /user/NAME/traces/ID, or stands for one
-        match = re.search(r"/user/([^/]+)/traces/", url)
-        subject = f"osm:{match[1] if match else url}"
-
-    lat, lon, time = (
-        np.concatenate([getattr(part, column) for part in parts])
-        for column in ("lat", "lon", "time")
-    )
-    trace = Trace(name, subject, lat, lon, time, cut_off=cut_off)
-    yield from with_true_years([trace], replace(reading, what=name))
+    subject = parts[0].subject
+    if subject is not None:  # it names the account, /user/NAME/traces/ID, or stands for one
+        match = re.search(r"/user/([^/]+)/traces/", subject)
+        subject = f"osm:{match[1] if match else subject}"
+    yield replace(joined_trace(parts), name=name, subject=subject, cut_off=cut_off)

@@ -15,7 +15,8 @@ from msgspec import Raw
 
 from trajanon.common.arrays import Floats
 from trajanon.extract.sources.streams import Reading, decoded, json_object, json_text
-from trajanon.extract.sources.trace_pieces import Fix, moment, number, traces_of_fixes
+from trajanon.extract.sources.timestamps import moment
+from trajanon.extract.sources.trace_pieces import Fix, number, traces_of_fixes
 from trajanon.extract.trace import Trace
 
 VAGUE = "positions that may be more than 500 m off"

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain, pairwise
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -17,20 +17,28 @@ from trajanon.common.number_text import number_of
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.column_roles import FILE, MARKS
 from trajanon.extract.sources.coordinates import numbers, reader_of_degrees
-from trajanon.extract.sources.several_people_or_no_order import (
-    are_in_no_order,
-    count_leaps,
-    recordings_of_several_people,
-)
 from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
-from trajanon.extract.sources.timestamps import TimeColumn
+from trajanon.extract.sources.timestamps import reader_of_times
 from trajanon.extract.trace import Trace
+from trajanon.trajectories.geodesy import DEGREE
 from trajanon.trajectories.person_names import key_of, spelled
 
 FIRST = 100_000  # rows at the beginning of a table by which it is judged
 HELD = 1_000_000  # rows that are held in memory; more are put into a file
 
 _MARKED = np.inf  # latitude of a row that is marked as not valid: its time alone is used
+
+_FAR_APART = 1_000.0  # metres
+_TOO_FAST = 400.0  # metres a second
+
+# A clock or a receiver errs now and then. It is "again and again" beyond both of these.
+_TIMES_BY_ERROR = 2
+_SHARE_BY_ERROR = 0.05
+
+_FEWEST_POINTS = 8  # different ones; the order of fewer cannot be judged
+_SHARE_OF_RANDOM = 0.6  # of the length in a random order: points in their order stay below it
+_RANDOM_ORDERS = 3
+
 
 NOT_VALID = "rows marked as not valid"
 WITHOUT_ID = "points without an id"
@@ -53,93 +61,75 @@ _SAYS = {
 Owner = tuple[str, str | None, int]
 
 
-class _Run(NamedTuple):
-    """Rows in a file, sorted by their ids."""
-
-    ids: Ints  # numbers of ids, rising
-    ends: Ints  # where the rows of each end
-    offset: int  # where the rows begin in the file, in bytes
-    shape: tuple[int, ...]
-
-
 class _Gathered(ExitStack):
-    """Rows of a table, in memory, or in a file without a name that ends with the process.
+    """Rows of a table, in memory, or in files without a name that end with the process.
 
     Columns are latitude, longitude, seconds since 1970 UTC or NaN, perhaps numbers in their order,
-    and the number of the owner.
+    the number of the owner, and that of the owner's id.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.last_id: str | None = None  # of the last row
-        self._owners: dict[Owner, int] = {}  # numbers, in the order of appearance
+        self.owners: dict[Owner, int] = {}  # numbers, in the order of appearance
         self._ids: dict[str, int] = {}
-        self._id_of_owner: list[int] = []
         self._held: list[Floats] = []
-        self._runs: list[_Run] = []
-        self._file: IO[bytes] | None = None
+        self._files: list[tuple[IO[bytes], tuple[int, ...]]] = []  # sorted by ids, and their shapes
 
     def add(self, owner: Ints, owners: Sequence[Owner], values: Floats) -> None:
         """Add rows, by columns, and their owners as places in a list of these."""
-        numbers = [self._owners.setdefault(name, len(self._owners)) for name in owners]
-        self._held.append(np.vstack([values, np.array(numbers, np.float64)[owner]]))
+        numbers = [
+            (
+                self.owners.setdefault(name, len(self.owners)),
+                self._ids.setdefault(name[0], len(self._ids)),
+            )
+            for name in owners
+        ]
+        self._held.append(
+            np.vstack([values, np.array(numbers, np.float64).reshape(-1, 2)[owner].T])
+        )
         if len(owner):
             self.last_id = owners[owner[-1]][0]
-
         if sum(rows.shape[1] for rows in self._held) > HELD:
             self._put_aside()
 
     def _put_aside(self) -> None:
-        """Write the rows that are held to the file."""
-        for name, _, _ in islice(self._owners, len(self._id_of_owner), None):
-            self._id_of_owner.append(self._ids.setdefault(name, len(self._ids)))
+        """Write the rows that are held to a file."""
         rows = np.concatenate(self._held, axis=1)
         self._held.clear()
-        row_id = np.array(self._id_of_owner)[rows[-1].astype(np.int64)]
-        ids, size = np.unique(row_id, return_counts=True)
-
+        if not rows.size:
+            return
         try:
-            if self._file is None:
-                self._file = tempfile.TemporaryFile()  # noqa: SIM115 -- the next line closes it
-                self.enter_context(self._file)
-            self._runs.append(_Run(ids, np.cumsum(size), self._file.tell(), rows.shape))
-            self._file.write(rows.take(np.argsort(row_id, kind="stable"), axis=1).data)
-            self._file.flush()
+            file = self.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 -- so it is closed
+            file.write(rows.take(np.argsort(rows[-1], kind="stable"), axis=1).data)
+            file.flush()
         except OSError as error:
             raise FileProblem(
                 f"cannot put rows aside in {tempfile.gettempdir()}: {error.strerror}; make room "
                 "there, or set TMPDIR to a folder with room"
             ) from error
-
-    def end(self) -> list[Owner]:
-        """Return all owners, after the last rows; the names are forgotten, for the memory."""
-        if self._file is not None and self._held:
-            self._put_aside()
-        owners = list(self._owners)
-        self._owners.clear()
-        self._ids.clear()
-        return owners
+        self._files.append((file, rows.shape))
 
     def parts(self) -> Iterator[Floats]:
         """Yield all rows, by columns, those of an id together; ids in the order of appearance."""
-        if self._file is None:
+        if not self._files:
             yield np.concatenate(self._held, axis=1)
             return
+        if self._held:
+            self._put_aside()
 
-        size = np.zeros(max(self._id_of_owner) + 1, np.int64)
-        for run in self._runs:
-            size[run.ids] += np.diff(run.ends, prepend=0)
-        part = np.cumsum(size) // HELD
-        first = np.flatnonzero(np.diff(part, prepend=-1)).tolist()
+        size = np.zeros(len(self._ids), np.int64)
+        for rows in self._runs():
+            size += np.bincount(rows[-1].astype(np.int64), minlength=len(size))
+        first = np.flatnonzero(np.diff(np.cumsum(size) // HELD, prepend=-1)).tolist()
+        for ids in pairwise([*first, len(size)]):
+            of_ids = [rows[:, slice(*np.searchsorted(rows[-1], ids))] for rows in self._runs()]
+            yield np.concatenate(of_ids, axis=1)
 
-        for ids in zip(first, [*first[1:], len(size)], strict=True):
-            rows = []
-            for run in self._runs:
-                begin, end = np.append(0, run.ends)[np.searchsorted(run.ids, ids)]
-                # Mapped anew each time, or what was read would stay in memory.
-                file = np.memmap(self._file, np.float64, "r", run.offset, run.shape)
-                rows.append(np.array(file[:, begin:end]))
-            yield np.concatenate(rows, axis=1)
+    def _runs(self) -> Iterator[Floats]:
+        """Map each file anew, or what was read would stay in memory."""
+        for file, shape in self._files:
+            yield np.memmap(file, np.float64, "r", shape=shape)
 
 
 def traces_of_points(
@@ -157,10 +147,10 @@ def traces_of_points(
         return
 
     degrees = reader_of_degrees(first[:FIRST], reading)
-    times = TimeColumn(first[:FIRST], reading)
+    seconds = reader_of_times(first[:FIRST], reading)
     with _Gathered() as rows:
         for chunk in chain([first], coming):
-            values = [*degrees(chunk), times.seconds(chunk)]
+            values = [*degrees(chunk), seconds(chunk)]
             if "order" in first:
                 values.append(numbers(chunk["order"]))
             rows.add(*_rows_of(chunk, np.stack(values), reading))
@@ -171,7 +161,7 @@ def traces_of_points(
         cut_off = reading.counts[TABLE_CUT_OFF] > already_cut_off and rows.last_id is not None
         last = f"{prefix}{rows.last_id}" if cut_off else None
 
-        owners = _persons(rows.end(), reading)
+        owners = _persons(list(rows.owners), reading)
         parts = (list(_traces(part, owners, prefix)) for part in rows.parts())
         ordered = "piece" in first or "order" in reading.columns
         checked = _checked(parts, column_of or {}, reading, single=single, ordered=ordered)
@@ -208,26 +198,16 @@ def _rows_of(
         role = "id" if "id" in chunk else "subject"
         has = f"has rows without {role}: they are left out and counted"
         reading.warn_of_file(WITHOUT_ID, f"{has}; name another column with `columns` id=...")
-    if not owned.all():
-        trace = trace[owned]
-        subject = subject[owned]
-        values = values[:, owned]
-
-    owner = pd.factorize(trace * (len(subjects) + 1) + subject + 1)[0]
-    piece = np.zeros_like(owner)
-    if "piece" in chunk:
-        piece = chunk["piece"].to_numpy()[owned]
-        owner = pd.factorize(owner * (piece.max(initial=0) + 1) + piece)[0]
-
-    first = np.zeros(owner.max(initial=-1) + 1, np.int64)  # row of each owner
-    first[owner[::-1]] = np.arange(len(owner))[::-1]
+    # One number for trace, subject and piece, by which equal owners are found fast.
+    piece = chunk["piece"].to_numpy() if "piece" in chunk else np.zeros_like(trace)
+    persons, pieces = len(subjects) + 1, int(piece.max(initial=0)) + 1
+    owner, keys = pd.factorize(((trace * persons + subject + 1) * pieces + piece)[owned])
+    names = [None, *subjects]
     owners = [
-        (str(traces[i]), subjects[j] if j >= 0 else None, number_of_piece)
-        for i, j, number_of_piece in zip(
-            trace[first].tolist(), subject[first].tolist(), piece[first].tolist(), strict=True
-        )
+        (str(traces[key // pieces // persons]), names[key // pieces % persons], key % pieces)
+        for key in keys.tolist()
     ]
-    return owner, owners, values
+    return owner, owners, values[:, owned]
 
 
 def _valid(chunk: pd.DataFrame, reading: Reading) -> Bools:
@@ -299,12 +279,12 @@ def _persons(written: Sequence[Owner], reading: Reading) -> _Owners:
 
 def _traces(rows: Floats, owners: _Owners, prefix: str) -> Iterator[Trace]:
     """Sort rows by their traces, and yield these; rows that are marked leave their times."""
-    number = owners.number[rows[-1].astype(np.int64)]
+    number = owners.number[rows[-2].astype(np.int64)]
 
     # Numbers of few bytes are sorted much faster.
     code = number - number.min(initial=len(owners.names))
     code = code.astype(np.min_scalar_type(code.max(initial=0)))
-    has_order = len(rows) > 4
+    has_order = len(rows) > 5
     order = np.lexsort((rows[3], code)) if has_order else np.argsort(code, kind="stable")
     values = rows[:3, order]
     number = number[order]
@@ -329,7 +309,7 @@ def _check_one_recording(traces: Sequence[Trace], reading: Reading) -> None:
     """Refuse points without an order, or that leap to and fro, as those of several people do."""
     for trace in traces:
         problem = "" if trace.is_timed else "no times"
-        if leaps := count_leaps(trace):
+        if leaps := _count_leaps(trace):
             problem = f"its points leap {leaps:,} times, as if several people were in it"
         if problem:
             way_out = f"set `columns` id=..., or id={FILE} if it is one recording, in its order"
@@ -357,7 +337,7 @@ def _checked(
     for traces in parts:
         if single and "id" not in reading.columns:
             _check_one_recording(traces, reading)
-        if not ordered and are_in_no_order(traces):
+        if not ordered and _are_in_no_order(traces):
             way_out = "set `columns` time=..., or order=... if a column numbers them"
             disorder = f"the points of {reading.what} lie in no order"
             raise ColumnsUnclear(disorder, way_out, ["time", "order"], reading.tables.columns)
@@ -365,7 +345,7 @@ def _checked(
         said_one = reading.columns.get("id") == FILE
         several = set[str]()
         if not said_one:
-            several = {trace.name for trace in recordings_of_several_people(traces)}
+            several = {trace.name for trace in _recordings_of_several_people(traces)}
         if 2 * len(several) > len(traces):
             way_out = "name the column that tells recordings apart, `columns` id=..."
             raise ColumnsUnclear(problem(len(several)), way_out, ["id"], reading.tables.columns)
@@ -375,3 +355,74 @@ def _checked(
     if left_out:
         reading.counts[SEVERAL] += left_out
         reading.warn(SEVERAL, f"{problem(left_out)}; they are left out", reading.what)
+
+
+def _count_leaps(trace: Trace) -> int:
+    """Count the hops that are too far and too fast; 0 if they may be errors of one receiver."""
+    in_time = np.argsort(trace.time, kind="stable")
+    time = trace.time[in_time]
+    hops = _hop_lengths(trace.lat[in_time], trace.lon[in_time])
+
+    leaps = int(((hops > _FAR_APART) & (hops > _TOO_FAST * np.diff(time))).sum())
+    return leaps if _again_and_again(leaps, len(hops)) else 0
+
+
+def _recordings_of_several_people(traces: Sequence[Trace]) -> list[Trace]:
+    """List the recordings with points of one time far apart, again and again."""
+    if not traces:
+        return []
+
+    # Most recordings have no time twice. This is seen in all of them at once, which is fast.
+    number = np.repeat(np.arange(len(traces)), [len(trace) for trace in traces])
+    time = np.concatenate([trace.time for trace in traces])
+    is_twice = pd.DataFrame({"trace": number, "time": time}).duplicated().to_numpy()
+    with_equal_times = np.unique(number[is_twice & np.isfinite(time)]).tolist()
+    return [traces[i] for i in with_equal_times if _is_of_several_people(traces[i])]
+
+
+def _is_of_several_people(trace: Trace) -> bool:
+    """Return whether points of the same time repeatedly lie far apart."""
+    points = pd.DataFrame({"lat": trace.lat, "lon": trace.lon, "time": trace.time}).dropna()
+    moments = points.groupby("time")
+    size = moments.size().to_numpy()
+    lat, lon = moments.mean().to_numpy().T
+    north, east = (moments.max() - moments.min()).to_numpy().T
+    spread = DEGREE * np.hypot(north, east * np.cos(np.radians(lat)))
+
+    # What one person drives while the clock stands still is not much longer than the hop to the
+    # next moment, or from the last one.
+    hops = _hop_lengths(lat, lon)
+    longer_hop = np.maximum(np.append(hops, 0.0), np.append(0.0, hops))
+
+    is_apart = (size > 1) & (spread > _FAR_APART) & (spread > 2.0 * longer_hop)
+    return len(size) > 1 and _again_and_again(int(is_apart.sum()), len(size))
+
+
+def _are_in_no_order(traces: Sequence[Trace]) -> bool:
+    """Return whether most untimed recordings are about as long as in a random order."""
+    random = np.random.default_rng(0)
+    is_in_no_order = list[bool]()
+    for trace in traces:
+        if len(trace) < _FEWEST_POINTS or trace.is_timed:
+            continue
+
+        known = np.isfinite(trace.lat + trace.lon)
+        lat = trace.lat[known]
+        lon = trace.lon[known]
+        if len(np.unique(lat + 1j * lon)) < _FEWEST_POINTS:
+            continue
+
+        orders: list[Ints] = [random.permutation(len(lat)) for _ in range(_RANDOM_ORDERS)]
+        random_length = np.mean([_hop_lengths(lat[order], lon[order]).sum() for order in orders])
+        length = _hop_lengths(lat, lon).sum()
+        is_in_no_order.append(bool(length > _SHARE_OF_RANDOM * random_length))
+    return 2 * sum(is_in_no_order) > len(is_in_no_order)
+
+
+def _again_and_again(times: int, chances: int) -> bool:
+    return times > max(_TIMES_BY_ERROR, _SHARE_BY_ERROR * chances)
+
+
+def _hop_lengths(lat: Floats, lon: Floats) -> Floats:
+    """Measure the hops from point to point in metres, as on a plane."""
+    return DEGREE * np.hypot(np.diff(lat), np.diff(lon) * np.cos(np.radians(lat[:-1])))

@@ -15,7 +15,7 @@ import shapely
 from numpy.typing import NDArray
 from pyarrow import csv as pa_csv
 
-from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.errors import BadInput
 from trajanon.common.inputs import (
     has_decimal_commas,
     other_encoding,
@@ -96,23 +96,15 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
 
 
 def traces_of_table(
-    names: Sequence[str],
-    first: pd.DataFrame,
-    chunks: Chunks,
-    reading: Reading,
-    *,
-    nested: bool = False,
+    names: Sequence[str], first: pd.DataFrame, chunks: Chunks, reading: Reading
 ) -> Iterator[Trace]:
-    """Read the traces of a table with these columns; its first rows show what they mean.
-
-    Names may be nested: those of objects, with dots between them.
-    """
+    """Read the traces of a table with these columns; its first rows show what they mean."""
     known_roles = {role for name in names for role in known_as(name)} | set(reading.columns)
     if not {"lat", "lon", "place"} & known_roles:
         wkt = [name for name in first if _WKT.match(str(next(iter(first[name].dropna()), "")))]
         reading = reading.with_columns(place=wkt[0]) if wkt else reading
 
-    column_of = used_columns(names, first, reading, nested=nested)
+    column_of = used_columns(names, first, reading)
     if "place" not in column_of:
         parts = chunks(list(dict.fromkeys(column_of.values())))
         points = (
@@ -145,20 +137,8 @@ def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
                     rows = _with_hex_places(part, reading)
                     yield frame(rows, path, date_as_object=False, integer_object_nulls=True)
 
-        begin: dict[str, pd.Series] = {}
-        damaged: dict[str, FileProblem] = {}
-        for name in flat:
-            try:
-                begin[name] = next(chunks([name], FIRST), pd.DataFrame(columns=[name]))[name]
-            except FileProblem as error:
-                damaged[name] = error
-
-        # It does not matter that a column is damaged if it is not named, and another has its roles.
-        readable = {role for name in begin for role in known_as(name)}
-        for name, problem in damaged.items():
-            if name in reading.columns.values() or not readable.issuperset(known_as(name)):
-                raise problem
-        yield from traces_of_table(names, pd.DataFrame(begin), chunks, reading)
+        first = next(chunks(flat, FIRST), pd.DataFrame(columns=flat))
+        yield from traces_of_table(names, first, chunks, reading)
 
 
 def _with_hex_places(batch: pa.RecordBatch, reading: Reading) -> pa.RecordBatch:
@@ -182,17 +162,13 @@ class TableLayout(NamedTuple):
 
 def _of_text(path: Path, reading: Reading) -> Iterator[Trace]:
     layout, head = layout_of(path)
-    begun = _parsed(path, head, layout, list(dict.fromkeys(layout.names)))
+    with read_errors(path, POINTS):
+        begun = _parsed(head, layout, list(dict.fromkeys(layout.names)))
 
     def chunks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         return read_columns(path, layout, columns, reading, begun)
 
     yield from traces_of_table(layout.names, begun.rows, chunks, reading)
-
-
-def _unreadable(path: Path, reason: str) -> FileProblem:
-    """Return the error of a file that is no table, as `read_errors` words it."""
-    return FileProblem(f"cannot read {path} as {POINTS}: {reason}")
 
 
 def layout_of(path: Path) -> tuple[TableLayout, bytes]:
@@ -201,53 +177,35 @@ def layout_of(path: Path) -> tuple[TableLayout, bytes]:
         head = stream.read(_HEAD)
         if len(head) == _HEAD:
             head = head[: head.rfind(b"\n") + 1]
+        if seems_utf16(head) or not head.strip(b" \t\r\n\0"):
+            raise OSError(f"it {other_encoding(head)}" if seems_utf16(head) else "it is empty")
+        if b"\n" not in head.rstrip() and b"\r" in head.rstrip():
+            raise OSError("its lines end in CR alone: save it with LF or CRLF")
 
-    lines = head.removeprefix(BYTE_ORDER_MARK).splitlines(keepends=True)
-    written = [i for i, line in enumerate(lines) if line.strip()]
-    _check_text(path, head, written)
+        lines = head.removeprefix(BYTE_ORDER_MARK).splitlines(keepends=True)
+        written = [i for i, line in enumerate(lines) if line.strip()]
+        below = next((i for i in written if not lines[i].startswith(_ABOVE)), written[-1])
+        header = lines[below].decode().strip("\r\n")
 
-    below = next((i for i in written if not lines[i].startswith(_ABOVE)), written[-1])
-    header = _header_of(path, lines[below])
-
-    separator = separator_line(lines[written[0]].decode(errors="replace").strip())
-    separator = separator or separator_of(header)
+    texts = [line.decode(errors="replace") for line in lines[: below + 1 + _JUDGED]]
+    separator = separator_line(texts[written[0]].strip()) or separator_of(header)
     names = fields_of(header, separator)
 
     above = below + 1
-    comments = [lines[i].decode(errors="replace") for i in written if i < below]
+    comments = [texts[i] for i in written if i < below]
     commented = fields_of(comments[-1].lstrip("# "), separator) if comments else []
     if is_row(names) and len(commented) == len(names):
         names = commented
         above = below
     names = [name.strip() for name in names]
 
-    text = [line.decode(errors="replace") for line in lines[above : above + _JUDGED]]
-    rows = [fields_of(line, separator) for line in text if line.strip()]
+    rows = [fields_of(text, separator) for text in texts[above:] if text.strip()]
     if rows and len(rows[0]) == len(names) + 1 and not rows[0][-1]:  # a separator ends each row
         names.append("")
 
-    commas = separator != "," or any('"' in line for line in text)
+    commas = separator != "," or any('"' in text for text in texts[above:])
     decimal = "," if commas and has_decimal_commas(chain.from_iterable(rows)) else "."
     return TableLayout(names, separator, above, decimal), b"".join(lines[above:])
-
-
-def _check_text(path: Path, head: bytes, written: Sequence[int]) -> None:
-    """Refuse what is no text of lines, by its beginning and by which lines are not blank."""
-    if written and b"\n" not in head.rstrip() and b"\r" in head.rstrip():
-        raise _unreadable(path, "its lines end in CR alone: save it with LF or CRLF")
-    if seems_utf16(head) or not written:
-        raise _unreadable(path, f"it {other_encoding(head)}" if written else "it is empty")
-
-
-def _header_of(path: Path, line: bytes) -> str:
-    """Decode the line with the names of columns."""
-    try:
-        header = line.decode().strip("\r\n")
-    except UnicodeDecodeError as error:
-        raise _unreadable(path, f"it {other_encoding(line)}") from error
-    if not header.strip("\0 "):
-        raise _unreadable(path, "it begins with NUL bytes; copy it again")
-    return header
 
 
 def fields_of(line: str, separator: str) -> list[str]:
@@ -275,22 +233,21 @@ def read_columns(
     with read_errors(path, POINTS, *DAMAGED), reading.unpacked(path) as stream:
         for _ in range(layout.above):
             stream.readline()
-        while last := stream.read(_BLOCK):
-            last = _with_whole_row(last + stream.readline(), stream)
-            is_known = begun is not None and begun.text == last
-            part = begun if begun and is_known else _parsed(path, last, layout, names)
+        while text := stream.read(_BLOCK):
+            text = _with_whole_row(text + stream.readline(), stream)
+            part = begun if begun and begun.text == text else _parsed(text, layout, names)
             columns = part.rows[list(names)]
-            if max(layout.names, key=len).encode() in last:
-                columns = _without_headers(path, columns, layout, reading)
+            if max(layout.names, key=len).encode() in text:
+                columns = _without_headers(columns, layout, reading)
             rows += len(columns)
             broken += part.wrong
             fault = fault or part.fault
-            end = last.rpartition(b"\n")[2].decode()  # a line that nothing ends
+            end = text.rpartition(b"\n")[2].decode()  # a line that nothing ends
             stream.check_values(rows)
             yield columns
+        if broken and not rows:
+            raise OSError(f"none of its rows, {broken:,} in all, can be read: {fault}")
 
-    if broken and not rows:
-        raise _unreadable(path, f"none of its rows, {broken:,} in all, can be read: {fault}")
     if end.strip() and len(fields_of(end, layout.separator)) != len(layout.names):
         reading.counts[TABLE_CUT_OFF] += 1
     if broken:
@@ -313,21 +270,19 @@ def _with_whole_row(text: bytes, stream: Stream) -> bytes:
     return b"".join(lines)
 
 
-def _without_headers(
-    path: Path, rows: pd.DataFrame, layout: TableLayout, reading: Reading
-) -> pd.DataFrame:
+def _without_headers(rows: pd.DataFrame, layout: TableLayout, reading: Reading) -> pd.DataFrame:
     """Leave out rows that repeat the names of columns; refuse those with another order."""
     texts = rows.apply(lambda column: column.str.strip())
     repeats = texts.isin(list(layout.names)).all(axis=1)
     if (texts[repeats] != list(rows)).any(axis=None):
         fields = ", ".join(texts[repeats].iloc[-1])
-        raise _unreadable(path, f"it has a second header in another order, {fields}: split it")
+        raise OSError(f"it has a second header in another order, {fields}: split it")
     if repeats.any():
         reading.counts[HEADERS] += int(repeats.sum())
     return rows[~repeats]
 
 
-def _parsed(path: Path, text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:
+def _parsed(text: bytes, layout: TableLayout, names: Sequence[str]) -> _Parsed:
     """Parse lines; those with too many or too few fields are counted, and the first is shown."""
     wrong = 0
     fault = ""
@@ -341,33 +296,28 @@ def _parsed(path: Path, text: bytes, layout: TableLayout, names: Sequence[str]) 
             fault = fault or f"{shown} has {rows} where {row.expected_columns} are expected"
         return "skip"
 
-    try:
-        _ = text.isascii() or text.decode()
-    except UnicodeDecodeError as error:
-        raise _unreadable(path, f"it {other_encoding(text)}") from error
+    if not text.isascii():
+        text.decode()  # an error names the encoding
 
     # Columns go by their places, as names may be equal.
     place = {name: str(layout.names.index(name)) for name in names}
-    try:
-        table = pa_csv.read_csv(
-            pa.BufferReader(text or b"\n"),  # of nothing, it makes an error
-            pa_csv.ReadOptions(
-                column_names=[str(i) for i in range(len(layout.names))],
-                use_threads=False,
-                block_size=len(text) + 1,
-            ),
-            pa_csv.ParseOptions(delimiter=layout.separator, invalid_row_handler=leave_out),
-            pa_csv.ConvertOptions(
-                column_types=dict.fromkeys(place.values(), pa.string()),
-                include_columns=list(place.values()),
-                strings_can_be_null=True,
-                null_values=_NOTHING,
-            ),
-        )
-    except pa.ArrowInvalid as error:
-        raise _unreadable(path, "it cannot be divided into rows") from error
+    table = pa_csv.read_csv(
+        pa.BufferReader(text or b"\n"),  # of nothing, it makes an error
+        pa_csv.ReadOptions(
+            column_names=[str(i) for i in range(len(layout.names))],
+            use_threads=False,
+            block_size=len(text) + 1,
+        ),
+        pa_csv.ParseOptions(delimiter=layout.separator, invalid_row_handler=leave_out),
+        pa_csv.ConvertOptions(
+            column_types=dict.fromkeys(place.values(), pa.string()),
+            include_columns=list(place.values()),
+            strings_can_be_null=True,
+            null_values=_NOTHING,
+        ),
+    )
     if b'"' in text and _swallows(text, layout, table.num_rows + wrong):
-        raise _unreadable(path, "it has a quote that is never closed")
+        raise OSError("it has a quote that is never closed")
 
     rows = table.rename_columns(list(place)).to_pandas(use_threads=False)
     for name in rows if layout.decimal == "," else ():
@@ -388,28 +338,25 @@ def _swallows(text: bytes, layout: TableLayout, rows: int) -> bool:
     )
 
 
-def _only_system(systems: set[str], name: str, what: str) -> str:
-    if len(systems) > 1:
-        several = " and ".join(f"EPSG:{code}" for code in sorted(systems)[:2])
-        raise BadInput(f"{what} has places in {several}, in {name!r}: write all in EPSG:4326")
-    return f"EPSG:{max(systems, default='4326')}"
-
-
 def _geometries(values: pd.Series, name: str, what: str) -> tuple[NDArray[np.object_], str]:
     """Read places as the first is written, and their system; unreadable ones become None."""
     texts_given = values.dropna()
     text = str(texts_given.iloc[0]).strip() if len(texts_given) else ""
     texts = np.asarray(values.astype(object).where(values.notna(), None), dtype=object)
-    if _WKT.match(text):
+    is_wkb = _HEX.fullmatch(text) is not None
+    if is_wkt := _WKT.match(text):
         matches = (_SYSTEM.match(str(place).strip()) for place in texts_given)
-        systems = {match[1] for match in matches if match}
+        codes = {match[1] for match in matches if match}
         texts = np.array([place and _SYSTEM.sub("", str(place)) for place in texts], dtype=object)
         geometry = shapely.from_wkt(texts, on_invalid="ignore")
-        return geometry, _only_system(systems, name, what)
-    if _HEX.fullmatch(text):
+    elif is_wkb:
         geometry = shapely.from_wkb(texts, on_invalid="ignore")
-        systems = {str(code) for code in shapely.get_srid(geometry) if code > 0}
-        return geometry, _only_system(systems, name, what)
+        codes = {str(code) for code in shapely.get_srid(geometry) if code > 0}
+    if is_wkt or is_wkb:
+        if len(codes) > 1:
+            several = " and ".join(f"EPSG:{code}" for code in sorted(codes)[:2])
+            raise BadInput(f"{what} has places in {several}, in {name!r}: write all in EPSG:4326")
+        return geometry, f"EPSG:{max(codes, default='4326')}"
     if text.startswith("{"):
         return shapely.from_geojson(texts, on_invalid="ignore"), "EPSG:4326"
 

@@ -71,6 +71,8 @@ class Reading:
     columns: Mapping[str, str] = field(default_factory=dict)  # of tables
     subjects_exact: bool = False
     timed: bool = False  # whether times in a column that was not recognised are refused
+    nested: bool = False  # whether names of columns are those of objects, with dots between them
+    sorted_by_place: bool = False  # whether its points are in no order
     counts: Counter[str] = field(default_factory=Counter)  # what was left out while reading
     tables: TablesRead = field(default_factory=TablesRead)  # what was decided of their columns
     read: Callable[[int], None] = unmetered
@@ -137,21 +139,15 @@ class Stream(io.BufferedReader):
             return super().read(size)
 
         document = io.BytesIO()
-        for piece in self.pieces(_DOCUMENT):
-            document.write(piece)
-        return document.getvalue()
-
-    def pieces(self, most: int | None = None) -> Iterator[bytes]:
-        """Read what is held whole afterwards, piece by piece."""
-        size = values = 0
+        values = 0
         while piece := super().read(_BUFFER):
-            size += len(piece)
-            if most is not None and size > most:
+            document.write(piece)
+            if document.tell() > _DOCUMENT:
                 raise OSError("it has more than 1 GB, and is held whole: split it")
             if self._packed is not None:
                 values += sum(map(piece.count, _MARKS))
                 self.check_values(values)
-            yield piece
+        return document.getvalue()
 
     def check_values(self, values: int) -> None:
         """Refuse more values than so few packed bytes hold, as each takes memory of its own."""

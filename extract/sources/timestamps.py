@@ -1,16 +1,19 @@
-"""The times of a table, read in the format that its first rows show."""
+"""The times of a table, read in the format that its first rows show; and times in ISO 8601."""
 
+import math
 import re
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 from pandas.tseries.api import guess_datetime_format as guess
 
 from trajanon.common.arrays import Bools, Floats
@@ -19,6 +22,7 @@ from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.streams import Reading
 
 UNREAD_TIMES = "times that could not be read"
+WAY_OUT = "write them as 2020-09-13T12:26:40Z"
 
 _Reader = Callable[[pd.DataFrame], Floats]  # of rows to their times; NaN where there is none
 
@@ -27,16 +31,18 @@ _TIME_OF_DAY = re.compile(
 )
 # hhmmss, or hmmss. Five digits with more decimals are days, as spreadsheets count them.
 _DIGITS_OF_DAY = re.compile(r"\d([0-5]\d){2}([.,]\d{1,3})?|([01]\d|2[0-3])([0-5]\d){2}([.,]\d+)?")
-# What pandas would read wrong: it takes UTC+2 as two hours behind UTC, and seconds after a dash as
-# a zone. CET+1 can mean either side of CET.
-_UTC_BEFORE_OFFSET = re.compile(r"(?:GMT|UTC|Z)\s*(?=[-+]\d)")
+# What pandas would read wrong, and what it reads right: it takes UTC+2 as two hours behind UTC, and
+# seconds after a dash as a zone; Go writes +0000 UTC.
+_FOR_PANDAS = (
+    (re.compile(r"(?:GMT|UTC|Z)\s*(?=[-+]\d)"), ""),
+    (re.compile(r"^(\s*\d{4}-\d\d-\d\d)[-_ T](\d\d)-(\d\d)-(?=\d\d)"), r"\1 \2:\3:"),
+    (re.compile(r"([-+]\d\d:?\d\d)\s*\(?[A-Z]{3,5}\)?\s*$"), r"\1"),
+)
+# CET+1 can mean either side of CET.
 _OFFSET_FROM_ZONE = re.compile(r"\d\s*[A-Z]{3,5}[-+]\d{1,2}(?::?\d\d)?\s*$")
-_ZONE_TWICE = re.compile(r"([-+]\d\d:?\d\d)\s*\(?[A-Z]{3,5}\)?\s*$")  # +0000 UTC, as Go writes it
 _TIME_WITH_ZONE = re.compile(
     r":\d\d([.,]\d+)?\s*(Z|UTC|GMT|(GMT|UTC)?[-+]\d\d(:?\d\d)?)(\s*\(?[A-Z]{3,5}\)?)?\s*$"
 )
-_TIME_WITH_DASHES = re.compile(r"^(\s*\d{4}-\d\d-\d\d)[-_ T](\d\d)-(\d\d)-(?=\d\d)")
-_UNLIKE_PANDAS = (_UTC_BEFORE_OFFSET, _OFFSET_FROM_ZONE, _ZONE_TWICE, _TIME_WITH_DASHES)
 _MIDNIGHT = re.compile(r"[ T]0?0:00(:00(\.0+)?)?(Z|\+00:?00)?$")
 _MINUTES_AND_SECONDS = re.compile(r"\d{1,3}:\d{2}[.,]\d+|(2[5-9]|[3-9]\d|\d{3}):\d{2}")
 # With a day, a month and a year: pandas would make up what is missing.
@@ -44,208 +50,208 @@ _WHOLE_DATE = (
     r"\d{8}|\d{4}[-/. ]\w{1,9}[-/. ]\d|\d{1,2}[-/. ]\w{1,9}[-/. ](?:\d{2}){1,2}(?:$|[ T,])"
     r"|[A-Za-z]{3,9} \d{1,2},? \d{4}"
 )
-WAY_OUT = "write them as 2020-09-13T12:26:40Z"
 
 _VALUES_JUDGED = 100  # the first ones, which show the kind of times
 
-_DAY = 86_400.0  # seconds
-_WEEK = 604_800.0
+_DAY, _WEEK = 86_400.0, 604_800.0  # seconds
 
 # Seconds since 1970. No track is from before 1980 or after 2100; numbers that are times from 2000
 # to 2033 are read without a warning.
 EARLIEST = 315_532_800.0
 LATEST = 4_102_444_800.0
 _USUAL_TIMES = (946_684_800.0, 2_000_000_000.0)
+_STAMPS = (1.98e13, 2.1e13)  # YYYYMMDDhhmmss of these years, as numbers
 
 _GPS_BEGINNING = 315_964_800.0  # the beginning of GPS's clock, which knows no leap seconds
-_LEAP_SECONDS = {  # how far GPS's clock is before UTC, from these days on
-    13: "1999-01-01", 14: "2006-01-01", 15: "2009-01-01", 16: "2012-07-01", 17: "2015-07-01",
-    18: "2017-01-01",
-}  # fmt: skip
+# How far GPS's clock is before UTC, from these days on.
+_LEAP_DAYS = ("1999-01-01", "2006-01-01", "2009-01-01", "2012-07-01", "2015-07-01", "2017-01-01")
+_LEAP_SECONDS = np.array([0.0, 13.0, 14.0, 15.0, 16.0, 17.0, 18.0])
+_LEAPS = np.array(_LEAP_DAYS, "datetime64[s]").astype(np.float64) + _LEAP_SECONDS[1:]
 _FIRST_CERTAIN_WEEK = 1_024  # of GPS: some receivers begin again at 0 after 1,023
 
-_UNITS_PER_SECOND = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
-_STAMP_LIMITS = (1.98e13, 2.1e13)  # YYYYMMDDhhmmss of these years, as numbers
-
 _OFFSET = re.compile(r"(?:UTC|GMT)?\s*([-+])(\d\d|\d(?!\d)):?(\d\d)?(?::00)?", re.IGNORECASE)
-_ZULU = ("z", "utc", "gmt")
 _LARGEST_OFFSET = 14.0  # hours
+_ZONE_UNITS = (3_600.0, 60.0, 1.0, 1e-3)  # seconds in hours, minutes, seconds and milliseconds
 
 # Seconds of a clock that began at an unknown time. Numbers that begin later, or go on in smaller
 # steps, may be days or another unit.
+_UNKNOWN_BEGINNING = "seconds from an unknown beginning"
 _LATEST_BEGINNING = 10_000.0
 _SHORTEST_STEP = 0.02
 
 
-class _Trial(NamedTuple):
-    """Dates of the first rows, read in one order of day, month and year."""
+def reader_of_times(first: pd.DataFrame, reading: Reading) -> _Reader:
+    """Find by the first rows of a table how seconds since 1970 UTC are read from its parts."""
+    role = "gps_seconds" if "gps_seconds" in first else "time"
+    read = _reader_of_role(role, first, reading) if role in first else None
+    is_checked = False
 
-    order: str  # what comes first
-    options: dict[str, Any]  # of pandas, to read them so
-    times: Floats  # seconds since 1970, those that can be read
-
-
-class TimeColumn:
-    """The times of one table, read part by part as seconds since 1970 UTC."""
-
-    def __init__(self, first: pd.DataFrame, reading: Reading) -> None:
-        self._reading = reading
-        self._is_checked = False
-        self._role = "gps_seconds" if "gps_seconds" in first else "time"
-        self._seconds_of = self._reader(first) if self._role in first else None
-
-    def seconds(self, rows: pd.DataFrame) -> Floats:
-        """Read the times of the next part of the table; NaN where there is none."""
-        if self._seconds_of is None:
+    def seconds_of(rows: pd.DataFrame) -> Floats:
+        nonlocal read, is_checked
+        if read is None:
             return np.full(len(rows), np.nan)
 
-        seconds = self._seconds_of(rows)
+        seconds = read(rows)
         if "zone" in rows:
             seconds = seconds - seconds_east(seconds, rows["zone"])
 
-        is_given = rows[self._role].notna().to_numpy()
-        if not self._is_checked:
-            self._check(seconds, rows[self._role][is_given])
-
-        if unread := int((np.isnan(seconds) & is_given).sum()):
-            self._reading.counts[UNREAD_TIMES] += unread
-        # The check may have found days alone.
-        return np.full(len(rows), np.nan) if self._seconds_of is None else seconds
-
-    def _check(self, seconds: Floats, texts: pd.Series) -> None:
-        """Refuse a first part without any time; leave out days alone, which show no order."""
-        self._is_checked = True
-        known = seconds[np.isfinite(seconds)]
-        if len(texts) and not len(known):
+        is_given = rows[role].notna().to_numpy()
+        is_read = np.isfinite(seconds)
+        if not is_checked and is_given.any() and not is_read.any():
+            example = rows[role][is_given].iloc[0]
             way_out = f"{WAY_OUT}, or name another column with `columns` time=..."
-            unread = f"none of the times of {self._reading.what} can be read"
-            raise BadInput(f"{unread}, such as {texts.iloc[0]!r}: {way_out}")
+            unread = f"none of the times of {reading.what} can be read"
+            raise BadInput(f"{unread}, such as {example!r}: {way_out}")
 
-        if len(seconds) > 1 and len(known) and not (known % _DAY).any():
-            self._reading.warn_of_file("days", "has days but no times of day: it is untimed")
-            self._seconds_of = None
+        reading.counts.update({UNREAD_TIMES: n} if (n := int((is_given & ~is_read).sum())) else {})
+        if not is_checked and len(seconds) > 1 and _are_days(seconds[is_read], 1):
+            reading.warn_of_file("days", "has days but no times of day: it is untimed")
+            read = None  # days alone show no order
+            seconds = np.full(len(rows), np.nan)
+        is_checked = True
+        return seconds
 
-    def _reader(self, first: pd.DataFrame) -> _Reader | None:
-        """Find by its first rows how the column of times is read; None if it is empty."""
-        if self._role == "gps_seconds":
-            return _gps_seconds
-
-        values = first["time"]
-        known_values = values.dropna()
-        if pd.api.types.is_timedelta64_dtype(values):
-            if "date" in first:
-                return self._reader_of_texts(first, _days_with_times)
-            if len(known_values):
-                self._warn_of_guess(str(known_values.iloc[0]), "seconds from an unknown beginning")
-            return lambda rows: rows["time"].dt.total_seconds().to_numpy(np.float64)
-
-        if pd.api.types.is_datetime64_any_dtype(values):
-            return lambda rows: _seconds(rows["time"])
-        if not len(known_values):
-            return None
-        return self._reader_of_values(first, known_values)
-
-    def _reader_of_values(self, first: pd.DataFrame, known_values: pd.Series) -> _Reader:
-        """Find how a column is read that holds texts or numbers."""
-        examples = [text.strip() for text in _as_texts(known_values.head(_VALUES_JUDGED)).tolist()]
-        if any(_MINUTES_AND_SECONDS.fullmatch(text) for text in examples):
-            why = "have minutes and seconds but no hours, as spreadsheets do"
-            raise BadInput(
-                f"the times of {self._reading.what}, such as {examples[0]}, {why}: {WAY_OUT}"
-            )
-
-        dated = "date" in first
-        if _are_times_of_day(examples, dated=dated):
-            if not dated:
-                way_out = (
-                    "name a column with day and time, `columns` time=..., or the day, date=..."
-                )
-                raise BadInput(
-                    f"{self._reading.what} holds times of day ({examples[0]}) alone: {way_out}"
-                )
-            return self._reader_of_texts(first, _days_with_times)
-
-        are_numbers = np.isfinite(numbers(known_values.head(_VALUES_JUDGED)))
-        if 2 * int(are_numbers.sum()) > len(examples):
-            return self._reader_of_numbers(numbers(known_values), examples[0], dated=dated)
-        return self._reader_of_texts(first, lambda rows: _as_texts(rows["time"]))
-
-    def _reader_of_numbers(self, values: Floats, example: str, *, dated: bool) -> _Reader:
-        """Find the clock of numbers: since 1970, stamps, or seconds from an unknown beginning."""
-        for unit, per_second in _UNITS_PER_SECOND.items():
-            if 2 * int(within(values / per_second).sum()) > len(values):
-                middle = float(np.nanmedian(values / per_second))
-                # Ticks of .NET, 100 ns since the year 1, look like nanoseconds of about 1990.
-                if unit == "nanoseconds" and middle < _USUAL_TIMES[0]:
-                    break
-                if not _USUAL_TIMES[0] <= middle < _USUAL_TIMES[1]:
-                    self._warn_of_guess(
-                        example, f"{unit} since 1970, {np.datetime64(int(middle), 's')}Z"
-                    )
-                return lambda rows: _nan_outside_limits(numbers(rows["time"]) / per_second)
-
-        if _are_stamps(values):
-            self._warn_of_guess(example, "YYYYMMDDhhmmss")
-            return lambda rows: _nan_outside_limits(_seconds_of_stamps(numbers(rows["time"])))
-
-        steps = np.abs(np.diff(values))
-        usual_step = np.median(steps[steps > 0.0]) if (steps > 0.0).any() else 1.0
-        begins_early = 0.0 <= np.nanmin(values) < _LATEST_BEGINNING
-        if dated or not begins_early or usual_step < _SHORTEST_STEP:
-            why = f"such as {example}, are numbers of no known clock: {WAY_OUT}"
-            raise BadInput(f"the times of {self._reading.what}, {why}, or as seconds since 1970")
-        self._warn_of_guess(example, "seconds from an unknown beginning")
-        return lambda rows: numbers(rows["time"])
-
-    def _reader_of_texts(
-        self, first: pd.DataFrame, texts_of: Callable[[pd.DataFrame], pd.Series]
-    ) -> _Reader:
-        """Find the format of texts: ISO 8601, or the one that reads most of the first rows."""
-        examples = texts_of(first.head(_VALUES_JUDGED)).dropna()
-        if any(pattern.search(text) for text in examples for pattern in _UNLIKE_PANDAS):
-            return self._reader_of_texts(first, lambda rows: _as_pandas_reads(texts_of(rows)))
-        if 2 * int(np.isfinite(_iso_8601(examples)).sum()) >= len(examples):
-            return lambda rows: _iso_8601(texts_of(rows))
-
-        texts = texts_of(first).dropna()
-        if not len(texts):  # no time is read of any row, so that the check refuses them
-            return lambda rows: np.full(len(rows), np.nan)
-
-        # The longest shows the whole format: at midnight, spreadsheets leave out the time of day.
-        example = max(texts.head(_VALUES_JUDGED).str.strip(), key=len)
-        trials = list[_Trial]()
-        for order in _possible_orders(example):
-            with warnings.catch_warnings(action="ignore"):  # of what pandas has to guess
-                form = None if order == "year" else guess(example, dayfirst=order == "day")
-            which_first = {} if form or order == "month" else {f"{order}first": True}
-            options = {"format": form or "mixed", **which_first}
-            seconds = _seconds(texts, **options)
-            trials.append(_Trial(order, options, seconds[np.isfinite(seconds)]))
-
-        # The most times, in the shortest span; of equal ones the first.
-        best = min(
-            trials,
-            key=lambda trial: (-len(trial.times), np.ptp(trial.times) if len(trial.times) else 0.0),
-        )
-        as_good = (trial for trial in trials if len(trial.times) == len(best.times))
-        if any((trial.times[:1] != best.times[:1]).any() for trial in as_good):
-            self._warn_of_guess(example, f"{best.order} first; if that is wrong, {WAY_OUT}")
-        return lambda rows: _seconds(texts_of(rows), **best.options)
-
-    def _warn_of_guess(self, example: str, read_as: str) -> None:
-        """Warn, once for all files, of times that can also mean something else."""
-        has = f"has times such as {example}: read as {read_as}"
-        self._reading.warn_of_file(f"times as {read_as}", has, once=True)
+    return seconds_of
 
 
-def within(seconds: Floats, limits: tuple[float, float] = (EARLIEST, LATEST)) -> Bools:
+def _reader_of_role(role: str, first: pd.DataFrame, reading: Reading) -> _Reader | None:
+    """Find by its first rows how the column of times is read; None if it is empty."""
+    if role == "gps_seconds":
+        return _gps_seconds
+
+    values = first["time"]
+    known_values = values.dropna()
+    is_dated = "date" in first
+    if pd.api.types.is_datetime64_any_dtype(values):
+        return lambda rows: _seconds(rows["time"])
+    if not len(known_values):
+        return None
+
+    examples = [text.strip() for text in _as_texts(known_values.head(_VALUES_JUDGED)).tolist()]
+    if pd.api.types.is_timedelta64_dtype(values):
+        if is_dated:
+            return _reader_of_texts(first, _days_with_times, reading)
+        _warn_of_guess(str(known_values.iloc[0]), _UNKNOWN_BEGINNING, reading)
+        return lambda rows: rows["time"].dt.total_seconds().to_numpy(np.float64)
+
+    if any(_MINUTES_AND_SECONDS.fullmatch(text) for text in examples):
+        why = "have minutes and seconds but no hours, as spreadsheets do"
+        raise BadInput(f"the times of {reading.what}, such as {examples[0]}, {why}: {WAY_OUT}")
+
+    if _are_times_of_day(examples, is_dated=is_dated):
+        if not is_dated:
+            way_out = "name a column with day and time, `columns` time=..., or the day, date=..."
+            alone = f"{reading.what} holds times of day ({examples[0]}) alone"
+            raise BadInput(f"{alone}: {way_out}")
+        return _reader_of_texts(first, _days_with_times, reading)
+
+    are_numbers = np.isfinite(numbers(known_values.head(_VALUES_JUDGED)))
+    if 2 * int(are_numbers.sum()) > len(examples):
+        read = _reader_of_numbers(numbers(known_values), examples[0], reading, is_dated=is_dated)
+        return lambda rows: read(numbers(rows["time"]))
+    return _reader_of_texts(first, lambda rows: _as_texts(rows["time"]), reading)
+
+
+def _seconds_of_stamps(values: Floats) -> Floats:
+    """Read numbers that are written YYYYMMDDhhmmss."""
+    stamps = pd.Series(np.where(within(values, _STAMPS), values, 0.0).astype(np.int64))
+    return _seconds(stamps.astype("string"), format="%Y%m%d%H%M%S")
+
+
+_CLOCKS: Mapping[str, Callable[[Floats], Floats]] = {
+    "seconds since 1970": lambda values: values,
+    "milliseconds since 1970": lambda values: values / 1e3,
+    "microseconds since 1970": lambda values: values / 1e6,
+    "nanoseconds since 1970": lambda values: values / 1e9,
+    "YYYYMMDDhhmmss": _seconds_of_stamps,
+}
+"""How numbers are written that are times."""
+_SINCE_1970 = list(_CLOCKS)[:4]
+
+
+def clock_of(values: Floats) -> tuple[str, Floats] | None:
+    """Find the clock by which most numbers are times from 1980 to 2100, and these times."""
+    for clock, read in _CLOCKS.items():
+        seconds = read(values)
+        if 2 * int(within(seconds).sum()) > len(values):
+            # Ticks of .NET, 100 ns since the year 1, look like nanoseconds of about 1990.
+            are_ticks = "nano" in clock and np.nanmedian(seconds) < _USUAL_TIMES[0]
+            return None if are_ticks else (clock, _nan_outside_limits(seconds))
+    return None
+
+
+def _reader_of_numbers(
+    values: Floats, example: str, reading: Reading, *, is_dated: bool
+) -> Callable[[Floats], Floats]:
+    """Find the clock of numbers: since 1970, stamps, or seconds from an unknown beginning."""
+    if (found := clock_of(values)) is not None:
+        clock, seconds = found
+        middle = np.nanmedian(seconds)
+        if clock not in _SINCE_1970:
+            _warn_of_guess(example, clock, reading)
+        elif not within(middle, _USUAL_TIMES):
+            _warn_of_guess(example, f"{clock}, {np.datetime64(int(middle), 's')}Z", reading)
+        return lambda values: _nan_outside_limits(_CLOCKS[clock](values))
+
+    steps = np.abs(np.diff(values))
+    usual_step = np.median(steps[steps > 0.0]) if (steps > 0.0).any() else 1.0
+    begins_early = 0.0 <= np.nanmin(values) < _LATEST_BEGINNING
+    if is_dated or not begins_early or usual_step < _SHORTEST_STEP:
+        why = f"such as {example}, are numbers of no known clock: {WAY_OUT}"
+        raise BadInput(f"the times of {reading.what}, {why}, or as seconds since 1970")
+    _warn_of_guess(example, _UNKNOWN_BEGINNING, reading)
+    return lambda values: values
+
+
+def _reader_of_texts(
+    first: pd.DataFrame, texts_of: Callable[[pd.DataFrame], pd.Series], reading: Reading
+) -> _Reader:
+    """Find the format of texts: ISO 8601, or the one that reads most of the first rows."""
+    examples = texts_of(first.head(_VALUES_JUDGED)).dropna()
+    patterns = [_OFFSET_FROM_ZONE, *(pattern for pattern, _ in _FOR_PANDAS)]
+    if any(pattern.search(text) for text in examples for pattern in patterns):
+        return _reader_of_texts(first, lambda rows: _as_pandas_reads(texts_of(rows)), reading)
+    if 2 * int(np.isfinite(_iso_8601(examples)).sum()) >= len(examples):
+        return lambda rows: _iso_8601(texts_of(rows))
+
+    texts = texts_of(first).dropna()
+    if not len(texts):  # no time is read of any row, so that the check refuses them
+        return lambda rows: np.full(len(rows), np.nan)
+
+    # The longest shows the whole format: at midnight, spreadsheets leave out the time of day.
+    example = max(texts.head(_VALUES_JUDGED).str.strip(), key=len)
+    trials: list[tuple[str, dict[str, Any], Floats]] = []
+    for order in _possible_orders(example):
+        with warnings.catch_warnings(action="ignore"):  # of what pandas has to guess
+            form = None if order == "year" else guess(example, dayfirst=order == "day")
+        which_first = {} if form or order == "month" else {f"{order}first": True}
+        options = {"format": form or "mixed", **which_first}
+        seconds = _seconds(texts, **options)
+        trials.append((order, options, seconds[np.isfinite(seconds)]))
+
+    # The most times, in the shortest span; of equal ones the first.
+    order, options, seconds = min(
+        trials, key=lambda trial: (-len(trial[2]), np.ptp(trial[2]) if len(trial[2]) else 0.0)
+    )
+    as_good = (times[:1] for _, _, times in trials if len(times) == len(seconds))
+    if any((times != seconds[:1]).any() for times in as_good):
+        _warn_of_guess(example, f"{order} first; if that is wrong, {WAY_OUT}", reading)
+    return lambda rows: _seconds(texts_of(rows), **options)
+
+
+def _warn_of_guess(example: str, read_as: str, reading: Reading) -> None:
+    """Warn, once for all files, of times that can also mean something else."""
+    has = f"has times such as {example}: read as {read_as}"
+    reading.warn_of_file(f"times as {read_as}", has, once=True)
+
+
+def within(seconds: Floats | np.float64, limits: tuple[float, float] = (EARLIEST, LATEST)) -> Bools:
     """Mark which times lie between 1980 and 2100, or other limits."""
     return np.asarray((seconds >= limits[0]) & (seconds < limits[1]))
 
 
-def _are_stamps(values: Floats) -> bool:
-    """Return whether most numbers are YYYYMMDDhhmmss."""
-    return 2 * int(within(values, _STAMP_LIMITS).sum()) > len(values)
+def _nan_outside_limits(seconds: Floats) -> Floats:
+    return np.where(within(seconds), seconds, np.nan)
 
 
 class TimesHeld(NamedTuple):
@@ -269,11 +275,9 @@ def times_held(values: pd.Series) -> TimesHeld | None:
 
     clock_values = numbers(first)
     if np.isfinite(clock_values).any():
-        since_1970 = any(
-            bool(within(clock_values / per_second, _USUAL_TIMES).all())
-            for per_second in _UNITS_PER_SECOND.values()
-        )
-        are_times = since_1970 or _are_stamps(clock_values)
+        clock, seconds = clock_of(clock_values) or ("", np.empty(0))
+        since_1970 = clock in _SINCE_1970
+        are_times = clock and (not since_1970 or within(seconds, _USUAL_TIMES).all())
         return TimesHeld(in_utc=since_1970, numbers=True) if are_times else None
 
     texts = _as_texts(first)
@@ -284,29 +288,24 @@ def times_held(values: pd.Series) -> TimesHeld | None:
     return TimesHeld(in_utc, days=_are_days(seconds))
 
 
-def _are_days(seconds: Floats) -> bool:
+def _are_days(seconds: Floats, fewest: int = 2) -> bool:
     """Return whether all of several times are at midnight."""
-    return len(seconds) > 1 and not (seconds % _DAY).any()
+    return len(seconds) >= fewest and not (seconds % _DAY).any()
 
 
 def are_times_of_day(values: pd.Series) -> bool:
     """Return whether a column holds times of day, which need a day beside them."""
-    if pd.api.types.is_timedelta64_dtype(values):
-        return True
     if pd.api.types.is_datetime64_any_dtype(values):
         return False
-
-    first = values.dropna().head(_VALUES_JUDGED)
-    texts = [text.strip() for text in _as_texts(first).tolist()]
-    return _are_times_of_day(texts, dated=True)
+    texts = _as_texts(values.dropna().head(_VALUES_JUDGED)).str.strip().tolist()
+    is_span = pd.api.types.is_timedelta64_dtype(values)
+    return is_span or _are_times_of_day(texts, is_dated=True)
 
 
 def may_be_gps_seconds(values: Floats) -> bool:
     """Return whether all numbers, as seconds since 1980, are times from 2000 to now."""
-    known = values[np.isfinite(values)]
-    earliest = _USUAL_TIMES[0] - _GPS_BEGINNING
-    now = time.time() - _GPS_BEGINNING
-    return bool(len(known) and (known > earliest).all() and (known < now).all())
+    known = _GPS_BEGINNING + values[np.isfinite(values)]
+    return bool(len(known) and ((known > _USUAL_TIMES[0]) & (known < time.time())).all())
 
 
 def _gps_seconds(rows: pd.DataFrame) -> Floats:
@@ -315,12 +314,8 @@ def _gps_seconds(rows: pd.DataFrame) -> Floats:
     if "gps_week" in rows:
         week = numbers(rows["gps_week"])
         seconds = np.where(week >= _FIRST_CERTAIN_WEEK, _WEEK * week + seconds, np.nan)
-
     unix = _GPS_BEGINNING + seconds
-    leaps = np.zeros(len(unix))
-    for leap_seconds, day in _LEAP_SECONDS.items():
-        leaps[unix - leap_seconds >= np.datetime64(day, "s").astype(np.float64)] = leap_seconds
-    return _nan_outside_limits(unix - leaps)
+    return _nan_outside_limits(unix - _LEAP_SECONDS[np.searchsorted(_LEAPS, unix, "right")])
 
 
 def seconds_east(local: Floats, zones: pd.Series) -> Floats:
@@ -328,12 +323,10 @@ def seconds_east(local: Floats, zones: pd.Series) -> Floats:
 
     An hour is uncertain where clocks are put back, as it comes twice.
     """
-    zone_numbers, zone_texts = pd.factorize(zones)
-    unit = _unit_of_zones(pd.Series(zone_texts))
+    zone_numbers, texts = pd.factorize(zones)
     east = np.full(len(local), np.nan)
-    for number, text in enumerate(zone_texts):
+    for number, zone in enumerate(_zones_of(pd.Series(texts))):
         rows = zone_numbers == number
-        zone = zone_of(str(text), unit)
         if isinstance(zone, ZoneInfo):
             times = pd.DatetimeIndex(pd.to_datetime(local[rows], unit="s"))
             localized = times.tz_localize(zone, ambiguous="NaT", nonexistent="NaT")
@@ -346,23 +339,22 @@ def seconds_east(local: Floats, zones: pd.Series) -> Floats:
 
 def are_zones(values: pd.Series) -> bool:
     """Return whether all values of a column are zones: names, offsets, or numbers of one unit."""
-    different = values.dropna().unique()[:_VALUES_JUDGED]
-    unit = _unit_of_zones(pd.Series(different))
-    return len(different) > 0 and all(zone_of(str(text), unit) is not None for text in different)
+    zones = _zones_of(pd.Series(values.dropna().unique()[:_VALUES_JUDGED]))
+    return bool(zones) and None not in zones
 
 
-def _unit_of_zones(zones: pd.Series) -> float:
-    """Find the seconds in a unit of zones that are numbers: the longest that the largest allows."""
-    sizes = np.abs(numbers(zones))
+def _zones_of(values: pd.Series) -> list[ZoneInfo | timedelta | None]:
+    """Read zones: by name, offset, or numbers of the longest unit that the largest allows."""
+    sizes = np.abs(numbers(values))
     largest = np.nanmax(sizes) if np.isfinite(sizes).any() else 0.0
-    units = (3_600.0, 60.0, 1.0, 1e-3)  # hours, minutes, seconds and milliseconds
-    return next((unit for unit in units if largest * unit <= _LARGEST_OFFSET * 3_600.0), 0.0)
+    fitting = (unit for unit in _ZONE_UNITS if largest * unit <= _LARGEST_OFFSET * 3_600.0)
+    unit = next(fitting, 0.0)
+    return [_zone_of(str(value).strip(), unit) for value in values]
 
 
-def zone_of(text: str, unit: float) -> ZoneInfo | timedelta | None:
+def _zone_of(text: str, unit: float) -> ZoneInfo | timedelta | None:
     """Read a zone: its name, its offset, or a number of units of so many seconds; None if none."""
-    text = text.strip()
-    if text.casefold() in _ZULU:
+    if text.casefold() in ("z", "utc", "gmt"):
         return timedelta(0)
 
     match = _OFFSET.fullmatch(text)
@@ -380,39 +372,28 @@ def zone_of(text: str, unit: float) -> ZoneInfo | timedelta | None:
     return None
 
 
-def _nan_outside_limits(seconds: Floats) -> Floats:
-    """Return times from 1980 to 2100; others become NaN."""
-    return np.where(within(seconds), seconds, np.nan)
-
-
 def _as_texts(values: pd.Series) -> pd.Series:
     """Return values as texts, whole numbers without decimals."""
-    if isinstance(values.dtype, pd.StringDtype):
-        return values
     if pd.api.types.is_timedelta64_dtype(values):
         return (pd.Timestamp(0) + values).dt.strftime("%H:%M:%S.%f")
-    are_integers = pd.api.types.is_float_dtype(values) and bool(
-        (values.dropna() % 1.0 == 0.0).all()
-    )
-    return (values.astype("Int64") if are_integers else values).astype("string")
+    is_whole = pd.api.types.is_float_dtype(values) and (values.dropna() % 1.0 == 0.0).all()
+    return (values.astype("Int64") if is_whole else values).astype("string")
 
 
-def _are_times_of_day(texts: list[str], *, dated: bool) -> bool:
+def _are_times_of_day(texts: list[str], *, is_dated: bool) -> bool:
     """Return whether most texts are times of day; or all digits such as 080000, 080020, 080100."""
     if 2 * sum(_TIME_OF_DAY.fullmatch(text) is not None for text in texts) > len(texts):
         return True
 
     # A few numbers such as 101530 may be anything else; not beside a day, or with a 0 before.
     are_digits = all(_DIGITS_OF_DAY.fullmatch(text) for text in texts)
-    return are_digits and (dated or len(texts) > 9 or any(text.startswith("0") for text in texts))
+    return are_digits and (is_dated or len(texts) > 9 or any(text[:1] == "0" for text in texts))
 
 
 def _as_pandas_reads(texts: pd.Series) -> pd.Series:
     """Return texts with zones and seconds as pandas reads them; none where a zone is uncertain."""
-    texts = texts.str.replace(_UTC_BEFORE_OFFSET, "", regex=True).str.replace(
-        _TIME_WITH_DASHES, r"\1 \2:\3:", regex=True
-    )
-    texts = texts.str.replace(_ZONE_TWICE, r"\1", regex=True)
+    for pattern, replacement in _FOR_PANDAS:
+        texts = texts.str.replace(pattern, replacement, regex=True)
     return texts.mask(texts.str.contains(_OFFSET_FROM_ZONE).fillna(False).astype(bool))
 
 
@@ -442,12 +423,6 @@ def _days_with_times(rows: pd.DataFrame) -> pd.Series:
     return day_texts + " " + times_of_day.mask(are_digits, whole_seconds.str.zfill(6))
 
 
-def _seconds_of_stamps(values: Floats) -> Floats:
-    """Read numbers that are written YYYYMMDDhhmmss."""
-    stamps = pd.Series(np.where(np.isfinite(values), values, 0.0).astype(np.int64))
-    return _seconds(stamps.astype("string"), format="%Y%m%d%H%M%S")
-
-
 def _iso_8601(texts: pd.Series) -> Floats:
     """Read texts in ISO 8601; a year, or a year and a month, are no time."""
     is_long_enough = texts.str.len().fillna(0).to_numpy(np.int64) >= len("20260131")
@@ -469,3 +444,24 @@ def _seconds(values: pd.Series, **options: Any) -> Floats:
 
     microseconds = times.astype("datetime64[us, UTC]").astype("int64").to_numpy()
     return np.where(times.isna().to_numpy(), np.nan, microseconds / 1e6)
+
+
+def moment(value: object) -> float:
+    """Read a time in ISO 8601, UTC unless it says otherwise; NaN if it is none, or a day alone."""
+    if not isinstance(value, str) or len(value.strip()) <= len("2026-01-31"):
+        return math.nan
+    try:
+        read = datetime.fromisoformat(value.strip())
+        return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def moments(texts: Sequence[str | None]) -> Floats:
+    """Read times in ISO 8601, as `moment` does, all at once if they are written as usual."""
+    try:
+        times = pa.array(texts, pa.string()).cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+        seconds = pc.divide(times.cast(pa.float64(), safe=False), 1e6)
+        return np.asarray(seconds.to_numpy(zero_copy_only=False), dtype=np.float64)
+    except pa.ArrowInvalid:
+        return np.array([moment(text) for text in texts])

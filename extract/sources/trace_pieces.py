@@ -7,7 +7,6 @@ from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import chain, groupby
 from operator import attrgetter, itemgetter
 
@@ -48,20 +47,21 @@ def traces_of_fixes(
 
 
 def _pieces(fixes: Iterable[Fix | None], label: str, subject: str | None) -> Iterator[Trace]:
-    piece, problem = array("d"), None
+    piece = array("d")
+    problem = None
     coming = iter(fixes)
     while problem is None:
+        fix = None
         try:
             fix = next(coming)
         except (StopIteration, FileProblem) as error:
-            fix, problem = None, error
+            problem = error
         if fix is not None:
             piece.extend(fix)
             if len(piece) > 3 * _MOST_FIXES:
                 raise FileProblem(f"{label} has over {_MOST_FIXES:,} points in one piece: split it")
         elif piece:
-            lat, lon, time = np.array(piece).reshape(-1, 3).T.copy()
-            yield Trace(label, subject, lat, lon, time)
+            yield Trace(label, subject, *np.array(piece).reshape(-1, 3).T.copy())
             piece = array("d")
     if isinstance(problem, FileProblem):
         raise problem
@@ -91,17 +91,6 @@ def number(value: object) -> float:
         value = value.replace(",", ".")
     try:
         return float(value)
-    except (ValueError, OverflowError):
-        return math.nan
-
-
-def moment(value: object) -> float:
-    """Read a time in ISO 8601, UTC unless it says otherwise; NaN if it is none, or a day alone."""
-    if not isinstance(value, str) or len(value.strip()) <= len("2026-01-31"):
-        return math.nan
-    try:
-        time = datetime.fromisoformat(value.strip())
-        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return math.nan
 
@@ -142,15 +131,16 @@ def _joined_unless_at_once(pieces: Iterable[Trace], counts: Counter[str]) -> Ite
             counts[OVERLAPS] += not goes_on
 
         if held and not goes_on:
-            yield _joined(held)
+            yield joined_trace(held)
             held, spans = [], []
         held.append(piece)
         if span:
             insort(spans, span)
-    yield _joined(held)
+    yield joined_trace(held)
 
 
-def _joined(pieces: Sequence[Trace]) -> Trace:
+def joined_trace(pieces: Sequence[Trace]) -> Trace:
+    """Put the points of pieces together, one after another."""
     if len(pieces) == 1:
         return pieces[0]
     return replace(

@@ -231,7 +231,8 @@ def test_in_parts_and_by_two_processes_they_are_as_in_memory(
     expected = extract(folder, **options)
     counts = expected.provenance["counts"]
     assert counts[NAMES_MERGED] == 2
-    assert extract_to(out, folder, jobs=2, **options) == expected.provenance
+    jobs = 2 if rules.trips else 1
+    assert extract_to(out, folder, jobs=jobs, **options) == expected.provenance
     written = read_trajectories(out)
     assert written.provenance == expected.provenance
     np.testing.assert_array_equal(written.points, expected.points)
@@ -251,12 +252,11 @@ def test_in_parts_and_by_two_processes_they_are_as_in_memory(
     np.testing.assert_array_equal(np.unique(points, axis=0), np.unique(expected.points, axis=0))
 
 
-@pytest.mark.parametrize("partition", [None, 7])
 @pytest.mark.parametrize(
-    ("error", "raised"),
+    ("partition", "error", "raised"),
     [
-        (KeyboardInterrupt(), KeyboardInterrupt),
-        (OSError(errno.ENOSPC, "No space left on device"), FileProblem),
+        (7, KeyboardInterrupt(), KeyboardInterrupt),
+        (None, OSError(errno.ENOSPC, "No space left on device"), FileProblem),
     ],
 )
 def test_stopped_it_leaves_what_was_there(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import shapely
 from geodesics import ahead, along, nearest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from osm_xml import OsmFile
@@ -175,6 +175,7 @@ def test_all_within_the_radius_is_inside_and_nothing_far(
     assert not inside[metres > 1.03 * radius + 1.0].any()
 
 
+@settings(max_examples=30)
 @given(seed=seeds, at=latitudes, radius=radii)
 def test_no_way_comes_into_the_zone_unseen(seed: int, at: float, radius: float) -> None:
     rng = np.random.default_rng(seed)

@@ -107,7 +107,7 @@ def _surroundings(
     shown: "GeoDataFrame | trajanon.ReleasedTrajectories", roads: Path | None
 ) -> "Surroundings":
     """Name the place of what is drawn, and read the main roads of a file there."""
-    from trajanon.extract.earth.places import place_of
+    from trajanon.extract.earth.named_places import place_of
     from trajanon.extract.earth.roads import main_roads
     from trajanon.maps import Surroundings
 

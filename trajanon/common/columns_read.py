@@ -3,23 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from itertools import chain
 
 from trajanon.common.errors import printable
 
-Why = Literal["said", "name", "values", ""]
-
 _LISTED = 40  # unused columns that are listed, and letters of each name
 _LETTERS = 40
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnRole:
-    """What was decided of a column of a table."""
-
-    column: str
-    role: str = ""  # empty if it is not used
-    why: Why = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +65,22 @@ class NamesHeld:
         return not self.varies and 1 < len(self.names) < self.recordings
 
 
+ColumnsUsed = tuple[tuple[tuple[str, str], ...], tuple[str, ...]]
+"""Roles with their columns, and the columns that are not used."""
+
+
 @dataclass(slots=True)
 class TablesRead:
     """What readers of tables decided and found."""
 
-    uses: Counter[tuple[ColumnRole, ...]] = field(default_factory=Counter)
+    uses: Counter[ColumnsUsed] = field(default_factory=Counter)
     names: dict[str, NamesHeld] = field(default_factory=dict)  # by column
 
     @property
     def columns(self) -> list[str]:
         """The columns of all tables, each once."""
-        return list(dict.fromkeys(one.column for use in self.uses for one in use))
+        names = ([*dict(roles).values(), *unused] for roles, unused in self.uses)
+        return list(dict.fromkeys(chain.from_iterable(names)))
 
     def update(self, other: "TablesRead") -> None:
         """Join what was found in other files."""
@@ -98,12 +92,8 @@ class TablesRead:
     def account(self) -> dict[str, list[dict[str, object]]]:
         """Return what a provenance holds of it."""
         columns = [
-            {
-                "roles": {column.role: column.column for column in use if column.role},
-                "unused": [column.column for column in use if not column.role],
-                "tables": tables,
-            }
-            for use, tables in self.uses.items()
+            {"roles": dict(roles), "unused": list(unused), "tables": tables}
+            for (roles, unused), tables in self.uses.items()
         ]
         persons = [
             {"column": column, "values": len(held.names)}

@@ -1,5 +1,6 @@
 """Input files: only finite ones, with text in UTF-8; tables, TOML, and JSON of known types."""
 
+import csv
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +22,12 @@ Json = str | float | None | Sequence["Json"] | Mapping[str, "Json"]
 """What JSON can hold."""
 
 _ENCODING_SAMPLE = 4096  # bytes by which an encoding is judged
+
+
+def rows_beside(module: str, name: str) -> list[dict[str, str]]:
+    """Read a table that stands beside a module."""
+    text = Path(module).with_name(name).read_text("utf-8")
+    return [*csv.DictReader(text.splitlines())]
 
 
 def regular(path: Path) -> Path:

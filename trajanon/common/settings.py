@@ -154,7 +154,7 @@ class Checked:
         """Refuse options that are not known, or out of their range; keep values of Python."""
         for option in fields(self):
             value = getattr(self, option.name)
-            if value is not None or option.default is not None:
+            if value is not None or type(None) not in get_args(option.type):
                 value = _checked(option.name, value, option.type, option.metadata)
                 object.__setattr__(self, option.name, value)
 
@@ -400,9 +400,10 @@ def whole(value: object) -> int | None:
 def _checked(name: str, value: Any, kind: Any, allowed: Mapping[str, Any]) -> object:
     """Return a value of Python's own kind, which JSON can hold; refuse another than is allowed."""
     checked: object = None
-    if names := names_in(kind):
+    if (names := names_in(kind)) and ("least" not in allowed or isinstance(value, str)):
         checked = str(value) if isinstance(value, str) and value in names else None
-        rule = f"{value!r} is not known; choose from {', '.join(names)}"
+        or_number = ", or a number" * ("least" in allowed)
+        rule = f"{value!r} is not known; choose from {', '.join(names)}{or_number}"
     elif kind is bool:
         checked = bool(value) if type(value).__name__ == "bool" else None  # numpy's, too
         rule = f"must be True or False (got {value!r})"

@@ -28,7 +28,6 @@ def kind_of(name: str, head: bytes) -> str | None:
         ("20081023025304.plt", b"Geolife trajectory\r\nWGS 84\r\n", "geolife"),
         ("new_abboip.txt", b"37.75 -122.5 1 1213084687\n", "cabspotting"),
         ("1131.csv", b"1131,2008-02-02 15:36:08,116.5,39.75", "tdrive"),
-        ("10.txt", b"", "tdrive"),
         ("train.csv", b'\xef\xbb\xbf"TRIP_ID","POLYLINE"\n', "porto"),
         ("x.json", b'\xef\xbb\xbf\n{ "name": "x", "type" : "FeatureCollection"', "json"),
         ("x", b"fgb\x03", "geo"),

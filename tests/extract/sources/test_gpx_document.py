@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.common.errors import FileProblem
-from trajanon.extract.sources import gpx_document
+from trajanon.extract.sources import gpx_document, timestamps
 from trajanon.extract.sources.formats import FORMATS
-from trajanon.extract.sources.gpx_document import GpxDocument, Segment
+from trajanon.extract.sources.gpx_document import GpxDocument
+from trajanon.extract.trace import Trace
 
 
 @pytest.mark.parametrize(
@@ -53,10 +54,11 @@ def test_routes_waypoints_and_strangers_are_ignored() -> None:
 def test_tracks_are_numbered_and_empty_segments_left_out() -> None:
     text = document(
         f"<trk>{SEGMENT}<trkseg/>{SEGMENT}</trk><trk/>"
-        f"<trk><url>/user/ann/traces/1</url>{SEGMENT}</trk><trk>{SEGMENT}</trk>"
+        f"<trk><name>morning</name>{SEGMENT}</trk><trk>{SEGMENT}</trk>"
     )
-    found = [(s.track, s.url) for s in gpx_document.read_document(text, "a.gpx")]
-    assert found == [(1, None), (1, None), (3, "/user/ann/traces/1"), (4, None)]
+    found = [(s.name, s.subject) for s in gpx_document.read_document(text, "a.gpx")]
+    numbered = [("track 1", None), ("track 1", None), ("track 3", "morning"), ("track 4", None)]
+    assert found == numbered
 
 
 @pytest.mark.parametrize(
@@ -133,11 +135,11 @@ def test_segments_do_not_depend_on_the_chunks(
         singly = [
             [gpx_document.degrees([lat])[0] for lat, _, _ in points],
             [gpx_document.degrees([lon])[0] for _, lon, _ in points],
-            [gpx_document.seconds([time])[0] for _, _, time in points],
+            [timestamps.moments([time])[0] for _, _, time in points],
         ]
         for one, alone in zip(_columns(segment), singly, strict=True):
             np.testing.assert_array_equal(one, alone)
 
 
-def _columns(segment: Segment) -> tuple[np.ndarray, ...]:
+def _columns(segment: Trace) -> tuple[np.ndarray, ...]:
     return segment.lat, segment.lon, segment.time

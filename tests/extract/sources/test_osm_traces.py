@@ -14,7 +14,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.progress import silent
 from trajanon.extract import Box, Region
 from trajanon.extract.earth.area import Area, area_of
-from trajanon.extract.sources.gpx_document import ApiPage, Segment
+from trajanon.extract.sources.gpx_document import ApiPage
 from trajanon.extract.sources.osm_api import (
     REPEATED,
     WITHOUT_TIME,
@@ -32,11 +32,11 @@ Written = Sequence[tuple[int, str | None, Sequence[float | None]]]
 """Of each segment: the track, its address, and the times of its points."""
 
 
-def segment(track: int, url: str | None, times: Sequence[float | None]) -> Segment:
+def segment(track: int, url: str | None, times: Sequence[float | None]) -> Trace:
     """Points on a meridian, one a second; None is a point without time."""
     time = np.array([np.nan if t is None else t for t in times], dtype=np.float64)
     lat = np.where(np.isnan(time), 50.0, 40 + time / 1e4)
-    return Segment(track, url, lat, np.full(len(time), 2.0), time)
+    return Trace(f"track {track}", url, lat, np.full(len(time), 2.0), time)
 
 
 class Asked:

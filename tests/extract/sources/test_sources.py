@@ -222,7 +222,7 @@ def test_a_process_that_is_ended_is_said(mixed: Path, monkeypatch: pytest.Monkey
     contents = files.prefetched(found, Reading(), 2)
     list(next(contents))
     kill_children()
-    with pytest.raises(FileProblem, match="a reading process was ended"):
+    with pytest.raises(FileProblem, match="a reading process was killed"):
         list(chain.from_iterable(contents))
 
 
