@@ -36,17 +36,6 @@ Refinement = Callable[[Problem, Ints], Ints]
 Every group keeps k different subjects."""
 
 
-def in_one_step(name: str, step: Refinement) -> Refinement:
-    """Return a refinement of one step, which is logged."""
-
-    def refinement(problem: Problem, labels: Ints) -> Ints:
-        labels = dense(step(problem, labels))
-        problem.log.end_step(name, labels)
-        return labels
-
-    return refinement
-
-
 METHODS: Mapping[str, Callable[[Problem], Ints]] = {
     "hm2": hm2,
     **DISTANCE_METHODS,
@@ -57,11 +46,11 @@ METHODS: Mapping[str, Callable[[Problem], Ints]] = {
 
 REFINEMENTS: dict[str, Refinement] = {
     "anneal": anneal,
-    "descent": in_one_step("descent", descend),
-    "swap": in_one_step("swap", swap),
-    "rcs": in_one_step("rcs", rcs),
+    "descent": descend,
+    "swap": swap,
+    "rcs": rcs,
 }
-"""By the names in the settings; each logs its steps."""
+"""By the names in the settings. Annealing logs its steps, the others are one step each."""
 
 
 @takes_settings(Settings, *METHOD_PARAMETERS)
@@ -213,7 +202,9 @@ def find_groups(problem: Problem, labels: Ints | None = None) -> tuple[Ints, boo
             labels = dense(merge_lacking(problem.records, labels, problem.ends))
             log.forget_best()
         try:
-            REFINEMENTS[settings.refine](problem, labels)
+            labels = REFINEMENTS[settings.refine](problem, labels)
+            if settings.refine != "anneal":
+                log.end_step(settings.refine, dense(labels))
         except KeyboardInterrupt:
             stopped = True
             log.end_step("Ctrl-C", log.best)
