@@ -211,7 +211,7 @@ def test_map_evaluation_and_earlier_releases_know_days(run: Run) -> None:
     assert "Each subject is on one line at most" in found.datasheet
     assert found.curve is not None
     moved = each.report["displacement"]["mean"]  # by another key
-    assert found.curve.choices[0].moved == pytest.approx(moved, rel=0.2)
+    assert found.curve.choices[0].moved == pytest.approx(moved, rel=0.4)
 
 
 def test_what_no_day_can_be_is_one_sentence() -> None:
