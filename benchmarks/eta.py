@@ -141,7 +141,6 @@ def show(name: str, predicted: Floats, real: Floats) -> None:
 def draw(predictions: dict[str, Floats], real: Floats, picture: Path) -> None:
     """Draw which share of trips arrives within which error."""
     import matplotlib.pyplot as plt
-    from PIL import Image
 
     figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
     for name, predicted in predictions.items():
@@ -156,7 +155,6 @@ def draw(predictions: dict[str, Floats], real: Floats, picture: Path) -> None:
     axes.axhline(50.0, color="#999999", linewidth=0.8, linestyle=":")
     axes.legend(loc="lower right", frameon=False)
     figure.savefig(picture, dpi=80)
-    Image.open(picture).quantize(32).save(picture, optimize=True)
 
 
 def measure(cabs: Path, pbf: Path, picture: Path | None = None) -> None:

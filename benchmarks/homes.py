@@ -151,10 +151,9 @@ def people(number_of_people: int) -> Iterator[tuple[City, Floats, list[Trace]]]:
 
 def ends_of(left: Points, points: Points, home: Floats) -> Floats:
     """Return the ends near a home at which tracks were cut; others are the tracks' own."""
-    first, size = left.pieces
-    rows = np.concatenate([first, first + size - 1])
-    own_first, own_size = points.pieces
-    own = np.concatenate([own_first, own_first + own_size - 1])
+    rows, own = (
+        np.concatenate([first, first + size - 1]) for first, size in (left.pieces, points.pieces)
+    )
     rows = rows[~np.isin(left.time[rows], points.time[own])]
     ends = metres_of(left.lat[rows], left.lon[rows])
     return ends[np.linalg.norm(ends - home, axis=1) <= AROUND]

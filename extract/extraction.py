@@ -260,8 +260,8 @@ def _listed_files(source: From, reading: Reading) -> list[SourceFile]:
     if OSM_API not in map(str, names):
         paths = [Path(name) for name in names]
         for path in filter(files.is_release, paths):
-            why = "as what stands beside it says: name its recordings, or move it away"
-            raise BadInput(f"{path} is a release, or counts of one, and no traces, {why}")
+            why = "as the files beside it show: name its recordings, or move it away"
+            raise BadInput(f"{path} is a release, or counts of one, not traces, {why}")
         return files.find(paths, reading)
 
     if len(names) > 1:
@@ -337,7 +337,7 @@ def traces(
 
     source_files = _listed_files(source, reading)
     if not source_files:
-        raise BadInput(f"traces reads files and folders; of {OSM_API} take extract")
+        raise BadInput(f"traces reads files and folders; for {OSM_API} use extract")
 
     numbered = files.traces_of_files(source_files, reading, jobs=jobs, progress=progress)
     recordings = with_true_years((trace for _, trace in numbered), reading)

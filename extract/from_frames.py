@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _WHAT = "the frame"
 
 _OTHER_LIMITS = (
-    "For other columns or limits, give the Trajectories that trajanon.extract.cut makes of "
+    "For other columns or limits, pass the Trajectories that trajanon.extract.cut makes of "
     "trajanon.extract.from_frame"
 )
 

@@ -141,7 +141,7 @@ def trim(
     given = batch(recorded) if recorded else None
     clean = None if given is None else sort_by_time(settle_times(drop_impossible(given)))
     if given is None or clean is None or not len(clean):
-        raise NoTrajectories("there are no points on Earth in these files: name others")
+        raise NoTrajectories("there are no points on Earth in these files: name other files")
 
     hide = np.empty((0, 2)) if hide is None else hide
     secret = key if isinstance(key, bytes) else holders_key(key)

@@ -1,3 +1,4 @@
+import ast
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
@@ -145,3 +146,20 @@ def test_every_file_of_the_sample_is_installed_and_nothing_else_of_data() -> Non
         assert set(names) == {one.name for one in inside.iterdir() if one.suffix in kinds}
     assert len(listed) == 7
     assert installed()["include-package-data"] is False
+
+
+def test_no_piece_of_a_sentence_is_lost_on_a_line_of_its_own() -> None:
+    """A text that is not joined to the one above it, as in brackets, is dropped in silence."""
+    lost = []
+    for top in ("trajanon", "extract", "maps"):
+        for file in (ROOT / top).rglob("*.py"):
+            text = file.read_text("utf-8")
+            lines = text.splitlines()
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.Expr) and isinstance(
+                    node.value, ast.Constant | ast.JoinedStr
+                ):
+                    begins = lines[node.lineno - 1][node.col_offset :]
+                    if not begins.startswith(('"""', 'r"""', "...")):
+                        lost.append(f"{file.relative_to(ROOT)}:{node.lineno}")
+    assert lost == []

@@ -25,9 +25,9 @@ from trajanon.grouping.refinements.blocks import block_count
 from trajanon.grouping.sliding.alignment import align as slide_to_groups
 from trajanon.grouping.sliding.alignment import may_slide
 from trajanon.grouping.sliding.choice_of_run import placed
-from trajanon.release.assembly import Figures, GroupLines, errors_of, finished
+from trajanon.release.assembly import finished
 from trajanon.release.mending import mend
-from trajanon.release.people_followed import drives_and_people_followed
+from trajanon.release.people_left import drives_and_people_followed
 from trajanon.release.plan import Plan, Surroundings
 from trajanon.release.release import DistinctLines, Release
 from trajanon.release.report import Choice, Mended, digest_of
@@ -35,7 +35,6 @@ from trajanon.release.selection import OneEach, one_each, whole_days
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.trajectories.days import of_equally_many
-from trajanon.trajectories.distances import summary
 from trajanon.trajectories.times import search_columns, timing_of
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
@@ -139,7 +138,7 @@ def anonymize(
     columns_named = {role: name for role, name in columns.items() if name is not None}
 
     if isinstance(trajectories, ReleasedTrajectories):
-        raise BadInput("these trajectories are a release: give those that it was made of")
+        raise BadInput("these trajectories are a release: pass those that it was made of")
     if not isinstance(trajectories, Trajectories):
         from trajanon.extract.from_frames import trips_of
 
@@ -180,29 +179,21 @@ def anonymized_table(
         not_released[chosen.rows] = groups.left_out
         groups = replace(groups, left_out=not_released)
 
-    partition = groups.partition
-    lines = GroupLines.of(trajectories, groups)
-    figures = Figures(
-        loss=groups.information_loss,
-        errors={name: summary(errors) for name, errors in errors_of(groups)},
-        mended=groups.mended,
-        widths=groups.widths,
-        stages=partition.stages,
-        stopped=partition.stopped,
-    )
-    release = finished(k, plan, lines, figures, trajectories.origin, trajectories.subject)
-
+    release = finished(k, trajectories, groups)
     chains, persons = drives_and_people_followed(groups, k)
-    may_have_slid = plan.release.align and groups.trajectories.tracks is not None
     times = None if plan.timing is None else groups.trajectories.times
+    has_tracks_to_slide_on = plan.release.align and groups.trajectories.tracks is not None
+    stayed = has_tracks_to_slide_on and release.report.alignment is None
     return release.reporting(
         chains=chains,
         persons=persons,
         averaged=digest_of(
-            [groups.trajectories.points], partition.labels, None if times is None else [times]
+            [groups.trajectories.points],
+            groups.partition.labels,
+            None if times is None else [times],
         ),
         choice=choice,
-        alignment_skipped=may_have_slid and not lines.slid and partition.stopped,
+        alignment_skipped=stayed and groups.partition.stopped,
     )
 
 
@@ -226,21 +217,20 @@ def grouped(
     progress: Progress,
     chosen: OneEach | None = None,
 ) -> TrajectoryGroups:
-    """Group trajectories, slide and mend them."""
+    """Group trajectories, slide and mend them; of days, those with equally many trips."""
     if trajectories.unit == "day":
         return _grouped_days(trajectories, k, plan, progress)
-    groups = _grouped_and_slid(trajectories, k, plan, progress, chosen)
-    return groups if plan.release.as_published else mend(groups, k)
+    return _grouped_together(trajectories, k, plan, progress, chosen)
 
 
-def _grouped_and_slid(
+def _grouped_together(
     trajectories: Trajectories,
     k: int,
     plan: Plan,
     progress: Progress,
     chosen: OneEach | None = None,
 ) -> TrajectoryGroups:
-    """Search groups, or measure those that were chosen; slide windows, and average people."""
+    """Search groups, or measure those that were chosen; slide windows to them, and mend them."""
     search = plan.secret_search
     subjects = plan.counted(trajectories.subject)
     if plan.release.align:
@@ -283,7 +273,8 @@ def _grouped_and_slid(
         )
 
     nobody = np.zeros(len(trajectories), dtype=np.bool_)
-    return TrajectoryGroups(trajectories, partition, plan, left_out=nobody)
+    groups = TrajectoryGroups(trajectories, partition, plan, left_out=nobody)
+    return groups if plan.release.as_published else mend(groups, k)
 
 
 def _grouped_days(days: Trajectories, k: int, plan: Plan, progress: Progress) -> TrajectoryGroups:
@@ -297,8 +288,7 @@ def _grouped_days(days: Trajectories, k: int, plan: Plan, progress: Progress) ->
     for rows, alike in of_equally_many(days):
         if len(np.unique(days.subject[rows])) < k:
             continue
-        groups = _grouped_and_slid(alike, k, plan, progress)
-        groups = mend(groups, k)
+        groups = _grouped_together(alike, k, plan, progress)
         labels[rows[~groups.left_out]] = groups.partition.labels + labels.max() + 1
         stopped |= groups.partition.stopped
         mended += groups.mended or Mended()

@@ -132,7 +132,9 @@ class Region:
         elif self.shape.area == 0.0:
             reason = "it holds nothing"
         if reason != "Valid Geometry":
-            raise BadInput(f"{self.name} is not a valid polygon ({reason}): mend it and try again")
+            raise BadInput(
+                f"{self.name} is not a valid polygon ({reason}): repair it and try again"
+            )
         _ = self.bounds  # a box off the Earth is refused
 
     def __str__(self) -> str:
@@ -293,7 +295,7 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
         holds = ", ".join(sorted(others)) or "no geometry"
         raise BadInput(f"{path} holds {holds}: an outline must hold polygons only")
     if not shapely.is_valid(shapes).all():
-        raise BadInput(f"{path} holds polygons that cross themselves: mend them on a map")
+        raise BadInput(f"{path} holds polygons that cross themselves: repair them")
     try:
         return Region(shapely.union_all(shapes), path.name)
     except BadInput as error:

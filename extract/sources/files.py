@@ -52,7 +52,7 @@ def find(paths: Sequence[Path], reading: Reading) -> list[SourceFile]:
             found.append(file)
         else:
             kinds = f"those known are {', '.join(FORMATS)}"
-            way_out = "give it the suffix of its kind, or turn it into GPX by GPSBabel"
+            way_out = "give it the suffix of its kind, or convert it to GPX with GPSBabel"
             raise BadInput(f"{path} is of no known kind; {kinds}: {way_out}")
 
     # Labels have as many folders as tell all files apart.

@@ -189,7 +189,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
         yield from _traces_of(document, reading)
 
     if document.is_empty:
-        holds = "holds no track points: routes and waypoints are no recordings"
+        holds = "holds no track points: routes and waypoints are not recordings"
         reading.warn_of_file("no points", holds)
 
 

@@ -99,7 +99,7 @@ class NumberedPages:
 
     def __post_init__(self) -> None:
         if (area := _square_degrees(self.box)) > MAX_AREA:
-            why = f"the server gives at most {MAX_AREA}; take a smaller box, or GPX files"
+            why = f"the server allows at most {MAX_AREA}; use a smaller box, or GPX files"
             raise BadInput(f"the box {self.box} has {area:.3g} square degrees, {why}")
         if self.max_pages < 1:
             raise BadInput(f"`max_pages` must be at least 1 (got {self.max_pages})")

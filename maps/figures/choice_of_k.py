@@ -60,7 +60,7 @@ def which_k(
     measured = curve(trajectories, ks, progress=progress, **options)
     if not measured.choices:
         raise BadInput(
-            f"there are too few for any k of {', '.join(map(str, ks))}: give more, or a smaller k"
+            f"there are too few for any k of {', '.join(map(str, ks))}: add some, or lower k"
         )
 
     choices = pd.DataFrame(measured.choices)

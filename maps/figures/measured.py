@@ -16,9 +16,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import regular
 from trajanon.common.number_text import number_of
-from trajanon.maps.background import PALETTE
 from trajanon.maps.figures.pictures import (
-    INK,
     ONE_COLUMN,
     TWO_COLUMNS,
     Picture,
@@ -38,18 +36,6 @@ _COLUMNS: dict[str, type] = {
 _AXES = "Axes do not begin at zero."
 _LENGTH = "path length (standardised)"
 _LOSS = "information loss, IL (%)"
-_THIN = {"color": INK, "linewidth": 0.6}
-_BOXES: dict[str, Any] = {
-    "orientation": "horizontal",
-    "manage_ticks": False,
-    "widths": 0.6,
-    "patch_artist": True,
-    "boxprops": {"facecolor": PALETTE[6], "edgecolor": INK, "linewidth": 0.6},
-    "medianprops": {"color": PALETTE[1], "linewidth": 1.4},
-    "whiskerprops": _THIN,
-    "capprops": _THIN,
-    "flierprops": {"marker": ".", "markersize": 2.5, "markeredgecolor": INK},
-}
 
 
 def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]]:
@@ -157,7 +143,9 @@ def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:
     for ax, k in zip(axes, ks, strict=True):
         of_k = rows[rows["k"] == k]
         losses = [of_k["ours"][of_k["label"] == method].to_numpy() for method in methods]
-        ax.boxplot(losses, **_BOXES)
+        ax.boxplot(
+            losses, orientation="horizontal", manage_ticks=False, widths=0.6, patch_artist=True
+        )
         ax.set_title(f"k = {k:g}")
         few_ticks(ax.xaxis, 5)
     axes[0].set_yticks(range(1, len(methods) + 1), methods)

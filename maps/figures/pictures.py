@@ -45,6 +45,7 @@ _SETTINGS = {
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlesize": 8,
+    "boxplot.flierprops.markersize": 2.5,
     "figure.constrained_layout.use": True,
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
     "font.size": 7,

@@ -42,7 +42,7 @@ def test_a_table_is_microaggregated(run: Run, table: Path) -> None:
         "standard deviations shrink by ",
         "Left out, as they hold no numbers: name, town. --keep keeps columns.\n",
         "The rows keep the order of people.csv: anyone who knows that order can find",
-        "k counts rows: if one person or company can have several, name the column",
+        "k counts rows: if one person or company can have several rows, name its column",
     ):
         assert said in answer.out, said
     assert "kept as they are" not in answer.out

@@ -301,7 +301,7 @@ def test_ids_that_are_of_nobody_are_refused(originals: Originals) -> None:
     with pytest.raises(trajanon.BadInput, match="no id of the release, such as '7000'"):
         audit("strange", originals, rows, match="id")
     twice = replace(rows, names=["1"] * N)
-    with pytest.raises(trajanon.BadInput, match="stands in several rows"):
+    with pytest.raises(trajanon.BadInput, match="occurs in several rows"):
         audit("twice", originals, twice, match="id")
     with pytest.raises(trajanon.BadInput, match="are as many"):
         audit("few", originals, of_points(rows.points[:9]), match="order")

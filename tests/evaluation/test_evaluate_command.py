@@ -82,7 +82,7 @@ def test_check_repeats_the_certificate_of_a_release(run: Run, here: Path) -> Non
     beside = ("--certificate", "anonymized.certificate.json")
     same = run("check", "-k", 2, *beside)
     assert same.code == 0
-    assert "anonymized.certificate.json is of this file" in same.out
+    assert "anonymized.certificate.json matches this file" in same.out
     trajanon.anonymize(toy(), 2, effort="fast", key=bytes(range(32, 64))).write(
         here / "anonymized.parquet"
     )

@@ -35,6 +35,7 @@ def write_trips(folder: Path, name: str, which: slice = slice(None), n: int = 60
     return path
 
 
+@pytest.mark.usefixtures("few_tried")
 def test_a_series_has_every_trip_once(tmp_path: Path, book: Path) -> None:
     """Groups hold new ones only; reports tell which, and belong to the originals."""
     seen = np.zeros(60, np.int64)

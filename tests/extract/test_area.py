@@ -111,7 +111,7 @@ def test_a_region_can_be_sent_to_another_process() -> None:
         (shapely.MultiPolygon(), r"it is not a valid polygon"),
         (
             shapely.Polygon([(0, 0), (1, 1), (1, 0), (0, 2)]),
-            r"it is not a valid polygon \(Self-intersection.*mend it",
+            r"it is not a valid polygon \(Self-intersection.*repair it",
         ),
         (shapely.box(170, -20, 190, -10), r"longitudes in -180\.\.180"),
         (shapely.box(0, 80, 1, 100), r"latitudes in -90\.\.90"),

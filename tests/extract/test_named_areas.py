@@ -156,7 +156,9 @@ def test_a_polygon_that_crosses_itself_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "bow.geojson"
     bow = shapely.Polygon([(2, 41), (2.2, 41.2), (2.2, 41), (2, 41.2), (2, 41)])
     table(bow, FAR).to_file(path)
-    with pytest.raises(BadInput, match=r"bow\.geojson holds polygons that cross themselves: mend"):
+    with pytest.raises(
+        BadInput, match=r"bow\.geojson holds polygons that cross themselves: repair"
+    ):
         read_outline(path)
 
 

@@ -101,4 +101,7 @@ def shards_of(rows: int) -> Iterator[None]:
 
 def labels_of(out: Path) -> Ints:
     """The group of each row, (n,), -1 of those that were left out."""
-    return read_report(out).groups_of_all
+    report = read_report(out)
+    labels = np.full(report.n + len(report.left_out), -1)
+    labels[report.released(len(labels))] = report.groups_of_released
+    return labels

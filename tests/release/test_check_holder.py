@@ -15,9 +15,10 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.settings import MethodName
 from trajanon.evaluation.evaluation import evaluate
+from trajanon.files.release_contents import line_keys
 from trajanon.maps.drawing import match
 from trajanon.release.originals import matched
-from trajanon.release.report import checked, digest_of, line_keys
+from trajanon.release.report import checked, digest_of
 from trajanon.trajectories.trajectories import Trajectories
 
 NOTHING_MORE: dict[str, Any] = {

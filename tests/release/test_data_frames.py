@@ -94,9 +94,9 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
     assert release.report["n"] == 3
     assert release.report["extraction"]["trips too short"] == 1
     (said,) = caplog.messages
-    assert "25 % of the trips (1 of 4) are left out: 1 shorter than 500 m" in said
+    assert "25 % of the trips (1 of 4) were left out: 1 shorter than 500 m" in said
     assert said.endswith(
-        "give the Trajectories that trajanon.extract.cut makes of trajanon.extract.from_frame."
+        "pass the Trajectories that trajanon.extract.cut makes of trajanon.extract.from_frame."
     )
 
 
@@ -107,27 +107,27 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
         (
             fixes().rename(columns={"lat": "b"}),
             {"subject": "who"},
-            "For other columns or limits, give the Trajectories",
+            "For other columns or limits, pass the Trajectories",
         ),
         (fixes(), {"subject": fixes()["who"]}, "`subject` must be the name of a column, a text"),
         (
             fixes()[["lat", "lon"]],
             {},
-            "known as id; its columns are lat, lon: name a column in `recording`",
+            "recognised as id; its columns are lat, lon: name a column in `recording`",
         ),
         (fixes()[:0], {}, "the frame has no rows"),
         ("fixes.csv", {}, "polars, pyarrow or DuckDB is taken, not str"),
         (
             pd.DataFrame(as_points(fixes())),
             {},
-            "known as id; its columns are who: name a column in `recording`",
+            "recognised as id; its columns are who: name a column in `recording`",
         ),
         (
             trajanon.Trajectories(np.ones((2, 2, 2))),
             {"recording": "ride"},
             "`recording` names a column of a data frame, and Trajectories have none",
         ),
-        (fixes(lon=2.0), {"subject": "who"}, "; raise `max_pause`. For other columns or limits, g"),
+        (fixes(lon=2.0), {"subject": "who"}, "; raise `max_pause`. For other columns or limits, p"),
     ],
 )
 def test_what_cannot_be_a_release_is_refused(frame: Any, asked: dict[str, Any], said: str) -> None:

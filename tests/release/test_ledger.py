@@ -22,7 +22,7 @@ def look(book: Path) -> list[bool]:
     """Whether some hops are new."""
     with opened(book) as ledger:
         hops = (marks_of([9, hop]) for hop in (10, 20, 30, 40))
-        return [bool(ledger.sort(ledger.keyed(hop), None).new[0]) for hop in hops]
+        return [bool(ledger.sort(ledger.keyed(hop), None)[0][0]) for hop in hops]
 
 
 # What the ledger holds.
@@ -31,19 +31,21 @@ def look(book: Path) -> list[bool]:
 def test_what_was_released_is_known_again_by_any_of_its_hops(book: Path) -> None:
     released, later = marks_of([1, 10, 11, 12], [2, 20]), marks_of([7, 5, 12], [1, 6], [2, 20, 21])
     with opened(book, new=True) as ledger:
-        assert ledger.sort(ledger.keyed(later), None).new.all()
+        assert ledger.sort(ledger.keyed(later), None)[0].all()
         ledger.announce(TOLD, ledger.keyed(released))
     with opened(book) as ledger:
-        found = ledger.sort(ledger.keyed(later), None)
-        assert found.new.tolist() == [False, True, False]
-        assert found.known == 2
+        new, account = ledger.sort(ledger.keyed(later), None)
+        assert new.tolist() == [False, True, False]
+        assert account.already_released == 2
 
 
 def test_all_on_the_run_of_a_released_window_counts_as_released(book: Path) -> None:
     with opened(book, new=True) as ledger:
         ledger.announce(TOLD, ledger.keyed(marks_of([1, 10])))
-        found = ledger.sort(ledger.keyed(marks_of([1, 11], [1, 10], [1, 12])), np.array([4, 4, 9]))
-        assert found.new.tolist() == [False, False, True]
+        new, _account = ledger.sort(
+            ledger.keyed(marks_of([1, 11], [1, 10], [1, 12])), np.array([4, 4, 9])
+        )
+        assert new.tolist() == [False, False, True]
 
 
 def test_points_and_names_are_not_in_it_and_it_is_its_owners_alone(book: Path) -> None:
@@ -155,11 +157,11 @@ def test_a_person_on_a_line_is_known_under_every_name(book: Path) -> None:
             ledger.announce({**TOLD, "one_line_each": promised}, ledger.keyed(marks))
         later = ledger.keyed(marks_of([2, 5], [8, 6], [9, 7], [3, 31], [4, 10]))
         person = np.array([0, 0, 1, 2, 3])
-        found = ledger.sort(later, None, person)
-        assert found.new.tolist() == [False, False, True, True, False]
-        assert (found.known, found.on_a_line) == (1, 2)
-        found = ledger.sort(later, None, person, one_line_each=True)
-        assert found.new.tolist() == [False, False, True, False, False]
+        new, account = ledger.sort(later, None, person)
+        assert new.tolist() == [False, False, True, True, False]
+        assert (account.already_released, account.on_a_line) == (1, 2)
+        new, account = ledger.sort(later, None, person, one_line_each=True)
+        assert new.tolist() == [False, False, True, False, False]
 
 
 def test_a_ledger_of_another_version_is_refused(book: Path) -> None:
@@ -209,9 +211,7 @@ def test_a_changed_recording_is_known_by_its_fixes(
     assert second.tracks is not None
     with opened(book, new=True) as ledger:
         ledger.announce(TOLD, ledger.keyed(first.marks))
-        assert not ledger.sort(ledger.keyed(second.marks), second.tracks.recording_of).new.any(), (
-            how
-        )
+        assert not ledger.sort(ledger.keyed(second.marks), second.tracks.recording_of)[0].any(), how
 
 
 def test_another_recording_is_new(book: Path) -> None:
@@ -220,8 +220,8 @@ def test_another_recording_is_new(book: Path) -> None:
     assert second.marks is not None
     with opened(book, new=True) as ledger:
         ledger.announce(TOLD, ledger.keyed(first.marks))
-        found = ledger.sort(ledger.keyed(second.marks), None)
-    assert found.new.all()
+        new, _account = ledger.sort(ledger.keyed(second.marks), None)
+    assert new.all()
     assert (first.marks[0, 0] == second.marks[:, 0]).all()  # but of the same person
 
 

@@ -63,7 +63,7 @@ def test_a_report_is_asked_for_once(
     call: Any, held: Trajectories, release: trajanon.Release
 ) -> None:
     for way in ([release, release.report], [release.trajectories]):
-        with pytest.raises(BadInput, match="give the Release that anonymize made"):
+        with pytest.raises(BadInput, match="pass the Release that anonymize made"):
             call(held, *way)
 
 

@@ -228,17 +228,6 @@ def test_lines_off_the_roads_are_released_as_without_them(tmp_path: Path) -> Non
     assert np.array_equal(one, other)
 
 
-def test_equal_rows_stay_equal(tmp_path: Path) -> None:
-    release = trajanon.anonymize(drives(), 4, method="mdav", refine="none").trajectories
-    laid, found = roads_to_follow(town(tmp_path)).lay_release(release)
-    assert found.on_roads.all()
-    before, after = (
-        np.unique(one.records, axis=0, return_inverse=True)[1].reshape(-1)
-        for one in (release, laid)
-    )
-    assert all(len(set(after[before == line].tolist())) == 1 for line in range(before.max() + 1))
-
-
 def test_the_commands_lay_lines_on_roads(run: Run, tmp_path: Path) -> None:
     town(tmp_path)
     trajanon.write_trajectories(tmp_path / "trips.parquet", drives())

@@ -12,9 +12,10 @@ from shards import labels_of, out_of, released, shards_of, write_parts
 
 import trajanon
 from trajanon.common import workers
+from trajanon.files.release_contents import line_keys
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.grouping.k_promise import subjects_per_group
-from trajanon.release.report import line_keys, read_report
+from trajanon.release.report import read_report
 from trajanon.shards.parts import anonymize_parts
 
 pytestmark = pytest.mark.usefixtures("few_moves")

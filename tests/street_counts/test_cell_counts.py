@@ -50,11 +50,11 @@ def test_each_line_counts_once_in_each_cell_it_passes(grid: float | str) -> None
 
 
 @given(st.integers(0, 10_000), st.sampled_from([200.0, 450.0, 1_000.0]))
-@settings(max_examples=20)
+@settings(max_examples=8)
 def test_what_two_maps_differ_by_is_whole_lines_of_k_people(seed: int, metres: float) -> None:
     """Who takes one map from another, of other hours, gets sums of whole lines, never fewer."""
-    released = lines(6, seed)
-    of_each_line = [{*cell_counts(released.batch(number, 1), metres).cell} for number in range(6)]
+    released = lines(4, seed)
+    of_each_line = [{*cell_counts(released.batch(number, 1), metres).cell} for number in range(4)]
     day = cell_counts(released, metres)
     for cell, of_lines in zip(day.cell, day.lines, strict=True):
         assert of_lines == sum(cell in passed for passed in of_each_line)
@@ -99,5 +99,5 @@ def test_tiles_that_no_page_should_ask_for_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(heat_tiles, "_LARGEST", 1_000)
-    with pytest.raises(BadInput, match="take wider cells than 200 m"):
+    with pytest.raises(BadInput, match="use wider cells than 200 m"):
         write_heat_tiles(tmp_path / "large.pmtiles", lines(), 200.0)

@@ -77,7 +77,7 @@ def test_what_is_no_zone_is_refused(tmp_path: Path) -> None:
     for zones, says in (
         (0.5, "a cell must be at least 1 metre wide"),
         (town().set_geometry(town().boundary), "zones must be polygons"),
-        (town().set_crs(None, allow_override=True), "zones say no reference system"),
+        (town().set_crs(None, allow_override=True), "zones have no reference system"),
         (town(name=["a", "b", "a"]), "several zones have the same name: a"),
     ):
         with pytest.raises(BadInput, match=says):

@@ -184,7 +184,9 @@ def _of_release(
         said += f" Next: trajanon map --view public {shlex.quote(str(released))}"
     lines = [said]
     if certificate is not None:
-        lines.append(f"{certificate} is of this file: bytes, rows, groups and k are those it says.")
+        lines.append(
+            f"{certificate} matches this file: its bytes, rows, groups and k are as certified."
+        )
     account = {**asdict(found), "holds": found.holds}
     report = report_of(released) if found.holds else report_beside(released)
     if report is not None:

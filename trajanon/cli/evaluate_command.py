@@ -157,7 +157,7 @@ def _is_ours(files: Sequence[Path], of_ours: bool, of_others: bool) -> bool:
     if is_ours and of_others:
         raise BadInput(
             f"--match and --method are for releases of other programs: {released} has its report "
-            "beside it; take --holdout"
+            f"beside it; use --holdout"
         )
     return is_ours
 

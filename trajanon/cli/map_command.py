@@ -127,13 +127,12 @@ def roads_around(points: "Floats", roads: Path, mode: str) -> "RoadsToFollow":
 
 def box_around(points: "Floats") -> "Box":
     """Return the box of points, wider by a kilometre: no road farther off counts."""
+    import numpy as np
+
     from trajanon.extract import Box
 
-    south, west = points.min(axis=(0, 1)).tolist()
-    north, east = points.max(axis=(0, 1)).tolist()
-    return Box(
-        max(west - _MARGIN, -180.0),
-        max(south - _MARGIN, -90.0),
-        min(east + _MARGIN, 180.0),
-        min(north + _MARGIN, 90.0),
-    )
+    least = points.min(axis=(0, 1)) - _MARGIN
+    most = points.max(axis=(0, 1)) + _MARGIN
+    south, west = np.maximum(least, (-90.0, -180.0)).tolist()
+    north, east = np.minimum(most, (90.0, 180.0)).tolist()
+    return Box(west, south, east, north)

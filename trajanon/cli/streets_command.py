@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from trajanon.street_counts.day_parts import DayPart
     from trajanon.street_counts.released_lines import ReleasedLines
 
+_CERTIFICATE = "certificate.json"
 _TILES = ".pmtiles"
 _TABLES = (".parquet", ".gpkg", ".geojson", ".csv")
 _SUFFIXES = {"cells": (*_TABLES, _TILES), "speeds": (".csv",)}
@@ -30,6 +31,8 @@ class _Job(NamedTuple):
 
     release: Path
     lines: "ReleasedLines"
+    roads: "RoadsToFollow | None"
+    cells: str  # metres, a file of zones, or the name of a grid
     parts: "tuple[DayPart, ...]"
     progress: "Progress"
     drafts: tuple[Path, ...]  # with the suffixes of the files
@@ -92,21 +95,17 @@ def streets(
     by_hours = kind == "speeds" and parts != ALL_DAY
     files = [out.with_name(f"{out.stem}.{part.label}.csv") for part in parts] if by_hours else [out]
 
-    beside_release = [report_path(release), datasheet_path(release), _certificate(release)]
+    beside_release = [
+        report_path(release, name) for name in ("report.json", "datasheet.md", _CERTIFICATE)
+    ]
     public_files = [Path(name) for name in (roads, od) if name is not None]
     inputs = [release, *beside_release, *public_files]
     outputs = (*files, datasheet_path(out))
     with bars() as progress, replacing(*outputs, inputs=inputs, public=outputs) as drafts:
-        job = _Job(release, lines_to_count(release), parts, progress, drafts[:-1])
-        if roads is not None:
-            network = roads_around(job.lines.points, roads, mode)
-            counts = (
-                _write_streets(job, network) if for_router is None else _write_speeds(job, network)
-            )
-        elif od is not None:
-            counts = _write_flows(job, od)
-        else:
-            counts = _write_cells(job, cells or "")
+        lines = lines_to_count(release)
+        network = None if roads is None else roads_around(lines.points, roads, mode)
+        job = _Job(release, lines, network, od or cells or "", parts, progress, drafts[:-1])
+        counts = _WRITERS[kind](job)
         sheet = counts_datasheet(out, counts.number, release, counts.attribution, counts.paragraphs)
         drafts[-1].write_text(sheet, encoding="utf-8")
 
@@ -139,22 +138,24 @@ def _kind_of_counts(
     return "cells" if od is None else "od"
 
 
-def _write_streets(job: _Job, roads: "RoadsToFollow") -> _Counts:
+def _write_streets(job: _Job) -> _Counts:
     """Write trips on streets."""
     from trajanon.evaluation.counts_datasheet import WORTH_OF_STREETS
     from trajanon.street_counts.streets import streets as trips_on_streets
 
-    table = trips_on_streets(job.lines, roads, parts=job.parts, progress=job.progress)
+    assert job.roads is not None
+    table = trips_on_streets(job.lines, job.roads, parts=job.parts, progress=job.progress)
     return _write_table(job, table, "street", [WORTH_OF_STREETS])
 
 
-def _write_speeds(job: _Job, roads: "RoadsToFollow") -> _Counts:
+def _write_speeds(job: _Job) -> _Counts:
     """Write a router's file of speeds for each part of the day."""
     from trajanon.evaluation.counts_datasheet import facts_of_speeds
     from trajanon.street_counts.router_speeds import router_speeds
     from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
-    speeds = router_speeds(job.lines, roads, job.parts, job.progress)
+    assert job.roads is not None
+    speeds = router_speeds(job.lines, job.roads, job.parts, job.progress)
     for part, draft in enumerate(job.drafts):
         draft.write_text(speeds.osrm_text(part), encoding="utf-8")
 
@@ -164,50 +165,35 @@ def _write_speeds(job: _Job, roads: "RoadsToFollow") -> _Counts:
     return _Counts(number, facts, OSM_ATTRIBUTION, {"rows": pairs})
 
 
-def _write_flows(job: _Job, zones: str) -> _Counts:
+def _write_flows(job: _Job) -> _Counts:
     """Write trips from zone to zone."""
     from trajanon.evaluation.counts_datasheet import worth_of_flows
     from trajanon.evaluation.release_certificate import cells_for_flows
+    from trajanon.release.report import report_path
     from trajanon.street_counts.od_table import read_zones, zone_flows
 
-    width = _metres(zones)
-    polygons = read_zones(Path(zones)) if width is None else width
+    width = _metres(job.cells)
+    polygons = read_zones(Path(job.cells)) if width is None else width
     table = zone_flows(job.lines, polygons, parts=job.parts)
-    measured = cells_for_flows(_certificate(job.release), job.release)
+    measured = cells_for_flows(report_path(job.release, _CERTIFICATE), job.release)
     return _write_table(job, table, "flow", worth_of_flows(table, width, measured))
 
 
-def _write_cells(job: _Job, grid: str) -> _Counts:
+def _write_cells(job: _Job) -> _Counts:
     """Write trips that pass each cell."""
     from trajanon.evaluation.counts_datasheet import WORTH_OF_CELLS
     from trajanon.street_counts.cell_counts import cell_counts
     from trajanon.street_counts.heat_tiles import write_heat_tiles
 
-    width = _metres(grid)
+    width = _metres(job.cells)
     (draft,) = job.drafts
     if draft.suffix.lower() != _TILES:
-        table = cell_counts(job.lines, grid if width is None else width, parts=job.parts)
-        return _write_table(job, table, "cell", [WORTH_OF_CELLS])
-    if width is None:
-        raise BadInput(f"{_TILES} takes cells of so many metres (got --cells {grid})")
-    table = write_heat_tiles(draft, job.lines, width)
-    return _counts_of(table, "cell", [WORTH_OF_CELLS])
-
-
-def _counts_of(table: "GeoDataFrame", noun: str, worth: list[str]) -> _Counts:
-    """Say what is in a table."""
-    from trajanon.evaluation.counts_datasheet import facts
-
-    in_json = {"rows": len(table), **table.attrs}
-    number = number_of(len(table), noun)
-    return _Counts(number, [*facts(table), *worth], table.attrs["attribution"], in_json)
-
-
-def _certificate(release: Path) -> Path:
-    """Return the path of a release's certificate."""
-    from trajanon.release.report import report_path
-
-    return report_path(release, "certificate.json")
+        table = cell_counts(job.lines, job.cells if width is None else width, parts=job.parts)
+    elif width is None:
+        raise BadInput(f"{_TILES} takes cells of so many metres (got --cells {job.cells})")
+    else:
+        table = write_heat_tiles(draft, job.lines, width)
+    return _write_table(job, table, "cell", [WORTH_OF_CELLS])
 
 
 def _metres(text: str) -> float | None:
@@ -220,18 +206,19 @@ def _metres(text: str) -> float | None:
 
 def _write_table(job: _Job, table: "GeoDataFrame", noun: str, worth: list[str]) -> _Counts:
     """Write a table in the format that the suffix of its file says."""
+    from trajanon.evaluation.counts_datasheet import facts
     from trajanon.files.vector_formats import write_layer
 
-    counts = _counts_of(table, noun, worth)
+    attribution = table.attrs["attribution"]
     (path,) = job.drafts
     match path.suffix.lower():
         case ".parquet":
             table.to_parquet(path, index=False)
         case ".gpkg":
-            write_layer(path, table, "counts", counts.attribution)
+            write_layer(path, table, "counts", attribution)
         case ".geojson":
             path.write_text(table.to_json(drop_id=True, ensure_ascii=False), encoding="utf-8")
-        case _:
+        case ".csv":
             for column in {*_TEXTS_OF_STRANGERS} & {*table.columns}:
                 # A street without a name has no text there, but None or NaN.
                 table[column] = [
@@ -239,4 +226,14 @@ def _write_table(job: _Job, table: "GeoDataFrame", noun: str, worth: list[str]) 
                     for text in table[column]
                 ]
             table.to_wkt().to_csv(path, index=False)
-    return counts
+
+    in_json = {"rows": len(table), **table.attrs}
+    return _Counts(number_of(len(table), noun), [*facts(table), *worth], attribution, in_json)
+
+
+_WRITERS = {
+    "streets": _write_streets,
+    "speeds": _write_speeds,
+    "od": _write_flows,
+    "cells": _write_cells,
+}

@@ -148,9 +148,9 @@ def on_cluster(
         raise
     except (KilledWorker, ImportError, CancelledError, OSError) as error:
         raise ServerProblem(
-            f"the cluster failed: {_words(error) or type(error).__name__}; see that its scheduler "
-            "runs, and that its workers have trajanon and the memory that was asked for, or lower "
-            "`memory`, then begin again"
+            f"the cluster failed: {_words(error) or type(error).__name__}; check that its "
+            f"scheduler runs, and that its workers have trajanon and the memory that was "
+            f"requested, or lower `memory`, then start again"
         ) from error
 
 
@@ -174,7 +174,7 @@ def _result(client: "Client", done: "Future") -> Any:
         if alone_since is None:
             alone_since = now
             _LOG.warning(
-                "no workers: waiting %.0f s for some, as Dask's %s says", patience, _PATIENCE
+                "no workers yet: waiting up to %.0f s, as Dask's %s says", patience, _PATIENCE
             )
         if now - alone_since > patience:
             raise ServerProblem(

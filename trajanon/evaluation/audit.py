@@ -154,8 +154,8 @@ def _rows_of(originals: Originals, release: Recordings, match: MatchName) -> Int
     row = {name: number for number, name in enumerate(release.names)}
     if len(row) < len(release.names):
         raise BadInput(
-            "an id of the release stands in several rows, so that it does not tell which "
-            "original a row belongs to: leave `match` out"
+            "an id of the release occurs in several rows, so it does not show which original a row "
+            "belongs to: leave `match` out"
         )
     rows = [np.array([row.get(name, -1) for name in names]) for names in originals.names]
     best = max(rows, key=lambda found: int((found >= 0).sum()))

@@ -23,6 +23,7 @@ from trajanon.evaluation.attacks.known_tracks import TRIED, Guessed
 from trajanon.evaluation.evaluation import box_of, evaluate, months, violations
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher import Publisher
+from trajanon.files.release_contents import line_keys
 from trajanon.files.trajectory_files import copy_rows, read_trajectories
 from trajanon.release.originals import matched
 from trajanon.release.originals_in_parts import (
@@ -33,7 +34,7 @@ from trajanon.release.originals_in_parts import (
 )
 from trajanon.release.people_left import drives_left
 from trajanon.release.release_check import Findings
-from trajanon.release.report import Report, Suppressed, line_keys
+from trajanon.release.report import Report, Suppressed
 from trajanon.trajectories.times import departure_days
 from trajanon.trajectories.trajectories import (
     ReleasedTrajectories,

@@ -1,5 +1,6 @@
 """What a release is made of: lines in their order, perhaps times, and an attribution."""
 
+import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -60,6 +61,13 @@ def line_numbers(lines: Floats, times: Floats | None = None) -> Ints:
     """Number lines, (n, m, 2), with times (n, m), from 0 as they appear; equal ones alike."""
     rows = lines if times is None else np.dstack([lines, times])
     return dense(np.array([row.tobytes() for row in rows], dtype=object))
+
+
+def line_keys(points: Floats, times: Floats | None = None) -> Ints:
+    """Compute 64 bits of each line as written, (n, m, 2), equal where lines are, (n,)."""
+    lines = points if times is None else np.dstack([points, times])
+    words = (hashlib.blake2b(line.tobytes(), digest_size=8).digest() for line in lines)
+    return np.frombuffer(b"".join(words), dtype="<i8").astype(np.int64)
 
 
 class Layout(NamedTuple):

@@ -95,14 +95,14 @@ def _inspected_file(path: Path, write: Writer | None = None, *, keep: bool) -> I
     if problems:
         return InspectedFile(path, lines if keep else None, len(lines), line_keys, problems)
 
-    clock = Clock.parsed(lines.clock)
-    faulty_times = _faulty_times(lines, clock)
-    problems = [*_too_fine(lines), *_too_fine_times(lines, clock), *faulty_times]
+    problems = _too_fine(lines)
+    faults, times_are_impossible = _faulty_times(lines)
+    problems += faults
 
-    # Faulty times are not written again for the comparison.
+    # Impossible times are not written again for the comparison.
     claim = ""
-    rewritten = replace(lines, times=None, clock=None) if faulty_times else lines
-    if not (faulty_times and RELEASE_FORMATS[path.suffix.lower()].only_timed):
+    rewritten = replace(lines, times=None, clock=None) if times_are_impossible else lines
+    if not (times_are_impossible and RELEASE_FORMATS[path.suffix.lower()].only_timed):
         differences, claim = compare_with_rewrite(path, rewritten, write)
         problems += differences
     problems += _unsorted(rewritten)
@@ -162,7 +162,7 @@ def _not_trajectories(lines: Lines) -> list[str]:
     ]
     sizes = lines.sizes[is_line]
     if (sizes < 2).any():
-        return [*problems, "some geometries are no lines of two or more points"]
+        return [*problems, "some geometries are not lines of two or more points"]
     if lines.coordinates.shape[1] > 2:
         problems.append("points have a third number: a height or a time")
     if len(sizes) and sizes.min() != sizes.max():
@@ -200,16 +200,19 @@ def _unsorted(lines: Lines) -> list[str]:
     ]
 
 
-def _faulty_times(lines: Lines, clock: Clock | None) -> list[str]:
-    """Report why the times of lines cannot be interpreted, or why no release has such times."""
+def _faulty_times(lines: Lines) -> tuple[list[str], bool]:
+    """Report what is amiss in the times of lines; and whether no release has such times."""
     times = lines.times
     sentence = lines.clock
+    clock = Clock.parsed(sentence)
+    if times is None and sentence is None:
+        return [], False
     if times is None:
-        return [] if sentence is None else ["the file describes its times, but has none"]
+        return ["the file describes its times, but has none"], True
+    if sentence is None:
+        return ["trajectories have times, but the file does not say what these count from"], True
     if clock is None:
-        if sentence is None:
-            return ["trajectories have times, but the file does not say what these count from"]
-        return [f"an unknown sentence on times {sentence[:40]!r}"]
+        return [f"an unknown sentence on times {sentence[:40]!r}"], True
 
     timed = ~np.isnan(times[:, 0])
     departures = times[timed, 0]
@@ -226,20 +229,19 @@ def _faulty_times(lines: Lines, clock: Clock | None) -> list[str]:
         (back, "have times that run back"),
         (fast, "are faster than anything on Earth moves"),
     )
-    return [
+    impossible = [
         f"{faulty.sum()} of {_trajectories(len(times))} {fault}"
         for faulty, fault in faults
         if faulty.any()
     ]
+    return [*_too_fine_times(times, clock), *impossible], bool(impossible)
 
 
-def _too_fine_times(lines: Lines, clock: Clock | None) -> list[str]:
+def _too_fine_times(times: Floats, clock: Clock) -> list[str]:
     """Count the lines with times finer than they claim to be."""
-    if lines.times is None or clock is None:
-        return []
     if clock.step < MINUTE:
         return [f"times are rounded to {clock.step} s, and those of a release to a minute at least"]
-    fine = (clock.rounded(lines.times) != lines.times).any(axis=1) & ~np.isnan(lines.times[:, 0])
+    fine = (clock.rounded(times) != times).any(axis=1) & ~np.isnan(times[:, 0])
     if not fine.any():
         return []
     return [

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import structs
 
-from trajanon.common.arrays import Bools, Floats, Ints, Metres, dense
+from trajanon.common.arrays import Floats, Metres, dense
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.common.number_text import UnitName, number_of
-from trajanon.files.release_contents import in_order
+from trajanon.files.release_contents import in_order, line_keys
 from trajanon.grouping.k_promise import broken_promises, subjects_per_group
 from trajanon.grouping.partition import Stage
 from trajanon.release.holder_key import fingerprint
@@ -31,41 +31,11 @@ from trajanon.release.report import (
     Suppressed,
     Times,
     TimeWidths,
-    line_keys,
 )
 from trajanon.release.trajectory_groups import TrajectoryGroups
-from trajanon.trajectories.distances import Summary, displacement, lengths, to_line, to_way
+from trajanon.trajectories.distances import Summary, displacement, lengths, summary, to_line, to_way
 from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION, Trajectories, marked
-
-
-class GroupLines(NamedTuple):
-    """The lines of the groups of a table, or of a shard of one, as they are released."""
-
-    labels: Ints  # the group of each trajectory, (n,); -1 where it was left out
-    lines: Floats  # of each group, (g, m, 2)
-    times: Floats | None  # of each group, (g, m)
-    on_roads: Bools | None  # whether each line was laid on roads, (g,)
-    starts: Ints | None  # of windows on their tracks, (n,); None without tracks
-    slid: int  # how many windows are not where they were
-
-    @classmethod
-    def of(cls, trajectories: Trajectories, groups: TrajectoryGroups) -> "GroupLines":
-        """Write the lines of groups of these trajectories."""
-        left_in = ~groups.left_out
-        labels = np.full(len(trajectories), -1)
-        labels[left_in] = groups.partition.labels
-
-        starts = None
-        slid = 0
-        tracks = groups.trajectories.tracks
-        if trajectories.tracks is not None and tracks is not None:
-            starts = np.zeros(len(trajectories), dtype=np.int64)
-            starts[left_in] = tracks.along
-            slid = int((starts != trajectories.tracks.along)[left_in].sum())
-
-        on_roads = None if groups.laid is None else groups.laid.on_roads
-        return cls(labels, groups.released, groups.released_times, on_roads, starts, slid)
 
 
 class Figures(NamedTuple):
@@ -87,30 +57,39 @@ def errors_of(groups: TrajectoryGroups) -> Iterator[tuple[str, Floats | Metres]]
     yield from groups.late.items()
 
 
-def finished(
-    k: int,
-    plan: Plan,
-    groups: GroupLines,
-    figures: Figures,
-    origin: Provenance,
-    subject: Ints | None,
-) -> DistinctLines:
-    """Put the lines of all groups into their order, and report them."""
-    released = groups.labels >= 0
-    labels = groups.labels[released]
-    people = None if subject is None else subject[released]
+def figures_of(groups: TrajectoryGroups) -> Figures:
+    """Measure groups that are in memory, all of them."""
+    partition = groups.partition
+    return Figures(
+        loss=groups.information_loss,
+        errors={name: summary(errors) for name, errors in errors_of(groups)},
+        mended=groups.mended,
+        widths=groups.widths,
+        stages=partition.stages,
+        stopped=partition.stopped,
+    )
+
+
+def finished(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> DistinctLines:
+    """Put the lines of the groups of trajectories into their order, and report them."""
+    plan = groups.plan
+    origin = trajectories.origin
+    labels = groups.partition.labels
+    people = groups.trajectories.subject
     counted = plan.counted(people)
     if counted is not None and broken_promises(labels, counted, k):
         raise TrajanonError(f"a group has fewer than {k} subjects; please report it")
+    figures = figures_of(groups)
     if not plan.release.as_published:
         refuse_far(figures, k, origin.unit)
 
     # Groups with equal lines are on one.
-    keys = line_keys(groups.lines, groups.times)
+    times = groups.released_times
+    keys = line_keys(groups.released, times)
     line = dense(keys)
     first = np.unique(line, return_index=True)[1]
-    lines = groups.lines[first]
-    times = None if groups.times is None else groups.times[first]
+    lines = groups.released[first]
+    times = None if times is None else times[first]
     has_row, rows = own_rows(plan.release.rows, line[labels], counted)
     copies = np.bincount(line[labels[has_row]])
 
@@ -124,12 +103,19 @@ def finished(
         rows=rows,
         people=None if people is None else len(np.unique(people)),
         least=min(held or sizes),
-        slid=groups.slid,
+        alignment=_alignment(trajectories, groups),
         on_roads=None if groups.on_roads is None else int(groups.on_roads[first].sum()),
         departures=None if times is None else times[:, :1],
     )
-    report = report_of(k, plan, origin, totals, figures)
-    report = _of_each(report, groups, sizes, held, keys)
+    left_out = groups.left_out
+    report = structs.replace(
+        report_of(k, plan, origin, totals, figures),
+        suppressed=Suppressed(np.flatnonzero(left_out).tolist()) if left_out.any() else None,
+        sizes=sizes,
+        subjects_per_group=held,
+        labels=labels.tolist(),
+        line_keys=keys.tolist(),
+    )
 
     order = in_order(lines, times)
     return DistinctLines(
@@ -141,24 +127,13 @@ def finished(
     )
 
 
-def _of_each(
-    report: Report, groups: GroupLines, sizes: list[int], held: list[int] | None, keys: Ints
-) -> Report:
-    """Add to a report what is known of each trajectory, and of each group."""
-    released = groups.labels >= 0
-    alignment = report.alignment
-    if alignment is not None and groups.starts is not None:
-        alignment = structs.replace(alignment, starts=groups.starts[released].tolist())
-
-    return structs.replace(
-        report,
-        alignment=alignment,
-        suppressed=None if released.all() else Suppressed(np.flatnonzero(~released).tolist()),
-        sizes=sizes,
-        subjects_per_group=held,
-        labels=groups.labels[released].tolist(),
-        line_keys=keys.tolist(),
-    )
+def _alignment(trajectories: Trajectories, groups: TrajectoryGroups) -> Alignment | None:
+    """Report where windows slid to; None if all are where they were."""
+    slid = groups.slid_windows(trajectories)
+    tracks = groups.trajectories.tracks
+    if not slid or tracks is None:
+        return None
+    return Alignment(slid / len(groups.trajectories), tracks.along.tolist())
 
 
 class Totals(NamedTuple):
@@ -171,7 +146,7 @@ class Totals(NamedTuple):
     rows: Rows
     people: int | None  # None if nothing is known of them
     least: int  # people, or trajectories where people are not known, in a group
-    slid: int  # windows that are not where they were
+    alignment: Alignment | None  # None if all windows are where they were
     on_roads: int | None  # lines; None where no roads are followed
     departures: Floats | None  # of each line, or of one or two in each hour, (l, 1)
 
@@ -204,7 +179,7 @@ def report_of(k: int, plan: Plan, origin: Provenance, totals: Totals, figures: F
         curve_distance=CurveDistance(figures.errors["to_line"], figures.errors["to_way"]),
         length=Length(length.mean, length.median),
         times=_times(plan, totals, figures),
-        alignment=Alignment(totals.slid / totals.n) if totals.slid else None,
+        alignment=totals.alignment,
         mended=figures.mended,
         distinct_ends=plan.release.distinct_ends,
         leave_out=plan.release.leave_out,

@@ -75,7 +75,7 @@ def check_key(key: object) -> None:
             "left out"
         )
     if len(set(key)) == 1:
-        raise BadInput("`key` has the same byte everywhere, and is no secret: leave it out")
+        raise BadInput("`key` has the same byte everywhere, and is not secret: leave it out")
 
 
 def fingerprint(key: bytes) -> str:

@@ -11,19 +11,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import NamedTuple, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 import msgspec
 import numpy as np
 from msgspec import structs
 
-from trajanon.common.arrays import Bools, Hashes, Ints, dense
+from trajanon.common.arrays import Bools, Hashes, Ints
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError
 from trajanon.common.inputs import parsed, typed
-from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
 from trajanon.common.remote_folder import Folder, folder_or_file
-from trajanon.release.report import InLedger, Link, Report, Suppressed
+from trajanon.release.report import InLedger, Link, Report
 
 _MARKS_PER_BATCH = 100_000  # trajectories
 _KEY = 32  # bytes
@@ -65,38 +64,6 @@ class Entry:
     told: Told
     hops: Hashes  # digests of the hops of what was released, rising
     people: Hashes  # digests of the names of the people behind it, rising
-
-
-class Sorted(NamedTuple):
-    """Which trajectories may be released."""
-
-    new: Bools  # these, (n,)
-    known: int  # how many others were released before
-    on_a_line: int = 0  # how many others are of people who may be on no further line
-
-    @property
-    def others(self) -> str:
-        """Write how many are left out, and why."""
-        n = len(self.new)
-        sentence = number_of(self.known, f"of {n:,} was", f"of {n:,} were")
-        sentence += " released before"
-        if self.on_a_line:
-            sentence += f", and {self.on_a_line:,} are of people who are on a line already"
-        return sentence
-
-    def reported(self, report: Report, path: Path) -> Report:
-        """Add it to the report of the new ones, whose rows are then those of the whole file."""
-        suppressed = report.suppressed
-        if suppressed is not None:
-            suppressed = Suppressed(np.flatnonzero(self.new)[suppressed.rows].tolist())
-        in_ledger = InLedger(
-            file=path.name,
-            new=int(self.new.sum()),
-            already_released=self.known,
-            on_a_line=self.on_a_line,
-            rows=np.flatnonzero(~self.new).tolist(),
-        )
-        return structs.replace(report, suppressed=suppressed, ledger=in_ledger)
 
 
 class Ledger:
@@ -156,8 +123,8 @@ class Ledger:
         person: Ints | None = None,
         *,
         one_line_each: bool = False,
-    ) -> Sorted:
-        """Sort trajectories into new ones and others.
+    ) -> tuple[Bools, InLedger]:
+        """Mark the trajectories that may be released, (n,), and report why others may not.
 
         Released before is all of a ``run`` that windows slide on. Of a ``person`` who is on a line
         already nothing is new, if that release or this one promises one line each.
@@ -173,7 +140,14 @@ class Ledger:
 
         promising = [e.people for e in entries if one_line_each or e.told.get("one_line_each")]
         on_a_line = _of_owners(keyed[:, :1], promising, person) & ~known
-        return Sorted(~known & ~on_a_line, int(known.sum()), int(on_a_line.sum()))
+        new = ~known & ~on_a_line
+        return new, InLedger(
+            file=self.path.name,
+            new=int(new.sum()),
+            already_released=int(known.sum()),
+            on_a_line=int(on_a_line.sum()),
+            rows=np.flatnonzero(~new).tolist(),
+        )
 
     @contextmanager
     def recording(self, release: str | os.PathLike[str]) -> Iterator["Recording"]:
@@ -461,19 +435,9 @@ def _not_whole(
 
 def _of_owners(digests: Hashes, known: Sequence[Hashes], owner: Ints | None) -> Bools:
     """Mark rows with a known digest, and all rows of the same owner, (n,)."""
-    group = np.arange(len(digests)) if owner is None else dense(owner)
-    marked = np.zeros(group.max(initial=-1) + 1, dtype=np.bool_)
-    for rising in known:
-        marked[group[_among(digests, rising).any(axis=1)]] = True
-    return marked[group]
-
-
-def _among(digests: Hashes, rising: Hashes) -> Bools:
-    """Mark the digests that are among known ones, which rise."""
-    if not len(rising):
-        return np.zeros(digests.shape, dtype=np.bool_)
-    place = np.minimum(np.searchsorted(rising, digests), len(rising) - 1)
-    return np.asarray(rising[place] == digests)
+    all_known = np.concatenate([np.empty(0, dtype=np.uint64), *known])
+    marked = np.isin(digests, all_known).any(axis=1)
+    return np.asarray(marked if owner is None else np.isin(owner, owner[marked]))
 
 
 def _text(told: Told) -> str:

@@ -11,24 +11,18 @@ from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.settings import ReleaseSettings
-from trajanon.files.release_contents import clock_of, line_numbers
+from trajanon.files.release_contents import clock_of, line_keys
 from trajanon.files.release_formats import read_release
 from trajanon.grouping.k_promise import broken_promises, subjects_per_group
-from trajanon.release.report import (
-    NOT_TOGETHER,
-    Alignment,
-    Report,
-    digest_of,
-    line_keys,
-    read_report,
-)
+from trajanon.release.report import NOT_TOGETHER, Alignment, Report, digest_of, read_report
 from trajanon.release.verdict import groups_below_k
 from trajanon.release.verdict_words import clause_of
 from trajanon.trajectories.times import Timing
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
-NO_SUBJECTS = "these trajectories name no subjects, so people cannot be counted: check the release "
-"alone"
+NO_SUBJECTS = (
+    "these trajectories name no subjects, so people cannot be counted: check the release alone"
+)
 
 
 class Matched(NamedTuple):
@@ -47,34 +41,28 @@ class Matched(NamedTuple):
 def matched(trajectories: Trajectories, release: ReleasedTrajectories, report: Report) -> Matched:
     """Find each group's line in the release; its rows must be those of the report."""
     labels = report.groups_of_released
-    clock = clock_of(release)
-    alike = trajectories.points.shape[1:] == release.points.shape[1:]
-    require(alike and len(labels) == len(trajectories) and clock == report.clock)
+    require(len(labels) == len(trajectories))
+    require(trajectories.points.shape[1:] == release.points.shape[1:])
 
     # Windows were averaged where they had slid to.
     slid = trajectories
     if report.alignment is not None:
         slid = _as_slid(trajectories, report.alignment)
-    times = None if clock is None else slid.times
-    require(clock is None or times is not None)
-    require(len(report.line_keys) > labels.max())
+    times = None if report.clock is None else slid.times
+    require(report.clock is None or times is not None)
     averaged = digest_of([slid.points], labels, None if times is None else [times])
     require(report.averaged in (None, averaged))
 
-    number = line_numbers(release.points, release.times)
-    _, first, copies = np.unique(number, return_index=True, return_counts=True)
-    different = release.take(first)
-    keys = np.array(report.line_keys, dtype=np.int64)[labels]
-    line = by_key(different, keys)
-    own_row = report.own_rows
-    require(np.array_equal(np.bincount(line[own_row], minlength=len(first)), copies))
+    require(clock_of(release) == report.clock)
+    keys, first, copies = np.unique(
+        line_keys(release.points, release.times), return_index=True, return_counts=True
+    )
+    line = lines_of_released(report, keys, copies)
 
     # Groups are numbered as they appear, and each has its line.
-    labels = dense(line)
-    line_of_group = np.empty_like(copies)
-    line_of_group[labels] = line
-    lines = different.take(line_of_group)
-    return Matched(labels, lines.points, slid, own_row, lines.times)
+    labels, line_of_group = pd.factorize(line)
+    lines = release.take(first[line_of_group])
+    return Matched(labels, lines.points, slid, report.own_rows, lines.times)
 
 
 def require(holds: object) -> None:
@@ -100,11 +88,19 @@ def _as_slid(trajectories: Trajectories, alignment: Alignment) -> Trajectories:
         raise BadInput(NOT_TOGETHER) from error
 
 
-def by_key(lines: ReleasedTrajectories, keys: Ints) -> Ints:
-    """Find the line of each trajectory among different ones by its key."""
-    line = pd.Index(line_keys(lines.points, lines.times)).get_indexer(keys)
+def lines_of_released(report: Report, keys: Ints, copies: Ints) -> Ints:
+    """Find the line of each released trajectory, (n,), by the keys of the lines of a release, (l,).
+
+    The lines must have as many copies, (l,), as the report has rows on them.
+    """
+    labels = report.groups_of_released
+    require(len(report.line_keys) > labels.max())
+    line = pd.Index(keys).get_indexer(np.array(report.line_keys)[labels]).astype(np.int64)
     require((line >= 0).all())
-    return np.asarray(line.astype(np.int64))
+
+    rows = np.bincount(line[report.own_rows], minlength=len(keys))
+    require(np.array_equal(rows, copies))
+    return np.asarray(line)
 
 
 def with_originals(
@@ -151,15 +147,16 @@ def _held(path: Path, release: ReleasedTrajectories, trajectories: Trajectories)
     """Find the line of each original, or of its day."""
     report = read_report(path)
     try:
-        found = matched(report.released_of(trajectories), release, report)
+        days, day = report.days_of(trajectories)  # or each trajectory itself
+        released = report.released(len(days))
+        groups = matched(days.take(released), release, report)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from error
 
-    lines = report.groups_of_all
-    lines[lines >= 0] = found.labels
-    day = report.days_of(trajectories)[1]  # or each trajectory itself
-    moved_by = report.key_fingerprint, report.width
-    return _Held(np.where(day < 0, -1, lines[day]), found.lines, moved_by)
+    line_of_day = np.full(len(days), -1)
+    line_of_day[released] = groups.labels
+    lines = np.where(day < 0, -1, line_of_day[day])
+    return _Held(lines, groups.lines, (report.key_fingerprint, report.width))
 
 
 def _moved_twice(release: _Held, earlier: _Held, place: Path) -> list[str]:

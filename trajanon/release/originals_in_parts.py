@@ -6,22 +6,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.errors import BadInput
+from trajanon.files.release_contents import line_keys
 from trajanon.files.release_formats import read_release, release_parts
 from trajanon.files.trajectory_files import read_by_part, read_ends
-from trajanon.release.originals import NO_SUBJECTS, require, too_few_people
+from trajanon.release.originals import NO_SUBJECTS, lines_of_released, require, too_few_people
 from trajanon.release.release_check import Findings, check
-from trajanon.release.report import (
-    NOT_TOGETHER,
-    Report,
-    digest_of,
-    line_keys,
-    report_beside,
-    report_path,
-)
+from trajanon.release.report import NOT_TOGETHER, Report, digest_of, report_beside, report_path
 from trajanon.trajectories.subjects import Nameless
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
@@ -104,15 +97,10 @@ def rows_on_lines(
     labels = report.groups_of_released
     released = report.released(len(ends))
 
-    key = np.array(report.line_keys, dtype=np.int64)[labels]
-    line = pd.Index(lines.keys).get_indexer(key).astype(np.int64)
-    require((line >= 0).all())
-    own_row = report.own_rows
-    require(np.array_equal(np.bincount(line[own_row], minlength=len(lines.keys)), lines.copies))
-
+    line = lines_of_released(report, lines.keys, lines.copies)
     if report.averaged is not None:
         require(report.averaged == _digest(originals, report, released, labels))
-    return RowsOnLines(ends, run, released, line, own_row)
+    return RowsOnLines(ends, run, released, line, report.own_rows)
 
 
 def _digest(originals: Path, report: Report, released: Bools, labels: Ints) -> str:

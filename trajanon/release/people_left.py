@@ -1,4 +1,4 @@
-"""Who is left: how few people are on all lines of a drive, a day or a person."""
+"""Who is left to those who follow a drive, a day or a person: how few are on all its lines."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -8,6 +8,10 @@ from scipy.sparse import csr_array
 
 from trajanon.common.arrays import Ints, dense
 from trajanon.common.number_text import number_of
+from trajanon.files.release_contents import line_keys
+from trajanon.release.report import Chains, Persons
+from trajanon.release.trajectory_groups import TrajectoryGroups
+from trajanon.trajectories.times import departure_days
 
 
 class Left(NamedTuple):
@@ -16,10 +20,6 @@ class Left(NamedTuple):
     several: int  # of these, on several lines
     below: int  # with fewer than k subjects on all of them
     alone: int  # with one
-
-    def account(self, name: str) -> dict[str, int]:
-        """Return what JSON holds, by the name of what is counted."""
-        return {name: self.several, f"{name}_below": self.below, f"{name}_alone": self.alone}
 
 
 def few_left(left: Mapping[str, Left], k: int) -> str:
@@ -41,10 +41,11 @@ def few_left(left: Mapping[str, Left], k: int) -> str:
 
 
 def counts_of(left: Mapping[str, Left]) -> dict[str, int]:
-    """Return all counts, ready for JSON."""
-    return {
-        key: count for name, counts in left.items() for key, count in counts.account(name).items()
-    }
+    """Return all counts, ready for JSON, by the name of what is counted."""
+    counts = dict[str, int]()
+    for name, few in left.items():
+        counts |= {name: few.several, f"{name}_below": few.below, f"{name}_alone": few.alone}
+    return counts
 
 
 def left_on(cells: Ints, labels: Ints, subjects: Ints, k: int) -> Left:
@@ -94,3 +95,29 @@ def cells_of(subjects: Ints, days: Ints) -> Ints:
     """Number each day of each subject, (n,)."""
     pairs = np.column_stack([subjects, days])
     return np.asarray(np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1))
+
+
+def drives_and_people_followed(
+    groups: TrajectoryGroups, k: int
+) -> tuple[Chains | None, Persons | None]:
+    """Count the drives, and the people, whose lines together leave fewer than k subjects.
+
+    The first is None if no drive is on two lines, the second if subjects are not known.
+    """
+    trajectories = groups.trajectories
+    subjects = trajectories.subject
+
+    # Several groups may have equal lines: nobody can tell these groups apart in the release.
+    line_of_group = dense(line_keys(groups.released, groups.released_times))
+    line_of_trajectory = line_of_group[groups.partition.labels]
+
+    drives = {}
+    if trajectories.tracks is not None:
+        drives = drives_left(line_of_trajectory, trajectories.tracks.run, subjects, k)
+    chains = Chains(**counts_of(drives)) if drives else None
+    if subjects is None:
+        return chains, None
+
+    days = departure_days(trajectories)
+    people = people_left(line_of_trajectory, subjects, days, k)
+    return chains, Persons(**counts_of(people))

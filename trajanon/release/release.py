@@ -238,7 +238,7 @@ def with_report(
     elif report is not None:
         return release, checked(report)
     raise BadInput(
-        "give the Release that anonymize made, or the released trajectories and their report"
+        "pass the Release that anonymize made, or the released trajectories and their report"
     )
 
 

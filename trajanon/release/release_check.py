@@ -147,19 +147,19 @@ def check(
     if isinstance(releases, str | os.PathLike | Release):
         releases = [releases]
 
+    number = check_k(k)
     with ExitStack() as stack:
-        if isinstance(release, str) and is_url(release):
-            path = stack.enter_context(fetched(release))
-        else:
-            path = _on_disk(release, stack)
+        path = _on_disk(release, stack)
         earlier = [_on_disk(other, stack) for other in releases]
-        return _checked(path, check_k(k), trajectories, earlier)
+        return _checked(path, number, trajectories, earlier)
 
 
 def _on_disk(release: Earlier, stack: ExitStack) -> Path:
-    """Find where a release stands, or write it there for as long as the stack is open."""
+    """Find where a release stands, or put it there for as long as the stack is open."""
     if isinstance(release, Release):
         return stack.enter_context(on_disk(release))
+    if isinstance(release, str) and is_url(release):
+        return stack.enter_context(fetched(release))
     return Path(release)
 
 

@@ -326,15 +326,6 @@ class Report(Struct, frozen=True, kw_only=True):
         return np.array(self.labels, dtype=np.int64)
 
     @property
-    def groups_of_all(self) -> Ints:
-        """Return the group of each trajectory of the file; -1 of those that were suppressed."""
-        labels = self.groups_of_released
-        released = self.released(len(labels) + len(self.left_out))
-        of_all = np.full(len(released), -1)
-        of_all[released] = labels
-        return of_all
-
-    @property
     def left_out(self) -> list[int]:
         """List the trajectories, or days of them, that were not released."""
         parts = (self.suppressed, self.ledger)
@@ -478,13 +469,6 @@ def _all_but(n: int, rows: list[int]) -> Bools:
     kept = np.ones(n, dtype=np.bool_)
     kept[rows] = False
     return kept
-
-
-def line_keys(points: Floats, times: Floats | None = None) -> Ints:
-    """Compute 64 bits of each line as written, (n, m, 2), equal where lines are, (n,)."""
-    lines = points if times is None else np.dstack([points, times])
-    words = (hashlib.blake2b(line.tobytes(), digest_size=8).digest() for line in lines)
-    return np.frombuffer(b"".join(words), dtype="<i8").astype(np.int64)
 
 
 def digest_of(points: Iterable[Floats], labels: Ints, times: Iterable[Floats] | None = None) -> str:

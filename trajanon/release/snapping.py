@@ -5,10 +5,9 @@ SIGSPATIAL (2009): emission by the distance to a road, transition by how much th
 the straight one differ, and the most likely path.
 """
 
-from dataclasses import replace
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +24,13 @@ from trajanon._kernels.road_matching import (
 )
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.workers import in_threads
-from trajanon.files.release_contents import in_order, rounded
+from trajanon.files.release_contents import rounded
 from trajanon.trajectories.geodesy import metres_of_degrees
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories
 
 if TYPE_CHECKING:
     from shapely import STRtree
+
+Number = TypeVar("Number", np.float64, np.int64)
 
 KEEP_OFF = 100.0
 """Metres; a line with a point farther than this from all roads stays as it was."""
@@ -67,18 +67,6 @@ class RoadsToFollow(NamedTuple):
         laid, on_roads = snapped(lines, self.network, self.keep_off)
         return Snapped(np.where(on_roads[:, None, None], rounded(laid), lines), on_roads)
 
-    def lay_release(self, release: ReleasedTrajectories) -> tuple[ReleasedTrajectories, Snapped]:
-        """Lay a release on the roads, each different line once, and sort its rows again."""
-        lines, line_of_row = np.unique(release.records, axis=0, return_inverse=True)
-        laid = self.lay(lines.reshape(-1, *release.points.shape[1:]))
-
-        rows = replace(
-            release,
-            points=laid.lines[line_of_row.reshape(-1)],
-            provenance={**release.provenance, "attribution": OSM_ATTRIBUTION},
-        )
-        return rows.take(in_order(rows.points, rows.times)), laid
-
 
 def streets_of(
     lat: Floats, lon: Floats, tail: Ints, head: Ints, passable: Bools, dear: Floats
@@ -91,8 +79,7 @@ def streets_of(
     ends = np.where(back, tail[order], head[order])
     length = Geod(ellps="WGS84").inv(lon[begins], lat[begins], lon[ends], lat[ends])[2]
 
-    first = np.flatnonzero(np.diff(street, prepend=-1))
-    last = np.append(first[1:], len(street)) - 1
+    first, last = ends_of_streets(street)
     whole = np.add.reduceat(length, first)
     before = np.cumsum(length) - length
     before -= before[first][street]
@@ -122,6 +109,12 @@ def streets_of(
         leaving=state[by_node],
     )
     return network, order
+
+
+def ends_of_streets(street: Ints) -> tuple[Ints, Ints]:
+    """Return the first and the last segment of each street, (c,), by the street of each segment."""
+    first = np.flatnonzero(np.diff(street, prepend=-1))
+    return first, np.append(first[1:], len(street)) - 1
 
 
 def _chains(nodes: int, tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, Ints, Bools]:
@@ -226,7 +219,7 @@ def near_streets(network: Network, tree: "STRtree", lines: Floats, matching: Mat
     rank = np.arange(len(order)) - np.repeat(np.cumsum(places) - places, places)
     order, rank = order[rank < matching.states], rank[rank < matching.states]
 
-    def by_point(values: Floats | Ints) -> NDArray[Any]:
+    def by_point(values: NDArray[Number]) -> NDArray[Number]:
         """Lay values of places out by point and rank."""
         laid_out = np.zeros((len(lat), matching.states), values.dtype)
         laid_out[point[order], rank] = values[order]
@@ -263,9 +256,8 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
     segment = np.searchsorted(begin_of_segment, place, side="right") - 1
 
     # Rounding may lead to the street before.
-    first = np.searchsorted(network.street, street)
-    last = np.searchsorted(network.street, street + 1) - 1
-    segment = segment.clip(first, last)
+    first, last = ends_of_streets(network.street)
+    segment = segment.clip(first[street], last[street])
     share = (walked - network.before[segment]) / np.maximum(network.length[segment], 1e-9)
     share = share.clip(0.0, 1.0)
 

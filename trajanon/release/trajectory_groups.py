@@ -108,6 +108,35 @@ class TrajectoryGroups:
         return self.written if self.laid is None else self.laid.lines
 
     @property
+    def on_roads(self) -> Bools | None:
+        """Mark the lines that were laid on roads, (g,); None if none are followed."""
+        return None if self.laid is None else self.laid.on_roads
+
+    @property
+    def labels_of_all(self) -> Ints:
+        """Return the group of each trajectory that was to be grouped, (n,); -1 if left out."""
+        labels = np.full(len(self.left_out), -1)
+        labels[~self.left_out] = self.partition.labels
+        return labels
+
+    @property
+    def starts_of_all(self) -> Ints | None:
+        """Return where windows are on their tracks, (n,), 0 if left out; None without tracks."""
+        tracks = self.trajectories.tracks
+        if tracks is None:
+            return None
+        starts = np.zeros(len(self.left_out), dtype=np.int64)
+        starts[~self.left_out] = tracks.along
+        return starts
+
+    def slid_windows(self, before: Trajectories) -> int:
+        """Count the windows that are not where they were before they were grouped."""
+        tracks = self.trajectories.tracks
+        if before.tracks is None or tracks is None:
+            return 0
+        return int((tracks.along != before.tracks.along[~self.left_out]).sum())
+
+    @property
     def information_loss(self) -> float:
         """Compute IL of places in percent: of the released lines; without a key, of plain means."""
         if self.plan.key is None:

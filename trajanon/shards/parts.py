@@ -25,7 +25,6 @@ from trajanon.common.settings import (
 )
 from trajanon.files.parquet_parts import parquet_of, part_states, unchanged
 from trajanon.files.trajectory_files import check_schema, is_part, provenance_of
-from trajanon.grouping.k_promise import check_enough
 from trajanon.grouping.neighbours import neighbour_count
 from trajanon.release.ledger import Ledger, opened
 from trajanon.release.plan import Plan
@@ -140,7 +139,6 @@ def anonymize_parts(
         with parquet_of(folder, check_schema) as file:
             provenance = provenance_of(file.schema_arrow)
         table = PartsTable(folder, file, k, plan, subjects_exact, provenance=provenance)
-        check_enough(file.n, k, unit="trajectory")
 
         capacity = capacity_of(table, bytes_given)
         shards = shards_for(file.n, capacity)
@@ -270,7 +268,7 @@ def capacity_of(table: PartsTable, memory: float) -> int:
         stored = sum(group.total_byte_size for group in groups)
     # The table as read, standardised, and in the order of a path; neighbours and their distances;
     # what else there is for each record. Measured, and rounded up.
-    numbers = stored / about.num_rows
+    numbers = stored / max(about.num_rows, 1)
     each = 3.25 * numbers + 16 * neighbour_count(table.k) + 300
     capacity = int((memory - PROGRAM) / each)
     if capacity < 10_000:

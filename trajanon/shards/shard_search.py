@@ -12,12 +12,13 @@ from trajanon.anonymization import grouped
 from trajanon.common.arrays import Floats, dense
 from trajanon.common.progress import Progress
 from trajanon.files.arrow import column_of_lists
+from trajanon.files.release_contents import line_keys
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
-from trajanon.release.assembly import GroupLines, errors_of
+from trajanon.release.assembly import errors_of
 from trajanon.release.perturbation import PublicWidths
 from trajanon.release.release import own_rows
-from trajanon.release.report import Mended, line_keys
+from trajanon.release.report import Mended
 from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.shards.buckets import bucket_of_numbers, bucket_of_rows, put, read_table, write_table
 from trajanon.shards.parts_table import PartsTable
@@ -68,14 +69,10 @@ def search_shard(table: PartsTable, progress: Progress, shard: int) -> GroupsFou
     if groups.partition.stopped:
         raise KeyboardInterrupt
 
-    left_in = ~groups.left_out
-    label = np.full(len(trajectories), -1)
-    label[left_in] = groups.partition.labels
+    label = groups.labels_of_all
     columns = {"row": rows.number, "group": label}
-    tracks = groups.trajectories.tracks
-    if tracks is not None:
-        start = np.zeros(len(trajectories), dtype=np.int64)
-        start[left_in] = tracks.along
+    start = groups.starts_of_all
+    if start is not None:
         columns["start"] = start
 
     widths = [Histogram.of(width) for width in groups.group_widths if width is not None]
@@ -103,8 +100,7 @@ def write_lines(table: PartsTable, widths: PublicWidths, of_shard: tuple[int, in
 
     partition = measured(released.records, label[~left_out], "shard", since)
     groups = TrajectoryGroups(released, partition, table.plan, left_out, release_widths=widths)
-    lines = GroupLines.of(trajectories, groups)
-    _write_lines(table, shard, first_group, rows, lines)
+    _write_lines(table, shard, first_group, rows, groups)
 
     records = groups.trajectories.records
     labels = groups.partition.labels
@@ -116,29 +112,30 @@ def write_lines(table: PartsTable, widths: PublicWidths, of_shard: tuple[int, in
 
     people = np.arange(len(labels)) if released.subject is None else released.subject
     return ShardFigures(
-        groups=len(lines.lines),
+        groups=len(groups.released),
         released=len(labels),
         least_people=int(subjects_per_group(labels, people).min()),
-        points=lines.lines.shape[1],
-        slid=lines.slid,
-        on_roads=0 if lines.on_roads is None else int(lines.on_roads.sum()),
+        points=groups.released.shape[1],
+        slid=groups.slid_windows(trajectories),
+        on_roads=0 if groups.on_roads is None else int(groups.on_roads.sum()),
         squares=squares,
         errors={name: Histogram.of(errors) for name, errors in errors_of(groups)},
     )
 
 
 def _write_lines(
-    table: PartsTable, shard: int, first_group: int, rows: ShardRows, groups: GroupLines
+    table: PartsTable, shard: int, first_group: int, rows: ShardRows, groups: TrajectoryGroups
 ) -> None:
     """Write the different lines of a shard, and which row is on which."""
     import pyarrow as pa
 
-    keys = line_keys(groups.lines, groups.times)
+    times = groups.released_times
+    keys = line_keys(groups.released, times)
     line = dense(keys)
     first = np.unique(line, return_index=True)[1]
 
-    released = np.flatnonzero(groups.labels >= 0)
-    line_of = line[groups.labels[released]]
+    released = np.flatnonzero(~groups.left_out)
+    line_of = line[groups.partition.labels]
     subject = rows.trajectories.subject
     people = None if subject is None else subject[released]
     has_row, _ = own_rows(table.plan.release.rows, line_of, people)
@@ -147,29 +144,31 @@ def _write_lines(
     own = released[has_row][np.argsort(line_of[has_row], kind="stable")]
     size = np.bincount(line_of[has_row])
     columns: dict[str, Any] = {
-        "line": _lists(groups.lines[first]),
+        "line": _lists(groups.released[first]),
         "key": keys[first],
         "rows": column_of_lists(rows.number[own], size),
         "people": column_of_lists(rows.person[own], size),
     }
-    if groups.times is not None:
-        columns["times"] = _lists(groups.times[first])
+    if times is not None:
+        columns["times"] = _lists(times[first])
     if groups.on_roads is not None:
         columns["on_roads"] = groups.on_roads[first]
-    latitude = groups.lines[first, 0, 0]
+    latitude = groups.released[first, 0, 0]
     bucket = np.searchsorted(table.latitudes, latitude, side="right")
     put(table.scratch, "lines", bucket, shard, pa.table(columns))
 
-    own_row = np.zeros(len(groups.labels), dtype=np.bool_)
+    label = groups.labels_of_all
+    own_row = np.zeros(len(label), dtype=np.bool_)
     own_row[own] = True
     columns = {
         "row": rows.number,
-        "group": np.where(groups.labels < 0, -1, groups.labels + first_group),
-        "key": keys[groups.labels],
+        "group": np.where(label < 0, -1, label + first_group),
+        "key": keys[label],
         "own_row": own_row,
     }
-    if groups.starts is not None:
-        columns["start"] = groups.starts
+    start = groups.starts_of_all
+    if start is not None:
+        columns["start"] = start
     put(table.scratch, "members", bucket_of_rows(rows.number), shard, pa.table(columns))
 
     person = np.unique(rows.person[released])

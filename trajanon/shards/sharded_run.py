@@ -28,7 +28,7 @@ from trajanon.release.assembly import (
 )
 from trajanon.release.holder_key import fingerprint
 from trajanon.release.perturbation import GroupWidths, PublicWidths
-from trajanon.release.report import Mended, Report, Rows, digest_of_file
+from trajanon.release.report import Alignment, Mended, Report, Rows, digest_of_file
 from trajanon.shards.buckets import count_different
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import write_members, write_release
@@ -156,6 +156,7 @@ def _merged(
     if knows_people:
         (people,) = count_different(table.scratch, "people", table.file.n, "person")
     n = sum(shard.released for shard in shards)
+    slid = sum(shard.slid for shard in shards)
     way = plan.release.rows
     totals = Totals(
         n=n,
@@ -170,7 +171,7 @@ def _merged(
         ),
         people=people,
         least=least,
-        slid=sum(shard.slid for shard in shards),
+        alignment=Alignment(slid / n) if slid else None,
         on_roads=seen.on_roads,
         departures=None if plan.timing is None else seen.departures,
     )

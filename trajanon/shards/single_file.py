@@ -2,7 +2,6 @@
 
 import os
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
@@ -23,7 +22,7 @@ from trajanon.files.trajectory_files import read_marks, read_trajectories
 from trajanon.release.ledger import Ledger, opened
 from trajanon.release.plan import Plan, Surroundings
 from trajanon.release.release import DistinctLines, json_report, new_report_path
-from trajanon.release.report import json_ready
+from trajanon.release.report import InLedger, Suppressed, json_ready
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -137,26 +136,42 @@ def anonymized(
 
     recording = None if trajectories.tracks is None else trajectories.tracks.recording_of
     keyed = book.keyed(marks, progress)
-    new_ones = book.sort(keyed, recording, person, one_line_each=plan.release.one_line_each)
-    new = int(new_ones.new.sum())
-    if not new:
-        raise BadInput(f"nothing is new: {new_ones.others}, as {book.path} shows")
+    is_new, in_ledger = book.sort(
+        keyed, recording, person, one_line_each=plan.release.one_line_each
+    )
+    if not is_new.any():
+        raise BadInput(f"nothing is new: {_not_new(in_ledger, len(is_new))}, as {book.path} shows")
 
     try:
         lines = anonymized_table(
-            trajectories.take(new_ones.new), k, plan.with_key(book.release_key), progress
+            trajectories.take(is_new), k, plan.with_key(book.release_key), progress
         )
     except (TooFewRecords, TooFewSubjects) as error:
-        wait = number_of(new, "new one waits", "new ones wait")
-        message = f"{new_ones.others}, and the {wait} for the next time: {error}"
+        wait = number_of(int(is_new.sum()), "new one waits", "new ones wait")
+        others = _not_new(in_ledger, len(is_new))
+        message = f"{others}, and the {wait} for the next time: {error}"
         raise type(error)(message) from error
 
-    lines = replace(lines, report=new_ones.reported(lines.report, book.path))
+    # The report speaks of the rows of the whole file.
+    suppressed = lines.report.suppressed
+    if suppressed is not None:
+        suppressed = Suppressed(np.flatnonzero(is_new)[suppressed.rows].tolist())
+    lines = lines.reporting(suppressed=suppressed, ledger=in_ledger)
+
     released = lines.report.released(len(trajectories))
     # A person may have several names in one file: all of them are on this line.
     on_lines = released if person is None else np.isin(person, person[released])
     keyed[~released, 1:] = 0
     return lines, keyed[on_lines]
+
+
+def _not_new(in_ledger: InLedger, n: int) -> str:
+    """Write how many of n trajectories are left out, and why."""
+    known = in_ledger.already_released or 0
+    sentence = number_of(known, f"of {n:,} was", f"of {n:,} were") + " released before"
+    if in_ledger.on_a_line:
+        sentence += f", and {in_ledger.on_a_line:,} are of people who are on a line already"
+    return sentence
 
 
 def _check_names(trajectories: Trajectories) -> None:

@@ -123,10 +123,8 @@ def _hexagons(grid: str) -> tuple[_Cells, float, _Shapes]:
     level = int(resolution)
 
     def number(places: Floats) -> Ints:
-        # A Python loop, but each place once: lines share many.
-        rows, row = np.unique(places.round(5), axis=0, return_inverse=True)
-        numbers = [h3.latlng_to_cell(lat, lon, level) for lat, lon in rows.tolist()]
-        return np.array(numbers, np.uint64).astype(np.int64)[row.reshape(-1)]
+        numbers = [h3.latlng_to_cell(lat, lon, level) for lat, lon in places.tolist()]
+        return np.array(numbers, np.uint64).astype(np.int64)
 
     def draw(numbers: Ints) -> tuple[list[str], NDArray[np.object_]]:
         shapes = [

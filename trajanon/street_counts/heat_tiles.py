@@ -61,10 +61,11 @@ def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDat
     if size > _LARGEST:
         raise BadInput(
             f"{path} would have {size / 1e6:.0f} MB, and a page should ask for at most "
-            f"{_LARGEST / 1e6:.0f}: take wider cells than {metres:g} m"
+            f"{_LARGEST / 1e6:.0f}: use wider cells than {metres:g} m"
         )
 
-    west, south, east, north = finest.total_bounds
+    sides = ("min_lon_e7", "min_lat_e7", "max_lon_e7", "max_lat_e7")
+    bounds = dict(zip(sides, (finest.total_bounds * 1e7).astype(int).tolist(), strict=True))
     with path.open("wb") as file:
         writer = Writer(file)
         for number in sorted(tiles):
@@ -73,15 +74,8 @@ def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDat
             {
                 "tile_type": TileType.MVT,
                 "tile_compression": Compression.GZIP,
-                "min_zoom": _FINEST_LEVEL - LEVELS + 1,
-                "max_zoom": _FINEST_LEVEL,
-                "min_lon_e7": int(west * 1e7),
-                "min_lat_e7": int(south * 1e7),
-                "max_lon_e7": int(east * 1e7),
-                "max_lat_e7": int(north * 1e7),
                 "center_zoom": _FINEST_LEVEL - 2,
-                "center_lon_e7": int((west + east) / 2.0 * 1e7),
-                "center_lat_e7": int((south + north) / 2.0 * 1e7),
+                **bounds,
             },
             {
                 "attribution": lines.attribution or "",

@@ -115,7 +115,7 @@ def _ends_in_polygons(points: Floats, zones: "GeoDataFrame") -> _Ends:
     import shapely
 
     if zones.crs is None:
-        raise BadInput("zones say no reference system: set it, such as zones.set_crs(4326)")
+        raise BadInput("zones have no reference system: set one, such as zones.set_crs(4326)")
     zones = zones.to_crs("EPSG:4326")
     polygons = np.asarray(zones.geometry.values)
     if not np.isin(shapely.get_type_id(polygons), _POLYGON_TYPES).all():
@@ -129,9 +129,8 @@ def _ends_in_polygons(points: Floats, zones: "GeoDataFrame") -> _Ends:
 
     ends = shapely.points(points.reshape(-1, 2)[:, ::-1])
     end, polygon = shapely.STRtree(polygons).query(ends, predicate="intersects")
-    zone = np.full(len(ends), len(zones))
-    np.minimum.at(zone, end, polygon)
-    zone[zone == len(zones)] = -1
+    first = pd.Series(polygon).groupby(end).min()
+    zone = first.reindex(range(len(ends)), fill_value=-1).to_numpy()
 
     middles = shapely.get_coordinates(shapely.point_on_surface(polygons))[:, ::-1]
     return _Ends(zone.reshape(points.shape[:2]), names, middles)

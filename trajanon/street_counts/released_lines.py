@@ -78,7 +78,7 @@ def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) ->
     if isinstance(release, ReleasedLines):
         return release
     if isinstance(release, TrajectoryRows):
-        raise BadInput("give the Release that anonymize made, or the path of a released file")
+        raise BadInput("pass the Release that anonymize made, or the path of a released file")
 
     problems = check(release, k=2).problems
     if isinstance(release, Release):

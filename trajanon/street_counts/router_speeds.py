@@ -16,7 +16,7 @@ from trajanon._kernels.road_matching import Found, Network
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
-from trajanon.release.snapping import RoadsToFollow, traced
+from trajanon.release.snapping import RoadsToFollow, ends_of_streets, traced
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
 from trajanon.street_counts.released_lines import ReleasedLines
 
@@ -162,9 +162,7 @@ def seconds_at_nodes(ways: Found, roads: RoadsToFollow, lines: int) -> Floats:
     """Add up the delays at turns and signs of each line, (n,), as OSRM's car profile has them."""
     network = roads.network
     tail, head = network.tail, network.head
-    streets = np.arange(len(network.whole))
-    first = np.searchsorted(network.street, streets)
-    last = np.searchsorted(network.street, streets, side="right") - 1
+    first, last = ends_of_streets(network.street)
     onwards = _heading(network, tail, head)
     back = _heading(network, head, tail)
     entering = np.stack([onwards[first], back[last]], axis=1).ravel()

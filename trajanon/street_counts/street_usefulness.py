@@ -1,11 +1,11 @@
 """Counts on streets, of the originals and of a release: how well the release keeps them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.release.snapping import RoadsToFollow
@@ -26,8 +26,7 @@ class StreetUsefulness:
 
     streets: int  # that at least `FEWEST` of the originals take
     order: float | None  # Spearman's rank correlation of their volumes
-    busiest_order: float | None  # Kendall's tau of the busiest ones
-    busiest_error: float  # of the volumes of these, in the median
+    busiest_error: float  # of the volumes of the busiest ones, in the median
     error: Mapping[str, float]  # the same by class of volume
     on_right_street: float  # share of the originals' kilometres that stay on their street
     speed_error: float | None  # in the median, of `FEWEST_FOR_SPEED` trips; None without times
@@ -55,47 +54,39 @@ def compared_streets(
 
 
 def street_usefulness(
-    before: Ints, after: Ints, length: Floats, speeds: tuple[Floats, Floats] | None = None
+    before: Ints, after: Ints, length: Floats, speeds: tuple[Floats, Floats]
 ) -> StreetUsefulness:
-    """Compare trips on streets, (n,), of a length in metres, of the originals and of a release."""
-    from scipy.stats import kendalltau, spearmanr
+    """Compare trips on streets, (n,), of a length in metres, of the originals and of a release.
+
+    Speeds are NaN where there are no times.
+    """
+    from scipy.stats import spearmanr
 
     used = np.flatnonzero(before >= FEWEST)
     busiest = np.argsort(-before, kind="stable")[:BUSIEST_STREETS]
     busiest = busiest[before[busiest] > 0]
 
-    error = np.abs(after - before) / np.maximum(before, 1)
+    error = pd.Series(np.abs(after - before) / np.maximum(before, 1))
     names = [f"{low} to {high - 1}" for low, high in pairwise(_VOLUME_CLASSES)]
     names.append(f"{_VOLUME_CLASSES[-1]} or more")
-    volume_class = np.digitize(before, _VOLUME_CLASSES) - 1
-    errors = {
-        name: float(np.median(error[volume_class == number]))
-        for number, name in enumerate(names)
-        if (volume_class == number).any()
-    }
+    volume_class = pd.cut(before, [*_VOLUME_CLASSES, np.inf], right=False, labels=names)
+    errors = error.groupby(volume_class, observed=True).median().to_dict()
 
     speed_error = None
-    if speeds is not None:
-        enough = (before >= FEWEST_FOR_SPEED) & (after >= FEWEST_FOR_SPEED)
-        compared = enough & np.isfinite(speeds[0]) & np.isfinite(speeds[1])
-        if compared.any():
-            change = speeds[1][compared] / speeds[0][compared] - 1.0
-            speed_error = float(np.median(np.abs(change)))
+    enough = (before >= FEWEST_FOR_SPEED) & (after >= FEWEST_FOR_SPEED)
+    change = speeds[1][enough] / speeds[0][enough] - 1.0
+    if np.isfinite(change).any():
+        speed_error = float(np.nanmedian(np.abs(change)))
 
+    order = None
+    if min(len(np.unique(before[used])), len(np.unique(after[used]))) > 1:
+        order = float(spearmanr(before[used], after[used]).statistic)
     in_place = float((np.minimum(before, after) * length).sum())
     return StreetUsefulness(
         streets=len(used),
-        order=_correlation(spearmanr, before[used], after[used]),
-        busiest_order=_correlation(kendalltau, before[busiest], after[busiest]),
+        order=order,
         busiest_error=float(np.median(error[busiest])) if len(busiest) else 0.0,
         error=errors,
         on_right_street=in_place / max(float((before * length).sum()), 1.0),
         speed_error=speed_error,
     )
-
-
-def _correlation(measure: Callable[..., Any], before: Ints, after: Ints) -> float | None:
-    """Compare two orders; None where all values are alike."""
-    if min(len(np.unique(before)), len(np.unique(after))) < 2:
-        return None
-    return float(measure(before, after).statistic)

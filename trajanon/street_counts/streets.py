@@ -13,7 +13,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.plain_text import plain_text
 from trajanon.common.progress import Progress, silent
 from trajanon.release.release import Release
-from trajanon.release.snapping import RoadsToFollow, traced
+from trajanon.release.snapping import RoadsToFollow, ends_of_streets, traced
 from trajanon.street_counts.counts import Counts, counts_of, passages, table_of_counts
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
 from trajanon.street_counts.released_lines import ReleasedLines, lines_to_count, times_at
@@ -166,9 +166,9 @@ def _described(state: Ints, roads: RoadsToFollow) -> tuple[pd.DataFrame, "list[L
     ways = list[str]()
     ends = list[Ints]()
     shapes = list[shapely.LineString]()
-    first_segment = np.searchsorted(network.street, np.arange(len(network.whole) + 1))
+    first, last = ends_of_streets(network.street)
     for number, backwards in zip(street, back, strict=True):
-        segments = slice(first_segment[number], first_segment[number + 1])
+        segments = slice(first[number], last[number] + 1)
         step = -1 if backwards else 1
         nodes = np.append(network.tail[segments], network.head[segments][-1])[::step]
         ways.append(";".join(map(str, dict.fromkeys(osm.way[segments][::step].tolist()))))

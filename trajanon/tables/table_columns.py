@@ -141,7 +141,7 @@ def _refuse_other_cells(
         if (wrong := rows & numbers.wrong).any():
             raise BadInput(
                 f"column {name!r} of {table.name} holds {_first(table, name, wrong)}, which is not "
-                f"a finite number; mend it, drop the row, or choose other `columns`"
+                f"a finite number; correct it, drop the row, or choose other `columns`"
             )
 
     if survey_weight is not None:

@@ -106,8 +106,8 @@ class Parts(NamedTuple):
         )
         if self.read.roles.subject is None:
             yield (
-                "k counts rows: if one person or company can have several, name the column that "
-                "says which in `subject`."
+                "k counts rows: if one person or company can have several rows, name its column in "
+                "`subject`."
             )
         elif not self.per_subject and (apart := self._apart()):
             several = number_of(int((np.bincount(self.person) > 1).sum()), "subject")

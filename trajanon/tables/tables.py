@@ -250,7 +250,9 @@ def microaggregate_table(
             raise BadInput(f"{option} must be a list of names (got {names!r})")
     for option, value in (("per_subject", per_subject), ("group_column", group_column)):
         if value and subject is None:
-            raise BadInput(f"`{option}` needs `subject`: name the column that says whose a row is")
+            raise BadInput(
+                f"`{option}` needs `subject`: name the column with the person of each row"
+            )
 
     roles = Roles(
         columns=None if columns is None else list(columns),

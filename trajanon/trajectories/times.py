@@ -268,7 +268,7 @@ def timing_for(
     departures = clock.rounded(clock.of(ends.departures[:, None])[:, 0])
     if departures.min() == departures.max():
         raise BadInput(
-            f"{option} would tell nothing: all depart at {clock.text(departures[0])}, within "
+            f"{option} would show nothing: all depart at {clock.text(departures[0])}, within "
             f"{clock.step} s; lower `time_step`, or release without times"
         )
     return Timing(clock, settings.minute_worth)

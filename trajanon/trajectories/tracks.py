@@ -49,7 +49,7 @@ def refuse_odd_times_along(times: Floats, begins: Bools, row: str) -> None:
         if odd.any():
             # Where the odd one is the second of two, the first is of the same one.
             number = np.count_nonzero(begins[: np.argmax(odd) + 1]) - 1
-            raise BadInput(f"{row.format(number)} {fault}: mend its times, or leave them out")
+            raise BadInput(f"{row.format(number)} {fault}: correct its times, or leave them out")
 
 
 def ticks_of(points: Floats) -> NDArray[np.int32]:

@@ -407,7 +407,7 @@ class ReleasedTrajectories(TrajectoryRows):
     >>> released = trajanon.anonymize(originals, k=2).trajectories
     >>> trajanon.anonymize(released, k=2)
     Traceback (most recent call last):
-    trajanon.BadInput: these trajectories are a release: give those that it was made of
+    trajanon.BadInput: these trajectories are a release: pass those that it was made of
     """
 
 
