@@ -2,7 +2,6 @@
 
 import json
 from functools import partial
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
@@ -10,7 +9,7 @@ from trajanon.common.number_text import metres, number_of, percent, span
 from trajanon.common.plain_text import code_span, markdown
 
 
-def rendered(template: str, **values: Any) -> str:
+def rendered(template: str, **values: object) -> str:
     """Fill in a template of this folder; only HTML is escaped."""
     environment = Environment(
         loader=PackageLoader("trajanon.evaluation.page", ""),
