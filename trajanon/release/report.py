@@ -416,7 +416,7 @@ def report_beside(release: Path) -> Report | None:
         raise FileProblem(f"{path} is not a report of trajanon, {error}: {_AGAIN}") from error
 
 
-def checked(report: Report | Mapping[str, Any]) -> Report:
+def checked(report: Report | Mapping[str, object]) -> Report:
     """Read a report that anybody may have made."""
     if isinstance(report, Report):
         return report
