@@ -286,22 +286,23 @@ def _near_in_time(known: _Known) -> Ints:
         return hashes_of(*(column.astype(np.float64) for column in columns))
 
     # The places to look at: of those with few others around, one in each half.
-    places = pd.DataFrame({"key": keys(where, slot, 0), "second": np.arange(len(place))})
-    crowd = np.asarray(places.groupby("key")["second"].transform("size"))
+    key = keys(where, slot, 0)
+    _, square, size = np.unique(key, return_inverse=True, return_counts=True)
     half = 2 * (place - known.start[recording]) // times.places[recording]
     half[times.step[recording] < _MINUTE] = 0
     pace = np.hypot(*times.speed[place].T)
-    sought = greatest_of(2 * recording + half, -crowd, pace <= _FASTEST)
+    sought = greatest_of(2 * recording + half, -size[square], pace <= _FASTEST)
     sought = sought[known.moves[recording[sought]]]
 
     # Places near each other lie in a square in which one of them has a corner of its own square.
-    corners = _corners(where[sought], _NEAR)
-    shifts = product(corners, (-most_apart, most_apart), range(-late, late + 1))
-    looked_for = [
-        pd.DataFrame({"key": keys(corner, slot[sought] + clock, apart - clock), "first": sought})
-        for corner, apart, clock in shifts
+    keys_near = [
+        keys(corner, slot[sought] + clock, apart - clock)
+        for corner in _corners(where[sought], _NEAR)
+        for apart in (-most_apart, most_apart)
+        for clock in range(-late, late + 1)
     ]
-    first, second = pd.concat(looked_for).merge(places)[["first", "second"]].to_numpy().T
+    row, second = _equal(np.concatenate(keys_near), key)
+    first = np.tile(sought, len(keys_near))[row]
     apart = slot[second] - slot[first]
     metres = np.hypot(*_metres(where[first], where[second]).T)
     subject = known.recorded.subject[recording]
@@ -399,6 +400,15 @@ def _alike_without_times(recorded: _Recorded) -> Ints:
         is_other = recorded.subject[pairs[:, 0]] != recorded.subject[pairs[:, 1]]
         pairs_found.append(pairs[is_other & (off <= NARROW).all(axis=1)])
     return np.unique(np.concatenate(pairs_found), axis=0)
+
+
+def _equal(sought: Hashes, keys: Hashes) -> tuple[Ints, Ints]:
+    """Find equal keys: which of those sought, and which of all."""
+    order = np.argsort(keys)
+    first, end = (np.searchsorted(keys[order], sought, side) for side in ("left", "right"))
+    count = end - first
+    row = np.repeat(np.arange(len(sought)), count)
+    return row, order[np.repeat(first, count) + _ranks(count)]
 
 
 def _ranks(count: Ints) -> Ints:

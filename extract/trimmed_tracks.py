@@ -130,8 +130,7 @@ def trim(
     out = Path(out)
     if out.suffix.lower() not in FORMATS:
         raise BadInput(f"{out} must end in {' or '.join(FORMATS)}")
-    names = [source] if isinstance(source, str | os.PathLike) else list(source)
-    inputs = [Path(name) for name in names]
+    inputs = list(map(Path, [source] if isinstance(source, str | os.PathLike) else source))
     check_outputs(out, inputs=inputs)
 
     counts = Counter[str]()
@@ -143,9 +142,9 @@ def trim(
     if given is None or clean is None or not len(clean):
         raise NoTrajectories("there are no points on Earth in these files: name other files")
 
-    hide = np.empty((0, 2)) if hide is None else hide
     secret = key if isinstance(key, bytes) else holders_key(key)
-    clean, left, places = cut_places(clean, radius, hide, secret)
+    further = np.empty((0, 2)) if hide is None else hide
+    clean, left, places = cut_places(clean, radius, further, secret)
     if not len(left):
         raise NoTrajectories(
             "nothing is left: all of these tracks are near their ends, or near where they stay; "

@@ -59,7 +59,6 @@ def released_alone(release: ReleasedTrajectories) -> Drawing:
     fewest = int(rows.min())
     about = {
         "headline": "the release",
-        "sentences": [],
         "noun": "line",
         "units": "rows",
         "reading": f"Each line stands for {fewest:,} or more rows of the release; the thicker, the "
@@ -72,7 +71,6 @@ def released_alone(release: ReleasedTrajectories) -> Drawing:
         "drawn": _sample_note(len(drawn), len(rows), "line"),
         "groups": _groups(drawn, rows, lines),
         "total": {"groups": len(lines)},
-        "worst": [],
     }
     if clock is not None and times is not None:
         _add_departures(about, clock, drawn, times[example], rows)
@@ -95,7 +93,6 @@ def cells_alone(cells: "GeoDataFrame") -> Drawing:
 
     about = {
         "headline": "trips by cell",
-        "sentences": [],
         "noun": "cell",
         "units": "trips",
         "reading": "Each cell counts the trips whose lines pass it; the darker, the more. Lines "
@@ -110,7 +107,6 @@ def cells_alone(cells: "GeoDataFrame") -> Drawing:
             "colour": (np.searchsorted(bounds, trips, side="right") - 1).tolist(),
         },
         "total": {"groups": len(cells)},
-        "worst": [],
     }
     west, south, east, north = cells.total_bounds.tolist()
     outlines = [steps(ring[None])[0] for ring in rings]

@@ -103,6 +103,8 @@ def _page_of(
         "place": around.place,
         "bounds": drawing.bounds,
         "palette": RAMP if "ramp" in drawing.about else PALETTE,
+        "sentences": [],
+        "worst": [],
         **drawing.about,
         "layers": list(drawing.layers),
     }

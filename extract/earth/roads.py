@@ -94,12 +94,14 @@ def roads_to_follow(
     passable: list[tuple[bool, bool]] = []
     tags: dict[int, tuple[str, str]] = {}
     waits: dict[int, float] = {}
-    kinds = EntityFilter(osm.NODE | osm.WAY)
-    for way in objects(pbf, kinds, KeyFilter("highway"), locations=True):
-        if isinstance(way, osm.Node):
-            waits[way.id] = _seconds_at(way.tags)
+    nodes_and_ways = EntityFilter(osm.NODE | osm.WAY)
+    for thing in objects(pbf, nodes_and_ways, KeyFilter("highway"), locations=True):
+        if isinstance(thing, osm.Node):
+            waits[thing.id] = _seconds_at(thing.tags)
             continue
-        assert isinstance(way, osm.Way)
+
+        assert isinstance(thing, osm.Way)
+        way = thing
         directions = _directions(way.tags, mode)
         if not any(directions) or not (bbox is None or bbox.contains(*_places_of(way).T).any()):
             continue

@@ -373,9 +373,11 @@ def _recordings_of_several_people(traces: Sequence[Trace]) -> list[Trace]:
     if not traces:
         return []
 
-    # Most recordings have no time twice. This is seen in all of them at once, which is fast.
+    # Most recordings have no time twice, which is seen in all of them at once.
     number = np.repeat(np.arange(len(traces)), [len(trace) for trace in traces])
     time = np.concatenate([trace.time for trace in traces])
+    if ((np.diff(time) > 0.0) | (np.diff(number) > 0)).all():
+        return []
     is_twice = pd.DataFrame({"trace": number, "time": time}).duplicated().to_numpy()
     with_equal_times = np.unique(number[is_twice & np.isfinite(time)]).tolist()
     return [traces[i] for i in with_equal_times if _is_of_several_people(traces[i])]

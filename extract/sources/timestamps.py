@@ -374,6 +374,8 @@ def _zone_of(text: str, unit: float) -> ZoneInfo | timedelta | None:
 
 def _as_texts(values: pd.Series) -> pd.Series:
     """Return values as texts, whole numbers without decimals."""
+    if isinstance(values.dtype, pd.StringDtype):
+        return values
     if pd.api.types.is_timedelta64_dtype(values):
         return (pd.Timestamp(0) + values).dt.strftime("%H:%M:%S.%f")
     is_whole = pd.api.types.is_float_dtype(values) and (values.dropna() % 1.0 == 0.0).all()

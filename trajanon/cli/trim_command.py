@@ -88,6 +88,5 @@ def _show(trimmed: "Trimmed") -> None:
         tell(f"Left out {number_of(trimmed.points_dropped, 'point')} without a place or a time.")
     for reason, number in trimmed.unread.items():
         tell(f"Left out {number:,} {reason}.")
-    nothing_left = trimmed.tracks - trimmed.tracks_left
-    if nothing_left:
+    if nothing_left := trimmed.tracks - trimmed.tracks_left:
         tell(f"Nothing is left of {number_of(nothing_left, 'track')}.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from msgspec import to_builtins
@@ -119,8 +119,8 @@ def audit(
     """Attack any release and measure its tasks; ``match`` says which row belongs to whom."""
     row = None if match is None else _rows_of(originals, release, match)
     seen, in_release = _published(originals.trips, release, row)
-    found = weaknesses(originals, release, ids_are_given=match == "id")
-    return _audited(name, originals.trips, release, seen, in_release, found, roads, holdout)
+    weak_points = weaknesses(originals, release, ids_are_given=match == "id")
+    return _audited(name, originals.trips, release, seen, in_release, weak_points, roads, holdout)
 
 
 def audit_with_report(
@@ -136,8 +136,8 @@ def audit_with_report(
     averaged = matched(report.released_of(originals.trips), release, report)
     seen = published(averaged, report)
     rows = Recordings.of(release, report.clock)
-    found = weaknesses(originals, rows)
-    return _audited(name, originals.trips, rows, seen, averaged.slid, found, roads, holdout)
+    weak_points = weaknesses(originals, rows)
+    return _audited(name, originals.trips, rows, seen, averaged.slid, weak_points, roads, holdout)
 
 
 def _rows_of(originals: Originals, release: Recordings, match: MatchName) -> Ints:
@@ -158,7 +158,7 @@ def _rows_of(originals: Originals, release: Recordings, match: MatchName) -> Int
             "belongs to: leave `match` out"
         )
     rows = [np.array([row.get(name, -1) for name in names]) for names in originals.names]
-    best = max(rows, key=lambda found: int((found >= 0).sum()))
+    best = max(rows, key=lambda numbers: int((numbers >= 0).sum()))
     if (best < 0).all():
         example = next(iter(release.names))
         raise BadInput(
@@ -205,7 +205,7 @@ def _audited(
     release: Recordings,
     seen: Published,
     members: Trajectories | None,
-    found: Sequence[Weakness],
+    weak_points: Sequence[Weakness],
     roads: RoadsToFollow | None,
     holdout: Holdout | None,
 ) -> Audit:
@@ -237,7 +237,7 @@ def _audited(
         metres=metres,
         chances=chances,
         errors=task_errors(before, after, roads),
-        weaknesses=found,
+        weaknesses=weak_points,
     )
 
 
@@ -267,15 +267,15 @@ def _told(seen: Published) -> dict[str, Estimate | None]:
     Guessing takes the likeliest answer of the originals.
     """
     chances: dict[str, Estimate | None] = {}
-    told, _ = ends_told(seen.points, seen.lines)
+    shown, _ = ends_told(seen.points, seen.lines)
     _, guessed = ends_told(seen.points, seen.points)
-    chances["end of a trip"] = chance(told, seen.owners, guessed)
+    chances["end of a trip"] = chance(shown, seen.owners, guessed)
     if seen.times is not None and seen.line_times is not None:
         departures = seen.times[:, 0]
         of_lines = seen.line_times[:, 0]
-        told, _ = departures_told(seen.points, seen.lines, departures, of_lines, seen.cycle)
+        shown, _ = departures_told(seen.points, seen.lines, departures, of_lines, seen.cycle)
         _, guessed = departures_told(seen.points, seen.points, departures, departures, seen.cycle)
-        chances["hour of a trip"] = chance(told, seen.owners, guessed)
+        chances["hour of a trip"] = chance(shown, seen.owners, guessed)
     return chances
 
 
@@ -284,10 +284,10 @@ def _places(seen: Published, days: Ints | None) -> dict[str, Estimate | None]:
     followed = people_followed(seen, days)
     if followed is None:
         return {}
-    return {"home": _found(followed.place), "work": _found(followed.second)}
+    return {"home": _place_found(followed.place), "work": _place_found(followed.second)}
 
 
-def _found(place: Place) -> Estimate | None:
+def _place_found(place: Place) -> Estimate | None:
     if place.people <= place.guess:
         return None
     share = share_of(np.arange(place.people) < place.found)
@@ -301,8 +301,8 @@ def chance(rates: Floats | Bools, people: Ints, guesses: Bools | None = None) ->
         middle, side = wilson(rates, people)
         interval = [float(rates.mean()), middle - side, middle + side]
     else:
-        told = risk(rates, guesses.astype(np.float64), people, people)
-        interval = [told.risk, told.low, told.high]
+        excess = risk(rates, guesses.astype(np.float64), people, people)
+        interval = [excess.risk, excess.low, excess.high]
     return Estimate(*np.clip(interval, 0.0, 1.0).tolist())
 
 
@@ -335,7 +335,7 @@ def figure_of(audits: Sequence[Audit]) -> str:
     return rendered("comparison_figure.html", **_shown(audits))
 
 
-def _shown(audits: Sequence[Audit]) -> dict[str, Any]:
+def _shown(audits: Sequence[Audit]) -> dict[str, object]:
     return {
         "audits": audits,
         "numbers": {audit.name: number for number, audit in enumerate(audits, 1)},

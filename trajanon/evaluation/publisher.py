@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput
@@ -25,7 +24,7 @@ OSM_LICENCE = "ODbL-1.0"
 """The licence of OpenStreetMap's data, and of what is made of them."""
 
 
-def _word(label: str, hint: str = "", *, public: bool = True) -> Any:
+def _word(label: str, hint: str = "", *, public: bool = True) -> str:
     """Declare a field that is empty unless the publisher fills it in."""
     return field(default="", metadata={"label": label, "hint": hint, "public": public})
 

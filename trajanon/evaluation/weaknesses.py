@@ -65,7 +65,7 @@ def weaknesses(
     trips = originals.recordings
     away, nearest = nearest_line(release.points, trips.points)
     is_original = away <= SAME
-    found = {
+    rows_with = {
         "original_rows": is_original,
         "pieces": ~is_original & _has_piece(trips, release),
         "exact_times": _exact_times(originals, release),
@@ -73,7 +73,7 @@ def weaknesses(
     }
     weak = [
         Weakness(name, int(rows.sum()), int(rows.argmax()) + 1)  # type: ignore[arg-type]
-        for name, rows in found.items()
+        for name, rows in rows_with.items()
         if rows.any()
     ]
 
@@ -162,5 +162,8 @@ def _belong(points: Floats, lines: Floats) -> bool:
         return False
     scale = metres_of_degrees(lines[..., 0].mean())
     drawn = lines[np.random.default_rng(0).permutation(len(lines))]
-    own, other = ((((points - rows) * scale) ** 2).sum(axis=(1, 2)) for rows in (lines, drawn))
-    return float(((own < other) + 0.5 * (own == other)).mean()) > _NEARER
+    to_line, to_drawn = (
+        (((points - rows) * scale) ** 2).sum(axis=(1, 2)) for rows in (lines, drawn)
+    )
+    nearer = (to_line < to_drawn) + 0.5 * (to_line == to_drawn)
+    return float(nearer.mean()) > _NEARER

@@ -229,7 +229,7 @@ def new_report_path(release: Path, text: str = "") -> Path:
 
 
 def with_report(
-    release: Release | ReleasedTrajectories, report: Report | Mapping[str, Any] | None
+    release: Release | ReleasedTrajectories, report: Report | Mapping[str, object] | None
 ) -> tuple[ReleasedTrajectories, Report]:
     """Return a release and its report, whether they are given as one or as two."""
     if isinstance(release, Release):

@@ -105,10 +105,9 @@ class WideGroups(_Counts, frozen=True):
 
 
 class GroupsInOnePlace(_Counts, frozen=True):
-    """Groups that lacked a place at an end, members exchanged, and groups that still lack one."""
+    """Groups that lacked a place at an end after the search, and groups that still lack one."""
 
     groups: Whole = 0
-    exchanged: Whole = 0
     left: Whole = 0
 
 
@@ -417,7 +416,7 @@ def report_beside(release: Path) -> Report | None:
         raise FileProblem(f"{path} is not a report of trajanon, {error}: {_AGAIN}") from error
 
 
-def checked(report: Report | Mapping[str, Any]) -> Report:
+def checked(report: Report | Mapping[str, object]) -> Report:
     """Read a report that anybody may have made."""
     if isinstance(report, Report):
         return report

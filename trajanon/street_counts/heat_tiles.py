@@ -22,7 +22,6 @@ LEVELS = 5
 """Zoom levels of a heat map; at each, cells are half as wide as at the one before."""
 
 _FINEST_LEVEL = 14
-_EXTENT = 4096
 _LARGEST = 5_000_000  # bytes that a page of a phone should have to ask for
 
 
@@ -51,7 +50,7 @@ def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDat
         for (column, row), features in _by_tile(table, zoom):
             layer = {"name": "cells", "features": features}
             sides = tuple(side / 2**zoom for side in (column, row, column + 1, row + 1))
-            options = {"extents": _EXTENT, "quantize_bounds": sides, "y_coord_down": True}
+            options = {"quantize_bounds": sides, "y_coord_down": True}
             with warnings.catch_warnings():  # that package calls what shapely has renamed
                 warnings.simplefilter("ignore", DeprecationWarning)
                 encoded = mapbox_vector_tile.encode(layer, default_options=options)

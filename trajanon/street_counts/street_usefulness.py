@@ -72,11 +72,9 @@ def street_usefulness(
     volume_class = pd.cut(before, [*_VOLUME_CLASSES, np.inf], right=False, labels=names)
     errors = error.groupby(volume_class, observed=True).median().to_dict()
 
-    speed_error = None
     enough = (before >= FEWEST_FOR_SPEED) & (after >= FEWEST_FOR_SPEED)
     change = speeds[1][enough] / speeds[0][enough] - 1.0
-    if np.isfinite(change).any():
-        speed_error = float(np.nanmedian(np.abs(change)))
+    speed_error = float(np.nanmedian(np.abs(change))) if np.isfinite(change).any() else None
 
     order = None
     if min(len(np.unique(before[used])), len(np.unique(after[used]))) > 1:

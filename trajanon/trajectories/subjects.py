@@ -134,15 +134,17 @@ def identities(
 
     All traces without a name are one subject's, or each is its own if none has a name.
     """
-    which = None if trace is None else numbered(trace, exact=True, missing_differ=True).number
+    trace_number = (
+        None if trace is None else numbered(trace, exact=True, missing_differ=True).number
+    )
     if subject is None:
-        recordings = 0 if which is None else int(which.max(initial=-1)) + 1
-        return Identities(which, which, Nameless(recordings, recordings))
+        recordings = 0 if trace_number is None else int(trace_number.max(initial=-1)) + 1
+        return Identities(trace_number, trace_number, Nameless(recordings, recordings))
     number, missing, merged = numbered(subject, exact=exact)
     if not missing.any():
-        return Identities(number, which, merged=merged)
+        return Identities(number, trace_number, merged=merged)
 
-    recording = np.arange(len(number)) if which is None else which
+    recording = np.arange(len(number)) if trace_number is None else trace_number
     named = np.flatnonzero(~missing)[::-1]  # the first row of a trace comes last
     owner = np.full(int(recording.max()) + 1, -1)
     owner[recording[named]] = number[named]
@@ -153,4 +155,4 @@ def identities(
 
     recordings = len(np.unique(recording[nameless]))
     subjects = 1 if len(named) and recordings else recordings
-    return Identities(dense(number), which, Nameless(recordings, subjects), merged)
+    return Identities(dense(number), trace_number, Nameless(recordings, subjects), merged)

@@ -112,7 +112,7 @@ class Tracks:
             raise BadInput(
                 f"trajectory {stray[0]} is on run {self.run[stray[0]]}; runs are 0 to {runs - 1}"
             )
-        self._room(1)
+        self._refuse_starts_off_runs(1)
 
     def _refuse_odd_shapes(self) -> None:
         """Refuse arrays that do not fit together."""
@@ -137,7 +137,7 @@ class Tracks:
                 "perhaps a recording of each run, rising"
             )
 
-    def _room(self, m: int) -> None:
+    def _refuse_starts_off_runs(self, m: int) -> None:
         """Refuse starts from which a window of m points leaves its run."""
         start = self.start
         size = np.diff(self.first)[self.run]
@@ -197,7 +197,7 @@ class Tracks:
 
     def _places(self, m: int) -> Ints:
         """Find the place in `points` of each trajectory's points, (n, m)."""
-        self._room(m)
+        self._refuse_starts_off_runs(m)
         first = self.first[self.run] + self.start
         return np.asarray(first[:, None] + STEPS * np.arange(m))
 

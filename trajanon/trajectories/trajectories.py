@@ -1,6 +1,6 @@
 """Trajectories: the one shape of data that extraction makes and the method takes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -423,12 +423,16 @@ def marked(attribution: str | None) -> str:
 
 def joined_trajectories(parts: Sequence[Rows]) -> Rows:
     """Put trajectories one after another, with what all of them have but their provenance."""
+    rows: dict[str, Any] = {}
+    for name in _OF_EACH:
+        columns = [getattr(part, name) for part in parts]
+        in_all = all(column is not None for column in columns)
+        rows[name] = np.concatenate(columns) if in_all else None
 
-    def joined(name: str, join: Callable[..., Any] = np.concatenate) -> Any:
-        values = [getattr(part, name) for part in parts]
-        return None if any(value is None for value in values) else join(values)
-
-    rows = {name: joined(name) for name in _OF_EACH if name != "true_ends"}
+    # Ends of a part that says nothing are true ones.
     if any(part.true_ends is not None for part in parts):
         rows["true_ends"] = np.concatenate([part.known_ends for part in parts])
-    return replace(parts[0], provenance={}, **rows, tracks=joined("tracks", joined_tracks))
+
+    tracks = [part.tracks for part in parts if part.tracks is not None]
+    all_tracks = joined_tracks(tracks) if len(tracks) == len(parts) else None
+    return replace(parts[0], provenance={}, tracks=all_tracks, **rows)

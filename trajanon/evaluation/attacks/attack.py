@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.inputs import Json
 from trajanon.grouping.axes import principal_axes, turn
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.originals import Matched, timing_in
@@ -86,13 +88,13 @@ class Published:
         return np.arange(len(self.points)) if self.subjects is None else self.subjects
 
     @cached_property
-    def _rows_of_pairs(self) -> tuple[Any, Ints, Ints]:
+    def _rows_of_pairs(self) -> tuple[Ints, Ints, Ints]:
         """Return all subjects; the pairs of a subject and a line, as numbers; the rows of each."""
         subjects, number = np.unique(self.owners, return_inverse=True)
         pair = number * len(self.lines) + self.labels
         return subjects, *np.unique(pair[self.of_rows], return_counts=True)
 
-    def rows_held(self, subject: Any, line: Ints) -> Ints:
+    def rows_held(self, subject: Ints, line: Ints) -> Ints:
         """Count the rows that each subject has on the line beside it, (q,)."""
         subjects, pairs, rows = self._rows_of_pairs
         pair = np.searchsorted(subjects, subject) * len(self.lines) + line
@@ -102,7 +104,7 @@ class Published:
         return np.asarray(rows[place] * (pairs[place] == pair))
 
     @cached_property
-    def nearest(self) -> Any:
+    def nearest(self) -> NDArray[np.object_]:
         """Find the lines at the smallest distance from each original: a list for each, (n,).
 
         Both are records here, standardised by the means and deviations of the originals; see
@@ -189,12 +191,12 @@ def people_steps(trajectories: Trajectories, labels: Ints) -> Steps | None:
     return None
 
 
-def nearest_of(originals: Floats, lines: Floats) -> Any:
+def nearest_of(originals: Floats, lines: Floats) -> NDArray[np.object_]:
     """Find the lines nearest to each original, all that are equally near: a list for each, (n,)."""
     tree = cKDTree(lines)
     nearest_distance, _ = tree.query(originals, workers=-1)
     radius = nearest_distance * (1.0 + TIED) + _ROUNDING_OF_DISTANCES
-    return tree.query_ball_point(originals, radius, workers=-1)
+    return np.asarray(tree.query_ball_point(originals, radius, workers=-1))
 
 
 class RowsPicked(NamedTuple):
@@ -275,7 +277,7 @@ class Attack:
         return _mean(self.above.astype(np.float64))
 
     @property
-    def account(self) -> dict[str, Any]:
+    def account(self) -> dict[str, Json]:
         """Return what JSON holds: nothing of single trajectories."""
         account = {name: getattr(self, name) for name in _FIELDS_OF_ACCOUNT}
         return account | {"k": self.published.k, "targets": len(self.targets)}

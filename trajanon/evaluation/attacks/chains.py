@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from msgspec import to_builtins
 from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.inputs import Json
 from trajanon.evaluation.attacks.attack import Published
 from trajanon.evaluation.attacks.next_line import Ranks, in_metres, ranked
 from trajanon.release.people_left import Left, counts_of, people_left
@@ -48,7 +48,7 @@ class Followed:
     found: Mapping[str, Ranks] = field(default_factory=dict)  # by what the adversary starts from
 
     @property
-    def account(self) -> dict[str, Any]:
+    def account(self) -> dict[str, Json]:
         """Return what JSON holds, without data of single people."""
         return {
             "k": self.k,

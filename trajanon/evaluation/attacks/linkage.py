@@ -1,9 +1,9 @@
 """Attacks by what is known of a target: all of it, two points, or its ends."""
 
 from threading import Event
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints
@@ -45,7 +45,7 @@ def nearest_ends(published: Published) -> Attack:
     return _picked("both ends, nearest", knows, published, nearest_of(ends, line_ends))
 
 
-def _picked(name: str, knows: str, published: Published, lines: Any) -> Attack:
+def _picked(name: str, knows: str, published: Published, lines: NDArray[np.object_]) -> Attack:
     """Pick a row of the lines found for each original, lists, (n,)."""
     n = len(published.points)
     original = np.repeat(np.arange(n), [len(found) for found in lines])
