@@ -248,7 +248,13 @@ def _grouped_together(
             # They are annealed as they slide: what else is done by default is forgotten.
             shortened = replace(search, effort="best" if search.effort == "best" else "fast")
         partition = microaggregate(
-            columns, k, subjects=subjects, weights=weights, progress=progress, **shortened.keywords
+            columns,
+            k,
+            subjects=subjects,
+            weights=weights,
+            ends=plan.ends_of(trajectories),
+            progress=progress,
+            **shortened.keywords,
         )
     if weights is not None:  # of lines, places alone are measured
         partition = regrouped(partition, trajectories.records, partition.labels)

@@ -17,7 +17,9 @@ from trajanon._kernels.descent_moves import (
     split_group,
 )
 from trajanon._kernels.group_state import (
+    NONE,
     Groups,
+    count_places,
     exchange,
     exchange_change,
     joining_change,
@@ -30,6 +32,7 @@ from trajanon._kernels.group_state import (
 )
 from trajanon.common.arrays import Ints, dense
 from trajanon.grouping.neighbours import exact_neighbours
+from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.descent import build_descent, build_groups
 
 seeds = st.integers(0, 10**6)
@@ -144,6 +147,29 @@ def test_a_record_may_leave_or_be_replaced_where_k_different_subjects_are_then(
             assert may_replace(groups, x, z, k) == (len(there) >= k)
 
 
+@given(groups=states(), seed=seeds, distinct=st.integers(2, 3))
+def test_places_of_a_group_are_counted_as_they_will_be(
+    groups: Groups, seed: int, distinct: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    n = len(groups.labels)
+    place = rng.integers(0, 4, n)
+    ends = 1000.0 * place[:, None, None] * np.ones((n, 1, 3))
+    is_free = rng.random(n) < 0.2
+    ends[is_free] = np.nan
+    place[is_free] = 10 + np.flatnonzero(is_free)
+    groups = groups._replace(ends=ends, picked=np.empty(distinct, dtype=np.int64), reach=1e9)
+    for x in range(n):
+        others = np.flatnonzero(groups.labels == groups.labels[x])
+        others = others[others != x]
+        for z in (int(NONE), *np.flatnonzero(groups.labels != groups.labels[x]).tolist()):
+            places = set(place[others].tolist())
+            if z >= 0:
+                places.add(int(place[z]))
+            counted = count_places(groups, groups.labels[x], 0, np.int64(x), np.int64(z))
+            assert counted == min(len(places), distinct)
+
+
 # What is kept while records move
 
 
@@ -152,7 +178,8 @@ def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> 
     """Moves, and whole groups dissolved, created and cut, done and taken back."""
     rng = np.random.default_rng(seed)
     near = exact_neighbours(groups.records, 16)
-    state = build_descent(groups.records, groups.labels, groups.subjects, 1, near)
+    problem = Problem(groups.records, groups.subjects, 1)
+    state = build_descent(problem, groups.records, groups.labels, near)
     groups = state.groups
     n = len(groups.labels)
     for what in rng.choice(6, 60, p=[0.5, 0.1, 0.1, 0.1, 0.1, 0.1]):

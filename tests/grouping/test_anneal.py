@@ -15,7 +15,7 @@ from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.settings import Effort
 from trajanon.grouping import loss
 from trajanon.grouping.microaggregation import microaggregate
-from trajanon.grouping.problem import SearchLog
+from trajanon.grouping.problem import Problem, SearchLog
 from trajanon.grouping.refinements import annealing as annealings
 from trajanon.grouping.refinements.annealing import (
     PASS,
@@ -92,7 +92,7 @@ def test_a_record_joins_the_group_of_one_whose_neighbour_it_is() -> None:
     labels = np.array([0, 0, 0, 1, 1])
     neighbours = np.array([[1], [2], [1], [0], [3]])
     annealing = Annealing(
-        descent=build_descent(records, labels, np.arange(5), 2, neighbours),
+        descent=build_descent(Problem(records, np.arange(5), 2), records, labels, neighbours),
         warmth=np.full(5, 1e-3),
         quantiles=QUANTILES,
         ranks=nearest_most(1),

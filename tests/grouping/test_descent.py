@@ -55,7 +55,7 @@ def near_records(work: Grouped) -> Ints:
 
 def begun(work: Grouped) -> Descent:
     """A state of the kernels in which nothing has moved."""
-    return build_descent(work.records, work.labels, work.subjects, work.k, near_records(work))
+    return build_descent(work, work.records, work.labels, near_records(work))
 
 
 def neighbourhood(work: Grouped) -> Neighbourhood:

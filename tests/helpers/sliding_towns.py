@@ -9,6 +9,7 @@ from naive_sliding import MADRID, STEP, random_labels, rows_at, town, tracks_of
 from trajanon._kernels.random_moves import AT_ONE_HEAT, Annealing
 from trajanon._kernels.sliding_windows import Slides, Windows, build_rows, find_meetings
 from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.annealing import QUANTILES, nearest_most
 from trajanon.grouping.refinements.descent import build_descent
 from trajanon.grouping.sliding.windows import (
@@ -86,8 +87,9 @@ def scene(
     subjects = np.arange(n) if people is None else dense(rng.integers(0, people, n))
     k = min(k, int(subjects.max()) + 1)
     labels = random_labels(seed, n, k, subjects)
+    records = rows_at(slides, start)
     annealing = Annealing(
-        descent=build_descent(rows_at(slides, start), labels, subjects, k, near),
+        descent=build_descent(Problem(records, subjects, k), records, labels, near),
         warmth=rng.uniform(0.2, 2.0, n),
         quantiles=QUANTILES,
         ranks=nearest_most(near.shape[1]),

@@ -48,9 +48,8 @@ class Kernel:
     def is_kept(self) -> bool:
         """Return whether an earlier run kept this kernel, compiled for any types."""
         folder = Path(self._dispatcher.stats.cache_path or ".")
-        module = Path(self._function.__code__.co_filename).stem
         python = f"py{sys.version_info.major}{sys.version_info.minor}"
-        return any(folder.glob(f"{module}.{self._function.__qualname__}-*.{python}.*.nbc"))
+        return any(folder.glob(f"*.{self._function.__qualname__}-*.{python}.*.nbc"))
 
     @cached_property
     def _dispatcher(self) -> Any:
@@ -58,7 +57,6 @@ class Kernel:
         from numba import njit
 
         _announce_compilations()
-        _load_functions()
         try:
             compiled = njit(cache=True, **self._options)(self._function)
         except RuntimeError:  # neither the package's folder nor a home can be written
@@ -119,24 +117,6 @@ def bare(function: Callable[..., Any]) -> Kernel:
 def inlined(function: Callable[..., Any]) -> Kernel:
     """Inline it into its callers: to pass groups takes longer than to use them."""
     return kernel(function, _nrt=False, forceinline=True)
-
-
-@cache
-def _load_functions() -> None:
-    """Load what numba knows of numpy, without scipy: no kernel needs its linear algebra.
-
-    To look for it takes numba a third of a second. Code that needs it finds it later.
-    """
-    blas = "scipy.linalg.cython_blas"
-    if blas in sys.modules:
-        return
-
-    sys.modules[blas] = None  # type: ignore[assignment]  # so that it is not found
-    try:
-        from numba.np import arraymath
-    finally:
-        del sys.modules[blas]
-    arraymath._HAVE_BLAS = True
 
 
 @cache

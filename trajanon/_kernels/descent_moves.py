@@ -20,6 +20,7 @@ from trajanon._kernels.group_state import (
     may_replace,
     move,
     open_group,
+    places_lacked,
     replacing_change,
 )
 
@@ -109,15 +110,14 @@ def find_exchange(descent, x, k, near):
 
         z = groups.first[group]
         while z >= 0:
-            if may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
-                change = exchange_change(groups, x, z)
-                if change < best:
-                    best = change
-                    count = 2
-                    descent.gathered[0] = x
-                    descent.bound[0] = group
-                    descent.gathered[1] = z
-                    descent.bound[1] = groups.labels[x]
+            change = exchange_change(groups, x, z)
+            if change < best and may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
+                best = change
+                count = 2
+                descent.gathered[0] = x
+                descent.bound[0] = group
+                descent.gathered[1] = z
+                descent.bound[1] = groups.labels[x]
             z = groups.following[z]
     return count
 
@@ -255,6 +255,7 @@ def create_group(descent, x, k, limit):
     if spared < k:
         return 0, 0
 
+    lacked = places_lacked(groups, groups.labels[x])
     group = open_group(groups)
     count = 0
     change = 0.0
@@ -275,7 +276,7 @@ def create_group(descent, x, k, limit):
         if count == k:
             break
 
-    if count == k and change < limit:
+    if count == k and change < limit and places_lacked(groups, group) <= lacked:
         return count, count
     close_group(groups, group)
     return count, 0
@@ -306,6 +307,7 @@ def split_group(descent, group, k, limit):
     if groups.different[group] < 2 * k:
         return 0, 0
 
+    lacked = places_lacked(groups, group)
     count = gather(descent, group)
     order_along(descent, count)
 
@@ -321,7 +323,12 @@ def split_group(descent, group, k, limit):
         move(groups, member, cut_off)
 
         least_different = min(groups.different[group], groups.different[cut_off])
-        if least_different >= k and change < best:
+        if (
+            least_different >= k
+            and change < best
+            and places_lacked(groups, group) <= lacked
+            and places_lacked(groups, cut_off) <= lacked
+        ):
             best = change
             moved = i + 1
 
@@ -331,7 +338,7 @@ def split_group(descent, group, k, limit):
 
 
 @bare
-def descent_pass(descent, movers, k, moves, start, stop):
+def descent_pass(movers, descent, k, moves, start, stop):
     """Look at records or groups once, in one kernel for all moves; return the moves made so far."""
     for item in range(start, stop):
         if movers == RECORDS:

@@ -10,6 +10,9 @@ from trajanon._kernels.compiled import bare
 
 NONE = np.int64(-1)  # no record, or no group
 
+ONE_PLACE = 200.0
+"""Metres between the ends of trips up to which they are in one place."""
+
 
 class Groups(NamedTuple):
     """Records in groups. A group of no records is a place for a new one."""
@@ -26,6 +29,11 @@ class Groups(NamedTuple):
     following: NDArray[np.int64]  # the record after each one, (n,)
     preceding: NDArray[np.int64]  # the record before each one, (n,)
     empty: NDArray[np.int64]  # groups of no records, (g + 1,): a stack, its height in the last cell
+    # Where the trips of records begin and end, in metres in space, (n, e, 3): not a number where
+    # that is nobody's place. No ends, (n, 0, 3), are asked for nothing.
+    ends: NDArray[np.float64]
+    picked: NDArray[np.int64]  # room for a record of each place that a group needs at an end
+    reach: float  # metres up to which another end is another place: beyond, groups are too wide
 
 
 @bare
@@ -168,25 +176,91 @@ def refresh_centroids(groups):
 
 
 @bare
+def member_after(groups, group, member, entering):
+    """Return the next member of a group, the first one after a record that enters; -1 ends it."""
+    return groups.first[group] if member == entering else groups.following[member]
+
+
+@bare
+def count_places(groups, group, end, leaving, entering):
+    """Count places of a group at an end, up to those it needs, after a record left or came.
+
+    Members in different places are picked from each one on, and all others in their order: where
+    three are needed, there may be more places.
+    """
+    picked = groups.picked
+    most = 0
+    start = entering if entering >= 0 else groups.first[group]
+    while start >= 0 and most < picked.shape[0]:
+        picked[0] = start
+        count = 1
+        member = entering if entering >= 0 else groups.first[group]
+        while member >= 0 and count < picked.shape[0]:
+            is_apart = True
+            for i in range(count):
+                place = groups.ends[picked[i], end]
+                # Of what is not a number no comparison holds: it is another place.
+                square = squared_distance(groups.ends[member, end], place)
+                is_near = square <= ONE_PLACE * ONE_PLACE or square > groups.reach * groups.reach
+                is_apart = is_apart and not is_near and member != picked[i]
+
+            if is_apart and member != leaving:
+                picked[count] = member
+                count += 1
+            member = member_after(groups, group, member, entering)
+
+        if start != leaving:
+            most = max(most, count)
+        start = member_after(groups, group, start, entering)
+    return most
+
+
+@bare
+def keeps_places(groups, group, leaving, entering):
+    """Return whether a group lacks no place at its ends after a move, or no more than before."""
+    for end in range(groups.ends.shape[1]):
+        places = count_places(groups, group, end, leaving, entering)
+        needed = groups.picked.shape[0]
+        if places < needed and places < count_places(groups, group, end, NONE, NONE):
+            return False
+    return True
+
+
+@bare
+def places_lacked(groups, group):
+    """Count the places that a group lacks at all its ends together."""
+    lacked = 0
+    for end in range(groups.ends.shape[1]):
+        lacked += groups.picked.shape[0] - count_places(groups, group, end, NONE, NONE)
+    return lacked
+
+
+@bare
 def may_leave(groups, record, k):
-    """Return whether a record's group keeps k different subjects without it."""
+    """Return whether a record's group keeps k different subjects, and its places, without it."""
     source = groups.labels[record]
-    if groups.different[source] > k:
-        return True
-    if groups.different[source] < k or not groups.repeats:
+    if groups.different[source] < k:
         return False
-    return holds_subject(groups, source, groups.subjects[record], record)
+    if groups.different[source] == k:
+        if not groups.repeats:
+            return False
+        if not holds_subject(groups, source, groups.subjects[record], record):
+            return False
+    return keeps_places(groups, source, record, NONE)
 
 
 @bare
 def may_replace(groups, leaving, entering, k):
-    """Return whether a record's group keeps k different subjects with another in its place."""
+    """Return whether a group keeps k subjects, and its places, with a record in another's place."""
     group = groups.labels[leaving]
-    if not groups.repeats or groups.different[group] > k:
-        return True
-    if holds_subject(groups, group, groups.subjects[leaving], leaving):
-        return True
-    return not holds_subject(groups, group, groups.subjects[entering], leaving)
+    if (
+        groups.repeats
+        and groups.different[group] <= k
+        and not holds_subject(groups, group, groups.subjects[leaving], leaving)
+        and holds_subject(groups, group, groups.subjects[entering], leaving)
+    ):
+        return False
+    return keeps_places(groups, group, leaving, entering)
 
 
 @bare

@@ -111,7 +111,7 @@ def anonymize(
     from trajanon.cli.report_tables import rows_of, show_path, show_release, without_lists
     from trajanon.common.workers import connected
     from trajanon.extract import hidden, roads_to_follow
-    from trajanon.grouping.refinements.compilation import compile_ahead
+    from trajanon.grouping.refinements.annealing import compile_ahead
     from trajanon.release.report import checked, report_path
     from trajanon.shards.parts import anonymize_parts, parts_report_path
     from trajanon.shards.single_file import anonymize_file

@@ -180,8 +180,10 @@ def method_of(text: str, *, published: bool) -> AnonymizeKeywords:
     return cast(AnonymizeKeywords, named)  # which the settings check
 
 
-def columns_of(text: str) -> list[str]:
-    """Read column names, or the name of a set of them that the papers used."""
+def columns_of(text: str | None) -> list[str] | None:
+    """Read column names, or the name of a set of them that the papers used; None stays."""
+    if text is None:
+        return None
     from trajanon.tables.papers.datasets import COLUMN_SETS
 
     return COLUMN_SETS.get(text) or names_of(text)

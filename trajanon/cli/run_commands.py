@@ -118,7 +118,7 @@ def demo(folder: Path = Path("trajanon-demo")) -> None:
     """Run every step on a bundled sample, without network."""
     from trajanon.common.atomic_output import make_folder
     from trajanon.data import sample
-    from trajanon.grouping.refinements.compilation import compile_ahead
+    from trajanon.grouping.refinements.annealing import compile_ahead
 
     compile_ahead()
     make_folder(folder)

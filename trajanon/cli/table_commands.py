@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 from trajanon.cli.messages import show_json, tell, with_flags
 from trajanon.cli.options import NUMBERS, columns_of, names_of, options, text_of_names
 from trajanon.common.command_lines import flag_of
 from trajanon.common.errors import BadInput
-from trajanon.common.method_parameters import METHOD_PARAMETERS
+from trajanon.common.method_parameters import METHOD_PARAMETERS, MicroaggregateKeywords
 from trajanon.common.settings import MissingName, Settings
 
 
@@ -59,7 +59,7 @@ def microaggregate(
     missing: MissingName = "refuse",
     out: Path = Path("microaggregated.csv"),
     as_json: bool = False,
-    **search: Any,
+    **search: Unpack[MicroaggregateKeywords],
 ) -> None:
     """Average the rows of a table in groups of at least k.
 
@@ -77,7 +77,7 @@ def microaggregate(
             result = microaggregate_table(
                 file,
                 k,
-                columns=None if columns is None else columns_of(columns),
+                columns=columns_of(columns),
                 keep=names_of(keep),
                 subject=subject,
                 subjects_exact=subjects_exact,
@@ -172,7 +172,7 @@ def bound(
         certificate = bound_table(
             file,
             k,
-            columns=None if columns is None else columns_of(columns),
+            columns=columns_of(columns),
             strata=names_of(strata),
             survey_weight=survey_weight,
             missing=missing,

@@ -17,6 +17,7 @@ from trajanon.common.method_parameters import (
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import Settings, takes_settings
 from trajanon.grouping import loss
+from trajanon.grouping.ends import Ends, merge_lacking
 from trajanon.grouping.k_promise import broken_promises, check_enough, check_k
 from trajanon.grouping.methods.hm2 import DISTANCE_METHODS, hm2
 from trajanon.grouping.papers.decomposition import decomposition
@@ -35,17 +36,6 @@ Refinement = Callable[[Problem, Ints], Ints]
 Every group keeps k different subjects."""
 
 
-def in_one_step(name: str, step: Refinement) -> Refinement:
-    """Return a refinement of one step, which is logged."""
-
-    def refinement(problem: Problem, labels: Ints) -> Ints:
-        labels = dense(step(problem, labels))
-        problem.log.end_step(name, labels)
-        return labels
-
-    return refinement
-
-
 METHODS: Mapping[str, Callable[[Problem], Ints]] = {
     "hm2": hm2,
     **DISTANCE_METHODS,
@@ -56,11 +46,11 @@ METHODS: Mapping[str, Callable[[Problem], Ints]] = {
 
 REFINEMENTS: dict[str, Refinement] = {
     "anneal": anneal,
-    "descent": in_one_step("descent", descend),
-    "swap": in_one_step("swap", swap),
-    "rcs": in_one_step("rcs", rcs),
+    "descent": descend,
+    "swap": swap,
+    "rcs": rcs,
 }
-"""By the names in the settings; each logs its steps."""
+"""By the names in the settings. Annealing logs its steps, the others are one step each."""
 
 
 @takes_settings(Settings, *METHOD_PARAMETERS)
@@ -71,6 +61,7 @@ def microaggregate(
     subjects: ArrayLike | None = None,
     subjects_exact: bool = False,
     weights: ArrayLike | None = None,
+    ends: Ends | None = None,
     progress: Progress = silent,
     **options: Unpack[MicroaggregateKeywords],
 ) -> Partition:
@@ -95,6 +86,10 @@ def microaggregate(
         How much each column counts, shape (p,), 0 or more: one of weight 2 counts as if it stood
         there twice. The information loss is then that of the weighted columns. None counts all
         alike.
+    ends
+        Of trips, of which a group shall hold some in different places at each end: no move of
+        descent or annealing takes a place from a group that lacks it then. Groups that lack one
+        from the start are merged with others, unless these would be too wide.
     progress
         Called with how far the work is.
     options
@@ -158,7 +153,7 @@ def microaggregate(
     records = loss.standardise(table, column_weights)
 
     random = np.random.default_rng(search.settings.seed)
-    problem = whole_problem(records, numbers, k, search, random, progress)
+    problem = whole_problem(records, numbers, k, search, random, progress, ends)
     labels, stopped = find_groups(problem)
     if stopped:
         _LOG.info("stopping: the best groups so far are taken")
@@ -202,8 +197,14 @@ def find_groups(problem: Problem, labels: Ints | None = None) -> tuple[Ints, boo
 
     stopped = False
     if settings.refine != "none":
+        if problem.ends is not None:
+            # No move takes a place from a group that lacks it then.
+            labels = dense(merge_lacking(problem.records, labels, problem.ends))
+            log.forget_best()
         try:
-            REFINEMENTS[settings.refine](problem, labels)
+            labels = REFINEMENTS[settings.refine](problem, labels)
+            if settings.refine != "anneal":
+                log.end_step(settings.refine, dense(labels))
         except KeyboardInterrupt:
             stopped = True
             log.end_step("Ctrl-C", log.best)

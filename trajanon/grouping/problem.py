@@ -1,6 +1,6 @@
 """The problem that every method, path and refinement is given, and the log of its steps."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 from typing import TypeVar
@@ -11,6 +11,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.method_parameters import MethodParameters, SearchOptions
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import EFFORTS, Effort, Settings
+from trajanon.grouping.ends import Ends
 from trajanon.grouping.loss import information_loss, sse, sum_of_squares
 from trajanon.grouping.neighbours import Neighbours, neighbour_count
 from trajanon.grouping.partition import Stage
@@ -37,6 +38,11 @@ class SearchLog:
         if self.best is None:
             return ""
         return f"IL {information_loss(self._least, self.sst):.4g} %"
+
+    def forget_best(self) -> None:
+        """Forget partitions that may not be chosen."""
+        self.best = None
+        self._least = np.inf
 
     def offer(self, labels: Ints, lost: float | None = None) -> None:
         """Keep a partition if it is the best so far; its SSE may be given."""
@@ -81,6 +87,13 @@ class Problem:
     log: SearchLog = field(default_factory=SearchLog)  # of each step, and of each good partition
     progress: Progress = silent  # called with how far the work is
     parameters: tuple[MethodParameters, ...] = ()  # of single methods; defaults where none is given
+    ends: Ends | None = None  # of trips; None if none need different places
+
+    def part(self, rows: Ints) -> "Problem":
+        """Return the problem of some of the records."""
+        ends = None if self.ends is None else self.ends.take(rows)
+        records = self.records[rows]
+        return replace(self, records=records, subjects=self.subjects[rows], ends=ends)
 
     def parameters_of(self, kind: type[Parameters]) -> Parameters:
         """Return the parameters of a method."""
@@ -103,6 +116,7 @@ def whole_problem(
     options: SearchOptions,
     random: np.random.Generator,
     progress: Progress = silent,
+    ends: Ends | None = None,
 ) -> Problem:
     """Make the problem of a whole table: with its neighbours, its budget and a log."""
     settings, parameters = options
@@ -114,4 +128,6 @@ def whole_problem(
     log = SearchLog(records)
     end_step = partial(log.end_step, "neighbours")
     near = Neighbours(records, neighbour_count(k), end_step, progress)
-    return Problem(records, subjects, k, random, settings, budget, near, log, progress, parameters)
+    return Problem(
+        *(records, subjects, k, random, settings, budget), *(near, log, progress, parameters, ends)
+    )

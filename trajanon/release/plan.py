@@ -4,13 +4,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, SupportsIndex
 
+import numpy as np
+
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.settings import AnonymizeKeywords, ReleaseSettings, Settings, settings_of
+from trajanon.grouping.ends import Ends
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import check_key, holders_key, search_seed
 from trajanon.release.snapping import RoadsToFollow
+from trajanon.trajectories.distances import lengths
+from trajanon.trajectories.geodesy import in_space
 from trajanon.trajectories.times import Timing
+from trajanon.trajectories.trajectories import Trajectories
 
 
 class Surroundings(Protocol):
@@ -71,6 +77,24 @@ class Plan:
         if self.release.as_published:
             return self
         return replace(self, key=key or self.key or holders_key(self.key_file))
+
+    def ends_of(self, trajectories: Trajectories) -> Ends | None:
+        """Find where trips begin and end, or days; None of windows, which have no origin."""
+        distinct = self.release.distinct_ends
+        if trajectories.unit == "trajectory" or distinct < 2 or self.release.as_published:
+            return None
+
+        points = trajectories.points[:, [0, -1]]
+        free = ~trajectories.known_ends
+        if self.public_places is not None:
+            in_public = self.public_places.contains(*points.reshape(-1, 2).T)
+            free = free | in_public.reshape(free.shape)
+
+        places = in_space(points.reshape(-1, 2)).reshape(*free.shape, 3)
+        places[free] = np.nan
+        metres = lengths(trajectories.points)
+        middles = in_space(trajectories.points.mean(axis=1))
+        return Ends(places, distinct, middles, metres, reach=float(np.median(metres)))
 
     @property
     def secret_search(self) -> Settings:

@@ -105,10 +105,9 @@ class WideGroups(_Counts, frozen=True):
 
 
 class GroupsInOnePlace(_Counts, frozen=True):
-    """Groups that lacked a place at an end, members exchanged, and groups that still lack one."""
+    """Groups that lacked a place at an end after the search, and groups that still lack one."""
 
     groups: Whole = 0
-    exchanged: Whole = 0
     left: Whole = 0
 
 

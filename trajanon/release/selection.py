@@ -72,6 +72,7 @@ def one_each(trajectories: Trajectories, k: int, plan: Plan, progress: Progress)
     columns, weights = search_columns(trajectories, plan.timing)
     records = standardise(columns, weights)
     person = dense(trajectories.subject)
+    ends = plan.ends_of(trajectories)
 
     def group(rows: Ints) -> Ints:
         nonlocal stopped
@@ -80,6 +81,7 @@ def one_each(trajectories: Trajectories, k: int, plan: Plan, progress: Progress)
             k,
             subjects=person[rows],
             weights=weights,
+            ends=None if ends is None else ends.take(rows),
             progress=progress,
             **plan.secret_search.keywords,
         )

@@ -4,13 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, combinations
 from math import comb, exp, prod
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from trajanon.common.arrays import Bools, Ints, dense
+from trajanon.tables.cell_numbers import Cells
 
 _CELLS = 30_000_000  # rows times sets of columns that are looked at
 _ROWS_OF_A_SET = 1_000  # how many rows take as long as a set of columns by itself
@@ -87,7 +86,7 @@ class SpecialUniques:
     riskiest: list[RiskyRow] = field(default_factory=list)
 
 
-def diversity(combination: Ints, sensitive: NDArray[Any]) -> Diversity:
+def diversity(combination: Ints, sensitive: Cells) -> Diversity:
     """Measure the l-diversity of a column within combinations of others, numbered (n,).
 
     >>> diversity(np.array([0, 0, 0, 0, 1, 1]), np.array(list("abcdee")))

@@ -22,6 +22,7 @@ from sliding_towns import points_of, seeds, towns
 from trajanon._kernels.descent_moves import Descent
 from trajanon._kernels.sliding_windows import Windows, slide_pass
 from trajanon.common.arrays import Floats, Ints
+from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.descent import build_descent
 from trajanon.grouping.sliding.windows import build_windows, centred, records_at
 from trajanon.trajectories.tracks import Tracks
@@ -49,7 +50,8 @@ def about_to_slide(tracks: Tracks, m: int, labels: Ints) -> Slid:
     n, start = len(labels), tracks.start.copy()
     windows = centred(build_windows(tracks, m), start)
     near = np.empty((n, 0), np.int64)
-    descent = build_descent(records_at(windows, start), labels, np.arange(n), n, near)
+    records = records_at(windows, start)
+    descent = build_descent(Problem(records, np.arange(n), n), records, labels, near)
     return Slid(descent, windows, start, np.full(n, -1), np.empty((2, 2 * m)))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
 from threading import Event
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import highspy
 import numpy as np
@@ -193,11 +193,11 @@ def _run(programme: highspy.Highs, checks: float, stop: Event) -> highspy.HighsS
     """Solve a programme, or break off for good: HiGHS will not take it up again."""
     checked = 0
 
-    def check_simplex(event: Any) -> None:
+    def check_simplex(event: highspy.HighsCallbackEvent) -> None:
         if stop.is_set():
             event.interrupt()
 
-    def check_branches(event: Any) -> None:
+    def check_branches(event: highspy.HighsCallbackEvent) -> None:
         nonlocal checked
         checked += 1
         if stop.is_set() or checked > checks:

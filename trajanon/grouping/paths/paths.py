@@ -178,7 +178,8 @@ class NearLists(NamedTuple):
     away: Floats  # not squared; infinite where there is no such record
 
 
-def or_opt(problem: Problem, start: int | None = None) -> Ints:
+@from_any_start
+def or_opt(problem: Problem) -> Ints:
     """Find a short Hamiltonian path through the records.
 
     Greedy edges give the first tour; 2-opt moves and moves of segments of up to three records
@@ -192,13 +193,9 @@ def or_opt(problem: Problem, start: int | None = None) -> Ints:
     Algorithm 2 for the dummy node. Bentley (1992), "Fast algorithms for geometric
     traveling salesman problems", for 2-opt with neighbour lists and a queue.
     """
-    if start is None and problem.large is not None:
+    if problem.large is not None:
         return _path_in_blocks(problem, problem.large.approximate)
-    return _or_opt(problem, start)
 
-
-@from_any_start
-def _or_opt(problem: Problem) -> Ints:
     near = near_lists(problem.records, problem.neighbours)
     return _shortened(problem, partial(greedy, problem.records, near), near, or_opt=True)
 

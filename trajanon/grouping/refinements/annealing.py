@@ -10,9 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon._kernels.compiled import compile_beside
+from trajanon._kernels.descent_moves import descent_pass
+from trajanon._kernels.group_state import refresh_centroids
 from trajanon._kernels.random_moves import AT_ONE_HEAT, Annealing, make_random_moves
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.workers import in_parts, in_threads
+from trajanon.common.workers import cores, in_parts, in_threads
 from trajanon.grouping.axes import leading_axes, turn
 from trajanon.grouping.loss import squares_to_means, sse, sums_of_products
 from trajanon.grouping.neighbours import neighbour_count, neighbours_of
@@ -321,10 +324,9 @@ def build_annealing(
     field: Field, records: Floats, labels: Ints, rows: Ints, word: np.uint64
 ) -> Annealing:
     """Lay out the groups of a block for random moves, which begin with a word of random bits."""
-    problem = field.problem
     near = neighbours_within(field.neighbours, rows)
     return Annealing(
-        descent=build_descent(records, labels, problem.subjects[rows], problem.k, near),
+        descent=build_descent(field.problem.part(rows), records, labels, near),
         warmth=field.warmth[rows],
         quantiles=QUANTILES,
         ranks=nearest_most(near.shape[1]),
@@ -344,3 +346,23 @@ def anneal_block(
             raise KeyboardInterrupt
         make_random_moves(annealing, None, problem.k, moves * len(rows), hot, cold)
     return dense(annealing.descent.groups.labels)
+
+
+def compile_ahead() -> None:
+    """Start to compile descent and annealing in a process beside, unless an earlier run kept them.
+
+    Meanwhile paths are compiled and found. The process runs this module as a program.
+    """
+    if cores() > 1:
+        compile_beside(__name__, descent_pass, refresh_centroids, make_random_moves)
+
+
+def search_a_little() -> None:
+    """Run descent and annealing on a few records: that compiles them for the types of a search."""
+    records = np.arange(12.0).reshape(6, 2) % 5.0
+    problem = Problem(records=records, subjects=np.arange(6), k=2)
+    anneal_runs(problem, descend(problem, np.arange(6) // 2))
+
+
+if __name__ == "__main__":
+    search_a_little()

@@ -83,9 +83,7 @@ def block_of(problem: Problem, stop: Event, rows: Ints | None = None) -> Problem
             raise KeyboardInterrupt
 
     of_thread = replace(problem, log=SearchLog(), progress=stop_if_asked)
-    if rows is None:
-        return of_thread
-    return replace(of_thread, records=problem.records[rows], subjects=problem.subjects[rows])
+    return of_thread if rows is None else of_thread.part(rows)
 
 
 def neighbours_within(neighbours: NDArray[np.integer], rows: Ints) -> Ints:

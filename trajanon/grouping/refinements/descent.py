@@ -10,6 +10,7 @@ from trajanon._kernels.descent_moves import CREATED, GROUPS, RECORDS, Descent, d
 from trajanon._kernels.group_state import Groups, refresh_centroids
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.workers import in_threads
+from trajanon.grouping.ends import Ends
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.loss import group_means, sse
 from trajanon.grouping.neighbours import Neighbours, neighbour_count, neighbours_of
@@ -70,7 +71,7 @@ def descend(problem: Problem, labels: Ints) -> Ints:
         labels = descend_in_blocks(problem, labels, problem.large.approximate.points)
         return descend_in_blocks(problem, labels, problem.records)
     near = neighbours_of(problem.records, neighbour_count(problem.k), problem.neighbours)
-    descent = build_descent(problem.records, labels, problem.subjects, problem.k, near)
+    descent = build_descent(problem, problem.records, labels, near)
     settle(problem, descent, passes_of(descent))
     return dense(descent.groups.labels)
 
@@ -98,7 +99,7 @@ def _descend_in_block(
     block = block_of(problem, stop, rows)
     before = dense(labels[rows])
     near = neighbours_within(large.nearest, rows)
-    descent = build_descent(seen[rows], before, block.subjects, block.k, near)
+    descent = build_descent(block, seen[rows], before, near)
     settle(block, descent, passes_of(descent), enough=SETTLED * len(rows))
 
     # The SSE may have risen in columns that were not seen.
@@ -108,7 +109,9 @@ def _descend_in_block(
     return (before, lost_before) if lost_after > lost_before else (after, lost_after)
 
 
-def build_groups(records: Floats, labels: Ints, subjects: Ints, places: int = 0) -> Groups:
+def build_groups(
+    records: Floats, labels: Ints, subjects: Ints, places: int = 0, ends: Ends | None = None
+) -> Groups:
     """Lay out copies of records in groups, with places for as many groups as there may ever be."""
     n = len(records)
     # Centred, so that rounding is small beside the spread.
@@ -153,15 +156,16 @@ def build_groups(records: Floats, labels: Ints, subjects: Ints, places: int = 0)
         following=following,
         preceding=preceding,
         empty=empty,
+        ends=np.empty((n, 0, 3)) if ends is None else ends.places,
+        picked=np.empty(0 if ends is None else ends.distinct, dtype=np.int64),
+        reach=0.0 if ends is None else ends.reach,
     )
 
 
-def build_descent(
-    records: Floats, labels: Ints, subjects: Ints, k: int, neighbours: Ints
-) -> Descent:
-    """Lay out groups and what their moves need; no record has been looked at."""
+def build_descent(problem: Problem, seen: Floats, labels: Ints, neighbours: Ints) -> Descent:
+    """Lay out groups, of records as seen, and what moves need; no record has been looked at."""
     n, near = neighbours.shape
-    groups = build_groups(records, labels, subjects, n // k + 1)
+    groups = build_groups(seen, labels, problem.subjects, n // problem.k + 1, problem.ends)
     return Descent(
         groups=groups,
         neighbours=neighbours,
@@ -182,11 +186,7 @@ def passes_of(descent: Descent) -> list[tuple[Pass, int]]:
     n = len(descent.groups.labels)
     places = len(descent.groups.sizes)
     counts: list[tuple[np.int64, int]] = [(RECORDS, n), (GROUPS, places), (CREATED, n)]
-    return [(partial(_descend, movers), count) for movers, count in counts]
-
-
-def _descend(movers: np.int64, descent: Descent, k: int, moves: int, start: int, stop: int) -> int:
-    return int(descent_pass(descent, movers, k, moves, start, stop))
+    return [(partial(descent_pass, movers), count) for movers, count in counts]
 
 
 def settle(

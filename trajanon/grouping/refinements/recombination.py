@@ -8,7 +8,6 @@ import numpy as np
 
 from trajanon._kernels.column_search import PricingProblem
 from trajanon.common.arrays import Ints, dense
-from trajanon.common.progress import Progress
 from trajanon.common.workers import in_threads
 from trajanon.grouping.bound.column_generation import tighten
 from trajanon.grouping.bound.master import Master, Relaxation
@@ -178,7 +177,7 @@ def _regroup(
     master.add(np.searchsorted(rows, group) for group in pool)
 
     if room:
-        relaxation = _price(master, pricing, before, room, region.progress)
+        relaxation = _price(region, master, pricing, before, room)
     else:
         relaxation = master.relax(pricing, watch)
 
@@ -198,23 +197,28 @@ def _regroup(
 
 
 def _price(
-    master: Master, pricing: PricingProblem, before: Ints, room: int, progress: Progress
+    region: Problem, master: Master, pricing: PricingProblem, before: Ints, room: int
 ) -> Relaxation:
     """Bound what can be reached, and add the columns of the solution, and all within the gap."""
+    ends = region.ends
+
+    def fits(group: Ints) -> bool:
+        return ends is None or not ends.lack(group)
+
     bounding = Master(pricing.distances, before)
     bounding.add(np.array(group) for group in master.groups)
     bounding.add(first_groups(pricing))
-    relaxation = tighten(bounding, pricing, progress, upper=master.incumbent_sse - _TINY)
+    relaxation = tighten(bounding, pricing, region.progress, upper=master.incumbent_sse - _TINY)
     if not relaxation.proven:
         return relaxation
 
     solution = np.flatnonzero(bounding.shares > 0.0)
-    master.add(np.array(bounding.groups[column]) for column in solution)
+    master.add(filter(fits, (np.array(bounding.groups[column]) for column in solution)))
 
     priced = relaxation.pricing
     gap = master.incumbent_sse - relaxation.sse
     room = max(room, LEAST_ROOM // len(priced.prices))
-    watch = partial(progress, "Generating groups", 0, None)
-    master.add(groups_within(priced, gap, room, watch).groups)
+    watch = partial(region.progress, "Generating groups", 0, None)
+    master.add(filter(fits, groups_within(priced, gap, room, watch).groups))
     master.add_cuts(priced.cuts)
     return relaxation

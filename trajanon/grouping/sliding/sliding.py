@@ -86,9 +86,8 @@ def settle_windows(problem: Problem, near: Near | None, block: Block, stop: Even
     windows = centred(block.windows, start)
 
     records = records_at(windows, start)
-    subjects = problem.subjects[block.rows]
     neighbours = np.empty((n, 0), np.int64) if near is None else neighbours_within(near, block.rows)
-    descent = build_descent(records, block.aligned.labels, subjects, problem.k, neighbours)
+    descent = build_descent(problem.part(block.rows), records, block.aligned.labels, neighbours)
     looked = np.full(n, -1)
     room = np.empty((2, len(windows.mean)))
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from threading import Event
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -192,7 +192,7 @@ class Aligned(NamedTuple):
 
 def window_neighbours(
     windows: Windows, start: Ints, axes: Floats, count: int
-) -> NDArray[np.integer[Any]]:
+) -> NDArray[np.integer]:
     """Find windows that come near each one, if either of the two slides, (n, c).
 
     They share a leaf of a tree of all places, every eighth step or farther apart.
