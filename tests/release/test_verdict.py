@@ -286,22 +286,28 @@ def test_a_finding_has_its_numbers_and_what_helps(
 @pytest.mark.parametrize(
     ("facts", "helps"),
     [
-        ({}, ("smaller_k", {"k": 4})),
-        ({"k": 4}, ("smaller_k", {"k": 3})),
+        ({}, ("smaller_k", "anonymize", {"k": 4})),
+        ({"k": 4}, ("smaller_k", "anonymize", {"k": 3})),
         ({"k": 3}, None),
-        (nameless(0.51, 1), ("nameless_differ", {"columns": "nameless=different"})),
-        (nameless(0.5, 1), ("smaller_k", {"k": 4})),
-        (nameless(0.51), ("smaller_k", {"k": 4})),
+        (nameless(0.51, 1), ("nameless_differ", "extract", {"columns": "nameless=different"})),
+        (nameless(0.5, 1), ("smaller_k", "anonymize", {"k": 4})),
+        (nameless(0.51), ("smaller_k", "anonymize", {"k": 4})),
     ],
 )
 def test_what_moves_points_less(
-    facts: dict[str, Any], helps: tuple[str, dict[str, Any]] | None
+    facts: dict[str, Any], helps: tuple[str, str, dict[str, Any]] | None
 ) -> None:
     """Where most people have no name, to count each; else a smaller k, if that is still 3."""
     found = verdict(reported(**moved(0.2), **facts)).findings[-1]
     assert found.kind == "far_from_streets"
     assert found.numbers["more"] == "trips"
-    assert (found.remedy and (found.remedy.kind, found.remedy.changes)) == helps
+    remedy = found.remedy
+    assert (remedy and (remedy.kind, remedy.command, remedy.changes)) == helps
+
+
+def test_where_few_people_went_more_of_them_help() -> None:
+    found = verdict(reported(**moved(0.2), people=49)).findings[-1]
+    assert found.numbers["more"] == "people"
 
 
 @pytest.mark.parametrize(
