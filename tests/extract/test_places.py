@@ -104,7 +104,7 @@ def test_places_of_which_a_part_is_missing_are_a_warning(
     "tags", ["", "hospital", "=hospital", "amenity=", "amenity=hospital,", ",amenity=hospital"]
 )
 def test_tags_that_are_none_are_answered_with_an_example(town: Path, tags: str) -> None:
-    with pytest.raises(BadInput, match=r"no key and value.*amenity=hospital,place_of"):
+    with pytest.raises(BadInput, match=r"not a key and a value.*amenity=hospital,place_of"):
         hidden(town, tags, 150.0)
 
 
