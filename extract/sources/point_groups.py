@@ -38,6 +38,7 @@ _SHARE_BY_ERROR = 0.05
 _FEWEST_POINTS = 8  # different ones; the order of fewer cannot be judged
 _SHARE_OF_RANDOM = 0.6  # of the length in a random order: points in their order stay below it
 _RANDOM_ORDERS = 3
+_MOST_JUDGED = 500  # recordings, of which most decide
 
 
 NOT_VALID = "rows marked as not valid"
@@ -404,10 +405,8 @@ def _are_in_no_order(traces: Sequence[Trace]) -> bool:
     """Return whether most untimed recordings are about as long as in a random order."""
     random = np.random.default_rng(0)
     is_in_no_order = list[bool]()
-    for trace in traces:
-        if len(trace) < _FEWEST_POINTS or trace.is_timed:
-            continue
-
+    untimed = [trace for trace in traces if len(trace) >= _FEWEST_POINTS and not trace.is_timed]
+    for trace in untimed[:: -(-len(untimed) // _MOST_JUDGED) or 1]:
         known = np.isfinite(trace.lat + trace.lon)
         lat = trace.lat[known]
         lon = trace.lon[known]

@@ -21,6 +21,8 @@ from trajanon.release.report import read_report
 from trajanon.shards.parts import anonymize_parts
 from trajanon.trajectories.trajectories import Trajectories
 
+pytestmark = pytest.mark.usefixtures("few_tried")
+
 K = 3
 COUNTED = (
     *("k", "counted", "unit", "trajectories", "points", "subjects", "rows", "groups", "sizes"),
@@ -122,7 +124,8 @@ def test_commands_say_that_it_is_a_sample(run: Run, monkeypatch: pytest.MonkeyPa
     account = json.loads(Path("evaluation.json").read_text())
     assert account["sample"] <= 60
     assert account["trajectories"] == 200
-    assert json.loads(Path("out.parts.certificate.json").read_text())
+    certificate = json.loads(Path("out.parts.certificate.json").read_text())
+    assert "on a sample of whole groups" in certificate["bases"]["measurement"]
 
     answer = run("check", "out", "-k", "3", "--trajectories", "trips")
     assert answer.code == 0, answer

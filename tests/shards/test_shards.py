@@ -55,7 +55,7 @@ def records_of(points: Floats) -> Floats:
     places=st.integers(1, 6),
     people=st.integers(4, 60),
     k=st.integers(2, 4),
-    rows=st.integers(5, 60),
+    rows=st.integers(12, 60),
     seed=st.integers(0, 2**32 - 1),
     counted=st.booleans(),
     way=st.sampled_from(ROWS),

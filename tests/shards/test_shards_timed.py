@@ -37,7 +37,7 @@ from trajanon.trajectories.trajectories import Trajectories
     n=st.integers(16, 160),
     people=st.integers(4, 60),
     k=st.integers(2, 4),
-    rows=st.integers(5, 60),
+    rows=st.integers(12, 60),
     seed=st.integers(0, 2**32 - 1),
     times=st.sampled_from(["of-day", "of-week", "date"]),
     step=st.sampled_from([60, 300, 3_600]),
@@ -103,7 +103,7 @@ def test_every_group_bears_its_mean_times(
 
 
 def test_what_the_departure_is_worth_decides_on_groups(tmp_path: Path) -> None:
-    source = write_parts(tmp_path / "trips", hours(walks(600)))
+    source = write_parts(tmp_path / "trips", hours(walks(240)))
     off = []
     for worth in (0.0, 3.0, 300.0):
         with shards_of(60), few_moves():

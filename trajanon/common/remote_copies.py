@@ -22,8 +22,8 @@ def local_copy(url: str) -> Iterator[Path]:
     url, _, name = url.rstrip("/").rpartition("/")
     there = Folder(url)
     source = f"{there.path}/{name}"
-    with TemporaryDirectory(prefix="trajanon-", suffix=SCRATCH) as scratch, _held(Path(scratch)):
-        here = Path(scratch, "copy")
+    with scratch_folder() as scratch:
+        here = scratch / "copy"
         with there.named(name):
             if not there.system.exists(source):
                 raise FileProblem(f"there is no {url}/{name}")
@@ -43,9 +43,12 @@ def local_copy(url: str) -> Iterator[Path]:
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Lock a folder, where its disk has locks."""
-    with Path(folder, LOCK).open("w", encoding="utf-8") as file:
+def scratch_folder() -> Iterator[Path]:
+    """Make a folder for originals, locked where its disk has locks; remove it at the end."""
+    with (
+        TemporaryDirectory(prefix="trajanon-", suffix=SCRATCH) as name,
+        Path(name, LOCK).open("w", encoding="utf-8") as file,
+    ):
         with suppress(OSError):
             lock(file)
-        yield
+        yield Path(name)

@@ -26,7 +26,7 @@ from trajanon.evaluation.tasks import task_errors
 from trajanon.evaluation.usefulness import Usefulness, usefulness
 from trajanon.grouping.k_promise import broken_promises, check_k
 from trajanon.grouping.loss import loss_to
-from trajanon.release.originals import matched
+from trajanon.release.originals import Matched, matched
 from trajanon.release.people_left import drives_left
 from trajanon.release.perturbation import displacement_covariance, largest_shares, times_correlation
 from trajanon.release.release import Release, with_report
@@ -130,13 +130,8 @@ def evaluate(
 
     groups = matched(in_file, release, reported)
     averaged = groups.slid
-    seen = published(groups, reported)
-    spacing = _spacing(averaged)
-    known = patient(seen, averaged.tracks, reported, spacing=spacing, seed=seed, progress=progress)
-
-    progress("Evaluating", 3, 4, "other attacks, and utility")
     return replace(
-        _measured(seen, averaged, reported, known),
+        measured(groups, reported, seed=seed, progress=progress),
         file=file,
         problems=None if findings is None else findings.problems,
         curve=_curve(trajectories, reported, curve_ks, progress),
@@ -146,10 +141,15 @@ def evaluate(
     )
 
 
-def _measured(
-    seen: Published, averaged: Trajectories, report: Report, known: "Known"
-) -> Evaluation:
+def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) -> Evaluation:
     """Measure what a release shows, and what it is good for, beside what was averaged."""
+    averaged = groups.slid
+    seen = published(groups, report)
+    spacing = _spacing(averaged)
+    known = patient(seen, averaged.tracks, report, spacing=spacing, seed=seed, progress=progress)
+
+    progress("Evaluating", 3, 4, "other attacks, and utility")
+
     one_each = np.ones(len(averaged), np.int64)
     before = ReleasedLines(seen.points, one_each, seen.times)
     after = ReleasedLines(seen.lines, seen.rows, seen.line_times, report.clock)
@@ -162,7 +162,7 @@ def _measured(
         date=date.today(),
         area=box_of(seen.lines),
         unit=averaged.unit,
-        spacing=_spacing(averaged),
+        spacing=spacing,
         trajectories=len(averaged),
         points=averaged.points.shape[1],
         subjects=None if seen.subjects is None else int(seen.subjects.max()) + 1,

@@ -7,25 +7,21 @@ among them rows are as close as in the whole. Persons are counted with all of th
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 import numpy as np
-from msgspec import structs
 
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.progress import Progress, silent
-from trajanon.common.remote_copies import SCRATCH
+from trajanon.common.remote_copies import scratch_folder
 from trajanon.evaluation.attacks.attack import Published, published
 from trajanon.evaluation.attacks.chains import Followed, people_followed
 from trajanon.evaluation.attacks.habits import other_trips
-from trajanon.evaluation.attacks.known_tracks import TRIED, Guessed
-from trajanon.evaluation.evaluation import box_of, evaluate, months, violations
+from trajanon.evaluation.attacks.known_tracks import TRIED
+from trajanon.evaluation.evaluation import box_of, measured, months, violations
 from trajanon.evaluation.evidence import Evaluation
-from trajanon.evaluation.publisher import Publisher
-from trajanon.files.release_contents import line_keys
+from trajanon.evaluation.publisher import Publisher, check_licence
 from trajanon.files.trajectory_files import copy_rows, read_trajectories
-from trajanon.release.originals import matched
+from trajanon.release.originals import Matched
 from trajanon.release.originals_in_parts import (
     RowsOnLines,
     lines_by_part,
@@ -34,26 +30,14 @@ from trajanon.release.originals_in_parts import (
 )
 from trajanon.release.people_left import drives_left
 from trajanon.release.release_check import Findings
-from trajanon.release.report import Report, Suppressed
+from trajanon.release.report import Report
 from trajanon.trajectories.times import departure_days
-from trajanon.trajectories.trajectories import (
-    ReleasedTrajectories,
-    Trajectories,
-    joined_trajectories,
-)
+from trajanon.trajectories.trajectories import ReleasedTrajectories, joined_trajectories
 
 ROWS = 50_000
 """Rows of the sample, about; folders of more rows are sampled."""
 
 PLACES = 10  # that are drawn, around which lines are in the sample
-
-
-class Taken(NamedTuple):
-    """Some rows of a folder, their lines, and a report of these alone."""
-
-    trajectories: Trajectories
-    release: ReleasedTrajectories
-    report: Report
 
 
 def evaluate_large(
@@ -68,6 +52,8 @@ def evaluate_large(
     progress: Progress = silent,
 ) -> Evaluation:
     """Measure as `evaluate` does: what is counted of all rows, what is attacked of a sample."""
+    publisher = publisher or Publisher()
+    check_licence(publisher, report.attribution)
     progress("Evaluating", 0, 4, "counts")
     lines = released_lines(released)
     rows = rows_on_lines(originals, report, lines, subjects_exact=subjects_exact)
@@ -76,22 +62,21 @@ def evaluate_large(
     seen = Published(
         ends.points, lines.ends, rows.line, report.k, subjects, unit=ends.unit, own_row=rows.own_row
     )
+    of_all = partial(_taken, originals, released, report, rows)
 
     random = np.random.default_rng(seed)
-    taken = partial(_taken, originals, released, report, rows)
-    sample = taken(near_places(lines.middles, seen.sizes, random)[rows.line], whole_lines=True)
-    evaluation = evaluate(*sample, seed=seed, publisher=publisher, progress=progress)
-
-    habits = None
+    sample = of_all(near_places(lines.middles, seen.sizes, random)[rows.line])
     people = _people_drawn(seen, random)
+    habits = None
     if people.any():
-        habits = _habits(taken(people, whole_lines=False), seed)
+        habits = other_trips(published(of_all(people), report), seed=seed)
+
     chained = {}
     if rows.run is not None:
-        run = rows.run[rows.released]
-        chained = drives_left(seen.labels, run, subjects, report.k)
+        chained = drives_left(seen.labels, rows.run[rows.released], subjects, report.k)
     followed = people_followed(seen, departure_days(ends))
 
+    evaluation = measured(sample, report, seed=seed, progress=progress)
     return replace(
         evaluation,
         file=released.name,
@@ -108,8 +93,8 @@ def evaluate_large(
         habits=habits,
         chained=chained,
         followed=_with_steps(followed, evaluation.followed),
-        report=report,
-        sample=sample.report.n,
+        publisher=publisher,
+        sample=len(sample.labels),
     )
 
 
@@ -133,15 +118,9 @@ def _people_drawn(seen: Published, random: np.random.Generator) -> Bools:
 
 
 def _taken(
-    originals: Path,
-    released: Path,
-    report: Report,
-    rows: RowsOnLines,
-    chosen: Bools,
-    *,
-    whole_lines: bool,
-) -> Taken:
-    """Read some of the released rows, and their lines; of people each row has one of its own."""
+    originals: Path, released: Path, report: Report, rows: RowsOnLines, chosen: Bools
+) -> Matched:
+    """Read some of the released rows, where they were averaged, and their lines."""
     # Windows lie on their runs, of which other rows hold pieces.
     row = np.flatnonzero(rows.released)[chosen]
     beside = np.zeros(len(rows.released), dtype=np.bool_)
@@ -149,33 +128,19 @@ def _taken(
     if rows.run is not None:
         beside |= np.isin(rows.run, rows.run[row])
 
-    with TemporaryDirectory(prefix="trajanon-", suffix=SCRATCH) as scratch:
-        copy = Path(scratch) / "rows.parquet"
+    with scratch_folder() as scratch:
+        copy = scratch / "rows.parquet"
         copy_rows(originals, beside, copy)
         trajectories = read_trajectories(copy, subjects_exact=True)
     subject = None if rows.ends.subject is None else rows.ends.subject[beside]
     trajectories = replace(trajectories, subject=subject, provenance=rows.ends.provenance)
+    trajectories = trajectories.take(np.isin(np.flatnonzero(beside), row))
+    if report.alignment is not None:
+        trajectories = trajectories.slid(np.array(report.alignment.starts)[chosen])
 
     line, labels = np.unique(rows.line[chosen], return_inverse=True)
-    own_row = rows.own_row[chosen] if whole_lines else np.ones(len(labels), dtype=np.bool_)
-    copies = np.bincount(labels[own_row], minlength=len(line))
     lines = _lines_taken(released, line)
-    alignment = report.alignment
-    if alignment is not None and alignment.starts:
-        starts = np.array(alignment.starts)[chosen].tolist()
-        alignment = structs.replace(alignment, starts=starts)
-    report_of_rows = structs.replace(
-        report,
-        n=len(labels),
-        labels=labels.tolist(),
-        line_keys=line_keys(lines.points, lines.times).tolist(),
-        rows=structs.replace(report.rows, without=np.flatnonzero(~own_row).tolist()),
-        suppressed=Suppressed(np.flatnonzero(~np.isin(np.flatnonzero(beside), row)).tolist()),
-        alignment=alignment,
-        averaged=None,  # of all rows
-        ledger=None,
-    )
-    return Taken(trajectories, lines.take(np.repeat(np.arange(len(line)), copies)), report_of_rows)
+    return Matched(labels, lines.points, trajectories, rows.own_row[chosen], lines.times)
 
 
 def _lines_taken(released: Path, line: Ints) -> ReleasedTrajectories:
@@ -187,13 +152,6 @@ def _lines_taken(released: Path, line: Ints) -> ReleasedTrajectories:
         taken.append(lines.take(inside - first))
         first += len(copies)
     return replace(joined_trajectories(taken), provenance=taken[0].provenance)
-
-
-def _habits(people: Taken, seed: int) -> Guessed | None:
-    """Guess trips of people who are drawn, with all other trips of theirs."""
-    trajectories, release, report = people
-    seen = published(matched(report.released_of(trajectories), release, report), report)
-    return other_trips(seen, seed=seed)
 
 
 def _with_steps(followed: Followed | None, of_sample: Followed | None) -> Followed | None:

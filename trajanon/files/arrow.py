@@ -2,11 +2,11 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -127,28 +127,15 @@ def _with_large_texts(codes: Any) -> Any:
     return pa.DictionaryArray.from_arrays(codes.indices, texts)
 
 
-class Lists(NamedTuple):
-    """Lists of numbers, one for each row."""
+def rows_of_size(values: Floats, sizes: Ints, size: int) -> Floats:
+    """Return lists of as many numbers, or of none, as rows of an array; NaN for none."""
+    if (wrong := ~np.isin(sizes, (0, size))).any():
+        row = int(np.argmax(wrong))
+        raise BadInput(f"row {row} has {number_of(sizes[row], 'time')} for {size} points")
 
-    values: NDArray[Any]  # of all lists, one after another; NaN where one is missing
-    size: Ints  # how many each has, shape (n,)
-
-    @classmethod
-    def joined(cls, batches: Iterable["Lists"]) -> "Lists":
-        """Put the lists of batches of rows together."""
-        empty = np.empty(0), np.empty(0, np.int64)
-        values, sizes = zip(empty, *batches, strict=True)
-        return cls(np.concatenate(values[1:] or values), np.concatenate(sizes))
-
-    def of_size(self, size: int) -> Floats:
-        """Return lists of as many numbers, or of none, as rows of an array; NaN for none."""
-        if (wrong := ~np.isin(self.size, (0, size))).any():
-            row = int(np.argmax(wrong))
-            raise BadInput(f"row {row} has {number_of(self.size[row], 'time')} for {size} points")
-
-        rows = np.full((len(self.size), size), np.nan)
-        rows[self.size == size] = self.values.reshape(-1, size)
-        return rows
+    rows = np.full((len(sizes), size), np.nan)
+    rows[sizes == size] = values.reshape(-1, size)
+    return rows
 
 
 def column_of_lists(values: Floats | Ints | Hashes, size: Ints) -> Any:
@@ -156,6 +143,12 @@ def column_of_lists(values: Floats | Ints | Hashes, size: Ints) -> Any:
     import pyarrow as pa
 
     return pa.LargeListArray.from_arrays(np.append(0, np.cumsum(size)), pa.array(values))
+
+
+def column_of_rows(rows: Floats | Ints | Hashes) -> Any:
+    """Write the rows of an array as lists of as many numbers, as a column."""
+    flat = rows.reshape(len(rows), -1)
+    return column_of_lists(flat.ravel(), np.full(len(flat), flat.shape[1]))
 
 
 def holds_lists(column_type: Any) -> bool:
@@ -168,19 +161,22 @@ def holds_lists(column_type: Any) -> bool:
     return bool(pa.types.is_integer(values) or pa.types.is_floating(values))
 
 
-def lists_of(column: Any, name: str) -> Lists:
-    """Read a column of lists of numbers; a row without one has none. Hashes stay whole numbers."""
+def lists_of(column: Any, name: str) -> tuple[NDArray[Any], Ints]:
+    """Read a column of lists of numbers: all values, and how many each row has; 0 without a list.
+
+    Hashes stay whole numbers.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not holds_lists(column.type):
         raise BadInput(f"its column {name} holds {column.type}, and not lists of numbers")
     column = sound(column)
-    size = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+    size = pc.fill_null(pc.list_value_length(column), 0).to_numpy()
     flat = pc.list_flatten(column)
     if flat.type != pa.uint64() or flat.null_count:
         flat = flat.cast(pa.float64(), safe=False)  # also from 2**53 on
-    return Lists(flat.to_numpy(zero_copy_only=False), size.astype(np.int64))
+    return flat.to_numpy(), size.astype(np.int64)
 
 
 def geometries_of(

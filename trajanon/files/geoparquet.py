@@ -207,8 +207,7 @@ def write_released(file: IO[bytes], release: TrajectoryRows, first: int = 1) -> 
     columns = {"id": np.arange(first, first + len(lines)), **counts}
     columns["geometry"] = column_of_points(lines.points)
     if lines.times is not None:
-        n, m = lines.times.shape
-        columns["times"] = arrow.column_of_lists(lines.times.astype(int).ravel(), np.full(n, m))
+        columns["times"] = arrow.column_of_rows(lines.times.astype(int))
     # A release is compared byte by byte with one that is written anew, and older ones have none.
     write_tables(file, [pa.table(columns)], words, checksums=False)
 
@@ -231,7 +230,7 @@ def _read(path: Path) -> Lines:
 
 def _times(file: "pq.ParquetFile | ParquetParts", n: int) -> Sequence[Column | None]:
     """Read the list of each of n rows; None where a column holds no lists of numbers."""
-    column = file.read(["times"])["times"].combine_chunks()
+    column = file.read(["times"])["times"]
     if not arrow.holds_lists(column.type):
         return [None] * n
     values, size = arrow.lists_of(column, "times")

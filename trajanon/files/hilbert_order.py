@@ -13,13 +13,13 @@ geometries. Programs that know these skip parts, or row groups, that lie elsewhe
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.files.sorted_runs import merged, write_run
 from trajanon.trajectories.trajectories import Trajectories
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ _KEY = "hilbert"  # the column by which rows are sorted, which is not written
 _EARTH = (-180.0, -90.0, 180.0, 90.0)
 _MOST_ROWS = 2**31  # of all parts
 _BYTES_PER_RUN = 1 << 26
-_BYTES_PER_GROUP = 1 << 20  # of a run, of which as much is read at once
+_BYTES_PER_GROUP = 1 << 20  # of a run
+_ROWS_PER_KEY = 100  # of a run, of which one is in the sample of keys
 
 
 def place_columns(trajectories: Trajectories, first: int) -> dict[str, "pa.Array"]:
@@ -86,18 +87,39 @@ def box_of(table: "pa.Table") -> list[float]:
 
 
 def in_hilbert_order(tables: Iterable["pa.Table"], scratch: Path) -> Iterator["pa.Table"]:
-    """Sort the rows of tables with `place_columns`; they wait in a folder."""
-    runs: list[Path] = []
-    columns: list[str] = []
-    bytes_per_row = 1
-    for table in _together(tables):
-        columns = [name for name in table.column_names if name != _KEY]
-        bytes_per_row = max(table.nbytes // len(table), bytes_per_row)
-        runs.append(scratch / f"run-{len(runs)}.parquet")
-        write_run(runs[-1], _sorted(table), max(_BYTES_PER_GROUP // bytes_per_row, 1))
+    """Sort the rows of tables with `place_columns`; sorted runs of them wait in a folder."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+    import pyarrow.parquet as pq
 
-    for table in merged(runs, _KEY, columns, _BYTES_PER_RUN // bytes_per_row):
-        yield _sorted(table).drop_columns([_KEY])
+    runs: list[Path] = []
+    sample = [np.empty(0, np.int64)]
+    for table in _together(tables):
+        run = _sorted(table)
+        runs.append(scratch / f"run-{len(runs)}.parquet")
+        pq.write_table(
+            run,
+            runs[-1],
+            row_group_size=max(_BYTES_PER_GROUP * len(run) // run.nbytes, 1),
+            compression="zstd",
+            write_statistics=[_KEY],
+            write_page_checksum=True,
+        )
+        sample.append(run[_KEY].to_numpy()[::_ROWS_PER_KEY])
+        del table, run
+        pa.default_memory_pool().release_unused()
+    if not runs:
+        return
+
+    # As many tables as runs: each reads the row groups of all runs in which it has rows.
+    keys = np.sort(np.concatenate(sample))
+    borders = keys[len(keys) * np.arange(1, len(runs)) // len(runs)].tolist()
+    stored = ds.dataset([*map(str, runs)], format=ds.ParquetFileFormat(pre_buffer=False))
+    key = ds.field(_KEY)
+    for begin, end in pairwise([0, *borders, np.iinfo(np.int64).max]):
+        part = stored.to_table(filter=(key >= begin) & (key < end), use_threads=False)
+        if len(part):
+            yield _sorted(part).drop_columns([_KEY])
 
 
 def _together(tables: Iterable["pa.Table"]) -> Iterator["pa.Table"]:

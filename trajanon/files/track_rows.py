@@ -10,19 +10,17 @@ one after another, ``start`` is the place among all their points, and the column
 list of how many points each run has.
 """
 
-from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.common.arrays import Bools, Column, Floats, Geometries, Ints
 from trajanon.common.errors import BadInput
-from trajanon.files.arrow import Lists, geometries_of, lists_of
+from trajanon.files import geoparquet
+from trajanon.files.arrow import geometries_of, lists_of
+from trajanon.files.parquet_parts import ParquetParts
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks, spans, ticks_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _POINTS_PER_BLOCK = 1_000_000  # they take several times their memory when they are worked on
 
@@ -98,36 +96,32 @@ def places_of_rows(tracks: Tracks) -> Iterator[tuple[Ints, Ints]]:
         yield spans(begin[rows], size[rows]), size[rows]
 
 
-def read_tracks(
-    column: Callable[[str], Column | None],
-    batches: Callable[[str], Iterator["pa.Array"]],
-    names: Collection[str],
-    windows: Floats,
-) -> Tracks:
-    """Read what windows, (n, m, 2), slide on: pieces are joined to runs where they meet."""
-    start = whole_numbers("start", column("start"))
-    ticks, size = _pieces(batches("track"))
+def read_tracks(where: object, file: ParquetParts, windows: Floats, *, times: bool) -> Tracks:
+    """Read what windows, (n, m, 2), slide on, and perhaps when: pieces meet and are joined."""
+    names = file.schema_arrow.names
+    start = whole_numbers("start", geoparquet.written_column(where, file, "start"))
+    ticks, size = _pieces(file)
 
-    times = None
-    if "track_times" in names:
-        along = Lists.joined(lists_of(batch, "track_times") for batch in batches("track_times"))
-        _require(np.array_equal(size, along.size))
-        times = along.values
+    point_times = None
+    if times and "track_times" in names:
+        point_times, sizes = lists_of(file.read(["track_times"])["track_times"], "track_times")
+        _require(np.array_equal(size, sizes))
 
     if "runs" in names:
-        runs = Lists.joined(lists_of(batch, "runs") for batch in batches("runs"))
-        return _of_recordings(start, ticks, size, times, runs)
-    return _of_pieces(whole_numbers("run", column("run")), start, ticks, size, times, windows)
+        runs = lists_of(file.read(["runs"])["runs"], "runs")
+        return _of_recordings(start, ticks, size, point_times, *runs)
+    run = whole_numbers("run", geoparquet.written_column(where, file, "run"))
+    return _of_pieces(run, start, ticks, size, point_times, windows)
 
 
-def _pieces(batches: Iterator["pa.Array"]) -> tuple[NDArray[np.int32], Ints]:
+def _pieces(file: ParquetParts) -> tuple[NDArray[np.int32], Ints]:
     """Read the points of each row's piece, in ticks, one after another; and how many it has."""
     import shapely
 
     lines = (shapely.GeometryType.LINESTRING, shapely.GeometryType.MULTILINESTRING)
     ticks = [np.empty((0, 2), np.int32)]
     sizes = [np.empty(0, np.int64)]
-    for batch in batches:
+    for batch in geoparquet.batches_of(file, "track"):
         try:
             geometries = geometries_of(batch, "ignore")
         except TypeError:
@@ -146,14 +140,19 @@ def _require(holds: object) -> None:
 
 
 def _of_recordings(
-    start: Ints, ticks: NDArray[np.int32], size: Ints, times: Floats | None, runs: Lists
+    start: Ints,
+    ticks: NDArray[np.int32],
+    size: Ints,
+    times: Floats | None,
+    points_of_runs: Floats,
+    runs_of_row: Ints,
 ) -> Tracks:
     """Make tracks of rows that hold all runs of a recording each."""
-    run_points = runs.values.astype(np.int64)
-    _require((run_points > 0).all() and (runs.size > 0).all())
+    run_points = points_of_runs.astype(np.int64)
+    _require((run_points > 0).all() and (runs_of_row > 0).all())
 
-    last_run = np.cumsum(runs.size)
-    first_run = last_run - runs.size
+    last_run = np.cumsum(runs_of_row)
+    first_run = last_run - runs_of_row
     first = np.append(0, np.cumsum(run_points))
     begin = first[first_run]
     _require(np.array_equal(size, first[last_run] - begin))
@@ -166,7 +165,7 @@ def _of_recordings(
         run=run,
         start=window - first[run],
         times=times,
-        recording=np.repeat(np.arange(len(runs.size)), runs.size),
+        recording=np.repeat(np.arange(len(runs_of_row)), runs_of_row),
     )
 
 

@@ -87,8 +87,7 @@ def _tables(
         columns["geometry"] = geoparquet.column_of_points(part.points)
         for name, values in (("times", part.times), ("marks", part.marks)):
             if values is not None:
-                sizes = np.full(len(part), values.shape[1])
-                columns[name] = arrow.column_of_lists(values.ravel(), sizes)
+                columns[name] = arrow.column_of_rows(values)
         if part.true_ends is not None:
             columns["true_start"] = part.true_ends[:, 0]
             columns["true_end"] = part.true_ends[:, 1]
@@ -157,21 +156,14 @@ def _tables_of_size(tables: Iterable["pa.Table"], rows: int) -> Iterator["pa.Tab
     """Cut tables of any size anew, into tables of this number of rows; the last may have fewer."""
     import pyarrow as pa
 
-    waiting: list[pa.Table] = []
+    waiting = None
     for table in tables:
-        waiting.append(table)
-        if sum(map(len, waiting)) < rows:
-            continue
-
-        joined = pa.concat_tables(waiting)
-        ends = range(rows, len(joined) + 1, rows)
-        for end in ends:
-            yield joined[end - rows : end]
-
-        remainder = joined[ends[-1] :]
-        waiting = [remainder] if len(remainder) else []
-    if waiting:
-        yield pa.concat_tables(waiting)
+        waiting = table if waiting is None else pa.concat_tables([waiting, table])
+        while len(waiting) >= rows:
+            yield waiting[:rows]
+            waiting = waiting[rows:]
+    if waiting is not None and len(waiting):
+        yield waiting
 
 
 def read_trajectories(
@@ -333,43 +325,30 @@ def provenance_of(schema: "pa.Schema") -> dict[str, object]:
     return provenance
 
 
-def read_rows(
-    where: object, file: ParquetParts, *, tracks: bool = True, times: bool = True
-) -> tuple[Floats, Tracks | None, Floats | None]:
-    """Read points, (n, m, 2), and, if wanted and known, their tracks and times, (n, m)."""
-    points = read_points(where, file)
-    tracks = tracks and holds_tracks(where, file.schema_arrow)
-    return points, *read_tracks_and_times(where, file, points, tracks=tracks, times=times)
-
-
 def holds_tracks(where: object, schema: "pa.Schema") -> bool:
     """Check whether a file has tracks, on which windows may slide."""
     return "track" in schema.names and "track" in geoparquet.described(schema, where)["columns"]
 
 
-def read_tracks_and_times(
-    where: object, file: ParquetParts, points: Floats, *, tracks: bool, times: bool
-) -> tuple[Tracks | None, Floats | None]:
-    """Read the tracks on which windows slide, and the times of points, (n, m); each if wanted."""
+def read_rows(
+    where: object, file: ParquetParts, *, tracks: bool = True, times: bool = True
+) -> tuple[Floats, Tracks | None, Floats | None]:
+    """Read points, (n, m, 2), and, if wanted and known, their tracks and times, (n, m)."""
+    points = read_points(where, file)
     schema = file.schema_arrow
-    batches = partial(geoparquet.batches_of, file)
-    column_names = {*schema.names} - (set() if times else {"track_times", "times"})
-
     row_tracks = None
     point_times = None
     try:
-        if tracks:
-            column = partial(geoparquet.written_column, where, file)
-            row_tracks = track_rows.read_tracks(column, batches, column_names, points)
-
-        if "times" in column_names and arrow.holds_lists(schema.field("times").type):
-            lists = arrow.Lists.joined(arrow.lists_of(batch, "times") for batch in batches("times"))
-            point_times = lists.of_size(points.shape[1])
+        if tracks and holds_tracks(where, schema):
+            row_tracks = track_rows.read_tracks(where, file, points, times=times)
+        if times and "times" in schema.names and arrow.holds_lists(schema.field("times").type):
+            lists = arrow.lists_of(file.read(["times"])["times"], "times")
+            point_times = arrow.rows_of_size(*lists, points.shape[1])
     except BadInput as error:
         raise BadInput(
             f"{where}: {error}; extract again, or leave out columns run, start and track"
         ) from None
-    return row_tracks, point_times
+    return points, row_tracks, point_times
 
 
 def read_marks(path: str | os.PathLike[str] | Folder) -> Hashes:

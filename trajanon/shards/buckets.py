@@ -37,7 +37,7 @@ def bucket_of_numbers(number: Ints | Hashes, n: int) -> Ints:
     return (number % number.dtype.type(number_buckets(n))).astype(np.int64)
 
 
-def put(scratch: Scratch, what: str, bucket: Ints, task: int, table: Any, **encoding: Any) -> None:
+def put(scratch: Scratch, what: str, bucket: Ints, task: int, table: Any) -> None:
     """Write each row of a table to its bucket: a task has a file in each."""
     import pyarrow as pa
 
@@ -46,11 +46,11 @@ def put(scratch: Scratch, what: str, bucket: Ints, task: int, table: Any, **enco
     rows = table.take(pa.array(order))
     for number, begin, end in zip(numbers.tolist(), begins, [*begins[1:], len(order)], strict=True):
         path = scratch.bucket(what, number) / f"{task:05d}.parquet"
-        write_table(path, rows[begin:end], **encoding)
+        write_table(path, rows[begin:end])
     pa.default_memory_pool().release_unused()
 
 
-def write_table(path: Path, table: Any, **encoding: Any) -> None:
+def write_table(path: Path, table: Any) -> None:
     """Write a table to scratch: it is whole or not there."""
     import pyarrow.parquet as pq
 
@@ -62,7 +62,6 @@ def write_table(path: Path, table: Any, **encoding: Any) -> None:
             compression="zstd",
             write_statistics=False,
             write_page_checksum=True,
-            **encoding,
         )
 
 

@@ -91,10 +91,11 @@ class PartsTable:
         return self.plan.release.times is not None
 
     @property
-    def copied_columns(self) -> list[str]:
+    def columns(self) -> list[str]:
         """The columns that shards have as they are in parts."""
         schema = self.file.schema_arrow
-        names = ["true_start", "true_end"]
+        names = [geoparquet.described(schema, self.folder)["primary_column"]]
+        names += ["true_start", "true_end"]
         if self.timed:
             names += ["times"]
         if self.plan.release.align and holds_tracks(self.folder, schema):

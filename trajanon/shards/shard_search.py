@@ -9,9 +9,9 @@ import numpy as np
 from msgspec import Struct
 
 from trajanon.anonymization import grouped
-from trajanon.common.arrays import Floats, dense
+from trajanon.common.arrays import dense
 from trajanon.common.progress import Progress
-from trajanon.files.arrow import column_of_lists
+from trajanon.files.arrow import column_of_lists, column_of_rows
 from trajanon.files.release_contents import line_keys
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
@@ -144,13 +144,13 @@ def _write_lines(
     own = released[has_row][np.argsort(line_of[has_row], kind="stable")]
     size = np.bincount(line_of[has_row])
     columns: dict[str, Any] = {
-        "line": _lists(groups.released[first]),
+        "line": column_of_rows(groups.released[first]),
         "key": keys[first],
         "rows": column_of_lists(rows.number[own], size),
         "people": column_of_lists(rows.person[own], size),
     }
     if times is not None:
-        columns["times"] = _lists(times[first])
+        columns["times"] = column_of_rows(times[first])
     if groups.on_roads is not None:
         columns["on_roads"] = groups.on_roads[first]
     latitude = groups.released[first, 0, 0]
@@ -174,11 +174,3 @@ def _write_lines(
     person = np.unique(rows.person[released])
     bucket = bucket_of_numbers(person, table.file.n)
     put(table.scratch, "people", bucket, shard, pa.table({"person": person}))
-
-
-def _lists(rows: Floats) -> Any:
-    """Make a column of rows of as many numbers."""
-    import pyarrow as pa
-
-    flat = rows.reshape(len(rows), -1)
-    return pa.FixedSizeListArray.from_arrays(flat.ravel(), flat.shape[1])

@@ -24,6 +24,7 @@ from trajanon.shards.buckets import (
 )
 from trajanon.shards.curve import Rows, SharedRuns, cuts_of
 from trajanon.shards.parts_table import Part, PartsTable
+from trajanon.shards.people_of_parts import Numbers
 from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.subjects import Identities, Merged, Nameless, merged_sentences
 from trajanon.trajectories.times import EndsSeen, timing_for
@@ -51,13 +52,12 @@ class PartSurvey(NamedTuple):
 
 
 def rows_of_part(
-    table: PartsTable, part: Part, file: ParquetParts, points: Floats
+    table: PartsTable, part: Part, file: ParquetParts, points: Floats, person: Numbers
 ) -> tuple[Rows, Ints | None]:
     """Find where the rows of a part lie, with all of a run at its first one, and their runs."""
     key = np.arange(part.first, part.first + part.n)
     if not table.in_order:
         key = keys_on_curve(points[:, points.shape[1] // 2], key)
-    person = table.people(table.where(part), part.first, file).person
     rows = Rows(points[:, 0].astype(np.float32), key, person)
     run = table.runs(part, file)
     if run is None:
@@ -77,7 +77,7 @@ def read_part(table: PartsTable, step: int, part: Part) -> PartSurvey:
     with table.opened(part) as file:
         trajectories = table.read(part, file)
         people = table.people(table.where(part), part.first, file)
-        rows, run = rows_of_part(table, part, file, trajectories.points)
+        rows, run = rows_of_part(table, part, file, trajectories.points, people.person)
     n = table.file.n
     if table.knows_people:
         # Most names are spelled as the key of their person is: their difference is zero.
