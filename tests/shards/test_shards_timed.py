@@ -216,7 +216,7 @@ def test_from_traces_to_a_checked_folder(run: Run) -> None:
     answer = run(*timed, "--time-step", "10min")
     assert answer.code == 0, answer
     assert "Departures are " in answer.out
-    assert re.search(r"Wrote \d+ trips to anonymized\. ", answer.out)
+    assert re.search(r"Wrote (\d+ rows for )?\d+ trips to anonymized\. ", answer.out)
     assert "Windows stay" not in answer.out
     assert run("check", "anonymized", "-k", 3).code == 0
     report = json.loads(run(*timed, "--minute-worth", 0, "--json").out)
