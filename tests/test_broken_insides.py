@@ -118,7 +118,7 @@ def sql(statement: str) -> Break:
 EMPTY = shapely.to_wkb(shapely.LineString())
 
 WRONG: list[tuple[str, Break, str]] = [
-    ("lines.parquet", metadata("geo", "no JSON"), "no JSON"),
+    ("lines.parquet", metadata("geo", "no JSON"), "not JSON"),
     ("lines.parquet", metadata("geo", "[]"), "Expected object, got array"),
     ("t.parquet", metadata("geo", DEEP), "too deeply"),
     ("t.parquet", metadata("geo", b"\xff"), "it is not JSON"),

@@ -72,7 +72,8 @@ def roads_to_follow(
     Two people go along a street, 22 and 44 m north of it. Their mean is laid on the street. Real
     files end in ``.osm.pbf``; this one is OPL, a text format of OpenStreetMap:
 
-    >>>     >>> import numpy as np
+    >>> from pathlib import Path
+    >>> import numpy as np
     >>> import trajanon
     >>> from trajanon.extract import roads_to_follow
     >>> street = ["n1 x2.0 y41.0", "n2 x2.1 y41.0", "w1 Thighway=residential Nn1,n2"]

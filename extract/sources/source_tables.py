@@ -15,7 +15,7 @@ import shapely
 from numpy.typing import NDArray
 from pyarrow import csv as pa_csv
 
-from trajanon.common.errors import BadInput
+from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import (
     has_decimal_commas,
     other_encoding,
@@ -137,8 +137,20 @@ def _of_parquet(path: Path, reading: Reading) -> Iterator[Trace]:
                     rows = _with_hex_places(part, reading)
                     yield frame(rows, path, date_as_object=False, integer_object_nulls=True)
 
-        first = next(chunks(flat, FIRST), pd.DataFrame(columns=flat))
-        yield from traces_of_table(names, first, chunks, reading)
+        # It does not matter that a column is damaged if it is not named, and another has its roles.
+        begin: dict[str, pd.Series] = {}
+        damaged: dict[str, FileProblem] = {}
+        for name in flat:
+            try:
+                begin[name] = next(chunks([name], FIRST), pd.DataFrame(columns=[name]))[name]
+            except FileProblem as error:
+                damaged[name] = error
+
+        readable = {role for name in begin for role in known_as(name)}
+        for name, problem in damaged.items():
+            if name in reading.columns.values() or not readable.issuperset(known_as(name)):
+                raise problem
+        yield from traces_of_table(names, pd.DataFrame(begin), chunks, reading)
 
 
 def _with_hex_places(batch: pa.RecordBatch, reading: Reading) -> pa.RecordBatch:

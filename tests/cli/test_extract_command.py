@@ -174,7 +174,7 @@ def test_neither_trajectories_nor_a_release_are_a_source(run: Run, here: Path) -
     before = names(here)
     said = run("extract", "trajectories.parquet", "--out", "x.parquet").sentence
     assert "trajectories.parquet is what trajanon extract wrote" in said
-    says = "anonymized.parquet is a release, or counts of one, and no traces"
+    says = "anonymized.parquet is a release, or counts of one, not traces"
     assert says in run("extract", "anonymized.parquet", "--windows", "--spacing", 5).sentence
     assert names(here) == before
     (here / "parts").mkdir()

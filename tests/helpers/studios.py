@@ -121,6 +121,7 @@ def choose(page: Page, label: str, option: str) -> None:
             offered.wait_for(timeout=500)
             break
     offered.click()
+    expect(offered).to_be_hidden()  # lists close slowly, and another one may have equal entries
 
 
 def save(page: Page, name: str, folder: Path) -> Path:

@@ -40,7 +40,7 @@ def test_the_bias_is_printed() -> None:
     assert report.n == 60 - worst.trajectories
     assert len(release.trajectories) == report.n
     assert "of the longest tenth of the" in left_out(report)
-    assert f"of the worst groups {worst.trajectories}" in left_out(report)
+    assert f"of the worst groups ({worst.trajectories})" in left_out(report)
 
     everybody = checked(trajanon.anonymize(trips, 3, effort="fast").report)
     assert report.displacement.mean < everybody.displacement.mean

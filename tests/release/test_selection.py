@@ -69,7 +69,7 @@ def released(trips: Trajectories, k: int, **how: Any) -> tuple[trajanon.Release,
     except TooFewSubjects:
         assume(False)
     except BadInput as error:
-        hides_nothing = "smaller area", "would tell nothing", "no day can be released"
+        hides_nothing = "smaller area", "would show nothing", "no day can be released"
         assume(not any(words in str(error) for words in hides_nothing))
         raise
     again = trajanon.anonymize(trips, k, key=KEY, effort="fast", **how)

@@ -99,7 +99,7 @@ def _cells_or_release(path: Path) -> "GeoDataFrame | trajanon.ReleasedTrajectori
 
     # Arguments are easily swapped, and originals must not look released.
     if problems := trajanon.check(path, k=2).problems:
-        raise BadInput(f"{path} is no release: {problems[0]}")
+        raise BadInput(f"{path} is not a release: {problems[0]}")
     return trajanon.read_release(path)
 
 

@@ -17,9 +17,9 @@ from trajanon.files.hilbert_order import is_in_order
 from trajanon.files.parquet_parts import ParquetParts, part_opened
 from trajanon.files.trajectory_files import holds_tracks, read_rows, true_ends_of
 from trajanon.release.plan import Plan
-from trajanon.shards.curve import SharedRuns
 from trajanon.shards.people_of_parts import PeopleOfRows, people_of_names, people_of_recordings
 from trajanon.shards.scratch import Scratch
+from trajanon.shards.shard_cuts import SharedRuns
 from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -22,9 +22,9 @@ from trajanon.shards.buckets import (
     put,
     row_buckets,
 )
-from trajanon.shards.curve import Rows, SharedRuns, cuts_of
 from trajanon.shards.parts_table import Part, PartsTable
 from trajanon.shards.people_of_parts import Numbers
+from trajanon.shards.shard_cuts import Rows, SharedRuns, cuts_of
 from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.subjects import Identities, Merged, Nameless, merged_sentences
 from trajanon.trajectories.times import EndsSeen, timing_for
