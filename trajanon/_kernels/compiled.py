@@ -79,7 +79,7 @@ class Kernel:
 
 
 def compile_beside(module: str, *kernels: Kernel) -> None:
-    """Run a module, told the first of kernels, that compiles them in a process beside if not kept.
+    """Run a module that compiles kernels, in a process beside, if they are not kept.
 
     Whoever calls one of them waits for that process, and compiles itself what that failed to keep.
     """
@@ -88,7 +88,7 @@ def compile_beside(module: str, *kernels: Kernel) -> None:
         return
 
     # Nothing of the folder where the user works is imported.
-    words = [sys.executable, "-P", "-m", module, kernels[0]._function.__name__]
+    words = [sys.executable, "-P", "-m", module]
     try:
         process = Popen(words, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
     except OSError:

@@ -1,6 +1,5 @@
 """Annealing: random moves, at first hot, then ever colder, and descent at the end."""
 
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache, partial, reduce
@@ -350,27 +349,25 @@ def anneal_block(
 
 
 def compile_ahead() -> None:
-    """Start to compile descent and annealing in processes beside, unless an earlier run kept them.
+    """Start to compile descent and annealing in a process beside, unless an earlier run kept them.
 
-    Meanwhile paths are compiled and found. The processes run this module as a program.
+    Meanwhile paths are compiled and found. The process runs this module as a program; in one
+    process, what both kernels call is compiled once.
     """
     if cores() > 1:
-        compile_beside(__name__, descent_pass, refresh_centroids)
-        compile_beside(__name__, make_random_moves)
+        compile_beside(__name__, descent_pass, refresh_centroids, make_random_moves)
 
 
-def search_a_little(kernel: str) -> None:
-    """Run descent, or random moves, on a few records: that compiles a kernel for their types."""
+def search_a_little() -> None:
+    """Run descent and random moves on a few records: that compiles both for their types."""
     records = np.arange(12.0).reshape(6, 2) % 5.0
     problem = Problem(records=records, subjects=np.arange(6), k=2)
     rows = np.arange(6)
     labels = rows // 2
-    if kernel == "make_random_moves":
-        field = build_field(problem, labels)
-        anneal_block(field, 1, np.array([1.0, 0.5]), labels, rows, np.uint64(1), Event())
-    else:
-        descend(problem, labels)
+    descend(problem, labels)
+    field = build_field(problem, labels)
+    anneal_block(field, 1, np.array([1.0, 0.5]), labels, rows, np.uint64(1), Event())
 
 
 if __name__ == "__main__":
-    search_a_little(sys.argv[1])
+    search_a_little()
