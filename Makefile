@@ -53,7 +53,8 @@ figures-check: .venv/dev
 coverage: .venv/dev
 	$(PYTEST) --cov --cov-report term --cov-report html:build/coverage $(TESTS)
 
-MUTATE ?= trajanon/release/release_check.py trajanon/trajectories/subjects.py \
+MUTATE ?= trajanon/release/release_check.py trajanon/files/release_inspection.py \
+  trajanon/trajectories/subjects.py \
   trajanon/grouping/partition.py trajanon/release/perturbation.py \
   trajanon/release/trajectory_groups.py trajanon/release/verdict.py trajanon/extract/sources/columns.py
 TESTS_OF_MUTANTS ?= tests/release tests/trajectories tests/grouping/test_partition.py \
