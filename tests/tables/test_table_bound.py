@@ -135,7 +135,10 @@ def test_the_screen_says_what_it_means(run: Run) -> None:
         assert words in answer.out
     assert "Columns: b\n" in answer.out
     assert "not certified: no linear programme" in answer.out
+    assert "searching 10 rows for groups and for a bound: some 1 s\n" in answer.err
     answer = run("bound", table(Path()), "-k", 3)
+    assert "searching 10 rows for groups and for a bound: some 1 s; --effort" in answer.err
+    assert "--effort balanced: 1 s; --effort fast: 1 s" in answer.err
     assert "The bound is certified" in answer.out
 
 

@@ -1,5 +1,6 @@
 """A proven bound on the gap between the groups found and the best ones."""
 
+import logging
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,10 @@ from msgspec import to_builtins
 
 from trajanon.common.arrays import Bools, Floats
 from trajanon.common.errors import warn
+from trajanon.common.number_text import span
 from trajanon.common.progress import Progress, silent
 from trajanon.common.settings import EffortName, MissingName, Settings
-from trajanon.grouping.bound.lower_bound import lower_bound
+from trajanon.grouping.bound.lower_bound import PAIRWISE, lower_bound
 from trajanon.grouping.k_promise import check_enough, check_k
 from trajanon.grouping.loss import information_loss
 from trajanon.tables.averaged_columns import Roles
@@ -23,6 +25,11 @@ from trajanon.tables.table_groups import Search, Stratum, grouped, importance_wi
 
 if TYPE_CHECKING:
     from trajanon.files.data_frames import DataFrame
+
+_LOG = logging.getLogger(__name__)
+
+_EFFORTS: tuple[EffortName, ...] = ("best", "balanced", "fast")
+"""From the strongest bound to the one that takes least time."""
 
 _DISTANCES_PER_BLOCK = 2_000_000
 _ROUNDS = 6  # in which a mean by weights comes down to its least
@@ -54,6 +61,11 @@ def bound_table(
 
     units = units_of(records, np.arange(len(records)), read.survey_weights, per_subject=False)
     parts = strata_of(read, units)
+    _LOG.info(
+        "searching %s rows for groups and for a bound: %s",
+        f"{len(records):,}",
+        _time_to_expect([len(part.units) for part in parts], k, settings.effort),
+    )
 
     partition = grouped(units, parts, Search(k, None, settings.keywords, progress))
     means = averages_of(units, partition.labels, k, [None] * records.shape[1])
@@ -77,6 +89,23 @@ def bound_table(
         "stages": [to_builtins(stage.rounded) for stage in partition.stages],
         "stopped": stopped or partition.stopped,
     }
+
+
+def _time_to_expect(sizes: Sequence[int], k: int, effort: EffortName) -> str:
+    """Write how long tables of these sizes take, and what would take less."""
+    words = []
+    for name in _EFFORTS[_EFFORTS.index(effort) :]:
+        about = span(max(sum(_seconds(size, k, name) for size in sizes), 1.0))
+        words.append(f"some {about}" if name == effort else f"`effort={name}`: {about}")
+    return "; ".join(words)
+
+
+def _seconds(n: int, k: int, effort: EffortName) -> float:
+    """Estimate seconds of a core: what 8 columns took at k = 3 and 5 in November 2026."""
+    if effort == "fast" or n > PAIRWISE:
+        return n / 2_000
+    slower = max(k / 5, 1.0) ** 2
+    return n / 500 * slower if effort == "balanced" else 3.0 * (n / 100) ** 1.5 * slower
 
 
 def _bound(
