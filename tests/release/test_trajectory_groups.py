@@ -40,3 +40,17 @@ def test_a_group_spans_half_of_the_earth_and_no_more() -> None:
     both[2:, :, 0] = 60.0
     with pytest.raises(BadInput, match=r"^2 groups span more than 180 degrees of longitude"):
         trajanon.anonymize(Trajectories(both), 2, as_published=True)
+
+
+def test_windows_that_are_not_where_they_were_are_counted(one_each: Trajectories) -> None:
+    assert one_each.tracks is not None
+    report = checked(trajanon.anonymize(one_each, 4, effort="fast", key=bytes(range(32))).report)
+    assert report.alignment is not None
+    assert report.alignment.slid is not None
+    left_in = report.released(len(one_each))
+    slid = np.array(report.alignment.starts) != one_each.tracks.along[left_in]
+    assert 0.0 < report.alignment.slid < 1.0
+    assert report.alignment.slid == pytest.approx(slid.mean())
+
+    stays = trajanon.anonymize(one_each, 4, effort="fast", align=False)
+    assert checked(stays.report).alignment is None
