@@ -196,15 +196,20 @@ def count_places(groups, group, end, leaving, entering):
         count = 1
         member = entering if entering >= 0 else groups.first[group]
         while member >= 0 and count < picked.shape[0]:
-            is_apart = True
-            for i in range(count):
-                place = groups.ends[picked[i], end]
+            is_apart = member != leaving
+            i = 0
+            while is_apart and i < count:
+                other = picked[i]
                 # Of what is not a number no comparison holds: it is another place.
-                square = squared_distance(groups.ends[member, end], place)
+                x = groups.ends[member, end, 0] - groups.ends[other, end, 0]
+                y = groups.ends[member, end, 1] - groups.ends[other, end, 1]
+                z = groups.ends[member, end, 2] - groups.ends[other, end, 2]
+                square = x * x + y * y + z * z
                 is_near = square <= ONE_PLACE * ONE_PLACE or square > groups.reach * groups.reach
-                is_apart = is_apart and not is_near and member != picked[i]
+                is_apart = not is_near and member != other
+                i += 1
 
-            if is_apart and member != leaving:
+            if is_apart:
                 picked[count] = member
                 count += 1
             member = member_after(groups, group, member, entering)
