@@ -45,9 +45,9 @@ def walks(n: int, seed: int = 0, people: int = 20, places: int = 5) -> Trajector
     )
 
 
-def far_apart(n: int, far: list[int]) -> Trajectories:
+def far_apart(n: int, far: list[int], places: int = 5) -> Trajectories:
     """Walks, of which some are on other continents, each alone."""
-    home = walks(n, people=n)
+    home = walks(n, people=n, places=places)
     points = home.points.copy()
     away = np.linspace(-30.0, 30.0, len(far) + 1)[:-1]
     points[far] += np.stack([away, 60.0 + away], axis=1)[:, None]
@@ -240,17 +240,17 @@ def test_ctrl_c_leaves_nothing_unmended() -> None:
 
 def test_shards_are_mended_like_files(tmp_path: Path) -> None:
     """Those left out are in no group, and have no row and no line."""
-    trips = far_apart(600, [30, 77])
+    trips = far_apart(600, [5, 17], places=1)  # or a shard may hold too few of a place
     write_parts(tmp_path / "trips", trips)
     out = tmp_path / "anonymized"
     with shards_of(310):
         report = anonymize_parts(str(tmp_path / "trips"), str(out), 4, effort="fast")
     rows = np.flatnonzero(labels_of(out) < 0).tolist()
-    assert rows == [30, 77]
+    assert rows == [5, 17]
     assert read_report(out).suppressed == Suppressed(rows)
     assert report["n"] == 600 - len(rows) == report["rows"]["trajectories"]
     assert report["mended"]["wide"]["trajectories"] == len(rows)
-    assert report["mended"]["one_place"]["left"] <= 1
+    assert report["mended"]["one_place"]["left"] == 0
     assert {*report["length"]} == {"mean", "median"}
     found = evaluate(trips, *_release(out))
     assert found.trajectories == report["n"]

@@ -184,7 +184,7 @@ def test_days_are_measured_until_they_rest() -> None:
 
 
 def test_map_evaluation_and_earlier_releases_know_days(run: Run) -> None:
-    trips = trips_of(60, 4, 3, 5, m=6, homes=4)  # few, so that many go the same ways
+    trips = trips_of(60, 4, 3, 7, m=6, homes=4)  # few, so that many go the same ways
     trajanon.write_trajectories("trajectories.parquet", trips)
     answer = run("anonymize", "-k", "3", "--days", "2", "--effort", "fast")
     assert answer.code == 0, answer.err
@@ -211,7 +211,7 @@ def test_map_evaluation_and_earlier_releases_know_days(run: Run) -> None:
     assert "Each subject is on one line at most" in found.datasheet
     assert found.curve is not None
     moved = each.report["displacement"]["mean"]  # by another key
-    assert found.curve.choices[0].moved == pytest.approx(moved, rel=0.4)
+    assert found.curve.choices[0].moved == pytest.approx(moved, rel=0.2)
 
 
 def test_what_no_day_can_be_is_one_sentence() -> None:
