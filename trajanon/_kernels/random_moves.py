@@ -17,7 +17,12 @@ from trajanon._kernels.group_state import (
     may_replace,
     move,
 )
-from trajanon._kernels.sliding_windows import find_meeting, slid_exchange_change, slide, sliding_change
+from trajanon._kernels.sliding_windows import (
+    find_meeting,
+    slid_exchange_change,
+    slide,
+    sliding_change,
+)
 
 AT_ONE_HEAT = 256  # moves, which are drawn together
 _FAR = 4  # steps that a window slides at most where no neighbour leads it
