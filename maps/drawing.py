@@ -91,7 +91,8 @@ def cells_alone(cells: "GeoDataFrame") -> Drawing:
     least, most = int(trips.min()), int(trips.max())
     # Counts go up in steps, so each colour begins at one of them.
     counts = np.unique(trips)
-    bounds = np.unique(counts[np.searchsorted(counts, np.geomspace(least, most, len(RAMP)))])
+    evenly = np.geomspace(least, most, len(RAMP) + 1)[:-1]
+    bounds = np.unique(counts[np.searchsorted(counts, evenly)])
     rings = [shapely.get_coordinates(cell)[:, ::-1] for cell in cells.geometry]
     south, west = rings[0].min(axis=0)
     east = rings[0].max(axis=0)[1]

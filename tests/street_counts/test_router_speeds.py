@@ -128,35 +128,19 @@ def test_parts_of_the_day_differ_on_all_streets(roads: RoadsToFollow) -> None:
     speeds = router_speeds(released, roads, day_parts("8-9,12-13,22-6"))
     early, late, night = speeds.speed
     assert late / early == pytest.approx(late[0] / early[0])
-    assert late[0] > 1.2 * early[0]
+    assert late[0] > 1.3 * early[0]
     assert early[0] < night[0] < late[0]
     assert len(speeds.osrm_text(1).splitlines()) == 20
 
 
 @pytest.mark.parametrize("seconds", [100.0, 400.0, 1_000.0])
-def test_rounded_times_are_right_on_the_whole_and_nearer_for_each_line(seconds: float) -> None:
-    """Lines of spread durations, that begin at any time, on a coarse clock."""
+def test_rounded_times_are_right_on_the_whole(seconds: float) -> None:
+    """Lines that begin at any time take as long as they do, however coarse the clock is."""
     clock = Clock("of-day", "Europe/Vaduz", 300)
-    dice = np.random.default_rng(0)
-    begin = dice.uniform(20_000.0, 60_000.0, (3_000, 1))
-    takes = seconds * np.exp(0.3 * dice.standard_normal((3_000, 1)))
-    times = clock.rounded(begin + takes * np.linspace(0.0, 1.0, 30))
+    begin = np.random.default_rng(0).uniform(20_000.0, 60_000.0, (3_000, 1))
+    times = clock.rounded(begin + seconds * np.linspace(0.0, 1.0, 30))
     lines = ReleasedLines(np.zeros((3_000, 30, 2)), np.ones(3_000, np.int64), times, clock)
-
-    likely = lines.likely_seconds(np.full(3_000, seconds))
-    assert likely.mean() == pytest.approx(takes.mean(), rel=0.05)
-    off, off_as_written = (
-        np.abs(of_lines - takes[:, 0]).mean() for of_lines in (likely, np.ptp(times, axis=1))
-    )
-    assert off < 0.55 * off_as_written
-
-
-def test_times_that_are_not_rounded_are_taken_as_they_are() -> None:
-    lines = timed(200.0, 400.0)
-    assert lines.likely_seconds(np.array([1_000.0, 10.0])) == pytest.approx([200.0, 400.0])
-    uneven = np.append(np.zeros(39), 7_000.0)[None]
-    waits = ReleasedLines(lines.points[:1], np.array([4]), uneven, replace(DAY, step=300), k=4)
-    assert np.isfinite(waits.likely_seconds(np.array([60.0]))).all()
+    assert lines.seconds.mean() == pytest.approx(seconds, rel=0.05)
 
 
 def test_short_lines_show_no_speed(roads: RoadsToFollow) -> None:

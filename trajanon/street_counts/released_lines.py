@@ -10,19 +10,13 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.files.release_contents import clock_of, line_numbers
 from trajanon.files.release_formats import read_release
-from trajanon.release.originals_in_parts import report_of
+from trajanon.release.originals import matching_report
 from trajanon.release.release import Release
 from trajanon.release.release_check import check
 from trajanon.release.report import Report, checked, report_beside
 from trajanon.release.verdict import verdict
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories, TrajectoryRows
-
-_COARSE = 120  # seconds; a clock with smaller steps says well enough how long a line takes
-_DURATIONS = np.exp(np.linspace(-1.2, 1.2, 25))  # times the expected one
-_SPREAD = 0.3  # of the logarithm of real to expected durations, as lines of cabs have it
-_UNEVEN = 30.0  # seconds that a line may be ahead of even progress, or behind
-_LEAST_ROOM = -500.0  # so that no likelihood is exactly 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,33 +45,26 @@ class ReleasedLines:
             k=k,
         )
 
-    def likely_seconds(self, expected: Floats) -> Floats:
-        """Estimate how long lines take, (n,), where each is expected to take so many seconds.
-
-        Times that are rounded to five minutes leave much room. So each duration is tried from a
-        third up to three times the expected one, spent evenly along the line: it is the likelier,
-        the nearer to expected it is, and the more moments of departure would be written like this.
-        """
+    @property
+    def seconds(self) -> Floats:
+        """Compute how long lines take, (n,)."""
         assert self.times is not None
-        plain = self.times[:, -1] - self.times[:, 0]
-        if self.clock is None or self.clock.step < _COARSE:
+        times = self.times
+        plain = times[:, -1] - times[:, 0]
+        if self.clock is None:
             return plain
 
-        share_of_way = np.linspace(0.0, 1.0, self.times.shape[1])
-        likely = np.zeros(len(expected))
-        likelihoods = np.zeros(len(expected))
-        for times_expected in _DURATIONS:
-            seconds = times_expected * expected
-            departs = self.times - seconds[:, None] * share_of_way
-            room = (self.clock.step - np.ptp(departs, axis=1)) / _UNEVEN
-            prior = np.exp(-0.5 * (np.log(times_expected) / _SPREAD) ** 2)
-            likelihood = prior * np.logaddexp(0.0, np.maximum(room, _LEAST_ROOM))
-            likely += likelihood * seconds
-            likelihoods += likelihood
-        likely /= likelihoods
-
-        # Rounding makes no line longer or shorter on the whole, so neither may this.
-        return np.asarray(likely * ((self.trips @ plain) / max(self.trips @ likely, 1.0)))
+        # From the middle of the first step up to the middle of the last one, times are less rough.
+        n, m = times.shape
+        row = np.arange(n)
+        up = np.diff(times, axis=1) > 0.0
+        first = up.argmax(axis=1)
+        last = m - 2 - up[:, ::-1].argmax(axis=1)
+        middle = 0.5 * (times[:, 1:] + times[:, :-1])
+        between = (middle[row, last] - middle[row, first]) * (m - 1) / np.maximum(last - first, 1)
+        smooth = np.where(last > first, between, plain)
+        # But on the whole too short, and plain differences are not.
+        return np.asarray(smooth * (plain.sum() / max(smooth.sum(), 1.0)))
 
     def batch(self, begin: int, size: int) -> "ReleasedLines":
         """Select a number of lines from one on."""
@@ -97,7 +84,7 @@ def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) ->
     if isinstance(release, Release):
         report: Report | None = checked(release.report)
     else:
-        report = report_beside(Path(release)) if problems else report_of(Path(release))
+        report = report_beside(Path(release)) if problems else matching_report(Path(release))
     if report is not None:
         judged = verdict(report, problems)
         problems = [] if judged else [sentence.rstrip(".") for sentence in judged.sentences]

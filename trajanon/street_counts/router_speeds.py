@@ -25,11 +25,10 @@ _SHORTEST = 300.0  # metres of a line that shows a speed
 _LEAST_ON_ROADS = 0.5  # share of its way
 
 # Chosen on trips that benchmarks/eta.py does not judge by.
-_ROUNDS = 3
-_ONE_IN = 3  # points between which lines are followed the second time
-_PRIOR = 2_400.0  # metres times trips, of lines followed twice, that keep a street near the others
-_PRIOR_TRIPS = 40.0  # of lines followed twice, that keep a part of the day near the others
-_LEAST_SECONDS = 60.0  # that a line is expected to take
+_ROUNDS = 2
+_PRIOR = 1_200.0  # metres times trips that keep a street near the others
+_PRIOR_TRIPS = 20.0  # that keep a part of the day near the others
+_BELIEVED = (0.4, 2.5)  # times as long as expected that a line takes at most
 
 # OSRM's car profile (profiles/car.lua, process_turn): seconds of the sharpest turn, how much more
 # one to the left costs, and seconds of one across oncoming traffic.
@@ -68,35 +67,28 @@ class RouterSpeeds(NamedTuple):
 
 
 class _Drives(NamedTuple):
-    """What lines do on roads: a row for each street that a line takes, and one for each line."""
+    """What lines do: a row for each street that a line takes, and time and trips of each line."""
 
     line: Ints
     state: Ints
     metres: Floats
-    lines: ReleasedLines  # with 0 trips, if a line shows no speed
-    on_roads: Floats  # share of each line, (n,)
-    at_nodes: Floats  # seconds at turns and signs, which a router adds itself, (n,)
+    seconds: Floats  # on roads, without delays at nodes, which a router adds itself, (n,)
+    trips: Ints  # 0 for a line that shows no speed, (n,)
 
     def expected(self, pace: Floats) -> Floats:
-        """Compute how long lines should be on streets, (n,), with seconds a metre of each."""
+        """Compute how long each line should take, (n,), with seconds a metre of each street."""
         seconds = self.metres * pace[self.state]
-        return np.asarray(np.bincount(self.line, seconds, len(self.on_roads)), np.float64)
-
-    def on_streets(self, seconds: Floats) -> Floats:
-        """Compute how long lines are on streets, (n,), of how long they take."""
-        on_roads = seconds * self.on_roads
-        return np.asarray(on_roads - np.minimum(self.at_nodes, _SHARE * on_roads))
+        return np.asarray(np.bincount(self.line, seconds, len(self.seconds)), np.float64)
 
     def late(self, pace: Floats) -> Floats:
-        """Compute how many seconds later than expected lines are, (n,)."""
+        """Compute how many seconds later than expected each line is, as far as is believed."""
         expected = self.expected(pace)
-        of_line = (expected + self.at_nodes) / np.maximum(self.on_roads, _LEAST_ON_ROADS)
-        likely = self.lines.likely_seconds(np.maximum(of_line, _LEAST_SECONDS))
-        return self.on_streets(likely) - expected
+        least, most = _BELIEVED
+        return np.clip(self.seconds, least * expected, most * expected) - expected
 
     def corrected(self, pace: Floats) -> Floats:
         """Correct the pace of each street by how late its lines are."""
-        weight = self.lines.trips[self.line] * self.metres
+        weight = self.trips[self.line] * self.metres
         share_late = self.late(pace) / np.maximum(self.expected(pace), 1.0)
         late = np.bincount(self.state, weight * share_late[self.line], len(pace))
         return pace * (1.0 + late / (np.bincount(self.state, weight, len(pace)) + _PRIOR))
@@ -122,16 +114,15 @@ def router_speeds(
 
     progress("Following lines on roads", 0, 1)
     network = roads.network
-    drives = _drives(lines, lines.times, roads)
-    trips = drives.lines.trips
+    drives = _drives(lines, roads)
+    trips = drives.trips
     ones = np.ones(2 * len(network.whole))
-    metres = trips @ drives.expected(ones)
-    seconds = drives.on_streets(drives.lines.times[:, -1] - drives.lines.times[:, 0])
-    pace = ones * (trips @ seconds) / max(metres, 1.0)
+    metres = trips * drives.expected(ones)
+    pace = ones * (trips * drives.seconds).sum() / max(metres.sum(), 1.0)
     for _ in range(_ROUNDS):
         pace = drives.corrected(pace)
 
-    part = parts_of(drives.lines.times[:, 0], lines.clock, parts)
+    part = parts_of(lines.times[:, 0], lines.clock, parts)
     expected = trips * drives.expected(pace)
     late = trips * drives.late(pace)
     prior = _PRIOR_TRIPS * expected.sum() / max(trips.sum(), 1)
@@ -154,34 +145,17 @@ def router_speeds(
     )
 
 
-def _drives(lines: ReleasedLines, times: Floats, roads: RoadsToFollow) -> _Drives:
-    """Follow lines on roads, twice; those that are short, or mostly off roads, show no speed."""
-    n, m = times.shape
-    followed = list[Found]()
-    # From point to point, an average of ways on two streets goes to and fro between them, with more
-    # turns than anybody took; from one in three, it cuts corners. Half of each is near the truth.
-    for copy, points in enumerate((m, max(m // _ONE_IN, 2))):
-        anchors = np.linspace(0, m - 1, points).round().astype(np.int64)
-        ways = traced(lines.points[:, anchors], roads.network)
-        hops = points - 1
-        followed.append(
-            ways._replace(
-                line=ways.line + copy * n, entered=ways.entered / hops, left=ways.left / hops
-            )
-        )
+def _drives(lines: ReleasedLines, roads: RoadsToFollow) -> _Drives:
+    """Follow lines on roads; those that are short, or mostly off the roads, show no speed."""
+    n, m = lines.points.shape[:2]
+    ways = traced(lines.points, roads.network)
+    on_roads = np.bincount(ways.line, ways.left - ways.entered, n) / (m - 1)
+    metres = np.bincount(ways.line, ways.metres, n)
 
-    ways = Found._make(map(np.concatenate, zip(*followed, strict=True)))
-    on_roads = np.bincount(ways.line, ways.left - ways.entered, 2 * n)
-    metres = np.bincount(ways.line, ways.metres, 2 * n)
+    seconds = lines.seconds * on_roads
+    seconds -= np.minimum(seconds_at_nodes(ways, roads, n), _SHARE * seconds)
     shows_speed = (metres >= _SHORTEST) & (on_roads >= _LEAST_ON_ROADS)
-    twice = ReleasedLines(
-        points=lines.points,
-        trips=np.tile(lines.trips, 2) * shows_speed,
-        times=np.tile(times, (2, 1)),
-        clock=lines.clock,
-    )
-    at_nodes = seconds_at_nodes(ways, roads, 2 * n)
-    return _Drives(ways.line, ways.state, ways.metres, twice, on_roads, at_nodes)
+    return _Drives(ways.line, ways.state, ways.metres, seconds, lines.trips * shows_speed)
 
 
 def seconds_at_nodes(ways: Found, roads: RoadsToFollow, lines: int) -> Floats:

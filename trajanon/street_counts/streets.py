@@ -145,13 +145,12 @@ def _seconds_on_streets(lines: ReleasedLines, ways: Found) -> Floats:
         left = times_at(lines.times, ways.line, ways.left)
         return left - times_at(lines.times, ways.line, ways.entered)
 
-    assert lines.times is not None
-    # Rounded times say little of a part of a line: each has one speed on all of its streets.
+    # Times are rounded: each line has one speed on all of its streets.
     n, m = lines.points.shape[:2]
-    on_roads = np.bincount(ways.line, ways.left - ways.entered, n) / (m - 1)
+    points = np.bincount(ways.line, ways.left - ways.entered, n)
     metres = np.maximum(np.bincount(ways.line, ways.metres, n), 1e-9)
-    seconds = lines.times[:, -1] - lines.times[:, 0]
-    return np.asarray((seconds * on_roads / metres)[ways.line] * ways.metres)
+    pace = lines.seconds / (m - 1) * points / metres
+    return np.asarray(pace[ways.line] * ways.metres)
 
 
 def _described(state: Ints, roads: RoadsToFollow) -> tuple[pd.DataFrame, "list[LineString]"]:
