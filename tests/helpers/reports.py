@@ -10,6 +10,7 @@ def reported(**facts: Any) -> Report:
 
     Of lengths and errors, what is not among the facts is 0.
     """
+    zeros = {"median": 0.0, "p95": 0.0, "max": 0.0}
     far = {"mean": 50.0, "median": 30.0, **facts.pop("displacement", {})}
     report: dict[str, Any] = {
         "notice": "",
@@ -19,11 +20,14 @@ def reported(**facts: Any) -> Report:
         "unit": "trip",
         "rows": {"way": "subjects"},
         "groups": 100,
+        "lines": 100,
+        "points": 30,
         "sizes": [5] * 100,
         "subjects_per_group": [5] * 100,
         "labels": [*range(100)] * 5,
         "stages": [],
-        "displacement": {"p95": 0.0, "max": 0.0, **far},
+        "displacement": {**zeros, **far},
+        "curve_distance": {name: {"mean": 0.0, **zeros} for name in ("to_line", "to_way")},
         "length": {"mean": 1_000.0, "median": 900.0},
         "information_loss": 1.23,
         "chains": None,

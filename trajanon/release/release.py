@@ -172,10 +172,10 @@ class Release(Displayed):
         """Return the content and cost of the release, as far as the report has them."""
         n, m = self.trajectories.points.shape[:2]
         rows = f"{number_of(n, 'row')} of {m} points"
-        if "lines" not in self.report:
+        if "lines" not in self.report:  # made by hand, and still to be shown
             return [("Release", rows)]
         report = checked(self.report)
-        lines = number_of(report.line_count, "line")
+        lines = number_of(report.lines, "line")
         facts = f"{rows} on {lines}, k = {report.k} {report.counted}"
         return [("Release", facts), ("Cost", cost(report))]
 

@@ -142,14 +142,14 @@ def anonymize_parts(
 
         capacity = capacity_of(table, bytes_given)
         shards = shards_for(file.n, capacity)
-        scratch = entry = book = None
+        scratch = book = None
         if shards > 1:
             _refuse_what_needs_all(table, capacity, with_ledger=ledger is not None)
             size = SCRATCH * folder.size(states)
             scratch = stack.enter_context(scratch_for(place.path, scratch_root(client), size))
         elif ledger is not None:
             book = stack.enter_context(opened(ledger, new=True))
-            entry = stack.enter_context(book.recording(out))
+            stack.enter_context(book.recording(out))
 
         inputs = [] if folder.local is None else [folder.local / name for name in states]
         report_draft, members_draft = stack.enter_context(_beside(place, sharded=shards > 1))
@@ -158,8 +158,8 @@ def anonymize_parts(
             lines, entered = _at_once(table, book, progress)
             report = lines.report
             write_parts(lines.parts(), draft, progress)
-            if entry is not None and entered is not None:
-                link = entry.announce(draft, source, report, entered)
+            if book is not None and entered is not None:
+                link = book.enter(out, draft, source, report, entered)
                 report = structs.replace(report, ledger=link)
         else:
             report = release_in_shards(

@@ -10,7 +10,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.files.release_contents import clock_of, line_numbers
 from trajanon.files.release_formats import read_release
-from trajanon.release.originals_in_parts import report_of
+from trajanon.release.originals import report_of
 from trajanon.release.release import Release
 from trajanon.release.release_check import check
 from trajanon.release.report import Report, checked, report_beside
