@@ -17,6 +17,11 @@ from trajanon.common.errors import ColumnsUnclear, TrajanonWarning, printable
 from trajanon.common.plain_text import escaped_json
 from trajanon.common.settings import RENAMED
 
+STOPPED = (
+    "Stopped by Ctrl-C: these are the best groups so far. They keep the promise of k; a longer "
+    "search might lose less."
+)
+
 _OPTIONS = {"area": "bbox"}
 """Parameters of the library with options of other names."""
 

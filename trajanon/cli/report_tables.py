@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from trajanon.cli.messages import tell
-from trajanon.cli.microaggregated_lines import STOPPED
+from trajanon.cli.messages import STOPPED, tell
 from trajanon.common.columns_read import columns_read
 from trajanon.common.number_text import UNITS, number_of, span
 from trajanon.release.findings import label_of, sentence_of

@@ -291,7 +291,8 @@ class Page:
         label.bind_visibility_from(self.work, "chosen", backward=lambda _: not self.work.released)
         with ui.column() as links:
             for name, what in self.work.offered.items():
-                _link(f"{name}: {what}", name).props["download"] = name
+                link = _link(f"{name}: {what}", name, new_tab=False)
+                link.props["download"] = name
         links.bind_visibility_from(self.work, "chosen", backward=lambda _: self.work.released)
 
     @contextmanager
@@ -433,9 +434,8 @@ def _cell(tag: str, text: str) -> ui.label:
         return ui.label(text)
 
 
-def _link(words: str, name: str) -> ui.link:
-    """Link a file, in a new tab unless it is saved."""
-    return ui.link(words, f"/out/{quote(name)}", new_tab=True).classes("block")
+def _link(words: str, name: str, *, new_tab: bool = True) -> ui.link:
+    return ui.link(words, f"/out/{quote(name)}", new_tab=new_tab).classes("block")
 
 
 def _best_attack(release: MadeRelease) -> str:
