@@ -87,8 +87,8 @@ def test_what_two_releases_tell_together_is_counted(tmp_path: Path) -> None:
     )
     alone = {w for w, c in zip(whose.tolist(), people, strict=True) if c == 1}
     assert found.problems == [
-        f"together with the earlier release, {sum(c < K for c in people)} of 30 "
-        "trajectories are in two groups that have fewer than 4 different subjects in "
+        f"together with earlier releases, {sum(c < K for c in people)} of 30 "
+        "trajectories are in groups that have fewer than 4 different subjects in "
         f"common; {sum(c == 1 for c in people)} of them have no other subject's beside "
         f"them ({len(alone)} subjects)"
     ]
@@ -161,9 +161,9 @@ def test_what_one_of_two_releases_left_out_is_told_by_their_difference(tmp_path:
     told = 5 * lines[0][0] - 4 * lines[1][0]
     np.testing.assert_allclose(told, points[4], rtol=0, atol=1e-6)
     says = [
-        "1 trajectory is in a group of one release and left out of the other "
-        "together with fewer than 4 different subjects: the difference of the two may tell where "
-        "they went"
+        "1 trajectory is in a group of one release and left out of others "
+        "together with fewer than 4 different subjects: the difference of the releases may tell "
+        "where they went"
     ]
     held = Trajectories(points, subject=subject)
     for one, other in ((now, before), (before, now)):
@@ -255,7 +255,7 @@ def test_several_earlier_releases_tell_more_than_each(tmp_path: Path, run: Run) 
     assert trajanon.check(paths[0], 4, trajectories=held, against=paths[1:]).holds
     (found,) = trajanon.check(paths[0], 8, trajectories=held, against=paths[1:]).problems
     assert found.startswith(
-        "together with the earlier releases, 32 of 32 trajectories are in groups that have "
+        "together with earlier releases, 32 of 32 trajectories are in groups that have "
         "fewer than 8 different subjects in common; "
     )
     trajanon.write_trajectories(tmp_path / "t.parquet", held)

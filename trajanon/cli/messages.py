@@ -15,7 +15,6 @@ import typer
 
 from trajanon.common.errors import ColumnsUnclear, TrajanonWarning, printable
 from trajanon.common.plain_text import escaped_json
-from trajanon.common.settings import RENAMED
 
 STOPPED = (
     "Stopped by Ctrl-C: these are the best groups so far. They keep the promise of k; a longer "
@@ -88,11 +87,6 @@ def usage_error(error: Exception) -> str:
     """Typer's message for a usage error, and the value it is about; empty for other errors."""
     if not hasattr(error, "format_message"):
         return ""
-    command = getattr(getattr(error, "ctx", None), "info_name", "")
-    flag = str(getattr(error, "option_name", ""))
-    if (name_now := RENAMED.get((f"{command}_table", flag.lstrip("-")))) is not None:
-        return f"there is no option {flag}: {name_now}"
-
     refused: Any = getattr(error.__cause__, "errors", list)()
     value = f" (got {refused[0]['input']})" if refused else ""
     return f"{error.format_message().rstrip('.')}{value}"

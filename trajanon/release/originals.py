@@ -211,25 +211,23 @@ def _together(releases: Sequence[Ints], k: int, subjects: Ints) -> list[str]:
     common = subjects_per_group(cell, owners)[cell]
     several = (labels >= 0).sum(axis=1) > 1
 
-    two = len(releases) == 2
     problems = []
     few = int((common[several] < k).sum())
     if few:
         alone = several & (common == 1)
         people = number_of(len(np.unique(owners[alone])), "subject")
         problems.append(
-            f"together with the earlier release{'s' * (not two)}, {few} of {several.sum()} "
-            f"trajectories are in {'two ' * two}groups that have fewer than {k} different "
-            f"subjects in common; {alone.sum()} of them have no other subject's beside them "
-            f"({people})"
+            f"together with earlier releases, {few} of {several.sum()} trajectories are in groups "
+            f"that have fewer than {k} different subjects in common; {alone.sum()} of them have no "
+            f"other subject's beside them ({people})"
         )
 
     few = int((common[~several] < k).sum())
     if few:
         problems.append(
             f"{number_of(few, 'trajectory is', 'trajectories are')} in a group of one release and "
-            f"left out of the other{'s' * (not two)} together with fewer than {k} different "
-            f"subjects: the difference of {'the two' if two else 'these'} may tell where they went"
+            f"left out of others together with fewer than {k} different subjects: the difference "
+            "of the releases may tell where they went"
         )
     return problems
 
