@@ -9,6 +9,7 @@ import pytest
 from commands import Run
 from plain import unmoved
 from planted import UNTIMED, K, written
+from reports import UNMOVED
 
 import trajanon
 from trajanon.common.arrays import Floats, Ints
@@ -20,17 +21,6 @@ from trajanon.maps.drawing import match
 from trajanon.release.originals import matched
 from trajanon.release.report import checked, digest_of
 from trajanon.trajectories.trajectories import Trajectories
-
-NOTHING_MORE: dict[str, Any] = {
-    "notice": "",
-    "k": 2,
-    "counted": "records",
-    "information_loss": 0.0,
-    "stages": [],
-    "rows": {"way": "trajectories"},
-    "displacement": dict.fromkeys(("mean", "median", "p95", "max"), 0.0),
-}
-"""Of a report: what has to be there beside the groups."""
 
 
 def held(folder: Path, method: MethodName = "hm2") -> Trajectories:
@@ -187,7 +177,12 @@ def test_the_earlier_release_must_belong_to_the_originals_too(tmp_path: Path) ->
 def told_of(points: Floats, lines: Floats, labels: Ints) -> dict[str, Any]:
     """The report of groups, as far as it is read."""
     told = {"n": len(labels), "labels": labels.tolist(), "averaged": digest_of(points, labels)}
-    return NOTHING_MORE | told | {"line_keys": line_keys(lines).tolist()}
+    return (
+        UNMOVED
+        | {"notice": "", "k": 2, "counted": "records"}
+        | told
+        | {"line_keys": line_keys(lines).tolist()}
+    )
 
 
 def with_equal_lines() -> tuple[Trajectories, trajanon.Release]:

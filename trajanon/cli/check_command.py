@@ -144,7 +144,7 @@ def _of_release(
     *,
     exact: bool,
 ) -> tuple[dict[str, Any], list[str]]:
-    from trajanon.release.originals import report_of
+    from trajanon.release.originals import matching_report
     from trajanon.release.report import report_beside
     from trajanon.release.verdict import verdict
 
@@ -188,7 +188,7 @@ def _of_release(
             f"{certificate} matches this file: its bytes, rows, groups and k are as certified."
         )
     account = {**asdict(found), "holds": found.holds}
-    report = report_of(released) if found.holds else report_beside(released)
+    report = matching_report(released) if found.holds else report_beside(released)
     if report is not None:
         judged = verdict(report, list(map(with_flags, found.problems)))
         account |= {"holds": bool(judged), "verdict": judged.account}

@@ -167,14 +167,8 @@ def replacing_folder(
                 "was replaced: write to another folder"
             )
 
-        try:
-            if place.exists():
-                place.replace(before)
+        with _put_aside(place, before):
             draft.replace(place)
-        except BaseException:
-            if before.exists():
-                before.replace(place)
-            raise
         shutil.rmtree(before, ignore_errors=True)
 
 

@@ -264,7 +264,7 @@ def released_lines(release: Path) -> ReleasedLines:
     return ReleasedLines(*map(np.concatenate, columns))
 
 
-def report_of(release: Path) -> Report | None:
+def matching_report(release: Path) -> Report | None:
     """Read the report beside a release, if there is one; refuse that of another release."""
     report = report_beside(release)
     if report is None:

@@ -36,7 +36,7 @@ def people_sentences(report: Report) -> str:
     """Write what else a line stands for: whole days, one person once."""
     sentences = []
     if report.one_line_each:
-        named = " with a name" * (report.nameless.subjects > 1)
+        named = " with a name" * (report.source.unnamed.subjects > 1)
         sentences.append(f"Nobody{named} is on two lines.")
     if report.choice is not None and report.choice.most is not None:
         trips = number_of(report.choice.most, "trip")

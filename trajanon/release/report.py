@@ -22,7 +22,7 @@ from trajanon.grouping.partition import Stage
 from trajanon.trajectories.days import days_of
 from trajanon.trajectories.distances import Summary
 from trajanon.trajectories.provenance import Source
-from trajanon.trajectories.subjects import Merged, Nameless
+from trajanon.trajectories.subjects import Merged
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -260,11 +260,6 @@ class Report(Struct, frozen=True, kw_only=True):
     shards: Whole | None = None
     members: str | None = None  # a digest of the table beside it, which has lists in their place
     run: dict[str, Option] | None = None  # options of anonymize, as they were typed
-
-    @property
-    def nameless(self) -> Nameless:
-        """Count the recordings without a name, and as how many subjects they count."""
-        return self.source.unnamed
 
     @property
     def share_nameless(self) -> float:

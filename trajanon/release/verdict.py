@@ -262,7 +262,7 @@ def _ends_in_few_places(report: Report) -> Iterator[Finding]:
 
 
 def _nameless_as_different(report: Report) -> Iterator[Finding]:
-    nameless = report.nameless
+    nameless = report.source.unnamed
     if report.knows_people and nameless.subjects > 1:
         yield Finding("nameless_differ", {"recordings": rough_count(nameless.recordings)})
 
@@ -345,7 +345,7 @@ def _name_the_persons(report: Report) -> Remedy | None:
 
 def _move_less(report: Report) -> Remedy | None:
     """Return what moves points less: to count the nameless as different, if they are very many."""
-    one_nameless = report.knows_people and report.nameless.subjects == 1
+    one_nameless = report.knows_people and report.source.unnamed.subjects == 1
     if one_nameless and report.share_nameless > MANY_NAMELESS:
         return _remedy(report, "nameless_differ", columns="nameless=different")
     return _smaller_k(report) if report.k > PAIR + 1 else None

@@ -184,9 +184,9 @@ class Work:
 
     # What is there, and whether it is what was asked for.
 
-    def fresh(self, *commands: str, tables: Mapping[str, Table] | None = None) -> bool:
+    def fresh(self, *commands: str) -> bool:
         """Whether the results of commands are those of what is chosen now."""
-        tables = tables or self.tables()
+        tables = self.tables()
         return all(self._made.get(command) == tables[command] for command in commands)
 
     def has(self, commands: Sequence[str]) -> bool:
