@@ -84,7 +84,7 @@ def say_problem(error: Exception, sentence: str) -> None:
 
 
 def usage_error(error: Exception) -> str:
-    """Typer's message for a usage error, and the value it is about; empty for other errors."""
+    """Return typer's message for a usage error, and the value it is about; empty for other errors."""
     if not hasattr(error, "format_message"):
         return ""
     refused: Any = getattr(error.__cause__, "errors", list)()
@@ -105,10 +105,11 @@ def show_json(result: Mapping[str, object]) -> None:
 def say_written(what: str, out: object, default: object, verb: str, k: int) -> None:
     """Say what was written where, and which command comes next."""
     name = "" if out == default else f" {shlex.quote(str(out))}"
-    there = ", where it is copied to a disk" * ("://" in str(out))
-    if there:
+    where = ""
+    if "://" in str(out):  # most commands read disks alone
+        where = ", where it is copied to a disk"
         name = " FOLDER"
-    tell(f"Wrote {what} to {out}. Next{there}: trajanon {verb}{name} -k {k}")
+    tell(f"Wrote {what} to {out}. Next{where}: trajanon {verb}{name} -k {k}")
 
 
 class _ToScreen(logging.Handler):

@@ -55,6 +55,7 @@ MissingName = Literal["refuse", "drop", "keep"]
 
 METHOD_NAMES = get_args(MethodName)
 REFINEMENT_NAMES = get_args(RefinementName)
+ROWS = get_args(RowsName)
 
 _ALONE: dict[str, Any] = {
     "align": False,

@@ -127,6 +127,7 @@ class Remedy:
 
         runs = {**self.runs, self.command: typed}
         lines = [command_line("anonymize", runs["anonymize"])]
+        # While the ledger has this release, none of its trips would be released again.
         if self.entered is not None:
             lines.insert(0, shlex.join(["trajanon", "ledger", "forget", *map(str, self.entered)]))
         if self.command == "extract":  # first: if it fails, nothing is forgotten

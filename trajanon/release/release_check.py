@@ -178,6 +178,7 @@ def _checked(
     if earlier and trajectories is None:
         raise BadInput("`against` needs `trajectories`: the originals of these releases")
 
+    # Lines are kept only to be compared with originals: their keys are enough to count them.
     files, problems = inspected(release, keep=trajectories is not None)
     keys = np.concatenate([file.keys for file in files])
     sizes = np.unique(keys, return_counts=True)[1]
@@ -192,6 +193,7 @@ def _checked(
         groups=len(sizes),
         smallest=int(sizes.min(initial=len(keys))),
         problems=[*problems, *_too_rare(sizes, k)],
+        # A file that holds more than lines speaks for all.
         claim=max((file.claim for file in files), key=lambda claim: claim != NOTHING_ELSE),
         answered="rows" if trajectories is None else "people",
         counted=any(file.counted for file in files),

@@ -105,5 +105,7 @@ def one_each(trajectories: Trajectories, k: int, plan: Plan, progress: Progress)
         rows = cheapest(group_means(records[rows], labels)[labels][person])
         if np.array_equal(rows_before, rows):
             break
+
+    # Groups do not depend on whom they were searched in which order.
     order = np.argsort(rows)
     return OneEach(rows[order], dense(labels[order]), stopped, since)
