@@ -7,16 +7,16 @@ from typing import SupportsIndex, Unpack
 import numpy as np
 
 from trajanon.common.arrays import dense
-from trajanon.common.errors import BadInput, TooFewSubjects
-from trajanon.common.number_text import number_of
-from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import (
+from trajanon.common.declared_options import (
     EFFORTS,
     AnonymizeKeywords,
     ReleaseSettings,
     Settings,
     takes_settings,
 )
+from trajanon.common.errors import BadInput, TooFewSubjects
+from trajanon.common.number_text import number_of
+from trajanon.common.progress import Progress, silent
 from trajanon.files.data_frames import DataFrame
 from trajanon.grouping.k_promise import check_enough
 from trajanon.grouping.microaggregation import microaggregate

@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import Frame, Page
 from reports import UNMOVED
 
-from trajanon.common.settings import TimesName
+from trajanon.common.declared_options import TimesName
 from trajanon.files.release_contents import line_keys
 from trajanon.grouping.loss import group_means
 from trajanon.maps import compare

@@ -13,8 +13,8 @@ from reports import UNMOVED
 
 import trajanon
 from trajanon.common.arrays import Floats, Ints
+from trajanon.common.declared_options import MethodName
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.settings import MethodName
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.release_contents import line_keys
 from trajanon.maps.drawing import match

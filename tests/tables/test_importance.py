@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import trajanon
 from trajanon.common.arrays import Floats
+from trajanon.common.declared_options import HEAVIEST, HeuristicName
 from trajanon.common.errors import BadInput
-from trajanon.common.settings import HEAVIEST, HeuristicName
 from trajanon.grouping import loss
 from trajanon.tables.table_bound import bound_table
 

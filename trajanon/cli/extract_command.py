@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from trajanon.cli.messages import say_written, show_json, tell
 from trajanon.cli.options import PARTS, TRAJECTORIES, options, seconds_of, typed_options
+from trajanon.common.declared_options import SUGGESTED_K
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
-from trajanon.common.settings import SUGGESTED_K
 from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
 
 if TYPE_CHECKING:

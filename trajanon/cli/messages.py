@@ -84,7 +84,7 @@ def say_problem(error: Exception, sentence: str) -> None:
 
 
 def usage_error(error: Exception) -> str:
-    """Return typer's message for a usage error, and the value it is about; empty for other errors."""
+    """Return typer's message for a usage error, and the value it is about; else nothing."""
     if not hasattr(error, "format_message"):
         return ""
     refused: Any = getattr(error.__cause__, "errors", list)()

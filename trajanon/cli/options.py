@@ -15,16 +15,16 @@ from typer.core import TyperCommand
 
 from trajanon.cli.messages import say
 from trajanon.common.command_lines import Option, flag_of
-from trajanon.common.errors import BadInput
-from trajanon.common.remote_copies import local_copy
-from trajanon.common.remote_folder import is_url
-from trajanon.common.settings import (
+from trajanon.common.declared_options import (
     AnonymizeKeywords,
     ReleaseSettings,
     Settings,
     names_in,
     parameters_of,
 )
+from trajanon.common.errors import BadInput
+from trajanon.common.remote_copies import local_copy
+from trajanon.common.remote_folder import is_url
 
 TRAJECTORIES = Path("trajectories.parquet")
 ANONYMIZED = Path("anonymized.parquet")

@@ -11,10 +11,10 @@ from typing import Any, Unpack
 from trajanon.cli.messages import STOPPED, show_json, tell, with_flags
 from trajanon.cli.options import NUMBERS, columns_of, names_of, options, text_of_names
 from trajanon.common.command_lines import flag_of
+from trajanon.common.declared_options import MissingName, Settings
 from trajanon.common.errors import BadInput
 from trajanon.common.method_parameters import METHOD_PARAMETERS, MicroaggregateKeywords
 from trajanon.common.number_text import percent
-from trajanon.common.settings import MissingName, Settings
 
 _KEPT = 0.001  # standard deviations: by how much rounding may move a mean
 

@@ -12,8 +12,8 @@ from msgspec import to_builtins
 
 import trajanon
 from trajanon.common.arrays import Ints
+from trajanon.common.declared_options import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.common.number_text import STAGES, UNITS, page, shown, span, two_digits
-from trajanon.common.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.evaluation import usefulness as measures
 from trajanon.evaluation.attacks.attack import QUESTIONS, Attack
 from trajanon.evaluation.attacks.chains import PLACE, Followed

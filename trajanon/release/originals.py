@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.declared_options import ReleaseSettings
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
-from trajanon.common.settings import ReleaseSettings
 from trajanon.files.release_contents import clock_of, line_keys
 from trajanon.files.release_formats import read_release, release_parts
 from trajanon.files.trajectory_files import read_by_part, read_ends

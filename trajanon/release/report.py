@@ -14,10 +14,10 @@ from msgspec.structs import astuple
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.command_lines import Option
+from trajanon.common.declared_options import PAIR, ReleaseSettings, TimesName
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import Finite, Positive, Whole, parsed, regular, typed
 from trajanon.common.number_text import UnitName
-from trajanon.common.settings import PAIR, ReleaseSettings, TimesName
 from trajanon.grouping.partition import Stage
 from trajanon.trajectories.days import days_of
 from trajanon.trajectories.distances import Summary

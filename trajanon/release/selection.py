@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.declared_options import ReleaseSettings
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress
-from trajanon.common.settings import ReleaseSettings
 from trajanon.grouping.loss import group_means, standardise
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.release.plan import Plan

@@ -7,9 +7,9 @@ from typing import Literal
 from msgspec import UNSET
 
 from trajanon.common.command_lines import Option
+from trajanon.common.declared_options import PAIR
 from trajanon.common.inputs import Json
 from trajanon.common.number_text import UNITS, Displayed, UnitName
-from trajanon.common.settings import PAIR
 from trajanon.files.release_contents import MADE_AS_PUBLISHED
 from trajanon.release.findings import (
     Entered,

@@ -12,10 +12,7 @@ from msgspec import structs
 from trajanon.common.arrays import Hashes
 from trajanon.common.atomic_output import replacing, replacing_folder
 from trajanon.common.command_lines import Options
-from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.progress import Progress, silent
-from trajanon.common.remote_folder import Folder
-from trajanon.common.settings import (
+from trajanon.common.declared_options import (
     MEMORY,
     AnonymizeKeywords,
     ReleaseSettings,
@@ -23,6 +20,9 @@ from trajanon.common.settings import (
     bytes_of,
     takes_settings,
 )
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.progress import Progress, silent
+from trajanon.common.remote_folder import Folder
 from trajanon.files.parquet_parts import parquet_of, part_states, unchanged
 from trajanon.files.trajectory_files import check_schema, is_part, provenance_of
 from trajanon.grouping.neighbours import neighbour_count
