@@ -16,8 +16,7 @@ from typer.core import TyperCommand
 from trajanon.cli.messages import say
 from trajanon.common.command_lines import Option, flag_of
 from trajanon.common.errors import BadInput
-from trajanon.common.remote_copies import local_copy
-from trajanon.common.remote_folder import is_url
+from trajanon.common.object_stores import is_url, local_copy
 from trajanon.common.settings import (
     AnonymizeKeywords,
     ReleaseSettings,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.remote_folder import Folder
+from trajanon.common.object_stores import Folder
 from trajanon.files import arrow
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from trajanon.common.arrays import Hashes
 from trajanon.common.atomic_output import replacing, replacing_folder
 from trajanon.common.command_lines import Options
 from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress, silent
-from trajanon.common.remote_folder import Folder
 from trajanon.common.settings import (
     MEMORY,
     AnonymizeKeywords,

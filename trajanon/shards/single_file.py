@@ -14,8 +14,8 @@ from trajanon.common.atomic_output import replacing
 from trajanon.common.command_lines import Options
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.common.number_text import number_of
+from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress, silent
-from trajanon.common.remote_folder import Folder
 from trajanon.common.settings import AnonymizeKeywords, ReleaseSettings, Settings, takes_settings
 from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.files.trajectory_files import read_marks, read_trajectories
