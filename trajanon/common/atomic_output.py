@@ -86,7 +86,7 @@ def remove_abandoned(folder: Path, place: Path) -> str:
     except BlockingIOError:
         return "a run is at work in it"
     except OSError as error:
-        return f"its run may be at work, the lock cannot be read ({error.strerror})"
+        return f"its run may be at work, and it cannot be removed ({error.strerror})"
     return ""
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from trajanon.common.arrays import Hashes, Ints
-from trajanon.common.atomic_output import LOCK, lock
+from trajanon.common.atomic_output import LOCK, lock, remove_abandoned
 from trajanon.common.errors import FileProblem, TrajanonError
 from trajanon.common.object_stores import SCRATCH
 from trajanon.files import arrow
@@ -42,7 +42,7 @@ NUMBERS_PER_BUCKET = 2_000_000
 """People, or runs, that are compared at one time."""
 
 _NAMES = f"trajanon-*{SCRATCH}"
-_ASKED = "asked.json"  # a digest of data, options and key
+_ASKED = "asked.json"  # the data, options and key of the run, to know it again
 
 
 class Scratch(NamedTuple):
@@ -64,13 +64,9 @@ class Scratch(NamedTuple):
         """Return the path of the groups of a shard."""
         return self.results / f"groups-{shard:05d}.parquet"
 
-    def _bucket(self, what: str, number: int) -> Path:
+    def bucket(self, what: str, number: int) -> Path:
         """Return the folder of a bucket of rows."""
         return self.rows / f"{what}-{number:05d}"
-
-    def files(self, what: str, number: int) -> list[Path]:
-        """List the files of a bucket in the order of tasks; drafts end otherwise."""
-        return sorted(self._bucket(what, number).glob("*.parquet"))
 
     def put(self, what: str, bucket: Ints, task: int, table: Any) -> None:
         """Write each row of a table to its bucket: a task has a file in each."""
@@ -81,7 +77,7 @@ class Scratch(NamedTuple):
         rows = table.take(pa.array(order))
         ends = [*begins[1:], len(order)]
         for number, begin, end in zip(numbers.tolist(), begins, ends, strict=True):
-            path = self._bucket(what, number) / f"{task:05d}.parquet"
+            path = self.bucket(what, number) / f"{task:05d}.parquet"
             write_table(path, rows[begin:end])
         pa.default_memory_pool().release_unused()
 
@@ -102,7 +98,8 @@ class Scratch(NamedTuple):
         import pyarrow as pa
 
         for number in range(count):
-            if paths := self.files(what, number):
+            # In the order of tasks; drafts of killed tasks end otherwise.
+            if paths := sorted(self.bucket(what, number).glob("*.parquet")):
                 yield pa.concat_tables(map(read_table, paths)).combine_chunks()
 
     def count_different(self, what: str, n: int, *columns: str) -> list[int]:
@@ -225,18 +222,7 @@ def _uninterrupted() -> Iterator[None]:
 
 def remove_scratch(root: Path) -> dict[Path, str]:
     """Remove scratch that killed or stopped runs left; return why each stays, or ""."""
-    states: dict[Path, str] = {}
-    for folder in sorted(root.glob(_NAMES)):
-        try:
-            with (folder / LOCK).open("r+", encoding="utf-8") as file:
-                lock(file)
-                shutil.rmtree(folder)
-            states[folder] = ""
-        except BlockingIOError:
-            states[folder] = "a run is at work in it"
-        except OSError as error:
-            states[folder] = f"it cannot be removed ({error.strerror})"
-    return states
+    return {folder: remove_abandoned(folder, folder) for folder in sorted(root.glob(_NAMES))}
 
 
 def row_buckets(n: int) -> int:

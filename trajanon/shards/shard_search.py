@@ -1,7 +1,6 @@
 """A shard: its rows written and read, searched as a table of their own, and its lines written."""
 
 from collections.abc import Mapping
-from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -11,12 +10,12 @@ from msgspec import Struct
 
 from trajanon.anonymization import grouped
 from trajanon.common.arrays import Ints, dense
+from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress
-from trajanon.files import arrow
 from trajanon.files.arrow import column_of_lists, column_of_rows
-from trajanon.files.parquet_parts import ParquetParts
+from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.release_contents import line_keys
-from trajanon.files.trajectory_files import read_points, read_rows, true_ends_of
+from trajanon.files.trajectory_files import check_schema, read_points, read_rows, true_ends_of
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
 from trajanon.release.assembly import errors_of
@@ -72,8 +71,9 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
         number = np.arange(first, end)
         person = table.people(where, first, file).person.view(np.int64)
     else:
-        file = _written(table, shard)
-        numbers = file.read([_ROW, _PERSON])
+        # What the parts gave to this shard is a folder of parts, too.
+        with parquet_of(Folder(table.scratch.bucket("shard", shard)), check_schema) as file:
+            numbers = file.read([_ROW, _PERSON])
         number, person = (numbers[name].to_numpy() for name in (_ROW, _PERSON))
 
     points, tracks, times = read_rows(
@@ -88,17 +88,6 @@ def read_shard(table: PartsTable, shard: int) -> ShardRows:
         true_ends=true_ends_of(where, file),
     )
     return ShardRows(number, person, trajectories)
-
-
-def _written(table: PartsTable, shard: int) -> ParquetParts:
-    """Open what was written of a shard."""
-    opened = [partial(arrow.parquet, path) for path in table.scratch.files("shard", shard)]
-    n = 0
-    for open_file in opened:
-        with open_file() as file:
-            n += file.metadata.num_rows
-            schema = file.schema_arrow
-    return ParquetParts(opened, schema, n)
 
 
 ROWS_MEASURED = 100_000

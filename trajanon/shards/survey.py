@@ -32,7 +32,6 @@ _ROUNDING = 1e-9  # degrees: what differs by less is constant
 class PartSurvey(NamedTuple):
     """What the rows of a part say of where a table is split, and of its people and times."""
 
-    n: int
     mean: Floats  # of each coordinate, (2 m,)
     squares: Floats  # of the differences from the mean, (2 m,)
     sample: Rows
@@ -93,7 +92,6 @@ def read_part(table: PartsTable, step: int, part: Part) -> PartSurvey:
     records = trajectories.records
     mean = records.mean(axis=0)
     return PartSurvey(
-        n=part.n,
         mean=mean,
         squares=((records - mean) ** 2).sum(axis=0),
         sample=rows.take(sampled),
@@ -185,7 +183,7 @@ def _shared_runs(table: PartsTable) -> tuple[SharedRuns, bool]:
 def _scaled(table: PartsTable, surveys: Sequence[PartSurvey], sample: Rows) -> Plan:
     """Find how coordinates are spread, and times released."""
     n = table.file.n
-    share = np.array([part.n for part in surveys]) / n
+    share = np.array([part.n for part in table.parts]) / n
     means = np.stack([part.mean for part in surveys])
     squares = np.sum([part.squares for part in surveys], axis=0)
     spread = np.sqrt(squares / n + share @ (means - share @ means) ** 2)
