@@ -18,6 +18,16 @@ from trajanon.common.inputs import other_encoding, regular
 from trajanon.common.number_text import number_of
 
 
+def opened_parquet(path: Path) -> Any:
+    """Open a file that Arrow reads without Python."""
+    import pyarrow as pa
+
+    # Arrow reads in threads of its own. One that lets go of a file object of Python's while the
+    # interpreter ends takes the process with it (exit code 134), although all was read.
+    with regular(path).open("rb"):
+        return pa.OSFile(os.fsencode(path))
+
+
 @contextmanager
 def reading(source: object, file_type: str = "Parquet", *errors: type[Exception]) -> Iterator[None]:
     """Raise in one sentence what keeps a file from being read; ``errors`` beside Arrow's."""
@@ -43,15 +53,8 @@ def reading(source: object, file_type: str = "Parquet", *errors: type[Exception]
 @contextmanager
 def parquet(path: Path) -> Iterator[Any]:
     """Open a Parquet file; an error of reading it in the block becomes one sentence."""
-    import pyarrow as pa
-
-    # Arrow opens the file itself, and reads in threads of its own: one that lets go of a file
-    # object of Python's while the interpreter ends takes the process with it (exit code 134),
-    # although all was read. Python is asked first, as its errors say more.
-    with reading(path):
-        regular(path).open("rb").close()
-        with pa.OSFile(os.fsencode(path)) as stream:
-            yield parquet_file(stream, path)
+    with reading(path), opened_parquet(path) as stream:
+        yield parquet_file(stream, path)
 
 
 def parquet_file(stream: Any, source: object) -> Any:
