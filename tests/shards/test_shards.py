@@ -31,7 +31,7 @@ from shards import (
 
 import trajanon
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.settings import ROWS, RowsName
+from trajanon.common.declared_options import ROWS, RowsName
 from trajanon.files import hilbert_order
 from trajanon.files.trajectory_files import write_partition
 from trajanon.grouping.k_promise import subjects_per_group
@@ -39,8 +39,8 @@ from trajanon.grouping.loss import group_means, information_loss, sse, standardi
 from trajanon.release import release
 from trajanon.release.report import read_report
 from trajanon.shards.parts import anonymize_parts
-from trajanon.shards.parts_table import PartsTable
-from trajanon.shards.shard_cuts import Rows, cuts_of
+from trajanon.shards.parts_table import PartsTable, Rows
+from trajanon.shards.survey import cuts_of
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 

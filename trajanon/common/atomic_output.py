@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError, TrajanonWarning, warn
-from trajanon.common.remote_folder import Folder
+from trajanon.common.inputs import local_state
 
 try:
     import fcntl
@@ -86,7 +86,7 @@ def remove_abandoned(folder: Path, place: Path) -> str:
     except BlockingIOError:
         return "a run is at work in it"
     except OSError as error:
-        return f"its run may be at work, the lock cannot be read ({error.strerror})"
+        return f"its run may be at work, and it cannot be removed ({error.strerror})"
     return ""
 
 
@@ -148,7 +148,7 @@ def replacing_folder(
     _refuse_inputs([place], [above for path in inputs for above in (path, *_place(path).parents)])
     if place.exists() and not place.is_dir():
         raise _cannot_write(output, "it is no folder")
-    states = Folder(place).states() if place.exists() else {}
+    states = _states(place)
     for name in sorted(states):
         if not ours(name):
             raise _cannot_write(output, f"there is {name} in it, not ours")
@@ -160,22 +160,21 @@ def replacing_folder(
         if public:
             _permit(draft, mode | (mode & 0o444) >> 2)  # who may read may enter
 
-        states_now = Folder(place).states() if place.exists() else {}
-        for name, _ in sorted(states_now.items() ^ states.items()):
+        for name, _ in sorted(_states(place).items() ^ states.items()):
             raise FileProblem(
                 f"somebody else wrote or removed {output}/{name} during the run, and nothing there "
                 "was replaced: write to another folder"
             )
 
-        try:
-            if place.exists():
-                place.replace(before)
+        with _put_aside(place, before):
             draft.replace(place)
-        except BaseException:
-            if before.exists():
-                before.replace(place)
-            raise
         shutil.rmtree(before, ignore_errors=True)
+
+
+def _states(folder: Path) -> dict[str, str]:
+    """Return the state of each file in a folder, if there is one."""
+    paths = folder.iterdir() if folder.exists() else ()
+    return {path.name: local_state(path) for path in paths}
 
 
 def make_folder(folder: Path) -> None:
@@ -219,6 +218,26 @@ def _drafts(outputs: Sequence[Path], *, folder: bool = False) -> Iterator[list[D
                 if not isinstance(named, str) or any(map(Path(named).is_relative_to, ours)):
                     raise _cannot_write(output, error.strerror or str(error)) from error
             raise  # it is of something else, and says of what
+
+
+def make_secret_file(path: Path, write: Callable[[Path], object]) -> bool:
+    """Make a file that only its owner can read; return whether no other run has made it meanwhile.
+
+    A draft is written first, and linked to the name once it is complete.
+    """
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
+    try:
+        draft.touch(mode=0o600, exist_ok=False)
+        write(draft)
+        with draft.open("r+b") as file:
+            os.fsync(file.fileno())  # a name without its content would be no secret
+        os.link(draft, path)
+    except FileExistsError:
+        return False
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+    return True
 
 
 def _permit(path: Path, mode: int) -> None:

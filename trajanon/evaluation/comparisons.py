@@ -8,9 +8,9 @@ import numpy as np
 
 from trajanon.anonymization import anonymize
 from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.declared_options import Settings
 from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import Settings
 from trajanon.evaluation.attacks.attack import Published, people_steps, published
 from trajanon.evaluation.attacks.inference import (
     NEAR_END,

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.object_stores import scratch_folder
 from trajanon.common.progress import Progress, silent
-from trajanon.common.remote_copies import scratch_folder
 from trajanon.evaluation.attacks.attack import Published, published
 from trajanon.evaluation.attacks.chains import Followed, people_followed
 from trajanon.evaluation.attacks.habits import other_trips
@@ -21,8 +21,8 @@ from trajanon.evaluation.evaluation import box_of, lines_near, measured, months,
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher import Publisher, check_licence
 from trajanon.files.trajectory_files import copy_rows, read_trajectories
-from trajanon.release.originals import Matched
-from trajanon.release.originals_in_parts import (
+from trajanon.release.originals import (
+    Matched,
     RowsOnLines,
     lines_by_part,
     released_lines,
