@@ -92,6 +92,8 @@ def cells(release: str) -> None:
     table.plot(ax=axes, color=colours.to_rgba(table["trips"]), aspect=stretch)
     axes.set_axis_off()
     draw_scale(axes, west, south, 5)
+    north = {"arrowstyle": "->"}
+    axes.annotate("N", (west, south + 0.02), (west, south + 0.005), arrowprops=north, ha="center")
 
     bar = figure.colorbar(colours, ax=axes, location="bottom", shrink=0.6, pad=0.02)
     bar.set_label("trips that pass a cell of 200 m, k = 4 release")
