@@ -43,7 +43,9 @@ lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+# The demo compiles what most modules of tests begin with: once, and not in each worker.
 tests: .venv/dev
+	PYTHONDONTWRITEBYTECODE= $(BIN)/trajanon demo build/demo >/dev/null
 	$(PYTEST)
 
 docs: .venv/dev
