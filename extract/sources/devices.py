@@ -18,7 +18,7 @@ from trajanon.extract.sources.column_roles import TRACK
 from trajanon.extract.sources.streams import DAMAGED, OTHER_TIMES, ZIP, Reading, Stream, members
 from trajanon.extract.sources.timestamps import moment
 from trajanon.extract.sources.trace_pieces import PLANNED, Fix, number, traces_of_fixes
-from trajanon.extract.sources.xml_documents import tree_of
+from trajanon.extract.sources.xml_documents import growing_tree, without_prefixes
 from trajanon.extract.trace import Trace
 
 VOID = "sentences without a valid fix"
@@ -192,7 +192,14 @@ def _trees(stream: Stream, name: str, root_name: str) -> Iterator[Element]:
     except DAMAGED as error:
         raise FileProblem(f"cannot read {name} to its end ({error}): copy it again") from error
 
-    root, problem = tree_of(content.read, name)
+    root = problem = None
+    try:
+        for root in growing_tree(content.read, name):
+            pass
+    except FileProblem as error:
+        problem = error
+    if root is not None:
+        without_prefixes(root)
     if root is None or root.tag != root_name:
         tag = "nothing" if root is None else f"<{root.tag}>"
         raise problem or FileProblem(f"{name} begins with {tag}, not with <{root_name}>")
