@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from naive_sliding import MADRID, STEP, random_labels, rows_at, town, tracks_of
 
 from trajanon._kernels.random_moves import AT_ONE_HEAT, Annealing
-from trajanon._kernels.sliding_windows import Slides, Windows, build_rows, find_meetings
+from trajanon._kernels.sliding_windows import Slides, Windows, build_rows
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.annealing import QUANTILES, nearest_most
@@ -53,8 +53,7 @@ def laid(
     rows = np.empty((starts.sum(), axes.shape[1]), dtype=kind)
     first = np.cumsum(starts) - starts
     build_rows(windows, axes.T.copy(), np.empty(len(axes)), first, rows)
-    meeting = np.empty_like(near)
-    return Slides(rows, first, starts, start.copy(), meeting, start.copy())
+    return Slides(rows, first, starts, start.copy(), start.copy(), np.full_like(near, -1))
 
 
 class Scene(NamedTuple):
@@ -83,7 +82,6 @@ def scene(
     axes = np.linalg.qr(rng.normal(size=(6, 6)))[0][:, : rng.integers(1, 7)].copy()
     near = window_neighbours(windows, start, axes, 8).astype(np.int64)
     slides = laid(windows, start, axes, near, kind)
-    find_meetings(slides, near)
     subjects = np.arange(n) if people is None else dense(rng.integers(0, people, n))
     k = min(k, int(subjects.max()) + 1)
     labels = random_labels(seed, n, k, subjects)

@@ -17,7 +17,12 @@ from trajanon._kernels.group_state import (
     may_replace,
     move,
 )
-from trajanon._kernels.sliding_windows import slid_exchange_change, slide, sliding_change
+from trajanon._kernels.sliding_windows import (
+    find_meeting,
+    slid_exchange_change,
+    slide,
+    sliding_change,
+)
 
 AT_ONE_HEAT = 256  # moves, which are drawn together
 _FAR = 4  # steps that a window slides at most where no neighbour leads it
@@ -91,6 +96,9 @@ def slide_to(groups, slides, x, start):
 @bare
 def meeting_start(slides, x, y, rank):
     """Return the start where a window meets a neighbour; if that slid since, it slides as far."""
+    if slides.meeting[x, rank] < 0:
+        slides.meeting[x, rank] = find_meeting(slides, x, y)
+
     start = slides.meeting[x, rank] + slides.start[y] - slides.began[y]
     return min(max(start, 0), slides.starts[x] - 1)
 

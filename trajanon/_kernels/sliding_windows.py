@@ -31,8 +31,10 @@ class Slides(NamedTuple):
     first: NDArray[np.int64]  # row of each window, (n,)
     starts: NDArray[np.int64]  # how many each window has, (n,)
     start: NDArray[np.int64]  # of each window, (n,)
-    meeting: NDArray[np.int64]  # start where each was nearest to each neighbour, (n, c)
-    began: NDArray[np.int64]  # the starts of all then, (n,)
+    began: NDArray[np.int64]  # the starts of all at the beginning, (n,)
+    # Start where each was nearest to each neighbour then, (n, c); -1 until it is asked for: few
+    # moves a window draw few of its neighbours.
+    meeting: NDArray[np.int64]
 
 
 @bare
@@ -74,22 +76,20 @@ def build_rows(windows, axes, record, first, rows):
 
 
 @bare
-def find_meetings(slides, neighbours):
-    """Find the start where each window is nearest to each of its neighbours."""
-    for x in range(neighbours.shape[0]):
-        for rank in range(neighbours.shape[1]):
-            y = neighbours[x, rank]
+def find_meeting(slides, x, y):
+    """Find the start where a window was nearest to another at the beginning."""
+    best = slides.began[x]
+    if y == x:
+        return best
 
-            best = slides.start[x]
-            least = np.inf
-            if y != x:
-                met = slides.rows[slides.first[y] + slides.start[y]]
-                for start in range(slides.starts[x]):
-                    away = squared_distance(slides.rows[slides.first[x] + start], met)
-                    if away < least:
-                        best = start
-                        least = away
-            slides.meeting[x, rank] = best
+    met = slides.rows[slides.first[y] + slides.began[y]]
+    least = np.inf
+    for start in range(slides.starts[x]):
+        away = squared_distance(slides.rows[slides.first[x] + start], met)
+        if away < least:
+            best = start
+            least = away
+    return best
 
 
 @kernel

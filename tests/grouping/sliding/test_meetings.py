@@ -6,6 +6,7 @@ from hypothesis import given
 from naive_sliding import put, tracks_of
 from sliding_towns import Scene, laid, points_of, scenes, seeds, towns
 
+from trajanon._kernels.sliding_windows import find_meeting
 from trajanon.grouping.sliding.windows import build_windows, records_at
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -33,9 +34,9 @@ def test_windows_meet_where_they_are_nearest(scene: Scene) -> None:
     slides, near = scene.slides, scene.annealing.descent.neighbours
     for x, row in enumerate(near.tolist()):
         mine = slides.rows[slides.first[x] :][: slides.starts[x]]
-        for rank, y in enumerate(row):
+        for y in row:
             there = slides.rows[slides.first[y] + slides.start[y]]
             away = ((mine - there) ** 2).sum(axis=1)
-            met = slides.meeting[x, rank]
+            met = find_meeting(slides, x, y)
             assert 0 <= met < slides.starts[x]
             assert away[met] == pytest.approx(away.min(), rel=1e-9, abs=1e-12)

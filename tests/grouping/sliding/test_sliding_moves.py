@@ -8,6 +8,7 @@ from naive_sliding import move_drawn, rows_at, unsound
 from sliding_towns import Scene, scene, scenes, seeds
 
 from trajanon._kernels.random_moves import draw_start, make_random_moves
+from trajanon._kernels.sliding_windows import find_meeting
 
 
 @given(scene=scenes, heat=st.sampled_from([1e-6, 0.1, 1.0, 10.0]))
@@ -54,7 +55,7 @@ def test_a_start_is_drawn_where_two_meet_or_near_by(scene: Scene) -> None:
     for x, rank in np.ndindex(near.shape):
         y, most = near[x, rank], slides.starts[x] - 1
         same = labels[x] == labels[y]
-        met = slides.meeting[x, rank] + slides.start[y] - slides.began[y]
+        met = find_meeting(slides, x, y) + slides.start[y] - slides.began[y]
         drawn = set()
         for word in rng.integers(0, 2**32, 40, dtype=np.uint64):
             start = draw_start(slides, x, y, rank, same, word)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.descent_moves import Descent
 from trajanon._kernels.random_moves import make_random_moves
-from trajanon._kernels.sliding_windows import Slides, Windows, build_rows, find_meetings, slide_pass
+from trajanon._kernels.sliding_windows import Slides, Windows, build_rows, slide_pass
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.workers import in_threads, unwatched
 from trajanon.grouping.problem import Problem
@@ -116,9 +116,8 @@ def anneal_windows(
     records = rows[first + start].astype(np.float64)
 
     annealing = build_annealing(field, records, block.aligned.labels, block.rows, block.word)
-    near = annealing.descent.neighbours
-    slides = Slides(rows, first, starts, start, np.empty_like(near), start.copy())
-    find_meetings(slides, near)
+    unknown = np.full_like(annealing.descent.neighbours, -1)
+    slides = Slides(rows, first, starts, start, start.copy(), unknown)
 
     if stop.is_set():
         raise KeyboardInterrupt
