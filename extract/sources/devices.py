@@ -192,15 +192,15 @@ def _trees(stream: Stream, name: str, root_name: str) -> Iterator[Element]:
     except DAMAGED as error:
         raise FileProblem(f"cannot read {name} to its end ({error}): copy it again") from error
 
-    root = problem = None
+    root: Element | None = None
+    problem = None
     try:
-        for root in growing_tree(content.read, name):
-            pass
+        for grown in growing_tree(content.read, name):
+            root = grown
     except FileProblem as error:
         problem = error
-    if root is not None:
-        without_prefixes(root)
-    if root is None or root.tag != root_name:
+
+    if root is None or without_prefixes(root).tag != root_name:
         tag = "nothing" if root is None else f"<{root.tag}>"
         raise problem or FileProblem(f"{name} begins with {tag}, not with <{root_name}>")
     _take_out_incomplete(root)

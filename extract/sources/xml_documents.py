@@ -99,7 +99,7 @@ def _in_words(error: Exception, name: str, damage: bytes) -> FileProblem:
 
 
 def without_prefixes(root: Element) -> Element:
-    """Take the prefixes off all tags: expat knows no declared ones, as files use undeclared ones."""
+    """Take the prefixes off all tags; expat does not, as some files do not declare theirs."""
     for element in root.iter():
         if ":" in element.tag:
             element.tag = element.tag.rpartition(":")[2]
