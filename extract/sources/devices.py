@@ -67,7 +67,7 @@ def _decoded(stream: Stream, path: Path, reading: Reading) -> Iterator[Fix | Non
             elif frame.name == "file_id":
                 course = frame.get_raw_value("type", fallback=None) == _COURSE
             elif frame.name == "record" and course:
-                _leave_out_planned(reading)
+                reading.found(PLANNED, 1)
             elif frame.name == "record" and (fix := _fix(frame)):
                 yield fix
     except (*DAMAGED, *_BROKEN) as error:
@@ -85,12 +85,6 @@ def _fix(record: fitdecode.FitDataMessage) -> Fix | None:
         return None
     dated = isinstance(time, int) and time >= _CLOCK_NOT_SET
     return lat / _SEMICIRCLES, lon / _SEMICIRCLES, float(time + _EPOCH) if dated else nan
-
-
-def _leave_out_planned(reading: Reading) -> None:
-    reading.counts[PLANNED] += 1
-    holds = "holds courses, which are planned and not recorded: left out"
-    reading.warn_of_file(PLANNED, holds, once=True)
 
 
 def read_nmea(path: Path, reading: Reading) -> Iterator[Trace]:
@@ -265,7 +259,7 @@ def _place(written: list[str], time: float) -> Fix:
 
 def _of_activities(root: Element, reading: Reading) -> Iterator[Fix | None]:
     if root.find(".//Course") is not None:
-        _leave_out_planned(reading)
+        reading.found(PLANNED, 1)
     for activity in root.iter("Activity"):
         for point in activity.iter("Trackpoint"):
             place = point.find("Position")

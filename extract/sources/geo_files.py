@@ -70,7 +70,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
     if len(refused) == len(names):
         raise BadInput(refused[0] if refused else f"{reading.what} holds no layer")
     for reason in refused:
-        reading.warn("layers", f"{reason}; this layer is left out", reason, left_out=True)
+        reading.found("layers", reason=reason)
 
 
 def _refuse_part_of_shapefile(path: Path, head: bytes, what: str) -> None:

@@ -20,7 +20,7 @@ from trajanon.common.arrays import Floats
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources.column_roles import TRACK
 from trajanon.extract.sources.streams import CutOff, Reading, members, stream_of, unpacked
-from trajanon.extract.sources.timestamps import UNREAD_TIMES, WAY_OUT, moments
+from trajanon.extract.sources.timestamps import UNREAD_TIMES, moments
 from trajanon.extract.sources.trace_pieces import EMPTY, number, with_last_cut_off
 from trajanon.extract.sources.xml_documents import growing_tree, without_prefixes
 from trajanon.extract.trace import Trace
@@ -183,8 +183,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
         yield from _traces_of(document, reading)
 
     if document.is_empty:
-        holds = "holds no track points: routes and waypoints are not recordings"
-        reading.warn_of_file("no points", holds)
+        reading.found("no points")
 
 
 def _traces_of(
@@ -210,10 +209,7 @@ def _traces_of(
         yield from with_last_cut_off(_trace(segment, reading, subject) for segment in segments)
 
     reading.counts.update([FROM_OSM] * document.is_from_osm)
-    if unread := document.unread_times:
-        reading.counts[UNREAD_TIMES] += unread
-        has = f"has times that cannot be read, {unread:,} in all"
-        reading.warn_of_file(UNREAD_TIMES, f"{has}: {WAY_OUT}")
+    reading.found(UNREAD_TIMES, document.unread_times)
     reading.counts.update([EMPTY] * document.is_empty)
 
 
@@ -272,16 +268,12 @@ def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
     except CutOff as error:
         problem = f"{path} is damaged or cut off ({error}): download it again"
         if any_read:
-            reading.counts[CUT_OFF_FILES] += 1
-            reading.warn(CUT_OFF_FILES, f"{problem}; what comes before is used", problem)
+            reading.found(CUT_OFF_FILES, 1, problem=problem)
 
     if not any_read:
         nothing = f"{path} holds no {', '.join(_GPX)} file: unpack others, and name the folder"
         raise FileProblem(problem or nothing)
-    if nameless:
-        reading.counts[WITHOUT_ACCOUNT] += nameless
-        has = f"has no metadata.xml before its recordings: {nameless:,} have no account"
-        reading.warn_of_file("accounts", f"{has}; pack metadata.xml first")
+    reading.found(WITHOUT_ACCOUNT, nameless)
 
 
 def _kind_of(name: str) -> str:

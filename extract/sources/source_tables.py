@@ -262,10 +262,7 @@ def read_columns(
 
     if end.strip() and len(fields_of(end, layout.separator)) != len(layout.names):
         reading.counts[TABLE_CUT_OFF] += 1
-    if broken:
-        reading.counts[UNREAD] += broken
-        msg = f"{number_of(broken, 'row')} of {path} cannot be read and left out: {fault}"
-        reading.warn(UNREAD, msg, str(path))
+    reading.found(UNREAD, broken, rows=number_of(broken, "row"), path=path, fault=fault)
 
 
 def _with_whole_row(text: bytes, stream: Stream) -> bytes:
@@ -289,8 +286,7 @@ def _without_headers(rows: pd.DataFrame, layout: TableLayout, reading: Reading) 
     if (texts[repeats] != list(rows)).any(axis=None):
         fields = ", ".join(texts[repeats].iloc[-1])
         raise OSError(f"it has a second header in another order, {fields}: split it")
-    if repeats.any():
-        reading.counts[HEADERS] += int(repeats.sum())
+    reading.count(HEADERS, repeats)
     return rows[~repeats]
 
 

@@ -18,15 +18,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
+from trajanon.common.arrays import Bools
 from trajanon.common.columns_read import TablesRead, persons_sentence
-from trajanon.common.errors import FileProblem, GuessedWarning, LeftOutWarning
+from trajanon.common.errors import FileProblem
 from trajanon.common.inputs import other_encoding, regular, seems_utf16
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Notices, Progress
+from trajanon.extract.sources.findings import warning_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # What reading raises where a packed stream, a zip archive or a tar archive is damaged or cut off.
 DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
@@ -86,32 +91,34 @@ class Reading:
         """Return the same with roles of columns, unless these are said."""
         return replace(self, columns={**columns, **self.columns})
 
-    def warn(self, kind: str, message: str, about: str = "", *, left_out: bool = False) -> None:
-        """Warn once, though many files have it; of ten things of a kind, as `Notices` does.
+    def count(self, what: str, marked: "Bools | pd.Series") -> None:
+        """Count what is marked as left out, if anything is."""
+        if marked.any():
+            self.counts[what] += int(marked.sum())
 
-        What is counted is left out, or was said to be; all else is read as the data suggest.
+    def found(self, kind: str, count: int | None = None, **values: object) -> None:
+        """Warn of what was found, by its sentence; where there is a count, if it is not 0.
+
+        Of a thing once, though many files have it; of ten things of a kind, as `Notices` does.
         """
-        category = LeftOutWarning if left_out or kind in self.counts else GuessedWarning
-        self.warned.warn(category(message, kind, about))
-
-    def warn_of_file(self, kind: str, holds: str, *, once: bool = False) -> None:
-        """Warn of what the file holds; perhaps once for all files."""
-        self.warn(kind, f"{self.what} {holds}", "" if once else self.what)
+        if count:
+            self.counts[kind] += count
+        if count != 0:
+            values = {"what": self.what, "count": count, **values}
+            self.warned.warn(warning_of(kind, **values))
 
     def leave_out(self, error: Exception, used: int, kind: str = UNREADABLE) -> None:
         """Count a file that cannot be read, or only so many points of it; and warn."""
         if used:
-            self.counts[USED_IN_PART] += 1
-            points_used = f"its {number_of(used, 'point')} before that are used"
-            self.warn(USED_IN_PART, f"{error}; {points_used}", str(error))
+            self.found(USED_IN_PART, 1, error=error, points=number_of(used, "point"))
         else:
             self.counts[UNREADABLE] += 1
-            self.warn(kind, f"{error}; going on without it", str(error), left_out=True)
+            self.found(kind, error=error)
 
     def tell_rest(self) -> None:
         """Warn of what is known once everything is read."""
         if possible := persons_sentence(self.tables.account["possible_persons"]):
-            self.warn("persons", possible)
+            self.found("persons", possible=possible)
         self.warned.tell_others()
 
     def open(self, path: Path) -> "Stream":
