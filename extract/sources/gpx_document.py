@@ -64,18 +64,9 @@ class GpxDocument:
         self._track: Element | None = None  # the one at hand
         # Of the segment at hand: latitude, longitude and time of each point, as they are written.
         self._points: list[tuple[str | None, ...]] = []
-        self.is_gpx = False
         self.creator = self.version = ""  # as the document says of itself
         self.points = 0  # of the segments that were given
         self.unread_times = 0  # of these points
-
-    @classmethod
-    def beginning(cls, head: bytes) -> "GpxDocument":
-        """Read the first lines of a document, whatever is wrong with them."""
-        document = cls(io.BytesIO(head[:_BEGINNING]).read, "")
-        with suppress(FileProblem):
-            list(document)
-        return document
 
     @property
     def is_api_answer(self) -> bool:
@@ -108,7 +99,6 @@ class GpxDocument:
         """Take what is whole out of the tree: points one by one, and of segments their traces."""
         if root.tag != "gpx":
             raise FileProblem(f"{self._name} is not GPX: it begins with <{root.tag}>")
-        self.is_gpx = True
         self.creator = root.get("creator", "")
         self.version = root.get("version", "")
 
@@ -172,7 +162,10 @@ def read_document(source: bytes, name: str) -> ApiPage:
 
 def looks_like(name: str, head: bytes) -> bool:
     """Return whether the first element of a file is that of GPX."""
-    return GpxDocument.beginning(head).is_gpx
+    root: Element | None = None
+    with suppress(FileProblem):
+        root = next(growing_tree(io.BytesIO(head[:_BEGINNING]).read, name), None)
+    return root is not None and without_prefixes(root).tag == "gpx"
 
 
 def read(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
