@@ -8,7 +8,7 @@ from operator import attrgetter
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.timestamps import (
     EARLIEST,
     LATEST,

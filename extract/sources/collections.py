@@ -13,11 +13,12 @@ import pandas as pd
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.extract.sources import source_tables
+from trajanon.extract.sources.archives import BYTE_ORDER_MARK, DAMAGED
 from trajanon.extract.sources.column_roles import FILE
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.point_groups import traces_of_points
+from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.source_tables import TableLayout, fields_of, read_columns
-from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.trace_pieces import EMPTY
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import reading as read_errors

@@ -12,7 +12,7 @@ from trajanon.common.errors import BadInput, ColumnsUnclear
 from trajanon.extract.sources import column_roles
 from trajanon.extract.sources.column_evidence import TableHead
 from trajanon.extract.sources.column_roles import FILE, OWNERS, ROLES, is_word, plain
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.trajectories.person_names import key_of
 
 _SAYS_UTC = re.compile(r"utc|gmt|zulu|epoch|unix", re.IGNORECASE)

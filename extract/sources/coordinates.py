@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from trajanon.common.arrays import Bools, Floats
 from trajanon.common.errors import BadInput
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 
 LETTERS = {"lat": "NS", "lon": "EW"}  # for a positive and a negative sign
 

@@ -14,8 +14,9 @@ import fitdecode
 import pynmea2
 
 from trajanon.common.errors import FileProblem
+from trajanon.extract.sources.archives import DAMAGED, ZIP, Stream, members
 from trajanon.extract.sources.column_roles import TRACK
-from trajanon.extract.sources.streams import DAMAGED, OTHER_TIMES, ZIP, Reading, Stream, members
+from trajanon.extract.sources.reading import OTHER_TIMES, Reading
 from trajanon.extract.sources.timestamps import moment
 from trajanon.extract.sources.trace_pieces import PLANNED, Fix, number, traces_of_fixes
 from trajanon.extract.sources.xml_documents import growing_tree, without_prefixes
@@ -148,7 +149,7 @@ def _documents(path: Path, reading: Reading) -> Iterator[tuple[str, Element]]:
         return
 
     any_read = False
-    for name, opened in members(path, reading):
+    for name, opened in members(reading.open(path), path):
         if opened and name.lower().endswith(".kml"):
             for root in _trees(opened(), f"{path}/{name}", "kml"):
                 yield f"{reading.label}/{name}", root

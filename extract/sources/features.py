@@ -23,7 +23,7 @@ from trajanon.extract.sources.coordinates import (
     wrapped_at_180,
 )
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
-from trajanon.extract.sources.streams import OTHER_TIMES, Reading
+from trajanon.extract.sources.reading import OTHER_TIMES, Reading
 from trajanon.extract.sources.timestamps import times_in
 from trajanon.extract.trace import Trace
 

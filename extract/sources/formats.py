@@ -16,9 +16,10 @@ from trajanon.extract.sources import (
     phones,
     source_tables,
 )
+from trajanon.extract.sources.archives import DAMAGED
 from trajanon.extract.sources.column_roles import FOLDER, TRACK, is_word
 from trajanon.extract.sources.gpx_document import ApiPage
-from trajanon.extract.sources.streams import DAMAGED, Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.person_names import spelled
 

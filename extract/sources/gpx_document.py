@@ -18,8 +18,9 @@ import pyarrow as pa
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import FileProblem
+from trajanon.extract.sources.archives import CutOff, members, stream_of, unpacked
 from trajanon.extract.sources.column_roles import TRACK
-from trajanon.extract.sources.streams import CutOff, Reading, members, stream_of, unpacked
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.timestamps import UNREAD_TIMES, moments
 from trajanon.extract.sources.trace_pieces import EMPTY, number, with_last_cut_off
 from trajanon.extract.sources.xml_documents import growing_tree, without_prefixes
@@ -226,7 +227,7 @@ def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
     nameless = 0
     problem = ""
     try:
-        for name, opened in members(path, reading):
+        for name, opened in members(reading.open(path), path):
             kind = _kind_of(name)
             if not kind or opened is None:
                 reading.counts[NOT_GPX] += 1

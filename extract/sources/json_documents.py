@@ -19,19 +19,13 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.inputs import other_encoding, seems_utf16
+from trajanon.extract.sources.archives import BYTE_ORDER_MARK, DAMAGED, Stream
 from trajanon.extract.sources.column_roles import known_as
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.point_groups import FIRST
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.source_tables import UNREAD, traces_of_table
-from trajanon.extract.sources.streams import (
-    BYTE_ORDER_MARK,
-    Reading,
-    Stream,
-    decoded,
-    json_object,
-    json_text,
-    plain_value,
-)
 from trajanon.extract.sources.timestamps import times_in
 from trajanon.extract.sources.trace_pieces import number
 from trajanon.extract.trace import Trace
@@ -342,3 +336,40 @@ def _feature_of_trip(trip: object) -> _Feature:
     vehicle = members.get("device_id") or members.get("vehicle_id")
     columns = {**_members(members), "device_id": vehicle, "timestamp": times.tolist()}
     return _Feature(_line_of_parts([places]), columns)
+
+
+def json_text(stream: Stream, what: str) -> bytes:
+    """Read a document of JSON whole."""
+    try:
+        text = stream.read().removeprefix(BYTE_ORDER_MARK)
+    except DAMAGED as error:
+        raise FileProblem(f"cannot unpack {what}: {error}") from error
+    if seems_utf16(text):
+        raise FileProblem(f"{what} {other_encoding(text)}")
+    return text
+
+
+def decoded(data: Any, what: str, kind: Any = Any) -> Any:
+    """Decode JSON, or a part of it, as values of a kind."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except UnicodeDecodeError as error:
+        raise FileProblem(f"{what} {other_encoding(error.object)}") from error
+    except RecursionError as error:
+        raise FileProblem(f"{what} is not JSON: it is nested too deeply") from error
+    except msgspec.DecodeError as error:
+        raise FileProblem(f"{what} is not JSON, or damaged or cut off: {error}") from error
+
+
+def json_object(value: object) -> Mapping[str, Any]:
+    """Return an object of JSON, or an empty one in place of something else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def plain_value(value: Any) -> Any:
+    """Return a value of JSON as one that a column of texts or numbers can hold."""
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()  # JSON may name half a character
+    if isinstance(value, list):
+        return [plain_value(element) for element in value]
+    return str(value) if isinstance(value, int) and abs(value) > 2**53 else value

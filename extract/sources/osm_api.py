@@ -37,8 +37,9 @@ from trajanon.common.number_text import number_of
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.rules import MAX_PAGES, SERVER
+from trajanon.extract.sources.archives import DAMAGED
 from trajanon.extract.sources.gpx_document import ApiPage, read_document
-from trajanon.extract.sources.streams import DAMAGED, Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.trace_pieces import joined_trace
 from trajanon.extract.trace import Trace
 

@@ -17,7 +17,7 @@ from trajanon.common.number_text import number_of
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.column_roles import FILE, MARKS
 from trajanon.extract.sources.coordinates import numbers, reader_of_degrees
-from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
+from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import reader_of_times
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.geodesy import DEGREE

@@ -25,21 +25,20 @@ from trajanon.common.inputs import (
     separator_of,
 )
 from trajanon.common.number_text import number_of
+from trajanon.extract.sources.archives import (
+    BYTE_ORDER_MARK,
+    DAMAGED,
+    POINT,
+    RECORD,
+    Stream,
+    check_ratio,
+)
 from trajanon.extract.sources.column_roles import known_as, plain
 from trajanon.extract.sources.columns import is_row, used_columns
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
-from trajanon.extract.sources.streams import (
-    BYTE_ORDER_MARK,
-    DAMAGED,
-    POINT,
-    RECORD,
-    TABLE_CUT_OFF,
-    Reading,
-    Stream,
-    check_ratio,
-)
+from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, refuse_doubles
 from trajanon.files.arrow import reading as read_errors

@@ -19,7 +19,7 @@ from pandas.tseries.api import guess_datetime_format as guess
 from trajanon.common.arrays import Bools, Floats
 from trajanon.common.errors import BadInput
 from trajanon.extract.sources.coordinates import numbers
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 
 UNREAD_TIMES = "times that could not be read"
 WAY_OUT = "write them as 2020-09-13T12:26:40Z"

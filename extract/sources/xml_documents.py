@@ -7,7 +7,7 @@ from xml.parsers import expat
 
 from trajanon.common.errors import FileProblem
 from trajanon.common.inputs import other_encoding
-from trajanon.extract.sources.streams import DAMAGED_ZIP
+from trajanon.extract.sources.archives import DAMAGED_ZIP
 
 _LONGEST = 1 << 23  # bytes of a tag or text
 _DEEPEST = 10_000  # elements within elements
@@ -40,7 +40,7 @@ def growing_tree(
 
     fed = 0  # bytes
     begun = 0  # of these, when an element began that was not there before
-    newest = None
+    newest: Element | None = None
     problem = None
     chunk = text = b"\n"
     while chunk and problem is None:
