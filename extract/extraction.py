@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 
 from trajanon.common.atomic_output import replacing, replacing_folder
 from trajanon.common.command_lines import Options
+from trajanon.common.declared_options import made_of, takes_settings
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import made_of, takes_settings
 from trajanon.extract.cutting import Cutter, finished_cut
 from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
 from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
+from trajanon.common.declared_options import Checked, option, with_help
 from trajanon.common.errors import BadInput
-from trajanon.common.settings import Checked, option, with_help
 
 Limit = float | Literal["auto"] | None  # found from the data if it is "auto"; None for no limit
 

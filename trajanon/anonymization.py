@@ -7,16 +7,16 @@ from typing import SupportsIndex, Unpack
 import numpy as np
 
 from trajanon.common.arrays import dense
-from trajanon.common.errors import BadInput, TooFewSubjects
-from trajanon.common.number_text import number_of
-from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import (
+from trajanon.common.declared_options import (
     EFFORTS,
     AnonymizeKeywords,
     ReleaseSettings,
     Settings,
     takes_settings,
 )
+from trajanon.common.errors import BadInput, TooFewSubjects
+from trajanon.common.number_text import number_of
+from trajanon.common.progress import Progress, silent
 from trajanon.files.data_frames import DataFrame
 from trajanon.grouping.k_promise import check_enough
 from trajanon.grouping.microaggregation import microaggregate
@@ -152,7 +152,7 @@ def anonymize(
     plan = Plan.of(options, key, roads, public_places)
     lines = anonymized_table(trajectories, plan.checked_k(k), plan, progress)
     if counts is not None:
-        lines = lines.reporting(extraction={what: n for what, n in counts.items() if n})
+        lines = lines.reporting(extraction={name: n for name, n in counts.items() if n})
     return lines.release
 
 
@@ -175,11 +175,14 @@ def anonymized_table(
 
     groups = grouped(grouped_ones, k, plan, progress, chosen)
     if chosen is not None:
+        # Who is left out is reported by the rows of the whole table.
         not_released = np.ones(len(trajectories), dtype=np.bool_)
         not_released[chosen.rows] = groups.left_out
         groups = replace(groups, left_out=not_released)
 
     release = finished(k, trajectories, groups)
+
+    # What is known of all lines together, and of shards is not.
     chains, persons = drives_and_people_followed(groups, k)
     times = None if plan.timing is None else groups.trajectories.times
     has_tracks_to_slide_on = plan.release.align and groups.trajectories.tracks is not None
@@ -260,6 +263,7 @@ def _grouped_together(
         partition = regrouped(partition, trajectories.records, partition.labels)
 
     if slides and not partition.stopped:
+        # Each slide is followed by a search as thorough as the first one would have been.
         moves = EFFORTS[search.effort].moves_per_record if search.refine == "anneal" else 0
         trajectories, partition = slide_to_groups(
             trajectories,
@@ -285,10 +289,10 @@ def _grouped_days(days: Trajectories, k: int, plan: Plan, progress: Progress) ->
     stopped = False
     mended = Mended()
 
-    for rows, alike in of_equally_many(days):
+    for rows, days_alike in of_equally_many(days):
         if len(np.unique(days.subject[rows])) < k:
-            continue
-        groups = _grouped_together(alike, k, plan, progress)
+            continue  # no other days have as many trips: these are left out
+        groups = _grouped_together(days_alike, k, plan, progress)
         labels[rows[~groups.left_out]] = groups.partition.labels + labels.max() + 1
         stopped |= groups.partition.stopped
         mended += groups.mended or Mended()

@@ -16,7 +16,7 @@ from trajanon.common.errors import BadInput
 from trajanon.evaluation import large_folders
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.evaluation.large_folders import evaluate_large, near_places
-from trajanon.release.originals_in_parts import check_folders
+from trajanon.release.release_check import check_folders
 from trajanon.release.report import read_report
 from trajanon.shards.parts import anonymize_parts
 from trajanon.trajectories.trajectories import Trajectories

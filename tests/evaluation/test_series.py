@@ -17,9 +17,8 @@ from shards import walks, write_parts
 import trajanon
 from trajanon.common.errors import BadInput, FileProblem, TooFewRecords, TooFewSubjects
 from trajanon.files.trajectory_files import read_trajectories, write_trajectories
-from trajanon.release import ledger as ledgers
 from trajanon.release.holder_key import fingerprint
-from trajanon.release.ledger import Recording, content_of, opened
+from trajanon.release.ledger import Ledger, content_of, opened
 from trajanon.release.report import json_ready, read_report
 from trajanon.shards.parts import anonymize_parts
 from trajanon.shards.single_file import anonymize_file
@@ -174,11 +173,11 @@ def killed(step: str, folder: Path, book: Path) -> None:
         os._exit(9)
 
     if step == "announce":
-        patch.object(Recording, "announce", dying).start()
+        patch.object(Ledger, "announce", dying).start()
     elif step == "rename":
         patch.object(Path, "replace", dying).start()
     else:
-        patch.object(ledgers.Ledger, "_settle", dying).start()
+        patch.object(Ledger, "_settle", dying).start()
     anonymize_file(second, folder / "1.csv", 3, ledger=book, **QUICK)
 
 
@@ -231,9 +230,9 @@ def test_a_failed_run_is_forgotten_unless_its_file_has_its_name(
         pass
 
     def fail() -> None:
-        with opened(book) as ledger, ledger.recording(tmp_path / "a.csv") as recording:
+        with opened(book) as ledger, ledger.recording(tmp_path / "a.csv"):
             report = reported(k=3, ledger={"rows": []})
-            recording.announce(draft, draft, report, ledger.keyed(marks_of([1, 10])))
+            ledger.enter(tmp_path / "a.csv", draft, draft, report, ledger.keyed(marks_of([1, 10])))
             assert [one.told["settled"] for one in ledger.entries] == [False]
             if named:
                 draft.rename(tmp_path / "a.csv")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from problems import problem
 from real_data import published, reference
 
+from trajanon.common.declared_options import HeuristicName
 from trajanon.common.method_parameters import InnerMethodName
-from trajanon.common.settings import HeuristicName
 from trajanon.grouping.methods.distance_methods import mdav
 from trajanon.grouping.methods.hm2 import HEURISTICS, find_paths
 from trajanon.grouping.microaggregation import METHODS, microaggregate

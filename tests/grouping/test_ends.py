@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.common.arrays import Ints, dense
-from trajanon.common.settings import Effort, EffortName
+from trajanon.common.declared_options import Effort, EffortName
 from trajanon.grouping.ends import Ends
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.problem import Problem

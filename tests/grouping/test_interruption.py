@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from interrupting import Interrupting
 from naive_refine import search_in_blocks
 
-from trajanon.cli.microaggregated_lines import STOPPED
+from trajanon.cli.messages import STOPPED
 from trajanon.common import workers
 from trajanon.common.method_parameters import search_options
 from trajanon.grouping.microaggregation import REFINEMENTS, find_groups, microaggregate

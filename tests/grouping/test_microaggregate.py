@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ways import OURS, every_way, is_slow, method_of, seeds
 
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.settings import HeuristicName
+from trajanon.common.declared_options import HeuristicName
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition
 from trajanon.grouping.refinements.annealing import SOLVED

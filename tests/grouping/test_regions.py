@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from naive_refine import Grouped, both, random_groups
 
 from trajanon.common.arrays import dense
+from trajanon.common.declared_options import Effort
 from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import Effort
 from trajanon.grouping import loss
 from trajanon.grouping.refinements.annealing import PASS, REGION, anneal_regions
 from trajanon.grouping.refinements.descent import descend

@@ -11,8 +11,8 @@ from naive_sliding import room, tracks_of
 
 import trajanon
 from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.declared_options import Effort
 from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import Effort
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition
 from trajanon.grouping.problem import Problem

@@ -16,8 +16,9 @@ import folium
 import numpy as np
 import pytest
 from playwright.sync_api import Frame, Page
+from reports import UNMOVED
 
-from trajanon.common.settings import TimesName
+from trajanon.common.declared_options import TimesName
 from trajanon.files.release_contents import line_keys
 from trajanon.grouping.loss import group_means
 from trajanon.maps import compare
@@ -148,25 +149,28 @@ def report(
 ) -> dict[str, Any]:
     labels = np.asarray(labels, dtype=np.int64)
     points = trajectories().points[: len(labels)] if points is None else points
-    return {
-        "line_keys": line_keys(means(points, labels)).tolist(),
-        "averaged": digest_of(points, labels),
-        "n": len(labels),
-        "k": 3,
-        "counted": "subjects",
-        "labels": np.asarray(labels).tolist(),
-        "rows": {"way": "trajectories"},
-        "chains": None,
-        "information_loss": 12.3456,
-        "stages": [
-            {"name": "path", "information_loss": None},
-            {"name": "MHM", "information_loss": 15.3},
-            {"name": "descent", "information_loss": 12.3456},
-        ],
-        "displacement": {"mean": 126.4, "median": 86.2, "p95": 300.0, "max": 410.0},
-        "notice": "For the holder of the data, not for publication.",
-        "attribution": OSM_ATTRIBUTION,
-    } | changes
+    return (
+        UNMOVED
+        | {
+            "line_keys": line_keys(means(points, labels)).tolist(),
+            "averaged": digest_of(points, labels),
+            "n": len(labels),
+            "k": 3,
+            "counted": "subjects",
+            "labels": np.asarray(labels).tolist(),
+            "chains": None,
+            "information_loss": 12.3456,
+            "stages": [
+                {"name": "path", "information_loss": None},
+                {"name": "MHM", "information_loss": 15.3},
+                {"name": "descent", "information_loss": 12.3456},
+            ],
+            "displacement": {"mean": 126.4, "median": 86.2, "p95": 300.0, "max": 410.0},
+            "notice": "For the holder of the data, not for publication.",
+            "attribution": OSM_ATTRIBUTION,
+        }
+        | changes
+    )
 
 
 def timed(times: TimesName = "of-day") -> tuple[Trajectories, ReleasedTrajectories, dict[str, Any]]:

@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 from unittest import mock
 
-from trajanon.common.settings import EFFORTS
+from trajanon.common.declared_options import EFFORTS
 from trajanon.grouping.refinements.annealing import PASS
 
 FEW = {

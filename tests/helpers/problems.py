@@ -5,8 +5,8 @@ from typing import Unpack
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
+from trajanon.common.declared_options import Effort
 from trajanon.common.method_parameters import MicroaggregateKeywords, search_options
-from trajanon.common.settings import Effort
 from trajanon.grouping.problem import Problem
 
 

@@ -4,6 +4,21 @@ from typing import Any
 
 from trajanon.release.report import Report, checked
 
+NO_ERRORS = dict.fromkeys(("mean", "median", "p95", "max"), 0.0)
+
+UNMOVED: dict[str, Any] = {
+    "groups": 2,
+    "lines": 2,
+    "points": 3,
+    "information_loss": 0.0,
+    "stages": [],
+    "rows": {"way": "trajectories"},
+    "displacement": NO_ERRORS,
+    "curve_distance": {"to_line": NO_ERRORS, "to_way": NO_ERRORS},
+    "length": {"mean": 1_000.0, "median": 900.0},
+}
+"""What stands in a report beside its groups, of which a test says nothing."""
+
 
 def reported(**facts: Any) -> Report:
     """Return a report of a hundred groups of five, of which there is nothing to say, but for facts.
@@ -11,7 +26,7 @@ def reported(**facts: Any) -> Report:
     Of lengths and errors, what is not among the facts is 0.
     """
     far = {"mean": 50.0, "median": 30.0, **facts.pop("displacement", {})}
-    report: dict[str, Any] = {
+    report = UNMOVED | {
         "notice": "",
         "k": 5,
         "n": 500,
@@ -19,12 +34,11 @@ def reported(**facts: Any) -> Report:
         "unit": "trip",
         "rows": {"way": "subjects"},
         "groups": 100,
+        "lines": 100,
         "sizes": [5] * 100,
         "subjects_per_group": [5] * 100,
         "labels": [*range(100)] * 5,
-        "stages": [],
-        "displacement": {"p95": 0.0, "max": 0.0, **far},
-        "length": {"mean": 1_000.0, "median": 900.0},
+        "displacement": {**NO_ERRORS, **far},
         "information_loss": 1.23,
         "chains": None,
         "source": {"recordings": 1_000, "used": 1_000},

@@ -11,8 +11,8 @@ from planted import UNTIMED
 
 import trajanon
 from trajanon.common.arrays import Floats, dense
+from trajanon.common.declared_options import ROWS, MethodName, RefinementName, RowsName
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.settings import ROWS, MethodName, RefinementName, RowsName
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
 from trajanon.release.originals import matched
 from trajanon.release.report import checked, json_ready, read_report, report_path

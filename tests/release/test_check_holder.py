@@ -9,28 +9,18 @@ import pytest
 from commands import Run
 from plain import unmoved
 from planted import UNTIMED, K, written
+from reports import UNMOVED
 
 import trajanon
 from trajanon.common.arrays import Floats, Ints
+from trajanon.common.declared_options import MethodName
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.settings import MethodName
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.release_contents import line_keys
 from trajanon.maps.drawing import match
 from trajanon.release.originals import matched
 from trajanon.release.report import checked, digest_of
 from trajanon.trajectories.trajectories import Trajectories
-
-NOTHING_MORE: dict[str, Any] = {
-    "notice": "",
-    "k": 2,
-    "counted": "records",
-    "information_loss": 0.0,
-    "stages": [],
-    "rows": {"way": "trajectories"},
-    "displacement": dict.fromkeys(("mean", "median", "p95", "max"), 0.0),
-}
-"""Of a report: what has to be there beside the groups."""
 
 
 def held(folder: Path, method: MethodName = "hm2") -> Trajectories:
@@ -87,8 +77,8 @@ def test_what_two_releases_tell_together_is_counted(tmp_path: Path) -> None:
     )
     alone = {w for w, c in zip(whose.tolist(), people, strict=True) if c == 1}
     assert found.problems == [
-        f"together with the earlier release, {sum(c < K for c in people)} of 30 "
-        "trajectories are in two groups that have fewer than 4 different subjects in "
+        f"together with earlier releases, {sum(c < K for c in people)} of 30 "
+        "trajectories are in groups that have fewer than 4 different subjects in "
         f"common; {sum(c == 1 for c in people)} of them have no other subject's beside "
         f"them ({len(alone)} subjects)"
     ]
@@ -161,9 +151,9 @@ def test_what_one_of_two_releases_left_out_is_told_by_their_difference(tmp_path:
     told = 5 * lines[0][0] - 4 * lines[1][0]
     np.testing.assert_allclose(told, points[4], rtol=0, atol=1e-6)
     says = [
-        "1 trajectory is in a group of one release and left out of the other "
-        "together with fewer than 4 different subjects: the difference of the two may tell where "
-        "they went"
+        "1 trajectory is in a group of one release and left out of others "
+        "together with fewer than 4 different subjects: the difference of the releases may tell "
+        "where they went"
     ]
     held = Trajectories(points, subject=subject)
     for one, other in ((now, before), (before, now)):
@@ -187,7 +177,12 @@ def test_the_earlier_release_must_belong_to_the_originals_too(tmp_path: Path) ->
 def told_of(points: Floats, lines: Floats, labels: Ints) -> dict[str, Any]:
     """The report of groups, as far as it is read."""
     told = {"n": len(labels), "labels": labels.tolist(), "averaged": digest_of(points, labels)}
-    return NOTHING_MORE | told | {"line_keys": line_keys(lines).tolist()}
+    return (
+        UNMOVED
+        | {"notice": "", "k": 2, "counted": "records"}
+        | told
+        | {"line_keys": line_keys(lines).tolist()}
+    )
 
 
 def with_equal_lines() -> tuple[Trajectories, trajanon.Release]:
@@ -255,7 +250,7 @@ def test_several_earlier_releases_tell_more_than_each(tmp_path: Path, run: Run) 
     assert trajanon.check(paths[0], 4, trajectories=held, against=paths[1:]).holds
     (found,) = trajanon.check(paths[0], 8, trajectories=held, against=paths[1:]).problems
     assert found.startswith(
-        "together with the earlier releases, 32 of 32 trajectories are in groups that have "
+        "together with earlier releases, 32 of 32 trajectories are in groups that have "
         "fewer than 8 different subjects in common; "
     )
     trajanon.write_trajectories(tmp_path / "t.parquet", held)

@@ -17,8 +17,8 @@ from toy import crowd
 
 import trajanon
 from trajanon.common.arrays import Floats
+from trajanon.common.declared_options import ROWS
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.settings import ROWS
 from trajanon.evaluation.attacks.attack import Published
 from trajanon.evaluation.attacks.linkage import attacks
 from trajanon.evaluation.evaluation import evaluate

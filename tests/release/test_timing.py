@@ -13,8 +13,8 @@ from naive_sliding import street
 
 import trajanon
 from trajanon.common.arrays import Floats
+from trajanon.common.declared_options import ReleaseSettings, TimesName
 from trajanon.common.errors import BadInput
-from trajanon.common.settings import ReleaseSettings, TimesName
 from trajanon.grouping import loss
 from trajanon.grouping.sliding.windows import build_windows, records_at
 from trajanon.trajectories.distances import displacement

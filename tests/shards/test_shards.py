@@ -31,7 +31,7 @@ from shards import (
 
 import trajanon
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.settings import ROWS, RowsName
+from trajanon.common.declared_options import ROWS, RowsName
 from trajanon.files import hilbert_order
 from trajanon.files.trajectory_files import write_partition
 from trajanon.grouping.k_promise import subjects_per_group

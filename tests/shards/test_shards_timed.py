@@ -21,8 +21,8 @@ from shards import hours, labels_of, out_of, released_with_times, shards_of, wal
 
 import trajanon
 from trajanon.common.arrays import Floats, dense
+from trajanon.common.declared_options import ROWS, ReleaseSettings
 from trajanon.common.errors import BadInput
-from trajanon.common.settings import ROWS, ReleaseSettings
 from trajanon.data import sample
 from trajanon.files.geoparquet import write_released
 from trajanon.grouping import loss

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import trajanon
 from trajanon.common.arrays import Floats
-from trajanon.common.errors import BadInput, UnknownOption
-from trajanon.common.settings import HEAVIEST, HeuristicName
+from trajanon.common.declared_options import HEAVIEST, HeuristicName
+from trajanon.common.errors import BadInput
 from trajanon.grouping import loss
 from trajanon.tables.table_bound import bound_table
 
@@ -193,12 +193,3 @@ def test_words_that_are_no_importance_are_refused(
 ) -> None:
     answer = run("microaggregate", table.name, "-k", 3, *FAST, "--importance", weights)
     assert why in answer.sentence
-
-
-def test_the_name_that_it_had_is_refused_with_both_that_there_are(run: Run, table: Path) -> None:
-    renamed = "there is no option --weights: --importance says how much columns count in the search"
-    said = run("microaggregate", table.name, "-k", 3, "--weights", "a=2").sentence
-    assert renamed in said
-    assert "--survey-weight" in said
-    with pytest.raises(UnknownOption, match="`importance` says how much columns count"):
-        trajanon.microaggregate_table(table, 3, weights={"a": 2})  # type: ignore[call-arg]

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trajanon
-from trajanon.cli.microaggregated_lines import rounded_text
+from trajanon.cli.table_commands import rounded_text
 from trajanon.common.arrays import Floats
 from trajanon.tables import table_bound
 from trajanon.tables.table_bound import bound_table

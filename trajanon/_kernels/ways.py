@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.compiled import bare
+from trajanon._kernels.compiled import bare, inlined
 
 # of a hop's length, the distance of its ends
 NEAREST = 0.4
@@ -32,30 +32,29 @@ class Walk(NamedTuple):
 
 
 @bare
-def expect_noise(walk, factors, start, end):
-    """Compute which noise follows at the next point on the ways to some places."""
-    for place in range(start, end):
-        walk.noise[place, 2] = walk.noise[place, 3] = 0.0
+def expect_noise(walk, factors, place):
+    """Compute which noise follows at the next point on the way to a place."""
+    walk.noise[place, 2] = walk.noise[place, 3] = 0.0
 
-        before = place
-        for lag in range(3):
-            if before >= 0:
-                walk.noise[place, 2] += factors[lag] * walk.noise[before, 0]
-                walk.noise[place, 3] += factors[lag] * walk.noise[before, 1]
-                before = walk.back[before]
+    before = place
+    for lag in range(3):
+        if before >= 0:
+            walk.noise[place, 2] += factors[lag] * walk.noise[before, 0]
+            walk.noise[place, 3] += factors[lag] * walk.noise[before, 1]
+            before = walk.back[before]
 
 
-@bare
-def hop_cost(start, end, hop):
+@inlined
+def hop_cost(at, i, j, hop):
     """Compute how unlikely a hop between two places is, as a logarithm; infinite if impossible."""
-    dx = end[0] - start[0]
-    dy = end[1] - start[1]
+    dx = at[j, 0] - at[i, 0]
+    dy = at[j, 1] - at[i, 1]
     far = np.sqrt(dx * dx + dy * dy)
     if far < NEAREST * hop[0] or far > FARTHEST * hop[0]:
         return np.inf
 
-    ahead_at_end = (dx * end[2] + dy * end[3]) / far
-    ahead_at_start = (dx * start[2] + dy * start[3]) / far
+    ahead_at_end = (dx * at[j, 2] + dy * at[j, 3]) / far
+    ahead_at_start = (dx * at[i, 2] + dy * at[i, 3]) / far
     if ahead_at_end < AHEAD or ahead_at_start < AHEAD:
         return np.inf
 
@@ -63,60 +62,74 @@ def hop_cost(start, end, hop):
     return 0.5 * (off * off / hop[1] + (2.0 - ahead_at_end - ahead_at_start) / hop[2])
 
 
-@bare
-def likeliest_ways(places, seen, white, factors, hop, walk):
+def likeliest_ways(
+    places: Places,
+    seen: NDArray[np.float64],
+    white: NDArray[np.float64],
+    factors: NDArray[np.float64],
+    hop: NDArray[np.float64],
+    walk: Walk,
+) -> None:
     """Find the likeliest way to each place, point by point (A. Viterbi, 1967).
 
     Noise follows from that at the three points before by ``factors``, (m, 4), but for a variance,
     the last. ``hop`` (3,) holds the length of one, its variance as a share, and that of headings.
     """
-    at = places.at
     first = places.first
-    for point in range(seen.shape[0]):
-        start = first[point]
-        end = first[point + 1]
-        variance = factors[point, 3]
+    for point in range(len(seen)):
         behind = first[max(point - 1, 0)]
+        start = first[point]
 
-        best = -1
-        if point > 0:
-            expect_noise(walk, factors[point], behind, start)
-            best = behind
-            for i in range(behind, start):
-                if walk.worth[i] > walk.worth[best]:
-                    best = i
+        # Ways that are likelier so far are tried first: soon no other can be better.
+        order = behind + np.argsort(-walk.worth[behind:start], kind="stable")
+        here = np.array([start, first[point + 1]])
+        ways_to_point(places, here, order, seen[point], white[point], factors[point], hop, walk)
 
-        for j in range(start, end):
-            dx = seen[point, 0] - at[j, 0]
-            dy = seen[point, 1] - at[j, 1]
-            x = white[point, 0, 0] * dx + white[point, 0, 1] * dy
-            y = white[point, 1, 0] * dx + white[point, 1, 1] * dy
-            walk.noise[j, 0] = x
-            walk.noise[j, 1] = y
 
-            most = -0.5 * (x * x + y * y) / variance
-            came = -1
-            if point > 0:
-                ex = x - walk.noise[best, 2]
-                ey = y - walk.noise[best, 3]
-                most = walk.worth[best] - LOST - 0.5 * (ex * ex + ey * ey) / variance
-                came = best
+@bare
+def ways_to_point(places, here, order, seen, white, factors, hop, walk):
+    """Find the likeliest way to each place of a point, by way of those of the point before.
 
-            # No term makes a way likelier, so what is behind already is left.
+    ``order`` lists these, the likeliest first; at the first point there are none.
+    """
+    at = places.at
+    variance = factors[3]
+    for i in order:
+        expect_noise(walk, factors, i)
+
+    for j in range(here[0], here[1]):
+        dx = seen[0] - at[j, 0]
+        dy = seen[1] - at[j, 1]
+        x = white[0, 0] * dx + white[0, 1] * dy
+        y = white[1, 0] * dx + white[1, 1] * dy
+        walk.noise[j, 0] = x
+        walk.noise[j, 1] = y
+
+        most = -0.5 * (x * x + y * y) / variance
+        came = -1
+        hopeless = -np.inf
+        if len(order) > 0:
+            best = order[0]
+            ex = x - walk.noise[best, 2]
+            ey = y - walk.noise[best, 3]
+            most = walk.worth[best] - LOST - 0.5 * (ex * ex + ey * ey) / variance
+            came = best
             hopeless = walk.worth[best] - GIVEN_UP
-            for i in range(behind, start):
-                if walk.worth[i] < hopeless or walk.worth[i] <= most:
-                    continue
 
-                ex = x - walk.noise[i, 2]
-                ey = y - walk.noise[i, 3]
-                worth = walk.worth[i] - 0.5 * (ex * ex + ey * ey) / variance
-                if worth <= most:
-                    continue
-                worth -= hop_cost(at[i], at[j], hop)
-                if worth > most:
-                    most = worth
-                    came = i
+        for i in order:
+            # No term makes a way likelier, so neither this one nor a later one can be better.
+            if walk.worth[i] < hopeless or walk.worth[i] <= most:
+                break
 
-            walk.worth[j] = most + places.worth[j]
-            walk.back[j] = came
+            ex = x - walk.noise[i, 2]
+            ey = y - walk.noise[i, 3]
+            worth = walk.worth[i] - 0.5 * (ex * ex + ey * ey) / variance
+            if worth <= most:
+                continue
+            worth -= hop_cost(at, i, j, hop)
+            if worth > most:
+                most = worth
+                came = i
+
+        walk.worth[j] = most + places.worth[j]
+        walk.back[j] = came

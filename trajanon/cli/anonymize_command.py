@@ -17,14 +17,14 @@ from trajanon.cli.options import (
     typed_options,
 )
 from trajanon.common.command_lines import Options
-from trajanon.common.errors import BadInput
-from trajanon.common.settings import (
+from trajanon.common.declared_options import (
     MEMORY,
     AnonymizeKeywords,
     RefinementName,
     ReleaseSettings,
     Settings,
 )
+from trajanon.common.errors import BadInput
 
 if TYPE_CHECKING:
     from trajanon.release.snapping import RoadsToFollow

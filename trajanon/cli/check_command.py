@@ -144,7 +144,7 @@ def _of_release(
     *,
     exact: bool,
 ) -> tuple[dict[str, Any], list[str]]:
-    from trajanon.release.originals_in_parts import report_of
+    from trajanon.release.originals import matching_report
     from trajanon.release.report import report_beside
     from trajanon.release.verdict import verdict
 
@@ -188,7 +188,7 @@ def _of_release(
             f"{certificate} matches this file: its bytes, rows, groups and k are as certified."
         )
     account = {**asdict(found), "holds": found.holds}
-    report = report_of(released) if found.holds else report_beside(released)
+    report = matching_report(released) if found.holds else report_beside(released)
     if report is not None:
         judged = verdict(report, list(map(with_flags, found.problems)))
         account |= {"holds": bool(judged), "verdict": judged.account}
@@ -202,7 +202,8 @@ def _with_originals(
     released: Path, k: int, originals: Path, against: Sequence[Path], *, exact: bool
 ) -> tuple["Findings", "Nameless"]:
     """Count the people behind each line: part by part, where nothing else needs all rows."""
-    from trajanon.release.originals_in_parts import can_be_read_by_part, check_folders
+    from trajanon.release.originals import can_be_read_by_part
+    from trajanon.release.release_check import check_folders
     from trajanon.release.report import read_report
 
     if released.is_dir() and originals.is_dir() and not against:

@@ -171,7 +171,7 @@ def _has_report(release: Path) -> bool:
 def _are_large_folders(originals: Path, released: Path, report: "Report") -> bool:
     """Check whether a sample is evaluated: of folders of many rows, which can be read by part."""
     from trajanon.evaluation import large_folders
-    from trajanon.release.originals_in_parts import can_be_read_by_part
+    from trajanon.release.originals import can_be_read_by_part
 
     are_folders = originals.is_dir() and released.is_dir()
     return are_folders and report.n > large_folders.ROWS and can_be_read_by_part(report)

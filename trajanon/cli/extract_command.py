@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from trajanon.cli.messages import say_written, show_json, tell
 from trajanon.cli.options import PARTS, TRAJECTORIES, options, seconds_of, typed_options
+from trajanon.common.declared_options import SUGGESTED_K
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
-from trajanon.common.settings import SUGGESTED_K
 from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
 
 if TYPE_CHECKING:
@@ -113,13 +113,14 @@ def extract(
 def _say_next(provenance: Mapping[str, Any], out: Path, *, windows: bool) -> None:
     """Name what was written, and the command that comes next."""
     counts = provenance["counts"]
-    n, subjects = counts["trajectories"], counts["subjects of trajectories"]
-    what = number_of(n, "trajectory", "trajectories") if windows else number_of(n, "trip")
+    subjects = counts["subjects of trajectories"]
+    noun = ("trajectory", "trajectories") if windows else ("trip",)
+    written = number_of(counts["trajectories"], *noun)
     if subjects < 2:
-        tell(f"Wrote {what} to {out}. All count as one person's: a release needs two.")
+        tell(f"Wrote {written} to {out}. All count as one person's: a release needs two.")
         return
     # Folders are named in any case: the next command's default is a file.
-    say_written(what, out, TRAJECTORIES, "anonymize", min(SUGGESTED_K, max(2, subjects)))
+    say_written(written, out, TRAJECTORIES, "anonymize", min(SUGGESTED_K, max(2, subjects)))
 
 
 def _check_out(out: Path, partition: int | None) -> None:

@@ -32,7 +32,7 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
                 "trajectories count as new. Do not publish it: they would be in two releases."
             )
             return
-        entries = book.verify() if action == "verify" else [(one, "") for one in book.entries]
+        entries = book.verify() if action == "verify" else [(entry, "") for entry in book.entries]
 
     killed = f"its run was killed: check with trajanon ledger verify {ledger}"
     states = [(entry, state or killed * (not entry.told["settled"])) for entry, state in entries]
@@ -46,10 +46,9 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
     for entry, state in states:
         note = entry.told
         released = number_of(note["n"], "trajectory", "trajectories")
-        what = f"{released}, k = {note['k']} {note['counted']}"
-        tell(
-            f"{entry.number}: {note['release']}, {note['when']}, {what}{': ' * bool(state)}{state}"
-        )
+        promise = f"{released}, k = {note['k']} {note['counted']}"
+        ending = f": {state}" if state else ""
+        tell(f"{entry.number}: {note['release']}, {note['when']}, {promise}{ending}")
     if not states:
         tell(f"No release is in {ledger}")
 
@@ -63,8 +62,8 @@ def clean(folder: Path = Path()) -> None:
     from trajanon.common.atomic_output import remove_drafts
     from trajanon.shards.scratch import remove_scratch, scratch_root
 
-    left = remove_drafts(folder) | remove_scratch(scratch_root())
-    for path, why in left.items():
+    reasons_kept = remove_drafts(folder) | remove_scratch(scratch_root())
+    for path, why in reasons_kept.items():
         tell(f"Kept {path}: {why}" if why else f"Removed {path}")
-    if not left:
+    if not reasons_kept:
         tell(f"Nothing to remove in {folder}")

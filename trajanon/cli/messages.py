@@ -15,7 +15,11 @@ import typer
 
 from trajanon.common.errors import ColumnsUnclear, TrajanonWarning, printable
 from trajanon.common.plain_text import escaped_json
-from trajanon.common.settings import RENAMED
+
+STOPPED = (
+    "Stopped by Ctrl-C: these are the best groups so far. They keep the promise of k; a longer "
+    "search might lose less."
+)
 
 _OPTIONS = {"area": "bbox"}
 """Parameters of the library with options of other names."""
@@ -80,14 +84,9 @@ def say_problem(error: Exception, sentence: str) -> None:
 
 
 def usage_error(error: Exception) -> str:
-    """Typer's message for a usage error, and the value it is about; empty for other errors."""
+    """Return typer's message for a usage error, and the value it is about; else nothing."""
     if not hasattr(error, "format_message"):
         return ""
-    command = getattr(getattr(error, "ctx", None), "info_name", "")
-    flag = str(getattr(error, "option_name", ""))
-    if (name_now := RENAMED.get((f"{command}_table", flag.lstrip("-")))) is not None:
-        return f"there is no option {flag}: {name_now}"
-
     refused: Any = getattr(error.__cause__, "errors", list)()
     value = f" (got {refused[0]['input']})" if refused else ""
     return f"{error.format_message().rstrip('.')}{value}"
@@ -106,10 +105,11 @@ def show_json(result: Mapping[str, object]) -> None:
 def say_written(what: str, out: object, default: object, verb: str, k: int) -> None:
     """Say what was written where, and which command comes next."""
     name = "" if out == default else f" {shlex.quote(str(out))}"
-    there = ", where it is copied to a disk" * ("://" in str(out))
-    if there:
+    where = ""
+    if "://" in str(out):  # most commands read disks alone
+        where = ", where it is copied to a disk"
         name = " FOLDER"
-    tell(f"Wrote {what} to {out}. Next{there}: trajanon {verb}{name} -k {k}")
+    tell(f"Wrote {what} to {out}. Next{where}: trajanon {verb}{name} -k {k}")
 
 
 class _ToScreen(logging.Handler):

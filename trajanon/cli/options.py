@@ -15,16 +15,16 @@ from typer.core import TyperCommand
 
 from trajanon.cli.messages import say
 from trajanon.common.command_lines import Option, flag_of
-from trajanon.common.errors import BadInput
-from trajanon.common.remote_copies import local_copy
-from trajanon.common.remote_folder import is_url
-from trajanon.common.settings import (
+from trajanon.common.declared_options import (
     AnonymizeKeywords,
     ReleaseSettings,
     Settings,
     names_in,
     parameters_of,
 )
+from trajanon.common.errors import BadInput
+from trajanon.common.remote_copies import local_copy
+from trajanon.common.remote_folder import is_url
 
 TRAJECTORIES = Path("trajectories.parquet")
 ANONYMIZED = Path("anonymized.parquet")
@@ -61,9 +61,14 @@ def options(
     group = {name: title for title, names in (groups or {}).items() for name in names.split()}
     order = {name: place for place, name in enumerate([*group, "out", "as_json"])}
 
-    of_settings = [one for kind in (ReleaseSettings, Settings, *settings) for one in fields(kind)]
-    shared = {one.name: (one.metadata["help"], one.metadata["shown"]) for one in of_settings}
-    known = shared | _HELPS | helps
+    # A command may say more of an option than its settings do.
+    declared = [
+        field for class_ in (ReleaseSettings, Settings, *settings) for field in fields(class_)
+    ]
+    helps_of_settings = {
+        field.name: (field.metadata["help"], field.metadata["shown"]) for field in declared
+    }
+    all_helps = helps_of_settings | _HELPS | helps
 
     def declare(command: Command) -> Command:
         plain = signature(command)
@@ -72,22 +77,26 @@ def options(
             for parameter in plain.parameters.values()
             if parameter.kind is not Parameter.VAR_KEYWORD
         }
-        of_kinds = {one.name: one for kind in settings for one in parameters_of(kind)}
-        for name in without.split():
-            del of_kinds[name]
+        of_settings = {
+            parameter.name: parameter
+            for class_ in settings
+            for parameter in parameters_of(class_)
+            if parameter.name not in without.split()
+        }
 
         # Those that only the command names stand first; it may also name options of settings.
-        taken = {name: one for name, one in named.items() if name not in of_kinds}
-        taken |= of_kinds | named
-        names = sorted(taken, key=lambda name: order.get(name, -1))
+        parameters = {name: named[name] for name in named if name not in of_settings}
+        parameters |= of_settings | named
+        names = sorted(parameters, key=lambda name: order.get(name, -1))
         command.__signature__ = plain.replace(  # type: ignore[attr-defined]  # typer reads it
             parameters=[
-                taken[name].replace(
+                parameter.replace(
                     annotation=Annotated[
-                        _kind(taken[name]), _declared(taken[name], known[name], group.get(name))
+                        _type(parameter), _declared(parameter, all_helps[name], group.get(name))
                     ]
                 )
                 for name in names
+                for parameter in [parameters[name]]
             ]
         )
         return command
@@ -121,7 +130,7 @@ def _option_of(parameter: Parameter) -> str:
     return parameter.name.removesuffix(_TEXT)
 
 
-def _kind(parameter: Parameter) -> Any:
+def _type(parameter: Parameter) -> Any:
     """Take names as texts: the settings refuse others, in one sentence."""
     if names_in(parameter.annotation):
         return str if parameter.default is not None else str | None
@@ -229,10 +238,10 @@ class GroupedCommand(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write them in the order in which the groups begin; typer does so for rich alone."""
         groups = defaultdict(list)
-        for one in self.get_params(ctx):
-            if (record := one.get_help_record(ctx)) is not None:
-                other = "Arguments" if one.param_type_name == "argument" else "Options"
-                groups[getattr(one, "rich_help_panel", None) or other].append(record)
+        for parameter in self.get_params(ctx):
+            if (record := parameter.get_help_record(ctx)) is not None:
+                usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                groups[getattr(parameter, "rich_help_panel", None) or usual].append(record)
         for name, records in groups.items():
             with formatter.section(name):
                 formatter.write_dl(records)

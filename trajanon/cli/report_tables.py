@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from trajanon.cli.messages import tell
-from trajanon.cli.microaggregated_lines import STOPPED
+from trajanon.cli.messages import STOPPED, tell
 from trajanon.common.columns_read import columns_read
 from trajanon.common.number_text import UNITS, number_of, span
+from trajanon.release.findings import label_of, sentence_of
 from trajanon.release.release_words import cost, left_out, lines_sentence, people_sentences
 from trajanon.release.report import Report
 from trajanon.release.verdict import Colour, Verdict, verdict
-from trajanon.release.verdict_words import label_of, sentence_of
 
 _SCREEN: Mapping[Colour, str] = {"green": "green", "amber": "yellow", "red": "red"}
 """Colours of terminals."""

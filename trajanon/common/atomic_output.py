@@ -167,14 +167,8 @@ def replacing_folder(
                 "was replaced: write to another folder"
             )
 
-        try:
-            if place.exists():
-                place.replace(before)
+        with _put_aside(place, before):
             draft.replace(place)
-        except BaseException:
-            if before.exists():
-                before.replace(place)
-            raise
         shutil.rmtree(before, ignore_errors=True)
 
 
@@ -219,6 +213,26 @@ def _drafts(outputs: Sequence[Path], *, folder: bool = False) -> Iterator[list[D
                 if not isinstance(named, str) or any(map(Path(named).is_relative_to, ours)):
                     raise _cannot_write(output, error.strerror or str(error)) from error
             raise  # it is of something else, and says of what
+
+
+def make_secret_file(path: Path, write: Callable[[Path], object]) -> bool:
+    """Make a file that only its owner can read; return whether no other run has made it meanwhile.
+
+    A draft is written first, and linked to the name once it is complete.
+    """
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
+    try:
+        draft.touch(mode=0o600, exist_ok=False)
+        write(draft)
+        with draft.open("r+b") as file:
+            os.fsync(file.fileno())  # a name without its content would be no secret
+        os.link(draft, path)
+    except FileExistsError:
+        return False
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+    return True
 
 
 def _permit(path: Path, mode: int) -> None:

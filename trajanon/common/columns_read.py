@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 
-from trajanon.common.errors import printable
+from trajanon.common.errors import BadInput, printable
+from trajanon.common.inputs import typed
 
 _LISTED = 40  # unused columns that are listed, and letters of each name
 _LETTERS = 40
@@ -32,16 +34,12 @@ class ColumnsRead:
 
 
 def columns_read(provenance: Mapping[str, object]) -> list[ColumnsRead]:
-    """Read how columns were used, of most tables first; older files have sentences, not records."""
+    """Read how columns were used, of most tables first, in what a file says, whatever it is."""
     written = provenance.get("columns")
     uses = []
     for entry in written if isinstance(written, list) else []:
-        roles = entry.get("roles")
-        unused = entry.get("unused")
-        if isinstance(roles, Mapping) and isinstance(unused, list):
-            names = [str(name) for name in unused]
-            used = {str(role): str(name) for role, name in roles.items()}
-            uses.append(ColumnsRead(used, names, int(entry.get("tables", 1))))
+        with suppress(BadInput):
+            uses.append(typed(entry, ColumnsRead))
     return sorted(uses, key=lambda use: -use.tables)
 
 

@@ -4,8 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar, Literal, NamedTuple
 
+from trajanon.common.declared_options import (
+    Checked,
+    SearchKeywords,
+    Settings,
+    made_of,
+    option,
+    with_help,
+)
 from trajanon.common.errors import BadInput
-from trajanon.common.settings import Checked, SearchKeywords, Settings, made_of, option, with_help
 
 InnerMethodName = Literal["mdav", "v-mdav", "md", "cbfs"]
 ExpansionName = Literal["both", "distance", "row"]

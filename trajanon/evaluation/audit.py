@@ -11,11 +11,15 @@ from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.inputs import Json
 from trajanon.evaluation.attacks.attack import Attack, Published, people_steps, published
-from trajanon.evaluation.attacks.chains import Place, people_followed
+from trajanon.evaluation.attacks.chains import Place, places_found
 from trajanon.evaluation.attacks.inference import departures_told, ends_told
 from trajanon.evaluation.attacks.known_tracks import Estimate, share_of
-from trajanon.evaluation.attacks.linkage import known_points, nearest_ends, nearest_record
-from trajanon.evaluation.attacks.next_line import next_line
+from trajanon.evaluation.attacks.linkage import (
+    known_points,
+    nearest_ends,
+    nearest_record,
+    next_line,
+)
 from trajanon.evaluation.comparisons import Holdout, risk, wilson
 from trajanon.evaluation.evidence import NOTICE
 from trajanon.evaluation.page.templates import rendered
@@ -29,7 +33,7 @@ from trajanon.release.report import Report
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.trajectories.distances import moved_to
-from trajanon.trajectories.times import HOUR, departure_days
+from trajanon.trajectories.times import HOUR
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 MatchName = Literal["id", "order"]
@@ -213,7 +217,7 @@ def _audited(
     metres = None
     people = None
     if members is not None:
-        chances |= _picked(seen) | _places(seen, departure_days(members))
+        chances |= _picked(seen) | _places(seen)
         metres = float(moved_to(seen.points, seen.lines, seen.labels).mean())
         if seen.subjects is not None:
             people = int(subjects_per_group(seen.labels, seen.subjects).min())
@@ -250,9 +254,8 @@ def _picked(seen: Published) -> dict[str, Estimate | None]:
     }
     if seen.line_times is not None:
         attacks["two points and hours"] = lambda seen: known_points(seen, hour=HOUR)
-    steps = seen.steps
-    if steps is not None:
-        attacks["next trip"] = lambda seen: next_line(seen, steps)
+    if seen.steps is not None:
+        attacks["next trip"] = next_line
 
     chances: dict[str, Estimate | None] = {}
     for name, attack in attacks.items():
@@ -279,12 +282,12 @@ def _told(seen: Published) -> dict[str, Estimate | None]:
     return chances
 
 
-def _places(seen: Published, days: Ints | None) -> dict[str, Estimate | None]:
+def _places(seen: Published) -> dict[str, Estimate | None]:
     """Find home and work of people by all their lines."""
-    followed = people_followed(seen, days)
-    if followed is None:
+    if seen.subjects is None:
         return {}
-    return {"home": _place_found(followed.place), "work": _place_found(followed.second)}
+    home, work = places_found(seen.points, seen.lines, seen.labels, seen.subjects)
+    return {"home": _place_found(home), "work": _place_found(work)}
 
 
 def _place_found(place: Place) -> Estimate | None:

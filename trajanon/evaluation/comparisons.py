@@ -8,10 +8,10 @@ import numpy as np
 
 from trajanon.anonymization import anonymize
 from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.declared_options import Settings
 from trajanon.common.errors import BadInput, TooFewSubjects
 from trajanon.common.number_text import metres, number_of, percent
 from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import Settings
 from trajanon.evaluation.attacks.attack import Published, people_steps, published
 from trajanon.evaluation.attacks.inference import (
     NEAR_END,
@@ -25,8 +25,7 @@ from trajanon.evaluation.attacks.inference import (
     variance,
 )
 from trajanon.evaluation.attacks.known_tracks import Estimate
-from trajanon.evaluation.attacks.linkage import attacks
-from trajanon.evaluation.attacks.next_line import next_line
+from trajanon.evaluation.attacks.linkage import attacks, next_line
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import key_of_trials
 from trajanon.release.originals import matched, timing_in
@@ -328,8 +327,10 @@ def measured_halves(
     if steps is not None and 0 < members[steps.here].sum() < len(steps.here):
         # The right line is that nearest to the next trajectory.
         one_row_each = np.ones(len(lines), np.int64)
-        seen = Published(points, lines, nearest, k, against="half", copies=one_row_each)
-        succeeded = next_line(seen, steps).line_rates
+        seen = Published(
+            points, lines, nearest, k, against="half", copies=one_row_each, steps=steps
+        )
+        succeeded = next_line(seen).line_rates
         risks[NEXT] = _risk_of(succeeded, members[steps.here], subjects[steps.here])
 
     _, first = np.unique(subjects, return_index=True)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, SupportsIndex
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.declared_options import Settings, made_of
 from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import Settings, made_of
 from trajanon.evaluation.attacks.attack import Attack, Published, published
 from trajanon.evaluation.attacks.chains import people_followed
 from trajanon.evaluation.attacks.habits import other_trips

@@ -12,8 +12,8 @@ from msgspec import to_builtins
 
 import trajanon
 from trajanon.common.arrays import Ints
+from trajanon.common.declared_options import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.common.number_text import STAGES, UNITS, page, shown, span, two_digits
-from trajanon.common.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.evaluation import usefulness as measures
 from trajanon.evaluation.attacks.attack import QUESTIONS, Attack
 from trajanon.evaluation.attacks.chains import PLACE, Followed
@@ -25,7 +25,7 @@ from trajanon.evaluation.five_answers import Answer, Measured, five_answers
 from trajanon.evaluation.page.templates import rendered
 from trajanon.evaluation.publisher import Publisher
 from trajanon.evaluation.risk_bars import risk_bars
-from trajanon.release.findings import Finding
+from trajanon.release.findings import Finding, label_of, sentence_of
 from trajanon.release.left_out import left_out_of
 from trajanon.release.people_left import Left, counts_of, few_left
 from trajanon.release.perturbation import ToldApart
@@ -33,7 +33,6 @@ from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import Report
 from trajanon.release.verdict import Verdict, again, groups_below_k, verdict
-from trajanon.release.verdict_words import label_of, sentence_of
 from trajanon.street_counts.street_usefulness import StreetUsefulness
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION

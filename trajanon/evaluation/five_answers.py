@@ -56,7 +56,7 @@ def five_answers(
 def _behind_a_line(report: Report, measured: Measured | None) -> str:
     who = who_is_counted(report)
     different = "different " * (who != UNITS[report.unit])
-    lines = number_of(report.line_count, "line")
+    lines = number_of(report.lines, "line")
     if measured is not None and measured.below_k:
         below = f"{measured.below_k:,} of {lines}"
         return f"Fewer than {report.k} {different}{who} stand behind {below}."

@@ -21,8 +21,8 @@ from trajanon.evaluation.evaluation import box_of, measured, months, violations
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher import Publisher, check_licence
 from trajanon.files.trajectory_files import copy_rows, read_trajectories
-from trajanon.release.originals import Matched
-from trajanon.release.originals_in_parts import (
+from trajanon.release.originals import (
+    Matched,
     RowsOnLines,
     lines_by_part,
     released_lines,

@@ -5,9 +5,9 @@ from typing import SupportsIndex
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.declared_options import whole
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.common.number_text import UNITS, number_of
-from trajanon.common.settings import whole
 from trajanon.trajectories.subjects import Nameless
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trajanon.common.arrays import Ints, dense
+from trajanon.common.declared_options import Settings, takes_settings
 from trajanon.common.errors import BadInput, MergedWarning, TrajanonError, warn
 from trajanon.common.method_parameters import (
     METHOD_PARAMETERS,
@@ -15,7 +16,6 @@ from trajanon.common.method_parameters import (
     search_options,
 )
 from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import Settings, takes_settings
 from trajanon.grouping import loss
 from trajanon.grouping.ends import Ends, merge_lacking
 from trajanon.grouping.k_promise import broken_promises, check_enough, check_k

@@ -57,16 +57,15 @@ def errors_of(groups: TrajectoryGroups) -> Iterator[tuple[str, Floats | Metres]]
     yield from groups.late.items()
 
 
-def figures_of(groups: TrajectoryGroups) -> Figures:
+def _figures_of(groups: TrajectoryGroups) -> Figures:
     """Measure groups that are in memory, all of them."""
-    partition = groups.partition
     return Figures(
         loss=groups.information_loss,
         errors={name: summary(errors) for name, errors in errors_of(groups)},
         mended=groups.mended,
         widths=groups.widths,
-        stages=partition.stages,
-        stopped=partition.stopped,
+        stages=groups.partition.stages,
+        stopped=groups.partition.stopped,
     )
 
 
@@ -79,7 +78,7 @@ def finished(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> Di
     counted = plan.counted(people)
     if counted is not None and broken_promises(labels, counted, k):
         raise TrajanonError(f"a group has fewer than {k} subjects; please report it")
-    figures = figures_of(groups)
+    figures = _figures_of(groups)
     if not plan.release.as_published:
         refuse_far(figures, k, origin.unit)
 

@@ -1,11 +1,18 @@
-"""Findings of a verdict and their remedies: records, which `verdict_words` puts into sentences."""
+"""Findings of a verdict and their remedies: records, and the sentences that are made of them."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from string import Formatter
 from typing import Literal, NamedTuple
 
+from msgspec import Struct
+
 from trajanon.common.command_lines import Option, Options, command_line
+from trajanon.common.inputs import Json, read_toml, typed
+from trajanon.common.number_text import enumerated, number_of, two_digits
+from trajanon.release.public_figures import Crowd
 
 StopKind = Literal[
     "plain_means",
@@ -54,6 +61,12 @@ RemedyKind = Literal[
 ]
 
 
+_OF_EXTRACTION: frozenset[RemedyKind] = frozenset(
+    {"name_persons", "one_window_each", "trim_ends", "nameless_differ"}
+)
+"""What helps where traces become trajectories; all else is asked of anonymize."""
+
+
 class Share(NamedTuple):
     """A share of people or drives, which is rounded so that nothing follows of a single one."""
 
@@ -82,8 +95,6 @@ class Remedy:
     ----------
     kind
         What it is, for the words of a button.
-    command
-        The command whose options change: ``extract`` or ``anonymize``.
     changes
         New values of options by their names; None where an option is to be left out.
     runs
@@ -94,10 +105,14 @@ class Remedy:
     """
 
     kind: RemedyKind
-    command: Literal["extract", "anonymize"]
     changes: Mapping[str, Option | None]
     runs: Mapping[str, Options]
     entered: Entered | None = None
+
+    @property
+    def command(self) -> Literal["extract", "anonymize"]:
+        """Return the command whose options change."""
+        return "extract" if self.kind in _OF_EXTRACTION else "anonymize"
 
     @property
     def command_line(self) -> str:
@@ -112,6 +127,7 @@ class Remedy:
 
         runs = {**self.runs, self.command: typed}
         lines = [command_line("anonymize", runs["anonymize"])]
+        # While the ledger has this release, none of its trips would be released again.
         if self.entered is not None:
             lines.insert(0, shlex.join(["trajanon", "ledger", "forget", *map(str, self.entered)]))
         if self.command == "extract":  # first: if it fails, nothing is forgotten
@@ -143,3 +159,89 @@ def _with_role(columns: str, change: str) -> str:
     role, _, _ = change.partition("=")
     others = [column for column in columns.split(",") if column.partition("=")[0].strip() != role]
     return ",".join([*filter(None, others), change])
+
+
+# Their words, each written once, in findings.toml.
+
+
+class _Words(Struct):
+    """A finding, a sentence without its end; and the condition after *Ready to publish, if*."""
+
+    sentence: str
+    condition: str = ""
+
+
+_TABLE = read_toml(Path(__file__).with_suffix(".toml"), "the words of verdicts")
+WORDS = typed(_TABLE["finding"], dict[FindingKind, _Words])
+LABELS = typed(_TABLE["label"], dict[RemedyKind, str])
+"""The words of a button, or before a command."""
+
+
+class _Numbers(Formatter):
+    """Texts with numbers: a format such as ``{k:person|people}`` is a noun, one and several."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        """Write a share in percent, a number with its noun, or a name."""
+        if isinstance(value, Share):
+            return Crowd(value.cases, shares=True).text(value.value, two_digits)
+        if isinstance(value, float):
+            return two_digits(value)
+        if isinstance(value, int):
+            return number_of(value, *format_spec.split("|")) if format_spec else f"{value:,}"
+        return str(value)
+
+
+def headline_of(kind: str, findings: Sequence[Finding]) -> str:
+    """Write whether a release may be published, and under which conditions."""
+    if kind == "stop":
+        return "Do not publish."
+
+    conditions = dict.fromkeys(
+        _Numbers().format(WORDS[finding.kind].condition, **finding.numbers) for finding in findings
+    )
+    if not conditions:
+        return "Ready to publish."
+    return f"Ready to publish, if {enumerated([*conditions])}."
+
+
+def clause_of(finding: Finding) -> str:
+    """Write a finding as a part of a longer message."""
+    return _Numbers().format(WORDS[finding.kind].sentence, **finding.numbers)
+
+
+def sentence_of(finding: Finding) -> str:
+    """Write a finding; what the checker found begins with a capital."""
+    clause = clause_of(finding)
+    return f"{clause[:1].upper()}{clause[1:]}."
+
+
+def label_of(finding: Finding) -> str:
+    """Write what helps, for a button or before a command; nothing where nothing does."""
+    if (remedy := finding.remedy) is None:
+        return ""
+    label = _Numbers().format(LABELS[remedy.kind], **finding.numbers)
+    if remedy.entered is None:
+        return label
+    return f"{label}, but only if nobody has release {remedy.entered.number} yet"
+
+
+def account_of(finding: Finding) -> dict[str, Json]:
+    """Return a finding and what helps, ready for JSON."""
+    remedy = finding.remedy
+    return {
+        "kind": finding.kind,
+        "sentence": sentence_of(finding),
+        "numbers": {
+            name: number.value if isinstance(number, Share) else number
+            for name, number in finding.numbers.items()
+        },
+        "remedy": None
+        if remedy is None
+        else {
+            "kind": remedy.kind,
+            "label": label_of(finding),
+            "command": remedy.command,
+            "changes": dict(remedy.changes),
+            "command_line": remedy.command_line,
+        },
+    }

@@ -3,12 +3,12 @@
 import logging
 import os
 import secrets
-from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
 import platformdirs
 
+from trajanon.common.atomic_output import make_secret_file
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import regular
 
@@ -106,21 +106,8 @@ def _make_key_file(path: Path, *, private_folder: bool) -> None:
     if private_folder:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    # A draft is written first, and linked to the name once it is complete.
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
-    try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(secrets.token_bytes(KEY_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-
-        with suppress(FileExistsError):  # another run has made a key meanwhile
-            os.link(draft, path)
-            its_releases = "all your releases" if private_folder else "releases that name it"
-            _LOG.info(
-                "created %s, the key of %s: keep a copy, and show it to nobody", path, its_releases
-            )
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
+    if make_secret_file(path, lambda draft: draft.write_bytes(secrets.token_bytes(KEY_BYTES))):
+        its_releases = "all your releases" if private_folder else "releases that name it"
+        _LOG.info(
+            "created %s, the key of %s: keep a copy, and show it to nobody", path, its_releases
+        )

@@ -6,7 +6,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import file_digest, sha256
@@ -18,6 +18,7 @@ import numpy as np
 from msgspec import structs
 
 from trajanon.common.arrays import Bools, Hashes, Ints
+from trajanon.common.atomic_output import make_secret_file
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError
 from trajanon.common.inputs import parsed, typed
 from trajanon.common.progress import Progress, silent
@@ -150,14 +151,13 @@ class Ledger:
         )
 
     @contextmanager
-    def recording(self, release: str | os.PathLike[str]) -> Iterator["Recording"]:
+    def recording(self, release: str | os.PathLike[str]) -> Iterator[None]:
         """Record a release around the block in which its files get their names: both or neither."""
-        for entry in self.entries:
-            if not entry.told["settled"]:
-                raise FileProblem(
-                    f"the run of release {entry.number}, {entry.told['release']}, was killed: see "
-                    f"whether it is there with trajanon ledger verify {self.path}"
-                )
+        for entry in self._unsettled:
+            raise FileProblem(
+                f"the run of release {entry.number}, {entry.told['release']}, was killed: see "
+                f"whether it is there with trajanon ledger verify {self.path}"
+            )
         self.compare_with_reports()
         for entry in self.entries:
             if entry.told["release"] == _absolute(release):
@@ -165,15 +165,46 @@ class Ledger:
                     f"{release} is release {entry.number} of {self.path}: write elsewhere"
                 )
 
-        recording = Recording(self, _absolute(release))
         try:
-            yield recording
+            yield
         except BaseException:
-            if recording.number is not None:  # Ctrl-C may come when its files have their names
-                self._mend(self._entry(recording.number))
+            for entry in self._unsettled:  # Ctrl-C may come when its files have their names
+                self._mend(entry)
             raise
-        if recording.number is not None:
-            self._settle(recording.number)
+        for entry in self._unsettled:
+            self._settle(entry)
+
+    def enter(
+        self,
+        release: str | os.PathLike[str],
+        draft: Path | Folder,
+        originals: str | os.PathLike[str],
+        report: Report,
+        keyed: Hashes,
+    ) -> InLedger:
+        """Enter a draft, of trajectories known by this, that is about to become a release.
+
+        Return what the report, which is written after that, says of the ledger.
+        """
+        content = content_of(draft)
+        assert content is not None
+        assert report.ledger is not None
+        number = self.announce(
+            {
+                "when": datetime.now(UTC).isoformat(timespec="seconds"),
+                "release": _absolute(release),
+                "originals": _absolute(originals),
+                "content": content,
+                "settled": False,
+                "k": report.k,
+                "counted": report.counted,
+                "n": report.n,
+                "one_line_each": report.one_line_each,
+            },
+            keyed,
+        )
+        link = Link(self._digest(b"ledger").hex(), number, self._links[number].hex())
+        return structs.replace(report.ledger, link=link)
 
     def announce(self, told: Told, keyed: Hashes) -> int:
         """Add a release that is about to get its name, by what its trajectories are known by."""
@@ -193,14 +224,12 @@ class Ledger:
         self.entries.append(Entry(number, told, hops, people))
         return number
 
-    def link(self, number: int) -> Link:
-        """Return what the report of a release says of this ledger."""
-        ledger = self._digest(b"ledger").hex()
-        return Link(ledger, number, self._links[number].hex())
-
     def forget(self, number: int) -> Entry:
         """Empty the entry of a release: its trajectories count as new again."""
-        forgotten = self._entry(number)
+        by_number = {entry.number: entry for entry in self.entries}
+        if (forgotten := by_number.get(number)) is None:
+            known = ", ".join(map(str, by_number)) or "none"
+            raise BadInput(f"there is no release {number} in {self.path}; there are: {known}")
         before = self._links[max(before for before in self._links if before < number)]
         with _named(self.path):
             self._database.execute(
@@ -230,35 +259,34 @@ class Ledger:
         self.compare_with_reports()
         states = []
         for entry in [*self.entries]:
-            if not entry.told["settled"]:
-                states.append((entry, self._mend(entry)))
-                continue
             content = content_of(entry.told["release"])
-            in_place = content == entry.told["content"]
-            states.append((entry, "in place" if in_place else "changed" if content else "gone"))
+            if not entry.told["settled"]:
+                state = self._mend(entry)
+            elif content == entry.told["content"]:
+                state = "in place"
+            else:
+                state = "changed" if content else "gone"
+            states.append((entry, state))
         return states
+
+    @property
+    def _unsettled(self) -> list[Entry]:
+        """List the releases whose files may not have their names yet."""
+        return [entry for entry in self.entries if not entry.told["settled"]]
 
     def _mend(self, entry: Entry) -> str:
         """Settle a release if its files have their names, and forget it if not."""
         if content_of(entry.told["release"]) == entry.told["content"]:
-            self._settle(entry.number)
+            self._settle(entry)
             return "settled"
         self.forget(entry.number)
         return "forgotten"
 
-    def _entry(self, number: int) -> Entry:
-        for entry in self.entries:
-            if entry.number == number:
-                return entry
-        known = ", ".join(str(entry.number) for entry in self.entries) or "none"
-        raise BadInput(f"there is no release {number} in {self.path}; there are: {known}")
-
-    def _settle(self, number: int) -> None:
-        entry = self._entry(number)
+    def _settle(self, entry: Entry) -> None:
         settled = replace(entry, told={**entry.told, "settled": True})
         with _named(self.path):
             self._database.execute(
-                "update releases set told = ? where number = ?", (_text(settled.told), number)
+                "update releases set told = ? where number = ?", (_text(settled.told), entry.number)
             )
         self.entries[self.entries.index(entry)] = settled
 
@@ -311,39 +339,6 @@ class Ledger:
         return entries
 
 
-class Recording:
-    """A release that is being written."""
-
-    def __init__(self, ledger: Ledger, place: str) -> None:
-        self.number: int | None = None
-        self._ledger = ledger
-        self._place = place
-
-    def announce(
-        self, draft: Path | Folder, originals: str | os.PathLike[str], report: Report, keyed: Hashes
-    ) -> InLedger:
-        """Enter a draft, of trajectories known by this, that is about to become a release.
-
-        Return what the report, which is written after that, says of the ledger.
-        """
-        content = content_of(draft)
-        assert content is not None
-        told: Told = {
-            "when": datetime.now(UTC).isoformat(timespec="seconds"),
-            "release": self._place,
-            "originals": _absolute(originals),
-            "content": content,
-            "settled": False,
-            "k": report.k,
-            "counted": report.counted,
-            "n": report.n,
-            "one_line_each": report.one_line_each,
-        }
-        self.number = self._ledger.announce(told, keyed)
-        assert report.ledger is not None
-        return structs.replace(report.ledger, link=self._ledger.link(self.number))
-
-
 @contextmanager
 def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledger]:
     """Open a ledger, for this run alone; a new one is made if there is none and that is wanted."""
@@ -383,22 +378,17 @@ def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledge
 
 def _make(path: Path) -> None:
     """Make an empty ledger with a random key; it has its name once it is whole."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
+    key = secrets.token_bytes(_KEY)
+    link = hmac.digest(key, sha256(b"begin").digest(), "sha256")
+
+    def write(draft: Path) -> None:
+        with closing(sqlite3.connect(draft)) as database:
+            database.executescript(_TABLES)
+            database.execute("insert into ledger values (?, ?, 0, ?)", (_VERSION, key, link))
+            database.commit()
+
     with _named(path):
-        try:
-            draft.touch(mode=0o600, exist_ok=False)
-            key = secrets.token_bytes(_KEY)
-            link = hmac.digest(key, sha256(b"begin").digest(), "sha256")
-            with closing(sqlite3.connect(draft)) as database:
-                database.executescript(_TABLES)
-                database.execute("insert into ledger values (?, ?, 0, ?)", (_VERSION, key, link))
-                database.commit()
-            os.link(draft, path)  # which fails if another run has made one meanwhile
-        except FileExistsError:
-            pass
-        finally:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
+        make_secret_file(path, write)
 
 
 @contextmanager

@@ -78,4 +78,4 @@ def _trips_left_out(report: Report) -> LeftOut:
 
 def _by_count(why: Mapping[str, int]) -> dict[str, int]:
     """Sort reasons, the most frequent first, without those that left out nothing."""
-    return dict(sorted(((name, n) for name, n in why.items() if n), key=lambda item: -item[1]))
+    return dict(sorted(((name, n) for name, n in why.items() if n), key=lambda pair: -pair[1]))

@@ -171,13 +171,6 @@ class _Groups:
     def _is_wide(self, rows: Ints) -> bool:
         return bool(span(self.middles[rows]) > self.lengths[rows].max(initial=0.0))
 
-    def _keeps_k(self, rows: Ints) -> bool:
-        return len(set(self.people[rows].tolist())) >= self.k
-
-    def _set(self, group: int, rows: Ints) -> None:
-        self.members[group] = rows
-        self.labels[rows] = group
-
     def leave_out_wide(self) -> WideGroups:
         """Leave out the farthest members of groups that are too wide, the widest first."""
         # No two are farther apart than twice the farthest is from the middle of all.
@@ -215,7 +208,7 @@ class _Groups:
 
         # Where fewer than k people are left, these join other groups, if they can.
         changed = {group: rest}
-        if not self._keeps_k(rest):
+        if len(np.unique(self.people[rest])) < self.k:
             changed, rest = self._joined(rest, near)
         left_out = len(rows) - len(rest)
         if left_out > limit:
@@ -224,8 +217,9 @@ class _Groups:
         self.wide.discard(group)
         self.labels[rows] = -1
         self.members[group] = rows[:0]
+        self.members |= changed
         for changed_group, members in changed.items():
-            self._set(changed_group, members)
+            self.labels[members] = changed_group
         return left_out
 
     def _joined(self, rows: Ints, near: Ints) -> tuple[dict[int, Ints], Ints]:

@@ -1,6 +1,6 @@
-"""A release beside its originals and earlier releases, which only the holder has."""
+"""A release beside its originals and their report, of which one part is in memory at a time."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,15 +8,23 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.declared_options import ReleaseSettings
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
-from trajanon.common.settings import ReleaseSettings
 from trajanon.files.release_contents import clock_of, line_keys
-from trajanon.files.release_formats import read_release
+from trajanon.files.release_formats import read_release, release_parts
+from trajanon.files.trajectory_files import read_by_part, read_ends
 from trajanon.grouping.k_promise import broken_promises, subjects_per_group
-from trajanon.release.report import NOT_TOGETHER, Alignment, Report, digest_of, read_report
+from trajanon.release.findings import clause_of
+from trajanon.release.report import (
+    NOT_TOGETHER,
+    Report,
+    digest_of,
+    read_report,
+    report_beside,
+    report_path,
+)
 from trajanon.release.verdict import groups_below_k
-from trajanon.release.verdict_words import clause_of
 from trajanon.trajectories.times import Timing
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
@@ -47,22 +55,31 @@ def matched(trajectories: Trajectories, release: ReleasedTrajectories, report: R
     # Windows were averaged where they had slid to.
     slid = trajectories
     if report.alignment is not None:
-        slid = _as_slid(trajectories, report.alignment)
+        try:
+            slid = trajectories.slid(np.array(report.alignment.starts, dtype=np.int64))
+        except BadInput as error:
+            raise BadInput(NOT_TOGETHER) from error
     times = None if report.clock is None else slid.times
     require(report.clock is None or times is not None)
     averaged = digest_of([slid.points], labels, None if times is None else [times])
     require(report.averaged in (None, averaged))
 
     require(clock_of(release) == report.clock)
-    keys, first, copies = np.unique(
-        line_keys(release.points, release.times), return_index=True, return_counts=True
-    )
+    keys, copies, first = _different_lines(release)
     line = lines_of_released(report, keys, copies)
 
     # Groups are numbered as they appear, and each has its line.
     labels, line_of_group = pd.factorize(line)
     lines = release.take(first[line_of_group])
     return Matched(labels, lines.points, slid, report.own_rows, lines.times)
+
+
+def _different_lines(rows: ReleasedTrajectories) -> tuple[Ints, Ints, Ints]:
+    """Find the different lines of a release: their keys, copies, and first rows, (l,) each."""
+    keys, first, copies = np.unique(
+        line_keys(rows.points, rows.times), return_index=True, return_counts=True
+    )
+    return keys, copies, first
 
 
 def require(holds: object) -> None:
@@ -78,14 +95,6 @@ def timing_in(report: Report) -> Timing | None:
     if clock is None or times is None:
         return None
     return Timing(clock, ReleaseSettings(minute_worth=times.minute_worth).minute_worth)
-
-
-def _as_slid(trajectories: Trajectories, alignment: Alignment) -> Trajectories:
-    """Move windows to where they were when they were averaged."""
-    try:
-        return trajectories.slid(np.array(alignment.starts, dtype=np.int64))
-    except BadInput as error:
-        raise BadInput(NOT_TOGETHER) from error
 
 
 def lines_of_released(report: Report, keys: Ints, copies: Ints) -> Ints:
@@ -202,24 +211,124 @@ def _together(releases: Sequence[Ints], k: int, subjects: Ints) -> list[str]:
     common = subjects_per_group(cell, owners)[cell]
     several = (labels >= 0).sum(axis=1) > 1
 
-    two = len(releases) == 2
     problems = []
     few = int((common[several] < k).sum())
     if few:
         alone = several & (common == 1)
         people = number_of(len(np.unique(owners[alone])), "subject")
         problems.append(
-            f"together with the earlier release{'s' * (not two)}, {few} of {several.sum()} "
-            f"trajectories are in {'two ' * two}groups that have fewer than {k} different "
-            f"subjects in common; {alone.sum()} of them have no other subject's beside them "
-            f"({people})"
+            f"together with earlier releases, {few} of {several.sum()} trajectories are in groups "
+            f"that have fewer than {k} different subjects in common; {alone.sum()} of them have no "
+            f"other subject's beside them ({people})"
         )
 
     few = int((common[~several] < k).sum())
     if few:
         problems.append(
             f"{number_of(few, 'trajectory is', 'trajectories are')} in a group of one release and "
-            f"left out of the other{'s' * (not two)} together with fewer than {k} different "
-            f"subjects: the difference of {'the two' if two else 'these'} may tell where they went"
+            f"left out of others together with fewer than {k} different subjects: the difference "
+            "of the releases may tell where they went"
         )
     return problems
+
+
+# Releases whose originals are read part by part.
+
+
+class ReleasedLines(NamedTuple):
+    """What is known of each different line of a release, in the order of its parts."""
+
+    keys: Ints  # (l,)
+    copies: Ints  # rows of each, (l,)
+    ends: Floats  # first and last points, (l, 2, 2)
+    middles: Floats  # (l, 2)
+    corners: Floats  # least and greatest latitude and longitude of each part, (parts, 2, 2)
+
+
+def lines_by_part(release: Path) -> Iterator[tuple[Ints, Ints, ReleasedTrajectories]]:
+    """Read the lines of a release, a file or a folder, part by part: keys, copies, and lines."""
+    for path in release_parts(release) if release.is_dir() else [release]:
+        rows = read_release(path)
+        keys, copies, first = _different_lines(rows)
+        yield keys, copies, rows.take(first)
+
+
+def released_lines(release: Path) -> ReleasedLines:
+    """Read what is known of each line of a release."""
+    of_parts = []
+    for keys, copies, lines in lines_by_part(release):
+        points = lines.points
+        corners = np.stack([points.min(axis=(0, 1)), points.max(axis=(0, 1))])
+        of_parts.append((keys, copies, points[:, [0, -1]], points.mean(axis=1), corners[None]))
+    columns = zip(*of_parts, strict=True)
+    return ReleasedLines(*map(np.concatenate, columns))
+
+
+def matching_report(release: Path) -> Report | None:
+    """Read the report beside a release, if there is one; refuse that of another release."""
+    report = report_beside(release)
+    if report is None:
+        return None
+
+    rows = 0
+    keys = set[int]()
+    for part_keys, copies, _ in lines_by_part(release):
+        rows += int(copies.sum())
+        keys.update(part_keys.tolist())
+    if rows != report.own_rows.sum() or keys != set(report.line_keys):
+        raise BadInput(
+            f"{report_path(release)} is the report of another release than {release}: move it away "
+            "to judge the file alone, or run trajanon anonymize again"
+        )
+    return report
+
+
+class RowsOnLines(NamedTuple):
+    """What is known of the rows of a folder, beside a release."""
+
+    ends: Trajectories  # first and last points of all rows, (a, 2, 2), with times and subjects
+    run: Ints | None  # of all rows, (a,), if they are windows
+    released: Bools  # which of all rows are released, (a,)
+    line: Ints  # of each released row, among all that `lines_by_part` yields, (n,)
+    own_row: Bools  # whether each of these has a row of its own in the release, (n,)
+
+
+def can_be_read_by_part(report: Report) -> bool:
+    """Check whether rows can be compared with a report one by one.
+
+    Days are put together of many rows. Windows of a table that was in memory as a whole are
+    compared where they had slid to.
+    """
+    days = report.choice is not None and report.choice.most is not None
+    return not days and (report.averaged is None or report.alignment is None)
+
+
+def rows_on_lines(
+    originals: Path, report: Report, lines: ReleasedLines, *, subjects_exact: bool
+) -> RowsOnLines:
+    """Find the line of each row; refuse originals, release and report that differ."""
+    ends, run = read_ends(originals, subjects_exact=subjects_exact)
+    labels = report.groups_of_released
+    released = report.released(len(ends))
+
+    line = lines_of_released(report, lines.keys, lines.copies)
+    if report.averaged is not None:
+        require(report.averaged == _digest(originals, report, released, labels))
+    return RowsOnLines(ends, run, released, line, report.own_rows)
+
+
+def _digest(originals: Path, report: Report, released: Bools, labels: Ints) -> str:
+    """Compute the digest of what was averaged, part by part."""
+
+    def released_of(column: int) -> Iterator[Floats]:
+        begin = 0
+        for part in read_by_part(originals):
+            values = part[column]
+            if values is None:
+                raise BadInput(NOT_TOGETHER)
+            end = begin + len(values)
+            yield values[released[begin:end]]
+            begin = end
+
+    times = None if report.clock is None else released_of(1)
+    return digest_of(released_of(0), labels, times)

@@ -7,8 +7,13 @@ from typing import Protocol, SupportsIndex
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.declared_options import (
+    AnonymizeKeywords,
+    ReleaseSettings,
+    Settings,
+    settings_of,
+)
 from trajanon.common.errors import BadInput
-from trajanon.common.settings import AnonymizeKeywords, ReleaseSettings, Settings, settings_of
 from trajanon.grouping.ends import Ends
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import check_key, holders_key, search_seed

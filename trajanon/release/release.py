@@ -14,11 +14,11 @@ from msgspec import structs
 
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.atomic_output import replacing
+from trajanon.common.declared_options import RowsName
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import Displayed, number_of
 from trajanon.common.plain_text import escaped_json
 from trajanon.common.remote_folder import Folder, is_url
-from trajanon.common.settings import RowsName
 from trajanon.files.release_formats import RELEASE_FORMATS, check_release_format, write_release
 from trajanon.release.release_words import cost
 from trajanon.release.report import Report, Rows, checked, json_ready, report_path
@@ -172,10 +172,10 @@ class Release(Displayed):
         """Return the content and cost of the release, as far as the report has them."""
         n, m = self.trajectories.points.shape[:2]
         rows = f"{number_of(n, 'row')} of {m} points"
-        if "lines" not in self.report:
+        if "lines" not in self.report:  # made by hand, and still to be shown
             return [("Release", rows)]
         report = checked(self.report)
-        lines = number_of(report.line_count, "line")
+        lines = number_of(report.lines, "line")
         facts = f"{rows} on {lines}, k = {report.k} {report.counted}"
         return [("Release", facts), ("Cost", cost(report))]
 

@@ -3,21 +3,29 @@
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import SupportsIndex
 
 import numpy as np
 
-from trajanon.common.arrays import Ints
+from trajanon.common.arrays import Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.remote_folder import fetched, is_url
 from trajanon.files.release_formats import release_of
 from trajanon.files.release_inspection import NOTHING_ELSE, inspected
 from trajanon.grouping.k_promise import check_k
-from trajanon.release.originals import with_originals
+from trajanon.release.originals import (
+    NO_SUBJECTS,
+    released_lines,
+    rows_on_lines,
+    too_few_people,
+    with_originals,
+)
 from trajanon.release.release import Release, on_disk
+from trajanon.release.report import Report
+from trajanon.trajectories.subjects import Nameless
 from trajanon.trajectories.trajectories import Trajectories
 
 Earlier = str | os.PathLike[str] | Release
@@ -170,6 +178,7 @@ def _checked(
     if earlier and trajectories is None:
         raise BadInput("`against` needs `trajectories`: the originals of these releases")
 
+    # Lines are kept only to be compared with originals: their keys are enough to count them.
     files, problems = inspected(release, keep=trajectories is not None)
     keys = np.concatenate([file.keys for file in files])
     sizes = np.unique(keys, return_counts=True)[1]
@@ -184,6 +193,7 @@ def _checked(
         groups=len(sizes),
         smallest=int(sizes.min(initial=len(keys))),
         problems=[*problems, *_too_rare(sizes, k)],
+        # A file that holds more than lines speaks for all.
         claim=max((file.claim for file in files), key=lambda claim: claim != NOTHING_ELSE),
         answered="rows" if trajectories is None else "people",
         counted=any(file.counted for file in files),
@@ -201,3 +211,20 @@ def _too_rare(sizes: Ints, k: int) -> list[str]:
         f"{len(rare)} of {different} occur fewer than {k} times (the rarest "
         f"{number_of(rare.min(), 'time')}), {rare_ones} in all"
     ]
+
+
+def check_folders(
+    release: Path, k: int, originals: Path, report: Report, *, subjects_exact: bool
+) -> tuple[Findings, Nameless]:
+    """Check a release as `trajanon.check` does, and count the subjects behind each line.
+
+    Also returns how many recordings have no name.
+    """
+    findings = check(release, k)
+    rows = rows_on_lines(originals, report, released_lines(release), subjects_exact=subjects_exact)
+    if rows.ends.subject is None:
+        raise BadInput(NO_SUBJECTS)
+    subjects = dense(rows.ends.subject[rows.released])
+    faults = too_few_people(dense(rows.line), subjects, k)
+    findings = replace(findings, problems=[*findings.problems, *faults], answered="people")
+    return findings, rows.ends.origin.source.unnamed

@@ -24,7 +24,7 @@ def lines_sentence(report: Report) -> str:
     Such as: 62 lines, each shared by at least 4 people, stand for 273 trips.
     """
     unit = report.unit
-    lines = report.line_count
+    lines = report.lines
     stand = "stands" if lines == 1 else "stand"
     return (
         f"{number_of(lines, 'line')}, each shared by at least {report.k} "
@@ -36,7 +36,7 @@ def people_sentences(report: Report) -> str:
     """Write what else a line stands for: whole days, one person once."""
     sentences = []
     if report.one_line_each:
-        named = " with a name" * (report.nameless.subjects > 1)
+        named = " with a name" * (report.source.unnamed.subjects > 1)
         sentences.append(f"Nobody{named} is on two lines.")
     if report.choice is not None and report.choice.most is not None:
         trips = number_of(report.choice.most, "trip")
@@ -55,21 +55,15 @@ def cost(report: Report, crowd: Crowd = EXACT) -> str:
     of_length = ""
     if (share := report.moved_of_length) is not None:
         of_length = f", {crowd.text(share, two_digits)} of a {report.unit}'s length"
-    sentences = [
+    to_line = _nearest(report.curve_distance.to_line, crowd)
+    to_way = _nearest(report.curve_distance.to_way, crowd)
+    loss = crowd.text(report.information_loss / 100.0, two_digits)
+    return (
         f"Released points lie {crowd.text(far.mean, metres)} on average (median "
         f"{crowd.text(far.median, metres)}) from where people were at the same share of the way"
-        f"{of_length}."
-    ]
-
-    if (near := report.curve_distance) is not None:
-        to_line = _nearest(near.to_line, crowd)
-        to_way = _nearest(near.to_way, crowd)
-        sentences.append(
-            f"At the nearest point, the ways lie {to_line} from the lines, and the lines {to_way} "
-            "from the ways."
-        )
-    loss = crowd.text(report.information_loss / 100.0, two_digits)
-    return " ".join([*sentences, f"Information loss: {loss}."])
+        f"{of_length}. At the nearest point, the ways lie {to_line} from the lines, and the lines "
+        f"{to_way} from the ways. Information loss: {loss}."
+    )
 
 
 def _nearest(near: Summary, crowd: Crowd) -> str:

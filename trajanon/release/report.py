@@ -14,15 +14,15 @@ from msgspec.structs import astuple
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.command_lines import Option
+from trajanon.common.declared_options import PAIR, ReleaseSettings, TimesName
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import Finite, Positive, Whole, parsed, regular, typed
 from trajanon.common.number_text import UnitName
-from trajanon.common.settings import PAIR, ReleaseSettings, TimesName
 from trajanon.grouping.partition import Stage
 from trajanon.trajectories.days import days_of
 from trajanon.trajectories.distances import Summary
 from trajanon.trajectories.provenance import Source
-from trajanon.trajectories.subjects import Merged, Nameless
+from trajanon.trajectories.subjects import Merged
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -207,7 +207,7 @@ class InLedger(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """All that a report says; what earlier versions did not write has a default."""
+    """All that a report says; what some releases do not have has a default."""
 
     notice: str
     unit: UnitName = "trajectory"
@@ -215,9 +215,9 @@ class Report(Struct, frozen=True, kw_only=True):
     k: Annotated[int, msgspec.Meta(ge=PAIR, le=sys.maxsize)]
     counted: Literal["subjects", "records"]
     as_published: bool = False
-    groups: Whole | None = None
-    lines: Whole | None = None
-    points: Whole | None = None  # of each line
+    groups: Whole
+    lines: Whole  # different ones
+    points: Whole  # of each line
     rows: Rows
     source: Source = Source()
     subjects_merged: Merged = Merged()
@@ -230,8 +230,8 @@ class Report(Struct, frozen=True, kw_only=True):
     stages: list[Stage]
     stopped: bool = False  # by Ctrl-C
     displacement: Summary
-    curve_distance: CurveDistance | None = None
-    length: Length | None = None
+    curve_distance: CurveDistance
+    length: Length
     times: Times | None = None
     alignment: Alignment | None = None
     mended: Mended | None = None
@@ -262,16 +262,6 @@ class Report(Struct, frozen=True, kw_only=True):
     run: dict[str, Option] | None = None  # options of anonymize, as they were typed
 
     @property
-    def line_count(self) -> int:
-        """Count the different lines, which earlier versions did not write."""
-        return len(set(self.line_keys)) if self.lines is None else self.lines
-
-    @property
-    def nameless(self) -> Nameless:
-        """Count the recordings without a name, and as how many subjects they count."""
-        return self.source.unnamed
-
-    @property
     def share_nameless(self) -> float:
         """Compute the share of the recordings without a name."""
         recordings = max(self.source.recordings or 0, self.source.nameless, 1)
@@ -290,19 +280,17 @@ class Report(Struct, frozen=True, kw_only=True):
     @property
     def share_wide(self) -> float:
         """Compute the share of the groups that are still too wide."""
-        return (self.mended or Mended()).wide.left / max(self.groups or 0, 1)
+        return (self.mended or Mended()).wide.left / max(self.groups, 1)
 
     @property
     def share_in_one_place(self) -> float:
         """Compute the share of the groups that still lack a place at an end."""
-        return (self.mended or Mended()).one_place.left / max(self.groups or 0, 1)
+        return (self.mended or Mended()).one_place.left / max(self.groups, 1)
 
     @property
     def moved_of_length(self) -> float | None:
         """Compute how far points moved, as a share of the length averaged, where it is known."""
-        if self.length is None or not self.length.mean:
-            return None
-        return self.displacement.mean / self.length.mean
+        return self.displacement.mean / self.length.mean if self.length.mean else None
 
     @property
     def clock(self) -> Clock | None:

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.declared_options import ReleaseSettings
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress
-from trajanon.common.settings import ReleaseSettings
 from trajanon.grouping.loss import group_means, standardise
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.release.plan import Plan
@@ -105,5 +105,7 @@ def one_each(trajectories: Trajectories, k: int, plan: Plan, progress: Progress)
         rows = cheapest(group_means(records[rows], labels)[labels][person])
         if np.array_equal(rows_before, rows):
             break
+
+    # Groups do not depend on whom they were searched in which order.
     order = np.argsort(rows)
     return OneEach(rows[order], dense(labels[order]), stopped, since)

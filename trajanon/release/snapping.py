@@ -74,7 +74,7 @@ def streets_of(
     """Make a network of segments, (s,), between nodes, (v,); and the segment of each of its own."""
     from pyproj import Geod
 
-    street, order, back = _chains(len(lat), tail, head, passable)
+    street, order, back = _chains(tail, head, passable)
     begins = np.where(back, head[order], tail[order])
     ends = np.where(back, tail[order], head[order])
     length = Geod(ellps="WGS84").inv(lon[begins], lat[begins], lon[ends], lat[ends])[2]
@@ -117,9 +117,9 @@ def ends_of_streets(street: Ints) -> tuple[Ints, Ints]:
     return first, np.append(first[1:], len(street)) - 1
 
 
-def _chains(nodes: int, tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, Ints, Bools]:
+def _chains(tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, Ints, Bools]:
     """Chain segments to streets, which end at junctions: the street, the segment, if it turns."""
-    next_end = _ends_that_follow(nodes, tail, head, passable)
+    next_end = _ends_that_follow(tail, head, passable)
     street = list[int]()
     order = list[int]()
     back = list[bool]()
@@ -140,23 +140,22 @@ def _chains(nodes: int, tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, 
     return np.array(street), np.array(order), np.array(back)
 
 
-def _ends_that_follow(nodes: int, tail: Ints, head: Ints, passable: Bools) -> Ints:
+def _ends_that_follow(tail: Ints, head: Ints, passable: Bools) -> Ints:
     """Find where a street goes on from each end of its segments, 2 segment + 1 at the head."""
-    touching: list[list[int]] = [[] for _ in range(nodes)]
-    for segment in np.flatnonzero(passable.any(axis=1)).tolist():
-        touching[tail[segment]].append(2 * segment)
-        touching[head[segment]].append(2 * segment + 1)
+    node = np.column_stack([tail, head]).ravel()
+    ends = np.flatnonzero(np.repeat(passable.any(axis=1), 2))
+    ends = ends[np.argsort(node[ends], kind="stable")]
 
-    next_end = np.full(2 * len(tail), -1)
-    for ends in touching:
-        if len(ends) != 2:
-            continue
-        end, opposite = ends
-        inwards = passable[end // 2, 1 - end % 2], passable[end // 2, end % 2]
-        outwards = passable[opposite // 2, opposite % 2], passable[opposite // 2, 1 - opposite % 2]
-        if inwards == outwards:
-            next_end[end] = opposite
-            next_end[opposite] = end
+    # Streets go on at nodes with two ends, if the same ways are open on both sides.
+    _, first, count = np.unique(node[ends], return_index=True, return_counts=True)
+    end = ends[first[count == 2]]
+    opposite = ends[first[count == 2] + 1]
+    is_open = passable.ravel()
+    alike = (is_open[end ^ 1] == is_open[opposite]) & (is_open[end] == is_open[opposite ^ 1])
+
+    next_end = np.full(len(node), -1)
+    next_end[end[alike]] = opposite[alike]
+    next_end[opposite[alike]] = end[alike]
     return next_end
 
 

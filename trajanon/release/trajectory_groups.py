@@ -93,6 +93,7 @@ class TrajectoryGroups:
 
         if trips.unit != "day":
             return lines
+        # A day ends with a stay, and its line with one point: noise would show that it is one.
         first = np.unique(labels, return_index=True)[1]
         return staying(lines, trips_of_days(trips.take(first)), trips.origin.trips_of_day)
 

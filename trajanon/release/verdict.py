@@ -7,9 +7,9 @@ from typing import Literal
 from msgspec import UNSET
 
 from trajanon.common.command_lines import Option
+from trajanon.common.declared_options import PAIR
 from trajanon.common.inputs import Json
 from trajanon.common.number_text import UNITS, Displayed, UnitName
-from trajanon.common.settings import PAIR
 from trajanon.files.release_contents import MADE_AS_PUBLISHED
 from trajanon.release.findings import (
     Entered,
@@ -19,10 +19,12 @@ from trajanon.release.findings import (
     Remedy,
     RemedyKind,
     Share,
+    account_of,
+    headline_of,
+    sentence_of,
 )
 from trajanon.release.public_figures import rough_count
 from trajanon.release.report import Chains, Report
-from trajanon.release.verdict_words import account_of, headline_of, sentence_of
 
 Kind = Literal["ready", "conditional", "stop"]
 Colour = Literal["green", "amber", "red"]
@@ -180,13 +182,13 @@ def groups_below_k(
 
 def again(report: Report) -> Remedy:
     """Return the command of a release, to be run once more."""
-    return _remedy(report, "again", "anonymize")
+    return _remedy(report, "again")
 
 
 def _stops(report: Report) -> Iterator[Finding]:
     k = report.k
     if report.as_published:
-        without = _remedy(report, "not_as_published", "anonymize", as_published=None)
+        without = _remedy(report, "not_as_published", as_published=None)
         yield Finding("plain_means", {"problem": MADE_AS_PUBLISHED}, without)
 
     people = report.subjects_per_group
@@ -218,7 +220,7 @@ def _people_not_protected(report: Report) -> Iterator[Finding]:
     elif persons is not None and persons.share_below > PEOPLE:
         unit = "trip" if report.unit == "day" else report.unit
         share = Share(persons.share_below, persons.people)
-        each_once = _remedy(report, "one_line_each", "anonymize", one_line_each=True, days=None)
+        each_once = _remedy(report, "one_line_each", one_line_each=True, days=None)
         yield Finding("people_below_k", {**of_lines, "share": share, "unit": unit}, each_once)
     elif persons is None and report.shards is not None:
         yield Finding("people_not_checked", of_lines)
@@ -241,10 +243,10 @@ def _hours_alone(report: Report) -> Iterator[Finding]:
     if alone / times.alone.of <= HOURS_ALONE:
         return
 
-    remedy = _remedy(report, "hours_alone_of_day", "anonymize", times="of-day")
-    if times.times == "of-day":
+    remedy = _remedy(report, "hours_alone_of_day", times="of-day")
+    if times.times == "of-day":  # hours of all days are one already: fewer are left alone
         worth = max(times.minute_worth / 3.0, 0.5)
-        remedy = _remedy(report, "departures_may_differ", "anonymize", minute_worth=worth)
+        remedy = _remedy(report, "departures_may_differ", minute_worth=worth)
     yield Finding("hours_alone", {"alone": alone, "hours": times.alone.of}, remedy)
 
 
@@ -253,21 +255,21 @@ def _ends_in_few_places(report: Report) -> Iterator[Finding]:
     if share > IN_ONE_PLACE:
         places = report.distinct_ends
         numbers: Numbers = {"share": share, "units": UNITS[report.unit], "places": places}
-        trimmed = _remedy(report, "trim_ends", "extract", trim_ends=200)
+        trimmed = _remedy(report, "trim_ends", trim_ends=200)
         yield Finding(
             "ends_in_one_place" if places <= 2 else "ends_in_few_places", numbers, trimmed
         )
 
 
 def _nameless_as_different(report: Report) -> Iterator[Finding]:
-    nameless = report.nameless
+    nameless = report.source.unnamed
     if report.knows_people and nameless.subjects > 1:
         yield Finding("nameless_differ", {"recordings": rough_count(nameless.recordings)})
 
 
 def _pairs_of_windows(report: Report) -> Iterator[Finding]:
     if report.unit not in ("trip", "day") and report.k == PAIR:
-        yield Finding("pairs_of_windows", {}, _remedy(report, "larger_k", "anonymize", k=PAIR + 1))
+        yield Finding("pairs_of_windows", {}, _remedy(report, "larger_k", k=PAIR + 1))
 
 
 def _lines_of_little_use(report: Report) -> Iterator[Finding]:
@@ -296,7 +298,7 @@ def _days_left_out(report: Report) -> Iterator[Finding]:
     share = 1.0 - report.n / max(choice.days, 1)
     if share > DAYS_LEFT_OUT:
         numbers: Numbers = {"share": Share(share, choice.days), "most": choice.most, "k": report.k}
-        whole_trips = _remedy(report, "trips_not_days", "anonymize", days=None)
+        whole_trips = _remedy(report, "trips_not_days", days=None)
         yield Finding("days_left_out", numbers, whole_trips)
 
 
@@ -310,12 +312,7 @@ def _drives(
 # What helps.
 
 
-def _remedy(
-    report: Report,
-    kind: RemedyKind,
-    command: Literal["extract", "anonymize"],
-    **changes: Option | None,
-) -> Remedy:
+def _remedy(report: Report, kind: RemedyKind, **changes: Option | None) -> Remedy:
     # Where the options that were typed are not known, the report tells of them.
     typed = report.run or {"k": report.k}
     runs = {"extract": report.source.run or {"paths": "FILES"}, "anonymize": typed}
@@ -324,16 +321,16 @@ def _remedy(
     entered = None
     if ledger and report.ledger is not None and report.ledger.link is not None:
         entered = Entered(str(ledger), report.ledger.link.releases)
-    return Remedy(kind, command, changes, runs, entered)
+    return Remedy(kind, changes, runs, entered)
 
 
 def _smaller_k(report: Report) -> Remedy | None:
     k = report.k
-    return _remedy(report, "smaller_k", "anonymize", k=k - 1) if k > PAIR else None
+    return _remedy(report, "smaller_k", k=k - 1) if k > PAIR else None
 
 
 def _one_window_each(report: Report) -> Remedy:
-    return _remedy(report, "one_window_each", "extract", windows=True, per_recording="1")
+    return _remedy(report, "one_window_each", windows=True, per_recording="1")
 
 
 def _name_the_persons(report: Report) -> Remedy | None:
@@ -343,12 +340,12 @@ def _name_the_persons(report: Report) -> Remedy | None:
     names = [column for column in columns if not set(column) & set(",=;")]
     if not columns:
         return None
-    return _remedy(report, "name_persons", "extract", columns=f"subject={[*names, 'NAME'][0]}")
+    return _remedy(report, "name_persons", columns=f"subject={[*names, 'NAME'][0]}")
 
 
 def _move_less(report: Report) -> Remedy | None:
     """Return what moves points less: to count the nameless as different, if they are very many."""
-    one_nameless = report.knows_people and report.nameless.subjects == 1
+    one_nameless = report.knows_people and report.source.unnamed.subjects == 1
     if one_nameless and report.share_nameless > MANY_NAMELESS:
-        return _remedy(report, "nameless_differ", "extract", columns="nameless=different")
+        return _remedy(report, "nameless_differ", columns="nameless=different")
     return _smaller_k(report) if report.k > PAIR + 1 else None

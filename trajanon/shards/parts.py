@@ -12,10 +12,7 @@ from msgspec import structs
 from trajanon.common.arrays import Hashes
 from trajanon.common.atomic_output import replacing, replacing_folder
 from trajanon.common.command_lines import Options
-from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.progress import Progress, silent
-from trajanon.common.remote_folder import Folder
-from trajanon.common.settings import (
+from trajanon.common.declared_options import (
     MEMORY,
     AnonymizeKeywords,
     ReleaseSettings,
@@ -23,6 +20,9 @@ from trajanon.common.settings import (
     bytes_of,
     takes_settings,
 )
+from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.progress import Progress, silent
+from trajanon.common.remote_folder import Folder
 from trajanon.files.parquet_parts import parquet_of, part_states, unchanged
 from trajanon.files.trajectory_files import check_schema, is_part, provenance_of
 from trajanon.grouping.neighbours import neighbour_count
@@ -142,14 +142,14 @@ def anonymize_parts(
 
         capacity = capacity_of(table, bytes_given)
         shards = shards_for(file.n, capacity)
-        scratch = entry = book = None
+        scratch = book = None
         if shards > 1:
             _refuse_what_needs_all(table, capacity, with_ledger=ledger is not None)
             size = SCRATCH * folder.size(states)
             scratch = stack.enter_context(scratch_for(place.path, scratch_root(client), size))
         elif ledger is not None:
             book = stack.enter_context(opened(ledger, new=True))
-            entry = stack.enter_context(book.recording(out))
+            stack.enter_context(book.recording(out))
 
         inputs = [] if folder.local is None else [folder.local / name for name in states]
         report_draft, members_draft = stack.enter_context(_beside(place, sharded=shards > 1))
@@ -158,8 +158,8 @@ def anonymize_parts(
             lines, entered = _at_once(table, book, progress)
             report = lines.report
             write_parts(lines.parts(), draft, progress)
-            if entry is not None and entered is not None:
-                link = entry.announce(draft, source, report, entered)
+            if book is not None and entered is not None:
+                link = book.enter(out, draft, source, report, entered)
                 report = structs.replace(report, ledger=link)
         else:
             report = release_in_shards(

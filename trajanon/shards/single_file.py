@@ -12,11 +12,16 @@ from trajanon.anonymization import anonymized_table
 from trajanon.common.arrays import Hashes
 from trajanon.common.atomic_output import replacing
 from trajanon.common.command_lines import Options
+from trajanon.common.declared_options import (
+    AnonymizeKeywords,
+    ReleaseSettings,
+    Settings,
+    takes_settings,
+)
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
 from trajanon.common.remote_folder import Folder
-from trajanon.common.settings import AnonymizeKeywords, ReleaseSettings, Settings, takes_settings
 from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.files.trajectory_files import read_marks, read_trajectories
 from trajanon.release.ledger import Ledger, opened
@@ -99,15 +104,15 @@ def anonymize_file(
     replaced = replacing(out, new_report_path(out), inputs=inputs, public=[out])
     with nullcontext() if ledger is None else opened(ledger, new=True) as book:
         recording = nullcontext() if book is None else book.recording(out)
-        with recording as entry, replaced as (release_draft, report_draft):
+        with recording, replaced as (release_draft, report_draft):
             lines, entered = anonymized(
                 source, k, plan, book, subjects_exact=subjects_exact, progress=progress
             )
             if run is not None:
                 lines = lines.reporting(run=run)
             write_release(release_draft, lines.rows(slice(None)))
-            if entry is not None and entered is not None:
-                link = entry.announce(release_draft, source, lines.report, entered)
+            if book is not None and entered is not None:
+                link = book.enter(out, release_draft, source, lines.report, entered)
                 lines = lines.reporting(ledger=link)
             report = json_ready(lines.report)
             report_draft.write_text(json_report(report), encoding="utf-8")

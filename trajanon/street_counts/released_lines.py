@@ -10,7 +10,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.files.release_contents import clock_of, line_numbers
 from trajanon.files.release_formats import read_release
-from trajanon.release.originals_in_parts import report_of
+from trajanon.release.originals import matching_report
 from trajanon.release.release import Release
 from trajanon.release.release_check import check
 from trajanon.release.report import Report, checked, report_beside
@@ -84,7 +84,7 @@ def lines_to_count(release: ReleasedLines | Release | str | os.PathLike[str]) ->
     if isinstance(release, Release):
         report: Report | None = checked(release.report)
     else:
-        report = report_beside(Path(release)) if problems else report_of(Path(release))
+        report = report_beside(Path(release)) if problems else matching_report(Path(release))
     if report is not None:
         judged = verdict(report, problems)
         problems = [] if judged else [sentence.rstrip(".") for sentence in judged.sentences]

@@ -2,26 +2,21 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import Field, fields
 from pathlib import Path
+from urllib.parse import quote
 
 from nicegui import Client, app, background_tasks, ui
 
-from trajanon.common.number_text import enumerated
+from trajanon.cli.options import MAP
+from trajanon.common.number_text import enumerated, metres, two_digits
 from trajanon.data import sample
 from trajanon.evaluation.publisher import Publisher
 from trajanon.studio.fields import AREA, BY_NAME, FIELDS, USUAL_ROLES, Choice, FormField
-from trajanon.studio.release_view import (
-    save_links,
-    show_answers,
-    show_comparison,
-    show_map,
-    show_verdict,
-)
-from trajanon.studio.results import Remedy, sentences_of_extraction
-from trajanon.studio.work import LOOK, RELEASE, Problem, Work
+from trajanon.studio.results import MadeRelease, Remedy, changes_of, sentences_of_extraction
+from trajanon.studio.work import LOOK, PAGE, RELEASE, Problem, Work
 from trajanon.trajectories.provenance import Provenance
 
 _FOLDER = Path(__file__).parent
@@ -40,7 +35,11 @@ _REPLACE_PAGE = """setTimeout(() => {
 _FIRST_WORDS = ("title", "name", "contact", "licence", "purpose")
 """Words of the publisher that are asked for at first."""
 
-_IN_WORDS = {LOOK: "Read the files", RELEASE: "Make the release"}
+_RUNS = {LOOK: "Read the files", RELEASE: "Make the release"}
+"""The words of the buttons that run commands."""
+
+_VERDICTS = {"green": "Ready to publish", "amber": "Ready, if ...", "red": "Do not publish"}
+"""The words of verdicts where releases stand side by side."""
 
 
 class Page:
@@ -79,9 +78,8 @@ class Page:
             with ui.row().classes("items-center"):
                 path = ui.input("Or the path of a file or folder").props("outlined").classes("path")
                 ui.button("Add", on_click=lambda: self._add(path.value)).props("no-caps")
-                ui.button("Use the sample", on_click=lambda: self._bring(str(sample()))).props(
-                    "outline no-caps"
-                )
+                use_sample = ui.button("Use the sample", on_click=lambda: self._add(str(sample())))
+                use_sample.props("outline no-caps")
             self.beside("files")
             self.files()
             with ui.expansion(AREA).classes("w-full"):
@@ -119,14 +117,14 @@ class Page:
             "a release."
         )
         words = {word.name: word for word in fields(Publisher)}
+        first_words = [words.pop(name) for name in _FIRST_WORDS]
         with ui.element("div").classes("fields"):
-            for name in _FIRST_WORDS:
-                self._word(words[name])
+            for word in first_words:
+                self._word(word)
         more = ui.expansion("More, for the certificate and the record").classes("w-full")
         with more, ui.element("div").classes("fields"):
-            for name in words:
-                if name not in _FIRST_WORDS:
-                    self._word(words[name])
+            for word in words.values():
+                self._word(word)
         button = ui.button("Save them in the documents", on_click=self._publish).props("no-caps")
         self._wait_while_busy(button)
         self.beside("publisher")
@@ -180,7 +178,9 @@ class Page:
         for name in self.work.files:
             with ui.row().classes("items-center"):
                 ui.label(Path(name).name if not Path(name).is_absolute() else name)
-                button = ui.button("Remove", on_click=lambda name=name: self._drop(name))
+                button = ui.button(
+                    "Remove", on_click=lambda name=name: self._change(self.work.drop, name)
+                )
                 button.props("flat no-caps").props["aria-label"] = f"Remove {Path(name).name}"
                 self._wait_while_busy(button)
 
@@ -232,16 +232,57 @@ class Page:
             ui.label("Make a release first.")
             return
         evaluation = self.work.evaluation
-        for button, remedy in show_verdict(evaluation.verdict):
-            button.on_click(lambda remedy=remedy: self._use_remedy(remedy))
-            self._wait_while_busy(button)
-        show_answers(evaluation.answers)
-        show_map()
+        verdict = evaluation.verdict
+        ui.label(verdict.headline).classes(f"verdict {verdict.colour}").props('role="status"')
+        for finding in verdict.findings:
+            with ui.element("div").classes("finding"):
+                ui.label(finding.sentence)
+                self._offer(finding.remedy)
+
+        for answer in evaluation.answers:
+            with ui.column().classes("answer"):
+                ui.label(answer.question).classes("font-bold")
+                ui.label(answer.answer)
+        _link("The whole evaluation (private)", PAGE)
+        ui.element("iframe").props(
+            f'src="/out/{MAP}" title="Map: originals and release" sandbox="allow-scripts" '
+            'loading="lazy"'  # before it is in sight it has no size to draw in
+        )
+
+    def _offer(self, remedy: Remedy | None) -> None:
+        """Show a button for what helps; words, where no field of the page does it."""
+        if remedy is not None and changes_of(remedy):
+            button = ui.button(remedy.label, on_click=lambda: self._use_remedy(remedy))
+            self._wait_while_busy(button.props("outline no-caps"))
+        elif remedy is not None:
+            ui.label(f"What helps: {remedy.label}.")
 
     @ui.refreshable_method
     def comparison(self) -> None:
         """Show the releases that were made last side by side."""
-        show_comparison(self.work.releases, self.work.chosen.update)
+        releases = self.work.releases
+        if not releases:
+            ui.label("Make a release first. Then compare it with others, such as of a larger k.")
+            return
+        with ui.element("table"), ui.element("tbody"):
+            for title, text in _COMPARED.items():
+                with ui.element("tr"):
+                    _cell("th", title)
+                    for release in releases:
+                        cell = _cell("th" if title == "Release" else "td", text(release))
+                        if title == "Verdict":
+                            cell.classes(release.evaluation.verdict.colour)
+            with ui.element("tr"):
+                _cell("th", "Choices")
+                for release in releases:
+                    self._use_again(release)
+
+    def _use_again(self, release: MadeRelease) -> None:
+        """Show a button that brings the choices of a release back."""
+        with ui.element("td"):
+            chosen = self.work.chosen
+            button = ui.button("Use again", on_click=lambda: chosen.update(release.chosen))
+            button.props("flat no-caps dense")
 
     @ui.refreshable_method
     def links(self) -> None:
@@ -249,7 +290,9 @@ class Page:
         label = ui.label("Make the release first.")
         label.bind_visibility_from(self.work, "chosen", backward=lambda _: not self.work.released)
         with ui.column() as links:
-            save_links(self.work.offered)
+            for name, what in self.work.offered.items():
+                link = _link(f"{name}: {what}", name, new_tab=False)
+                link.props["download"] = name
         links.bind_visibility_from(self.work, "chosen", backward=lambda _: self.work.released)
 
     @contextmanager
@@ -258,7 +301,7 @@ class Page:
         with ui.element("div").classes("old").props('role="status"') as note:
             what = ui.label()
             what.bind_text_from(self.work, "chosen", backward=lambda _: self._why_old(commands))
-            self._button(commands, place, f"{_IN_WORDS[tuple(commands)]} again")
+            self._button(commands, place, f"{_RUNS[tuple(commands)]} again")
         note.bind_visibility_from(
             self.work, "chosen", backward=lambda _: self.work.is_old(commands)
         )
@@ -277,7 +320,7 @@ class Page:
 
     def _button(self, commands: Sequence[str], place: str, text: str = "") -> None:
         """Show a button that runs commands."""
-        words = text or _IN_WORDS[tuple(commands)]
+        words = text or _RUNS[tuple(commands)]
         button = ui.button(words, on_click=lambda: self._run(commands, place)).props("no-caps")
         self._wait_while_busy(button)
 
@@ -301,17 +344,14 @@ class Page:
     def _add(self, path: str) -> None:
         file = Path(path.strip()).expanduser()
         if path.strip() and file.exists():
-            self._bring(str(file.resolve()))
+            self._change(self.work.bring, str(file.resolve()))
             return
         self.work.problem = Problem(f"There is no {path.strip() or 'path given'}.", "files")
         self._update(ui.context.client)
 
-    def _bring(self, name: str) -> None:
-        self.work.bring(name)
-        self._update(ui.context.client)
-
-    def _drop(self, name: str) -> None:
-        self.work.drop(name)
+    def _change(self, change: Callable[[str], None], name: str) -> None:
+        """Bring or drop a file."""
+        change(name)
         self._update(ui.context.client)
 
     async def _use_remedy(self, remedy: Remedy) -> None:
@@ -386,3 +426,43 @@ def _show_field(
         element.props["hint"] = form_field.hint
     element.bind_value(chosen, form_field.name)
     return element
+
+
+def _cell(tag: str, text: str) -> ui.label:
+    """Show a cell of the table of releases."""
+    with ui.element(tag):
+        return ui.label(text)
+
+
+def _link(words: str, name: str, *, new_tab: bool = True) -> ui.link:
+    return ui.link(words, f"/out/{quote(name)}", new_tab=new_tab).classes("block")
+
+
+def _best_attack(release: MadeRelease) -> str:
+    attack = release.evaluation.best_attack
+    return f"{two_digits(attack.expected)} ({attack.name}: knows {attack.knows})"
+
+
+def _other_choices(release: MadeRelease) -> str:
+    """List the choices of a release that are not those of a new studio."""
+    choices = []
+    for form_field in FIELDS:
+        value = release.chosen[form_field.name]
+        if form_field.name not in ("k", "name", "format") and value != form_field.default:
+            end = "" if form_field.label.endswith("?") else ":"
+            choices.append(f"{form_field.label}{end} {form_field.words(value)}")
+    return "; ".join(choices) or "none"
+
+
+_COMPARED: Mapping[str, Callable[[MadeRelease], str]] = {
+    "Release": lambda release: release.name,
+    "Behind each line, at least (k)": lambda release: str(release.evaluation.k),
+    "Other choices": _other_choices,
+    "Verdict": lambda release: _VERDICTS[release.evaluation.verdict.colour],
+    "Points moved by, on average": lambda release: metres(
+        release.evaluation.utility.displacement.mean
+    ),
+    "Best attack": _best_attack,
+    "Left out": lambda release: release.evaluation.answers[3].answer,
+}
+"""What is shown of releases side by side, a row each."""

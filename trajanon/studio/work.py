@@ -46,10 +46,6 @@ COMPARED = 3
 
 _COMMANDS = {"public": "map"}  # that runs in two ways
 _RESULTS = {"extract", "anonymize", "check", "evaluate"}  # commands with --json
-_MADE_OF = {  # what rests on a command, and is old as soon as it runs again
-    "extract": RELEASE[1:],
-    "anonymize": RELEASE[2:],
-}
 _NAME = re.compile(r"\w[\w -]{0,59}")
 _TAKEN = {"trajectories", "map", "evaluation", "settings", "publisher", "open", "files"}
 _EMPTY: tuple[Choice | list[str], ...] = (None, "", False, [])
@@ -188,9 +184,9 @@ class Work:
 
     # What is there, and whether it is what was asked for.
 
-    def fresh(self, *commands: str, tables: Mapping[str, Table] | None = None) -> bool:
+    def fresh(self, *commands: str) -> bool:
         """Whether the results of commands are those of what is chosen now."""
-        tables = tables or self.tables()
+        tables = self.tables()
         return all(self._made.get(command) == tables[command] for command in commands)
 
     def has(self, commands: Sequence[str]) -> bool:
@@ -372,7 +368,9 @@ class Work:
                 self.publisher.write(self.folder / PUBLISHER)
             if command == "anonymize":
                 self._remove_other_formats(tables[command]["out"])
-            for old in (command, *_MADE_OF.get(command, ())):  # it may write, and fail
+            # It may write, and fail; and all that follows rests on these two.
+            is_base = command in ("extract", "anonymize")
+            for old in RELEASE[RELEASE.index(command) :] if is_base else [command]:
                 made.pop(old, None)
             self._made_with[command] = chosen
             if not await self._did(command, tables[command], place):

@@ -9,10 +9,10 @@ import numpy as np
 from msgspec import to_builtins
 
 from trajanon.common.arrays import Bools, Floats
+from trajanon.common.declared_options import EffortName, MissingName, Settings
 from trajanon.common.errors import warn
 from trajanon.common.number_text import span
 from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import EffortName, MissingName, Settings
 from trajanon.grouping.bound.lower_bound import PAIRWISE, lower_bound
 from trajanon.grouping.k_promise import check_enough, check_k
 from trajanon.grouping.loss import information_loss

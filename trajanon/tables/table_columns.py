@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats
+from trajanon.common.declared_options import MissingName
 from trajanon.common.errors import BadInput, LeftOutWarning, TrajanonWarning
 from trajanon.common.number_text import number_of, percent
-from trajanon.common.settings import MissingName
 from trajanon.tables.averaged_columns import ALL, Roles, averaged_columns, code_doubts
 from trajanon.tables.cell_numbers import Cells
 from trajanon.tables.table_files import Table, listed, read_table

@@ -16,6 +16,7 @@ import numpy as np
 from msgspec import to_builtins
 
 from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.declared_options import HEAVIEST, MissingName, Settings, takes_settings
 from trajanon.common.errors import BadInput, TrajanonError
 from trajanon.common.method_parameters import (
     METHOD_PARAMETERS,
@@ -23,7 +24,6 @@ from trajanon.common.method_parameters import (
     search_options,
 )
 from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import HEAVIEST, MissingName, Settings, takes_settings
 from trajanon.grouping.k_promise import check_k
 from trajanon.tables.averaged_columns import Roles
 from trajanon.tables.averages import averages_of, units_of

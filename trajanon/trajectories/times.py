@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Floats, Ints
+from trajanon.common.declared_options import HEAVIEST, ReleaseSettings, TimesName
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
-from trajanon.common.settings import HEAVIEST, ReleaseSettings, TimesName
 from trajanon.trajectories.geodesy import radii
 from trajanon.trajectories.provenance import Provenance
 from trajanon.trajectories.tracks import Tracks

@@ -16,7 +16,7 @@ import trajanon
 from trajanon.common.arrays import Ints
 from trajanon.evaluation.attacks.attack import Attack, Published, Steps, people_steps
 from trajanon.evaluation.attacks.chains import Followed, Place, people_followed
-from trajanon.evaluation.attacks.next_line import next_line
+from trajanon.evaluation.attacks.linkage import next_line
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.release.people_left import drives_left, few_left
 from trajanon.trajectories.times import DAY, HOUR, departure_days
@@ -83,7 +83,7 @@ def test_people_are_followed_as_by_the_slow_twin(city: Published, data: st.DataO
     for start in ("line", "known"):
         told = naive.next_lines(city, pairs, on_a_day, start)
         np.testing.assert_allclose(astuple(found.found[start]), told.mean(axis=0)[:2])
-    attack = next_line(seen, seen.steps)
+    attack = next_line(seen)
     np.testing.assert_allclose(sorted(attack.rates), sorted(told[:, 2]))
     assert attack.targets.tolist() == [b for _, b in zip(*seen.steps[:2], strict=True)]
 
@@ -168,7 +168,7 @@ def followed(trips: Trajectories) -> Published:
 
 def followed_by_next(seen: Published, days: Ints | None) -> tuple[Followed, Attack]:
     assert seen.steps is not None
-    attack = next_line(seen, seen.steps)
+    attack = next_line(seen)
     found = people_followed(seen, days)
     assert found is not None
     return found, attack
@@ -190,7 +190,7 @@ def test_a_person_is_followed_from_work_to_home() -> None:
         "on several lines, and with one alone in 4; on one day, in 8 of 8 days and in 8"
     )
     assert attack.rates.tolist() == [0.25] * 8  # four rows, of which one is theirs
-    naked = next_line(seen.originals, seen.steps)
+    naked = next_line(seen.originals)
     assert (naked.line_found, naked.expected) == (0.25, 0.5)  # four leave each place of work
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from plain import unmoved
+from reports import UNMOVED
 from streets_walked import SCALE, grouped, walked
 
 import trajanon
@@ -51,10 +52,8 @@ def test_evaluate_tells_what_is_rebuilt_beside_the_line(people: Trajectories, ex
 
 
 def report(width: float | None) -> Report:
-    told: dict[str, Any] = {"notice": "", "n": 1, "k": 4, "counted": "records", "stages": []}
-    off = {"mean": 0.0, "median": 0.0, "p95": 0.0, "max": 0.0}
-    told |= {"rows": {"way": "trajectories"}, "labels": [], "width": width}
-    return checked(told | {"information_loss": 0.0, "displacement": off})
+    told = {"notice": "", "n": 1, "k": 4, "counted": "records", "labels": [], "width": width}
+    return checked(UNMOVED | told)
 
 
 def test_of_many_those_near_one_line_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,13 +89,28 @@ def test_the_map_has_the_cells_and_headings_of_the_slow_twin(seed: int, most: in
     low = points.min(axis=0)
     twin = naive.cells(ways, low, 12.0)
     assert len(plan.at) == len(twin)
-    for at, people, sole in zip(plan.at, plan.people, plan.sole, strict=True):
+    for at, people, sole in zip(plan.at, np.exp(plan.log_people), plan.sole, strict=True):
         row, column = np.floor((at[:2] - low) / 12.0).astype(int)
         heading = round(np.arctan2(at[3], at[2]) / (2.0 * np.pi) * 16) % 16
         passed = twin[int(row), int(column), heading]
-        assert people == len({number for number, _ in passed})
+        assert people == pytest.approx(len({number for number, _ in passed}))
         owners = {who for _, who in passed}
         assert sole == (owners.pop() if len(owners) == 1 else attack._SEVERAL)
+
+
+@given(seed=st.integers(0, 999), reach=st.floats(1.0, 200.0), most=st.sampled_from([20, 5_000]))
+def test_cells_near_a_place_are_those_at_the_distance(seed: int, reach: float, most: int) -> None:
+    random = np.random.default_rng(seed)
+    points = random.normal(0.0, 60.0, (30, 2))
+    plan = attack._Map(Ways(points, np.array([0, 15, 30]), np.array([0, 1])))
+    at = random.normal(0.0, 120.0, 2)
+    away = np.hypot(*(plan.at[:, :2] - at).T)
+    count = (away <= reach).sum()
+    with pytest.MonkeyPatch.context() as fewer:
+        fewer.setattr(attack, "_LOOKED_AT", most)
+        near = plan.near(at, reach)
+    within = reach * min(most / max(count, 1), 1.0) ** 0.5
+    assert near.tolist() == np.flatnonzero(away <= within).tolist()
 
 
 def smooth(points: Floats, means: Floats, labels: Ints) -> Floats:

@@ -12,7 +12,7 @@ from real_data import THESIS, published, reference, text_of, toy
 from scipy.sparse import csr_array
 
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.settings import HeuristicName
+from trajanon.common.declared_options import HeuristicName
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.papers.mf_tsp import (
     group_by_counts,

@@ -24,7 +24,7 @@ from real_data import REAL, needs_real_data
 
 import trajanon
 from trajanon.common.arrays import dense
-from trajanon.common.settings import RefinementName
+from trajanon.common.declared_options import RefinementName
 from trajanon.extract import extract
 from trajanon.grouping.refinements.annealing import PASS
 from trajanon.release.report import checked

@@ -10,7 +10,7 @@ from interrupting import Interrupting
 from naive_sliding import town
 
 import trajanon
-from trajanon.common.settings import EffortName, RefinementName
+from trajanon.common.declared_options import EffortName, RefinementName
 from trajanon.grouping.refinements.annealing import PASS
 from trajanon.grouping.refinements.blocks import block_count
 

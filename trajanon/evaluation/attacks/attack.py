@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from threading import Event
 from typing import NamedTuple
 
 import numpy as np
@@ -10,12 +11,14 @@ from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.inputs import Json
+from trajanon.common.workers import in_parts
 from trajanon.grouping.axes import principal_axes, turn
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.originals import Matched, timing_in
 from trajanon.release.people_left import cells_of
 from trajanon.release.report import Report
-from trajanon.trajectories.times import departure_days
+from trajanon.trajectories.geodesy import metres_of_degrees
+from trajanon.trajectories.times import HOUR, MINUTE, departure_days
 from trajanon.trajectories.trajectories import Trajectories
 
 _FIELDS_OF_ACCOUNT = (
@@ -29,8 +32,30 @@ QUESTIONS = ("singling out", "linkability", "inference")
 TIED = 1e-9
 """Distances that differ by less, as a share, are equal but for rounding."""
 
+_EARLY = 10.0  # metres that count as much as a minute too early, or later
+_LATE = 3.0
+_SAME = 1e-6  # metres that are nothing but rounding
+_LINES_NEAR = 200  # that begin nearest, of which the adversary chooses
+_STEPS_PER_TASK = 1_000
+
 _ROUNDING_OF_DISTANCES = 1e-12  # a smaller distance, in standard deviations or metres, is 0
 _ROUNDING_OF_CHANCES = 1e-9  # a chance that exceeds 1/k by less is 1/k
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """How the line of the next one ranks; mean chances, if ties are decided at random."""
+
+    first: float
+    among_three: float
+
+
+class NextLines(NamedTuple):
+    """Lines that go on from a trajectory, by how well: how the right one ranks, and the best."""
+
+    ranks: Ranks
+    step: Ints  # of each pair of a step and a line that ranks first, (p,)
+    line: Ints
 
 
 class Steps(NamedTuple):
@@ -125,6 +150,61 @@ class Published:
         axes = principal_axes(originals)
         return nearest_of(turn(originals, axes), turn(lines, axes))
 
+    @cached_property
+    def next_lines(self) -> NextLines:
+        """Rank the lines by how well they go on from the known trajectory of each step."""
+        assert self.steps is not None
+        own_line = self.labels[self.steps.here]
+        if self.against == "release":
+            own_line = np.array([lines[0] for lines in self.nearest[self.steps.here]])
+        return self._ranked(self.points, self.times, self.steps.here, own_line)
+
+    @cached_property
+    def next_lines_by_line(self) -> NextLines:
+        """Rank the lines by how well they go on from the line of each step."""
+        assert self.steps is not None
+        own_line = self.labels[self.steps.here]
+        return self._ranked(self.lines, self.line_times, own_line, own_line)
+
+    def _ranked(self, points: Floats, times: Floats | None, row: Ints, own_line: Ints) -> NextLines:
+        """Rank the lines for each step, which is from a row of the points, but its own line."""
+        steps = self.steps
+        assert steps is not None
+        right_line = self.labels[steps.there]
+
+        # Times within a day do not tell what comes next on another day.
+        arrival = None
+        if times is not None and (steps.on_a_day or np.isinf(self.cycle)):
+            arrival = times[row, -1]
+
+        tree = cKDTree(in_metres(self.lines[:, 0], self.lines))
+        ends = in_metres(points[row, -1], self.lines)
+        ranks = np.arange(1, min(_LINES_NEAR, len(self.lines)) + 1)
+
+        def ranks_of(rows: Ints, _: Event) -> tuple[Floats, Ints, Ints]:
+            away, line = tree.query(ends[rows], k=ranks)
+            if arrival is not None and self.line_times is not None:
+                minutes = (self.line_times[line, 0] - arrival[rows, None]) / MINUTE
+                late = _LATE * np.minimum(minutes, HOUR / MINUTE)
+                away = np.hypot(away, np.where(minutes < 0.0, _EARLY * minutes, late))
+            away[line == own_line[rows, None]] = np.inf
+
+            least = away.min(axis=1, keepdims=True)
+            step, place = np.nonzero(away <= least * (1.0 + TIED) + _SAME)
+
+            # Ties are decided at random, so several lines share a place.
+            is_right = line == right_line[rows, None]
+            away_right = np.where(is_right, away, np.inf).min(axis=1, keepdims=True)
+            tied = np.where(np.isfinite(away_right), TIED * away_right + _SAME, 0.0)
+            nearer = (away < away_right - tied).sum(axis=1)
+            alike = np.maximum((away <= away_right + tied).sum(axis=1) - nearer, 1)
+            among = np.clip(np.array([[1], [3]]) - nearer, 0, alike) / alike
+            return (among * np.isfinite(away_right[:, 0])).T, rows[step], line[step, place]
+
+        parts = in_parts(ranks_of, np.arange(len(own_line)), _STEPS_PER_TASK)
+        among, step, line = map(np.concatenate, zip(*parts, strict=True))
+        return NextLines(Ranks(*among.mean(axis=0).tolist()), step, line)
+
     @property
     def originals(self) -> "Published":
         """Return the originals as if they were published: each a group of one."""
@@ -189,6 +269,11 @@ def people_steps(trajectories: Trajectories, labels: Ints) -> Steps | None:
         if is_step.any():
             return Steps(here[is_step], there[is_step], on_a_day)
     return None
+
+
+def in_metres(points: Floats, lines: Floats) -> Floats:
+    """Put points on the plane of some lines."""
+    return np.asarray((points - lines[0, 0]) * metres_of_degrees(lines[..., 0].mean()))
 
 
 def nearest_of(originals: Floats, lines: Floats) -> NDArray[np.object_]:

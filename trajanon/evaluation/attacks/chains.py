@@ -9,8 +9,7 @@ from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.inputs import Json
-from trajanon.evaluation.attacks.attack import Published
-from trajanon.evaluation.attacks.next_line import Ranks, in_metres, ranked
+from trajanon.evaluation.attacks.attack import Published, Ranks, in_metres
 from trajanon.release.people_left import Left, counts_of, people_left
 
 KNOWN = "known"
@@ -96,8 +95,8 @@ def people_followed(published: Published, days: Ints | None) -> Followed | None:
     if steps is None:
         return followed
     ranks = {
-        KNOWN: ranked(published, steps)[0],
-        LINE: ranked(published, steps, by_line=True)[0],
+        KNOWN: published.next_lines.ranks,
+        LINE: published.next_lines_by_line.ranks,
         CHANCE: Ranks(*(min(first / (lines - 1), 1.0) for first in (1, 3))),
     }
     return replace(followed, steps=len(steps.here), on_a_day=steps.on_a_day, found=ranks)

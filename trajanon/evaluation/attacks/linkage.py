@@ -1,4 +1,4 @@
-"""Attacks by what is known of a target: all of it, two points, or its ends."""
+"""Attacks by what is known of a target: all of it, two points, its ends, or the trip before."""
 
 from threading import Event
 
@@ -9,7 +9,6 @@ from scipy.spatial import cKDTree
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.workers import in_parts
 from trajanon.evaluation.attacks.attack import Attack, Published, RowsPicked, nearest_of
-from trajanon.evaluation.attacks.next_line import next_line
 from trajanon.trajectories.geodesy import in_space
 from trajanon.trajectories.times import HOUR
 
@@ -117,6 +116,32 @@ def _pairs_tried(published: Published, target: int, line: Ints, away: Floats) ->
     return [rates.sum() / pairs, (of_line / of_all).sum() / pairs, rates.max(initial=0.0)]
 
 
+def next_line(published: Published) -> Attack:
+    """Go from a known trajectory to the line that best goes on, and pick one of its rows.
+
+    The next one begins where the last one ended and, where times are released, later. The adversary
+    sets aside the line nearest to the known one.
+    """
+    steps = published.steps
+    assert steps is not None
+    _, step, line = published.next_lines
+    rows = RowsPicked.of(published, step, steps.there[step], line)
+
+    # The row of the known trip is no other one of the target's.
+    rows.of_subject[line == published.labels[steps.here[step]]] = 0
+    rates, line_rates = rows.chances(len(steps.here))
+    return Attack(
+        f"next {published.unit}",
+        f"a {published.unit} of the same person, and looks for one that begins where it ends",
+        published,
+        steps.there,
+        rates,
+        line_rates,
+        worst=rates,
+        question="linkability",
+    )
+
+
 def attacks(published: Published) -> list[Attack]:
     """Run every attack on a release; on the originals those that find more than themselves.
 
@@ -128,7 +153,7 @@ def attacks(published: Published) -> list[Attack]:
         if published.times is not None and published.line_times is not None:
             tried.append(known_points(published, hour=HOUR))
     if published.steps is not None:
-        tried.append(next_line(published, published.steps))
+        tried.append(next_line(published))
     return tried
 
 

@@ -1,10 +1,10 @@
 """Rebuilding: companions taken from a line, and the rest followed on the map of other people."""
 
+from math import ceil, floor
 from threading import Event
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from trajanon._kernels.ways import Places, Walk, likeliest_ways
 from trajanon.common.arrays import Floats, Ints
@@ -211,6 +211,12 @@ def _around(spread: Floats) -> Floats:
     return np.asarray((1.0 - _ANY_WAY) * around + _ANY_WAY * alike)
 
 
+def _square(away: Floats) -> Floats:
+    """Compute the squared lengths of vectors, (2, n), several times faster than a sum of rows."""
+    x, y = away
+    return np.asarray(x * x + y * y)
+
+
 def _squared(away: Floats) -> Floats:
     return np.asarray(away[..., :, None] * away[..., None, :])
 
@@ -271,25 +277,20 @@ def _places_near(
     heading = np.gradient(way, axis=0)
     heading /= np.maximum(np.hypot(*heading.T), 1e-9)[:, None]
 
-    # Where very many places are near, only those that are nearer are looked at.
-    reach = _REACH * smoothed.unsure + _BESIDE
-    count = plan.tree.query_ball_point(way, reach, return_length=True)
-    reach *= np.sqrt(_LOOKED_AT / np.maximum(count, _LOOKED_AT))
-
     at = list[Floats]()
     worth = list[Floats]()
-    for point, beside in enumerate(plan.tree.query_ball_point(way, reach, return_sorted=True)):
-        near = np.array(beside, dtype=np.int64)
+    for point, reach in enumerate(_REACH * smoothed.unsure + _BESIDE):
+        near = plan.near(way[point], reach)
         near = near[plan.sole[near] != hidden]
         if not len(near):
             at.append(np.append(way[point], heading[point])[None])
             worth.append(np.zeros(1))
             continue
 
-        off = (((plan.at[near, :2] - middle[point]) @ inverse[point]) ** 2).sum(axis=1)
-        likely = _POPULAR * np.log(plan.people[near]) - 0.5 * off / _ALONE
+        off = _square(((plan.at[near, :2] - middle[point]) @ inverse[point]).T)
+        likely = _POPULAR * plan.log_people[near] - 0.5 * off / _ALONE
         if len(near) > _MOST:
-            away = ((plan.at[near, :2] - way[point]) ** 2).sum(axis=1) / smoothed.unsure[point] ** 2
+            away = _square((plan.at[near, :2] - way[point]).T) / smoothed.unsure[point] ** 2
             likeliest = np.argpartition(0.5 * away - likely, _MOST)[:_MOST]
             near = near[likeliest]
             likely = likely[likeliest]
@@ -321,16 +322,39 @@ class _Map:
         cell, way = np.divmod(_different(np.concatenate(parts)), len(ways.owner))
 
         first = np.flatnonzero(np.diff(cell, prepend=-1))
-        self.people = np.diff(first, append=len(cell))
+        people = np.diff(first, append=len(cell))
+        self.log_people: Floats = np.log(people)
         owner = ways.owner[way]
         least = np.minimum.reduceat(owner, first)
         self.sole: Ints = np.where(least == np.maximum.reduceat(owner, first), least, _SEVERAL)
 
-        place, heading = np.divmod(cell[first], _HEADINGS)
+        self._low = low
+        self._columns = columns
+        self._place, heading = np.divmod(cell[first], _HEADINGS)
         angle = heading * (2.0 * np.pi / _HEADINGS)
-        middle = (np.column_stack(np.divmod(place, columns)) + 0.5) * _CELL + low
+        middle = (np.column_stack(np.divmod(self._place, columns)) + 0.5) * _CELL + low
         self.at: Floats = np.column_stack([middle, np.cos(angle), np.sin(angle)])
-        self.tree = cKDTree(middle)
+
+    def near(self, at: Floats, reach: float) -> Ints:
+        """Find the cells whose middles are within so many metres; of very many, the nearer ones."""
+        begin, end = self._rows_within(at, reach)
+        count = int((end - begin).sum())
+        if count > _LOOKED_AT:
+            begin, end = self._rows_within(at, reach * np.sqrt(_LOOKED_AT / count))
+
+        size = end - begin
+        return np.asarray(np.arange(size.sum()) + np.repeat(end - np.cumsum(size), size))
+
+    def _rows_within(self, at: Floats, reach: float) -> tuple[Ints, Ints]:
+        """Find where the cells of each row within reach begin and end, as they are in order."""
+        y, x = ((at - self._low) / _CELL - 0.5).tolist()
+        radius = reach / _CELL
+        row = np.arange(ceil(y - radius), floor(y + radius) + 1)
+        half = np.sqrt((radius**2 - (row - y) ** 2).clip(0.0))
+        columns = np.array([np.ceil(x - half), np.floor(x + half) + 1.0]).astype(np.int64)
+        places = row * self._columns + columns.clip(0, self._columns)
+        begin, end = np.searchsorted(self._place, places)
+        return begin, end
 
 
 def _cells(begin: Floats, go: Floats, way: Ints, columns: int, ways: int) -> Ints:

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from trajanon._kernels.column_search import PricingProblem
 from trajanon.common.arrays import Floats
+from trajanon.common.declared_options import EFFORTS, EffortName
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import EFFORTS, EffortName
 from trajanon.grouping import loss
 from trajanon.grouping.bound.column_generation import tighten
 from trajanon.grouping.bound.master import Master, Relaxation

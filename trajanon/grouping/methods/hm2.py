@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from trajanon.common.arrays import Ints
+from trajanon.common.declared_options import HeuristicName
 from trajanon.common.method_parameters import CompressionParameters
-from trajanon.common.settings import HeuristicName
 from trajanon.grouping.loss import group_means
 from trajanon.grouping.methods.distance_methods import cbfs, md, mdav, v_mdav
 from trajanon.grouping.paths.external_solvers import concorde, concorde_command, lkh

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trajanon.common.arrays import Ints
+from trajanon.common.declared_options import Effort
 from trajanon.common.method_parameters import MfTspParameters
 from trajanon.common.progress import silent
-from trajanon.common.settings import Effort
 from trajanon.grouping.methods.distance_methods import mdav
 from trajanon.grouping.methods.hm2 import HEURISTICS
 from trajanon.grouping.problem import Problem

@@ -9,10 +9,10 @@ import numpy as np
 
 from trajanon._kernels.sliding_windows import Windows
 from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.declared_options import Effort
 from trajanon.common.errors import TrajanonError
 from trajanon.common.glibc_memory import give_back
 from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import Effort
 from trajanon.grouping import loss
 from trajanon.grouping.axes import leading_axes
 from trajanon.grouping.k_promise import broken_promises

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Floats, Ints
+from trajanon.common.declared_options import EFFORTS
 from trajanon.common.errors import BadInput, FileProblem, LeftOutWarning, warn
 from trajanon.common.inputs import regular
 from trajanon.common.method_parameters import search_options
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
-from trajanon.common.settings import EFFORTS
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.grouping.loss import information_loss, sse, standardise
 from trajanon.grouping.problem import Problem

@@ -13,9 +13,7 @@ import numpy as np
 import pytest
 
 import trajanon
-from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.common.method_parameters import METHOD_PARAMETERS, MicroaggregateKeywords
-from trajanon.common.settings import (
+from trajanon.common.declared_options import (
     EFFORTS,
     METHOD_NAMES,
     REFINEMENT_NAMES,
@@ -25,6 +23,8 @@ from trajanon.common.settings import (
     ReleaseSettings,
     Settings,
 )
+from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.common.method_parameters import METHOD_PARAMETERS, MicroaggregateKeywords
 from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
 from trajanon.grouping.methods.hm2 import HEURISTICS
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS, microaggregate

@@ -311,13 +311,6 @@ def parameters_of(kind: type) -> list[Parameter]:
     ]
 
 
-RENAMED: Mapping[tuple[str, str], str] = {
-    ("microaggregate_table", "weights"): "`importance` says how much columns count in the search, "
-    "and `survey_weight` names the column with the weight of each row"
-}
-"""Options that a function had, and what there is now."""
-
-
 def takes_settings(*kinds: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Show the options of some classes in help() in place of ``**options``; refuse all others.
 
@@ -333,8 +326,6 @@ def takes_settings(*kinds: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
         def checking(*args: P.args, **options: P.kwargs) -> T:
             for name in options:
                 if name not in shown.parameters:
-                    if (name_now := RENAMED.get((function.__name__, name))) is not None:
-                        raise UnknownOption(f"there is no option `{name}`: {name_now}")
                     near = get_close_matches(name, shown.parameters, n=1)
                     way_out = f"did you mean `{near[0]}`?" if near else "help() lists them"
                     raise UnknownOption(f"{function.__name__} has no option `{name}`: {way_out}")
