@@ -14,6 +14,7 @@ from trajanon.extract.sources import findings
 
 ROWS = {row["kind"]: row for row in rows_beside(findings.__file__, "findings.csv")}
 FROM_THE_READING = {"what", "count"}
+ANY_OF_THREE: list[object] = ["files that could not be read", "members", "links to folders"]
 
 
 def reports() -> list[tuple[str, set[str]]]:
@@ -28,8 +29,7 @@ def reports() -> list[tuple[str, set[str]]]:
                 kind = node.args[0]
                 names: list[object] = [kind.value] if isinstance(kind, ast.Constant) else []
                 if isinstance(kind, ast.Name):  # that of `leave_out` may be any of three
-                    any_of_three = ["files that could not be read", "members", "links to folders"]
-                    names = [getattr(loaded, kind.id)] if kind.id != "kind" else any_of_three
+                    names = [getattr(loaded, kind.id)] if kind.id != "kind" else ANY_OF_THREE
                 values = {str(keyword.arg) for keyword in node.keywords}
                 calls += [(str(name), values) for name in names]
     return calls
