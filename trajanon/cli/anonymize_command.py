@@ -44,46 +44,7 @@ PUBLIC = "railway=station,halt,public_transport=station,amenity=bus_station,aero
 """Tags of places where everybody may be known to be."""
 
 
-@options(
-    ReleaseSettings,
-    Settings,
-    groups={
-        "Release": "k rows subjects_exact key ledger out as_json",
-        "People": "one_line_each days distinct_ends public_places leave_out",
-        "Times": "times minute_worth time_step timezone",
-        "Roads": "roads",
-        "Search": "as_published method refine effort seed",
-        "Running": "memory cluster",
-    },
-    without="align heuristic compression",
-    trajectories="What extract wrote: a file, or a folder of parts.",
-    k="Minimum number of different people behind each line, or of recordings if nobody is named. "
-    "With 2, the spacing of windows can help to tell the two apart.",
-    time_step="Round released times to this, such as 5min; at least 1min.",
-    leave_out="Leave out up to this share of the trips, such as 2%: whole groups, those farthest "
-    "from their means first. Mostly long trips go; the bias is printed.",
-    key=(
-        "File with your secret key, created if missing: groups, lines and times depend on it.",
-        "the one in your data folder, created once",
-    ),
-    method="hm2, mdav, v-mdav, md, cbfs, mf-tsp or decomposition; with --as-published, a path and "
-    "a compression may follow: hm2:concorde:c=5.",
-    refine=("anneal, descent, swap, rcs or none.", "anneal; none with --as-published"),
-    memory=("Memory limit for a folder of parts, such as 4GB; on a cluster, per worker.", MEMORY),
-    ledger="Your private list of releases, such as trips.ledger, created if missing. Trips that it "
-    "lists are not released again; this release is added to it.",
-    public_places="An .osm.pbf file. Its railway stations, bus stations and airports are public: "
-    "--distinct-ends ignores ends there.",
-    roads="An .osm.pbf file: lay the released lines on its roads, using only these lines and "
-    "public data. A line with a point over 100 m from every road stays as it is.",
-    cluster="Dask scheduler to use for a folder of parts, such as tcp://10.0.0.1:8786, or local:4 "
-    "for four local processes.",
-    out=(
-        "File to write: .parquet, .gpkg, .geojson, .csv, .gpx, or with times .mfjson; for parts, "
-        "a folder.",
-        f"{ANONYMIZED}, or {RELEASE}",
-    ),
-)
+@options(ReleaseSettings, Settings)
 def anonymize(
     trajectories: str = str(TRAJECTORIES),
     *,

@@ -8,13 +8,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 
 
-@options(
-    action="show (list the releases), verify (check that they are still there, and repair what a "
-    "killed run left) or forget (remove a release that was never published, so that its "
-    "trajectories count as new).",
-    ledger="The file that anonymize was given with --ledger.",
-    release="Number of the release to forget.",
-)
+@options()
 def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bool = False) -> None:
     """Show, verify or repair the ledger of your releases."""
     from trajanon.release.ledger import opened
@@ -53,7 +47,7 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
         tell(f"No release is in {ledger}")
 
 
-@options(folder="Folder with your outputs; folders inside it are not searched.")
+@options()
 def clean(folder: Path = Path()) -> None:
     """Remove temporary files that killed runs left.
 
