@@ -82,7 +82,12 @@ def anonymize(
     in_parts = "://" in trajectories or Path(trajectories).is_dir()
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)
-    _refuse_options_of_the_other(trajectories, in_parts, out, memory, cluster, public_places)
+    if in_parts:
+        _check_options_of_parts(trajectories, out, public_places)
+    for option, value in () if in_parts else (("memory", memory), ("cluster", cluster)):
+        if value is not None:
+            make_one = "make one with trajanon extract --partition 100000"
+            raise BadInput(f"--{option} {value} is for a folder of parts: {make_one}")
 
     as_published = settings.get("as_published", False)
     settings.update(method_of(method_text, published=as_published))
@@ -135,23 +140,9 @@ def anonymize(
     say_written(rows_of(report), out, str(ANONYMIZED), "check", k)
 
 
-def _refuse_options_of_the_other(
-    trajectories: str,
-    in_parts: bool,
-    out: str,
-    memory: str | None,
-    cluster: str | None,
-    public_places: Path | None,
-) -> None:
-    """Refuse what is for a folder of parts beside a file, and the other way round."""
+def _check_options_of_parts(trajectories: str, out: str, public_places: Path | None) -> None:
+    """Refuse what is for one file, of a folder of parts."""
     from trajanon.files.release_formats import RELEASE_FORMATS
-
-    if not in_parts:
-        for name, value in (("--memory", memory), ("--cluster", cluster)):
-            if value is not None:
-                make_one = "make one with trajanon extract --partition 100000"
-                raise BadInput(f"{name} {value} is for a folder of parts: {make_one}")
-        return
 
     if public_places is not None:
         raise BadInput("--public-places needs one file of trajectories, not a folder of parts")

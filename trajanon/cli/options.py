@@ -46,7 +46,7 @@ HELP = typed(
 )
 """The options of each command in their order, some of them in groups."""
 
-_WORDS = {
+_WORDS: Mapping[str, object] = {
     "trajectories": TRAJECTORIES,
     "anonymized": ANONYMIZED,
     "parts": PARTS,
@@ -111,7 +111,7 @@ def _listed(function: str) -> Iterator[tuple[str, Help, str | None]]:
 def _texts(help: Help, words: Mapping[str, object]) -> tuple[str, str | None]:
     """Return the text of a help, and the default in words where it has one."""
     texts = [
-        Template(text).substitute(_WORDS | words)
+        Template(text).substitute({**_WORDS, **words})
         for text in (help if isinstance(help, list) else [help])
     ]
     return texts[0], texts[1] if len(texts) > 1 else None
