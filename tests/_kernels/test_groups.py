@@ -40,29 +40,31 @@ seeds = st.integers(0, 10**6)
 
 def chain(groups: Groups, group: int) -> list[int]:
     """The members of a group in the order of its chain, which leads back as well."""
-    found, before, member = [], -1, int(groups.first[group])
+    found, before, member = [], -1, int(groups.heads["first"][group])
     while member >= 0:
-        assert groups.preceding[member] == before
+        assert groups.members["preceding"][member] == before
         assert member not in found
         found.append(member)
-        before, member = member, int(groups.following[member])
+        before, member = member, int(groups.members["following"][member])
     return found
 
 
 def are_sound(groups: Groups) -> bool:
     """Whether all that is kept of the groups can be found again from the labels."""
-    for group in range(len(groups.sizes)):
+    for group in range(len(groups.heads["size"])):
         inside = np.flatnonzero(groups.labels == group)
         assert sorted(chain(groups, group)) == inside.tolist()
-        assert groups.sizes[group] == len(inside)
-        assert groups.different[group] == len(set(groups.subjects[inside].tolist()))
+        assert groups.heads["size"][group] == len(inside)
+        assert groups.heads["different"][group] == len(
+            set(groups.members["subject"][inside].tolist())
+        )
         if len(inside):
             mean = groups.records[inside].mean(axis=0)
             assert groups.centroids[group] == pytest.approx(mean, abs=1e-11)
     height = int(groups.empty[-1])
     stack = groups.empty[:height].tolist()
     assert len(set(stack)) == height
-    assert sorted(stack) == np.flatnonzero(groups.sizes == 0).tolist()
+    assert sorted(stack) == np.flatnonzero(groups.heads["size"] == 0).tolist()
     return True
 
 
@@ -93,7 +95,7 @@ def test_changes_are_those_of_the_sse_computed_anew(groups: Groups) -> None:
         alone[x] = -1
         left = naive.sse(groups.records, alone)
         assert leaving_change(groups, x) == pytest.approx(left - now, abs=1e-9)
-        for group in range(len(groups.sizes)):
+        for group in range(len(groups.heads["size"])):
             if group != labels[x]:
                 joined = alone.copy()
                 joined[x] = group
@@ -130,7 +132,7 @@ def stay(groups: Groups, record: int) -> list[int]:
     """The subjects of the other members of a record's group."""
     others = groups.labels == groups.labels[record]
     others[record] = False
-    return [int(subject) for subject in groups.subjects[others]]
+    return [int(subject) for subject in groups.members["subject"][others]]
 
 
 @given(groups=states(), k=st.integers(1, 4))
@@ -140,10 +142,10 @@ def test_a_record_may_leave_or_be_replaced_where_k_different_subjects_are_then(
     for x in range(len(groups.labels)):
         others = stay(groups, x)
         assert may_leave(groups, x, k) == (len(set(others)) >= k)
-        if groups.different[groups.labels[x]] < k:
+        if groups.heads["different"][groups.labels[x]] < k:
             continue
         for z in np.flatnonzero(groups.labels != groups.labels[x]).tolist():
-            there = {*others, int(groups.subjects[z])}
+            there = {*others, int(groups.members["subject"][z])}
             assert may_replace(groups, x, z, k) == (len(there) >= k)
 
 
@@ -178,7 +180,7 @@ def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> 
     """Moves, and whole groups dissolved, created and cut, done and taken back."""
     rng = np.random.default_rng(seed)
     near = exact_neighbours(groups.records, 16)
-    problem = Problem(groups.records, groups.subjects, 1)
+    problem = Problem(groups.records, groups.members["subject"], 1)
     state = build_descent(problem, groups.records, groups.labels, near)
     groups = state.groups
     n = len(groups.labels)
@@ -189,7 +191,7 @@ def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> 
         target = int(groups.labels[rng.integers(n)])
         before = groups.labels.copy()
         if what == 0:
-            if target != group and groups.sizes[group] > 1:
+            if target != group and groups.heads["size"][group] > 1:
                 move(groups, record, target)
                 assert groups.labels[record] == target
             continue
@@ -204,10 +206,10 @@ def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> 
             assert done == 0 or not (groups.labels == group).any()
         elif what == 2:
             done = kept(state, create_group(state, record, k, limit))
-            assert done == 0 or groups.sizes[groups.labels[record]] == done == k
+            assert done == 0 or groups.heads["size"][groups.labels[record]] == done == k
         elif what == 3:
             done = kept(state, split_group(state, group, k, limit))
-            assert done == 0 or 0 < groups.sizes[group] < (before == group).sum()
+            assert done == 0 or 0 < groups.heads["size"][group] < (before == group).sum()
         else:
             done = 0
             count = gather(state, group)

@@ -184,7 +184,7 @@ def test_a_group_is_cut_where_that_gains_most(work: Grouped) -> None:
     state = begun(one)
     left = kept(state, split_group(state, 0, work.k, np.inf))
     found = members(state.groups.labels)
-    assert left == (0 if len(found) == 1 else len(whole) - state.groups.sizes[0])
+    assert left == (0 if len(found) == 1 else len(whole) - state.groups.heads["size"][0])
     if left:
         assert naive.holds(state.groups.labels, work.subjects, work.k)
     if gains:

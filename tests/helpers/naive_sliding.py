@@ -303,7 +303,7 @@ def _candidate(groups: Groups, x: int, y: int, z: int, k: int, joins: bool) -> t
 
     def different(left_out: Sequence[int], *more: int) -> int:
         inside = [i for i in left_out if i not in more]
-        return len(set(groups.subjects[inside].tolist()))
+        return len(set(groups.members["subject"][inside].tolist()))
 
     mine, theirs = [np.flatnonzero(labels == g).tolist() for g in (own, target)]
     if joins and different(theirs) < 2 * k - 1 and different(mine, x) >= k:
@@ -321,25 +321,25 @@ def rows_at(slides: Slides, start: Ints) -> Floats:
 def unsound(groups: Groups) -> list[str]:
     """What is kept of groups that cannot be found again from the labels."""
     wrong = []
-    for group, size in enumerate(groups.sizes.tolist()):
+    for group, size in enumerate(groups.heads["size"].tolist()):
         inside = np.flatnonzero(groups.labels == group).tolist()
         chain: list[int] = []
-        member = int(groups.first[group])
+        member = int(groups.heads["first"][group])
         while member >= 0 and len(chain) <= len(inside):
             before = chain[-1] if chain else -1
-            if groups.preceding[member] != before:
+            if groups.members["preceding"][member] != before:
                 wrong.append(f"before {member}")
             chain.append(member)
-            member = int(groups.following[member])
+            member = int(groups.members["following"][member])
         if sorted(chain) != inside or size != len(inside):
             wrong.append(f"members of {group}")
-        if groups.different[group] != len(set(groups.subjects[inside].tolist())):
+        if groups.heads["different"][group] != len(set(groups.members["subject"][inside].tolist())):
             wrong.append(f"subjects of {group}")
         mean = groups.records[inside].mean(axis=0) if inside else 0.0
         if inside and np.abs(groups.centroids[group] - mean).max() > 1e-9:
             wrong.append(f"centroid of {group}")
     empty = groups.empty[: groups.empty[-1]]
-    if sorted(empty.tolist()) != np.flatnonzero(groups.sizes == 0).tolist():
+    if sorted(empty.tolist()) != np.flatnonzero(groups.heads["size"] == 0).tolist():
         wrong.append("empty groups")
     return wrong
 

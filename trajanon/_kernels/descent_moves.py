@@ -37,8 +37,6 @@ class Descent(NamedTuple):
     # The nearest records of each record, nearest first, (n, c): it may go to the groups of these,
     # which are near it.
     neighbours: NDArray[np.int64]
-    changed: NDArray[np.int64]  # number of the move that last changed a group, (g,)
-    looked: NDArray[np.int64]  # number of the last move when each record was looked at, (n,)
     gathered: NDArray[np.int64]  # records of one move, (n,)
     origins: NDArray[np.int64]  # the groups they came from, (n,)
     bound: NDArray[np.int64]  # the groups that up to three of them go to, (3,)
@@ -51,13 +49,14 @@ class Descent(NamedTuple):
 @bare
 def surroundings_changed(descent, record):
     """Return whether a record's group, or a near one, changed since it was looked at."""
-    labels = descent.groups.labels
-    since = descent.looked[record]
+    members = descent.groups.members
+    heads = descent.groups.heads
+    since = members[record].looked
 
-    if descent.changed[labels[record]] > since:
+    if heads[members[record].group].changed > since:
         return True
     for neighbour in descent.neighbours[record]:
-        if descent.changed[labels[neighbour]] > since:
+        if heads[members[neighbour].group].changed > since:
             return True
     return False
 
@@ -65,11 +64,12 @@ def surroundings_changed(descent, record):
 @bare
 def near_groups(descent, record, near):
     """List the groups near a record, but for its own; return how many they are."""
-    labels = descent.groups.labels
+    members = descent.groups.members
+    own_group = members[record].group
     count = 0
     for neighbour in descent.neighbours[record]:
-        group = labels[neighbour]
-        if group == labels[record]:
+        group = members[neighbour].group
+        if group == own_group:
             continue
 
         known = False
@@ -85,7 +85,7 @@ def near_groups(descent, record, near):
 def is_near(descent, record, group):
     """Return whether a group holds one of a record's nearest."""
     for neighbour in descent.neighbours[record]:
-        if descent.groups.labels[neighbour] == group:
+        if descent.groups.members[neighbour].group == group:
             return True
     return False
 
@@ -108,7 +108,7 @@ def find_exchange(descent, x, k, near):
                 descent.gathered[0] = x
                 descent.bound[0] = group
 
-        z = groups.first[group]
+        z = groups.heads[group].first
         while z >= 0:
             change = exchange_change(groups, x, z)
             if change < best and may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
@@ -117,8 +117,8 @@ def find_exchange(descent, x, k, near):
                 descent.gathered[0] = x
                 descent.bound[0] = group
                 descent.gathered[1] = z
-                descent.bound[1] = groups.labels[x]
-            z = groups.following[z]
+                descent.bound[1] = groups.members[x].group
+            z = groups.members[z].following
     return count
 
 
@@ -129,13 +129,13 @@ def find_chain(descent, x, k, near):
         return 0
 
     groups = descent.groups
-    own_group = groups.labels[x]
+    own_group = groups.members[x].group
     may_go = may_leave(groups, x, k)
     leaving = leaving_change(groups, x) if may_go else 0.0
 
     for group in near:
         x_enters = squared_distance(groups.records[x], groups.centroids[group])
-        z = groups.first[group]
+        z = groups.heads[group].first
         while z >= 0:
             first_change = replacing_change(groups, z, x, x_enters)
             # Joining a group always costs: a chain without a gain by now never has one.
@@ -150,13 +150,13 @@ def find_chain(descent, x, k, near):
                     descent.gathered[1] = z
                     descent.bound[1] = onward
                     z_enters = squared_distance(groups.records[z], groups.centroids[onward])
-                    size = groups.sizes[onward]
+                    size = groups.heads[onward].size
                     change = leaving + first_change + z_enters * (size / (size + 1.0))
 
                     if may_go and change < -descent.tiny:
                         return 2
 
-                    v = groups.first[onward]
+                    v = groups.heads[onward].first
                     while v >= 0 and first_change < 0.0:
                         change = first_change + replacing_change(groups, v, z, z_enters)
                         if (
@@ -173,8 +173,8 @@ def find_chain(descent, x, k, near):
                                 descent.gathered[2] = v
                                 descent.bound[2] = own_group
                                 return 3
-                        v = groups.following[v]
-            z = groups.following[z]
+                        v = groups.members[v].following
+            z = groups.members[z].following
     return 0
 
 
@@ -184,11 +184,11 @@ def gather(descent, group):
     members = descent.gathered
     count = 0
 
-    member = descent.groups.first[group]
+    member = descent.groups.heads[group].first
     while member >= 0:
         insert_rising(members, members, count, member, member)
         count += 1
-        member = descent.groups.following[member]
+        member = descent.groups.members[member].following
     return count
 
 
@@ -203,8 +203,8 @@ def send_back(descent, made, staying):
 def touch(descent, count, number):
     """Mark the groups that the records gathered came from, and those they are in."""
     for i in range(count):
-        descent.changed[descent.origins[i]] = number
-        descent.changed[descent.groups.labels[descent.gathered[i]]] = number
+        descent.groups.heads[descent.origins[i]].changed = number
+        descent.groups.heads[descent.groups.members[descent.gathered[i]].group].changed = number
 
 
 @bare
@@ -255,14 +255,14 @@ def create_group(descent, x, k, limit):
     if spared < k:
         return 0, 0
 
-    lacked = places_lacked(groups, groups.labels[x])
+    lacked = places_lacked(groups, groups.members[x].group)
     group = open_group(groups)
     count = 0
     change = 0.0
 
     for i in range(-1, descent.neighbours.shape[1]):
         record = x if i < 0 else descent.neighbours[x, i]
-        subject = groups.subjects[record]
+        subject = groups.members[record].subject
         met = groups.repeats and holds_subject(groups, group, subject, NONE)
         if met or not may_leave(groups, record, k):
             continue
@@ -270,7 +270,7 @@ def create_group(descent, x, k, limit):
         change += leaving_change(groups, record)
         change += joining_change(groups, groups.records[record], group)
         descent.gathered[count] = record
-        descent.origins[count] = groups.labels[record]
+        descent.origins[count] = groups.members[record].group
         move(groups, record, group)
         count += 1
         if count == k:
@@ -289,7 +289,7 @@ def order_along(descent, count):
     members = descent.gathered
     along = descent.along
 
-    centroid = descent.groups.centroids[descent.groups.labels[members[0]]]
+    centroid = descent.groups.centroids[descent.groups.members[members[0]].group]
     one_end = records[farthest(records, members[:count], centroid)]
     other_end = records[farthest(records, members[:count], one_end)]
 
@@ -304,7 +304,7 @@ def order_along(descent, count):
 def split_group(descent, group, k, limit):
     """Cut a group of 2k different subjects in two on a line through it, where that gains most."""
     groups = descent.groups
-    if groups.different[group] < 2 * k:
+    if groups.heads[group].different < 2 * k:
         return 0, 0
 
     lacked = places_lacked(groups, group)
@@ -322,7 +322,7 @@ def split_group(descent, group, k, limit):
         change += joining_change(groups, groups.records[member], cut_off)
         move(groups, member, cut_off)
 
-        least_different = min(groups.different[group], groups.different[cut_off])
+        least_different = min(groups.heads[group].different, groups.heads[cut_off].different)
         if (
             least_different >= k
             and change < best
@@ -344,14 +344,14 @@ def descent_pass(movers, descent, k, moves, start, stop):
         if movers == RECORDS:
             if not surroundings_changed(descent, item):
                 continue
-            descent.looked[item] = moves
+            descent.groups.members[item].looked = moves
 
             near = descent.near[: near_groups(descent, item, descent.near)]
             moved = find_exchange(descent, item, k, near)
             if moved == 0:
                 moved = find_chain(descent, item, k, near)
             for i in range(moved):
-                descent.origins[i] = descent.groups.labels[descent.gathered[i]]
+                descent.origins[i] = descent.groups.members[descent.gathered[i]].group
                 move(descent.groups, descent.gathered[i], descent.bound[i])
         else:
             made = 0
@@ -359,9 +359,9 @@ def descent_pass(movers, descent, k, moves, start, stop):
             for attempt in range(1 if movers == CREATED else 2):
                 if movers == CREATED:
                     made, moved = create_group(descent, item, k, -descent.tiny)
-                elif descent.groups.sizes[item] > 0 and attempt == 0:
+                elif descent.groups.heads[item].size > 0 and attempt == 0:
                     made, moved = split_group(descent, item, k, -descent.tiny)
-                elif descent.groups.sizes[item] > 0 and moved == 0:
+                elif descent.groups.heads[item].size > 0 and moved == 0:
                     made, moved = dissolve_group(descent, item, -descent.tiny)
                 send_back(descent, made, moved)
                 made = moved

@@ -14,20 +14,36 @@ ONE_PLACE = 200.0
 """Metres between the ends of trips up to which they are in one place."""
 
 
+# The members of a group are a chain from its first one; -1 ends it. What belongs to one record, or
+# to one group, stands together: moves read it together, and the compiler handles two arrays in
+# place of nine in each call.
+MEMBER = np.dtype(
+    [
+        ("group", np.int64),
+        ("subject", np.int64),
+        ("following", np.int64),  # the record after it in the chain of its group
+        ("preceding", np.int64),  # the record before it there
+        ("looked", np.int64),  # number of the last move when descent looked at it
+    ]
+)
+HEAD = np.dtype(
+    [
+        ("first", np.int64),  # record of its chain
+        ("size", np.int64),  # records in it
+        ("different", np.int64),  # different subjects in it
+        ("changed", np.int64),  # number of the move that changed it last
+    ]
+)
+
+
 class Groups(NamedTuple):
     """Records in groups. A group of no records is a place for a new one."""
 
     records: NDArray[np.float64]  # standardised, (n, p)
-    subjects: NDArray[np.int64]  # of each record, (n,)
-    repeats: bool  # whether any subject has several records
-    labels: NDArray[np.int64]  # group of each record, (n,)
+    members: NDArray[np.void]  # where each record is, (n,) of MEMBER
+    heads: NDArray[np.void]  # what each group is, (g,) of HEAD
     centroids: NDArray[np.float64]  # mean record of each group, (g, p); of no records, anything
-    sizes: NDArray[np.int64]  # records of each group, (g,)
-    different: NDArray[np.int64]  # different subjects of each group, (g,)
-    # The members of a group are a chain; -1 ends it.
-    first: NDArray[np.int64]  # record of each group, (g,)
-    following: NDArray[np.int64]  # the record after each one, (n,)
-    preceding: NDArray[np.int64]  # the record before each one, (n,)
+    repeats: bool  # whether any subject has several records
     empty: NDArray[np.int64]  # groups of no records, (g + 1,): a stack, its height in the last cell
     # Where the trips of records begin and end, in metres in space, (n, e, 3): not a number where
     # that is nobody's place. No ends, (n, 0, 3), are asked for nothing.
@@ -35,15 +51,20 @@ class Groups(NamedTuple):
     picked: NDArray[np.int64]  # room for a record of each place that a group needs at an end
     reach: float  # metres up to which another end is another place: beyond, groups are too wide
 
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Return the group of each record, (n,)."""
+        return self.members["group"].copy()
+
 
 @bare
 def holds_subject(groups, group, subject, leave_out):
     """Return whether a member of a group, but for one, is of a subject."""
-    member = groups.first[group]
+    member = groups.heads[group].first
     while member >= 0:
-        if member != leave_out and groups.subjects[member] == subject:
+        if member != leave_out and groups.members[member].subject == subject:
             return True
-        member = groups.following[member]
+        member = groups.members[member].following
     return False
 
 
@@ -64,39 +85,39 @@ def open_group(groups):
 @bare
 def move(groups, record, target):
     """Move a record to another group; centroids, chains and counts follow."""
-    source = groups.labels[record]
+    source = groups.members[record].group
 
     if groups.repeats:
-        subject = groups.subjects[record]
-        groups.different[source] -= not holds_subject(groups, source, subject, record)
-        groups.different[target] += not holds_subject(groups, target, subject, record)
+        subject = groups.members[record].subject
+        groups.heads[source].different -= not holds_subject(groups, source, subject, record)
+        groups.heads[target].different += not holds_subject(groups, target, subject, record)
     else:
-        groups.different[source] -= 1
-        groups.different[target] += 1
+        groups.heads[source].different -= 1
+        groups.heads[target].different += 1
 
     # The record leaves its chain ...
-    before = groups.preceding[record]
-    behind = groups.following[record]
+    before = groups.members[record].preceding
+    behind = groups.members[record].following
     if before >= 0:
-        groups.following[before] = behind
+        groups.members[before].following = behind
     else:
-        groups.first[source] = behind
+        groups.heads[source].first = behind
     if behind >= 0:
-        groups.preceding[behind] = before
+        groups.members[behind].preceding = before
 
     # ... and begins the other one.
-    head = groups.first[target]
-    groups.following[record] = head
-    groups.preceding[record] = -1
+    head = groups.heads[target].first
+    groups.members[record].following = head
+    groups.members[record].preceding = -1
     if head >= 0:
-        groups.preceding[head] = record
-    groups.first[target] = record
+        groups.members[head].preceding = record
+    groups.heads[target].first = record
 
-    groups.labels[record] = target
-    groups.sizes[source] -= 1
-    groups.sizes[target] += 1
-    source_size = groups.sizes[source]
-    target_size = groups.sizes[target]
+    groups.members[record].group = target
+    groups.heads[source].size -= 1
+    groups.heads[target].size += 1
+    source_size = groups.heads[source].size
+    target_size = groups.heads[target].size
 
     # A group of one has its record as centroid, whatever was there before.
     share = 1.0 / target_size
@@ -114,15 +135,15 @@ def move(groups, record, target):
 @bare
 def hand_over(groups, record, heir):
     """Set another record in a record's place in its chain; return the records beside it."""
-    before = groups.preceding[record]
-    behind = groups.following[record]
+    before = groups.members[record].preceding
+    behind = groups.members[record].following
 
     if before >= 0:
-        groups.following[before] = heir
+        groups.members[before].following = heir
     else:
-        groups.first[groups.labels[record]] = heir
+        groups.heads[groups.members[record].group].first = heir
     if behind >= 0:
-        groups.preceding[behind] = heir
+        groups.members[behind].preceding = heir
 
     return before, behind
 
@@ -130,29 +151,29 @@ def hand_over(groups, record, heir):
 @bare
 def exchange(groups, x, z):
     """Exchange two records of different groups; centroids, chains, counts follow."""
-    a = groups.labels[x]
-    b = groups.labels[z]
+    a = groups.members[x].group
+    b = groups.members[z].group
 
     if groups.repeats:
-        leaves = groups.subjects[x]
-        enters = groups.subjects[z]
-        groups.different[a] -= not holds_subject(groups, a, leaves, x)
-        groups.different[a] += not holds_subject(groups, a, enters, x)
-        groups.different[b] -= not holds_subject(groups, b, enters, z)
-        groups.different[b] += not holds_subject(groups, b, leaves, z)
+        leaves = groups.members[x].subject
+        enters = groups.members[z].subject
+        groups.heads[a].different -= not holds_subject(groups, a, leaves, x)
+        groups.heads[a].different += not holds_subject(groups, a, enters, x)
+        groups.heads[b].different -= not holds_subject(groups, b, enters, z)
+        groups.heads[b].different += not holds_subject(groups, b, leaves, z)
 
     x_before, x_behind = hand_over(groups, x, z)
     z_before, z_behind = hand_over(groups, z, x)
-    groups.preceding[z] = x_before
-    groups.following[z] = x_behind
-    groups.preceding[x] = z_before
-    groups.following[x] = z_behind
+    groups.members[z].preceding = x_before
+    groups.members[z].following = x_behind
+    groups.members[x].preceding = z_before
+    groups.members[x].following = z_behind
 
-    groups.labels[x] = b
-    groups.labels[z] = a
+    groups.members[x].group = b
+    groups.members[z].group = a
 
-    a_share = 1.0 / groups.sizes[a]
-    b_share = 1.0 / groups.sizes[b]
+    a_share = 1.0 / groups.heads[a].size
+    b_share = 1.0 / groups.heads[b].size
     for column in range(groups.records.shape[1]):
         step = groups.records[z, column] - groups.records[x, column]
         groups.centroids[a, column] += step * a_share
@@ -162,23 +183,23 @@ def exchange(groups, x, z):
 @bare
 def refresh_centroids(groups):
     """Compute the centroids again: many moves add up their rounding."""
-    for group in range(groups.sizes.shape[0]):
-        if groups.first[group] < 0:
+    for group in range(groups.heads.shape[0]):
+        if groups.heads[group].first < 0:
             continue
         for column in range(groups.records.shape[1]):
-            member = groups.first[group]
+            member = groups.heads[group].first
             origin = groups.records[member, column]
             total = 0.0
             while member >= 0:
                 total += groups.records[member, column] - origin
-                member = groups.following[member]
-            groups.centroids[group, column] = origin + total / groups.sizes[group]
+                member = groups.members[member].following
+            groups.centroids[group, column] = origin + total / groups.heads[group].size
 
 
 @bare
 def member_after(groups, group, member, entering):
     """Return the next member of a group, the first one after a record that enters; -1 ends it."""
-    return groups.first[group] if member == entering else groups.following[member]
+    return groups.heads[group].first if member == entering else groups.members[member].following
 
 
 @bare
@@ -190,11 +211,11 @@ def count_places(groups, group, end, leaving, entering):
     """
     picked = groups.picked
     most = 0
-    start = entering if entering >= 0 else groups.first[group]
+    start = entering if entering >= 0 else groups.heads[group].first
     while start >= 0 and most < picked.shape[0]:
         picked[0] = start
         count = 1
-        member = entering if entering >= 0 else groups.first[group]
+        member = entering if entering >= 0 else groups.heads[group].first
         while member >= 0 and count < picked.shape[0]:
             is_apart = member != leaving
             i = 0
@@ -243,13 +264,13 @@ def places_lacked(groups, group):
 @bare
 def may_leave(groups, record, k):
     """Return whether a record's group keeps k different subjects, and its places, without it."""
-    source = groups.labels[record]
-    if groups.different[source] < k:
+    source = groups.members[record].group
+    if groups.heads[source].different < k:
         return False
-    if groups.different[source] == k:
+    if groups.heads[source].different == k:
         if not groups.repeats:
             return False
-        if not holds_subject(groups, source, groups.subjects[record], record):
+        if not holds_subject(groups, source, groups.members[record].subject, record):
             return False
     return keeps_places(groups, source, record, NONE)
 
@@ -257,12 +278,12 @@ def may_leave(groups, record, k):
 @bare
 def may_replace(groups, leaving, entering, k):
     """Return whether a group keeps k subjects, and its places, with a record in another's place."""
-    group = groups.labels[leaving]
+    group = groups.members[leaving].group
     if (
         groups.repeats
-        and groups.different[group] <= k
-        and not holds_subject(groups, group, groups.subjects[leaving], leaving)
-        and holds_subject(groups, group, groups.subjects[entering], leaving)
+        and groups.heads[group].different <= k
+        and not holds_subject(groups, group, groups.members[leaving].subject, leaving)
+        and holds_subject(groups, group, groups.members[entering].subject, leaving)
     ):
         return False
     return keeps_places(groups, group, leaving, entering)
@@ -271,8 +292,8 @@ def may_replace(groups, leaving, entering, k):
 @bare
 def leaving_change(groups, record):
     """Compute what a record's group loses by its leaving: a change of 0 or less."""
-    group = groups.labels[record]
-    size = groups.sizes[group]
+    group = groups.members[record].group
+    size = groups.heads[group].size
     if size == 1:
         return 0.0
     away = squared_distance(groups.records[record], groups.centroids[group])
@@ -282,7 +303,7 @@ def leaving_change(groups, record):
 @bare
 def joining_change(groups, record, group):
     """Compute what a group gains by a record that joins, (p,): a change of 0 or more."""
-    size = groups.sizes[group]
+    size = groups.heads[group].size
     if size == 0:
         return 0.0
     away = squared_distance(record, groups.centroids[group])
@@ -292,23 +313,23 @@ def joining_change(groups, record, group):
 @bare
 def replacing_change(groups, leaving, entering, enters):
     """Compute what a group changes by with another record in its place, so far from the mean."""
-    group = groups.labels[leaving]
+    group = groups.members[leaving].group
     leaves = squared_distance(groups.records[leaving], groups.centroids[group])
     apart = squared_distance(groups.records[entering], groups.records[leaving])
-    return enters - leaves - apart / groups.sizes[group]
+    return enters - leaves - apart / groups.heads[group].size
 
 
 @bare
 def exchange_change(groups, x, z):
     """Compute what exchanging two records of different groups changes the SSE by."""
-    a = groups.labels[x]
-    b = groups.labels[z]
+    a = groups.members[x].group
+    b = groups.members[z].group
     along = 0.0
     apart = 0.0
     for column in range(groups.records.shape[1]):
         step = groups.records[z, column] - groups.records[x, column]
         along += step * (groups.centroids[b, column] - groups.centroids[a, column])
         apart += step * step
-    a_size = groups.sizes[a]
-    b_size = groups.sizes[b]
+    a_size = groups.heads[a].size
+    b_size = groups.heads[b].size
     return 2.0 * along - apart * ((a_size + b_size) / (a_size * b_size))

@@ -46,8 +46,8 @@ def nearest_other(groups, point, group):
     best = -1
     least = np.inf
 
-    for neighbour in range(groups.sizes.shape[0]):
-        if neighbour == group or groups.sizes[neighbour] == 0:
+    for neighbour in range(groups.heads.shape[0]):
+        if neighbour == group or groups.heads[neighbour].size == 0:
             continue
         distance = squared_distance(groups.centroids[neighbour], point)
         if distance < least:
@@ -59,11 +59,11 @@ def nearest_other(groups, point, group):
 @bare
 def dissolve(groups, group, room):
     """Send each member to the nearest other group unless that raises the SSE."""
-    members = room.members[: groups.sizes[group]]
-    bound = room.bound[: groups.sizes[group]]
+    members = room.members[: groups.heads[group].size]
+    bound = room.bound[: groups.heads[group].size]
 
     rise = 0.0
-    member = groups.first[group]
+    member = groups.heads[group].first
 
     for i in range(members.shape[0]):
         point = groups.records[member]
@@ -72,7 +72,7 @@ def dissolve(groups, group, room):
         if bound[i] < 0:
             return
         rise -= squared_distance(point, groups.centroids[group])
-        member = groups.following[member]
+        member = groups.members[member].following
 
     for i in range(members.shape[0]):
         rise += joining_change(groups, groups.records[members[i]], bound[i])
@@ -88,37 +88,38 @@ def dissolve(groups, group, room):
 @bare
 def recut(groups, a, b, k, room):
     """Merge two groups and cut them into runs by distance to their mean, if each run holds k."""
-    count = groups.sizes[a] + groups.sizes[b]
+    count = groups.heads[a].size + groups.heads[b].size
     joined = 0
 
     members = room.members[:count]
     distance = room.away[:count]
     middle = room.middle
-    for record in range(groups.labels.shape[0]):
-        if groups.labels[record] in (a, b):
+    for record in range(groups.members.shape[0]):
+        if groups.members[record].group in (a, b):
             members[joined] = record
             joined += 1
 
     for column in range(middle.shape[0]):
-        total = groups.centroids[b, column] * groups.sizes[b]
-        total += groups.centroids[a, column] * groups.sizes[a]
+        total = groups.centroids[b, column] * groups.heads[b].size
+        total += groups.centroids[a, column] * groups.heads[a].size
         middle[column] = total / count
 
     for i in range(count):
         away = squared_distance(groups.records[members[i]], middle)
         insert_rising(distance, members, i, away, members[i])
 
-    runs = different_subjects(groups.subjects, members) // k
+    subjects = groups.members["subject"]
+    runs = different_subjects(subjects, members) // k
     if runs < 2:
         return False
 
     for run in range(runs):
         run_members = members[run * count // runs : (run + 1) * count // runs]
-        if different_subjects(groups.subjects, run_members) < k:
+        if different_subjects(subjects, run_members) < k:
             return False
 
-    while groups.first[b] >= 0:
-        move(groups, groups.first[b], a)
+    while groups.heads[b].first >= 0:
+        move(groups, groups.heads[b].first, a)
     close_group(groups, b)
     for run in range(1, runs):
         group = open_group(groups)
@@ -133,17 +134,17 @@ def shuffling_pass(groups, random, room, k, probability, events, start, stop):
     for record in range(start, stop):
         if may_leave(groups, record, k):
             point = groups.records[record]
-            target = nearest_other(groups, point, groups.labels[record])
+            target = nearest_other(groups, point, groups.members[record].group)
             saved = -leaving_change(groups, record)
             if target >= 0 and joining_change(groups, point, target) < saved:
                 move(groups, record, target)
         else:
-            dissolve(groups, groups.labels[record], room)
+            dissolve(groups, groups.members[record].group, room)
 
         if events > 0 and below(random, _DRAWS) < probability * _DRAWS:
-            a = below(random, groups.sizes.shape[0])
-            while groups.sizes[a] == 0:
-                a = below(random, groups.sizes.shape[0])
+            a = below(random, groups.heads.shape[0])
+            while groups.heads[a].size == 0:
+                a = below(random, groups.heads.shape[0])
             b = nearest_other(groups, groups.centroids[a], a)
             events -= b >= 0 and recut(groups, a, b, k, room)
     return events
@@ -161,7 +162,7 @@ class Swaps(NamedTuple):
 def offer_partner(swaps, k, i, j):
     """Make a later record, the first of equals, the partner if the exchange gains most."""
     groups = swaps.groups
-    if j <= i or groups.labels[i] == groups.labels[j]:
+    if j <= i or groups.members[i].group == groups.members[j].group:
         return
 
     change = exchange_change(groups, i, j)
@@ -185,8 +186,7 @@ def find_partners(swaps, k, start, stop):
 @bare
 def make_exchanges(swaps, k, tiny, count):
     """Make the best exchange up to ``count`` times; return how many lowered the SSE."""
-    labels = swaps.groups.labels
-    following = swaps.groups.following
+    groups = swaps.groups
 
     for done in range(count):
         best = np.argmin(swaps.change)
@@ -194,18 +194,21 @@ def make_exchanges(swaps, k, tiny, count):
             return done
 
         # Only pairs of the two groups change.
-        changed = labels[best], labels[swaps.partner[best]]
+        a = groups.members[best].group
+        b = groups.members[swaps.partner[best]].group
+        changed = (a, b)
 
-        exchange(swaps.groups, best, swaps.partner[best])
-        for i in range(labels.shape[0]):
+        exchange(groups, best, swaps.partner[best])
+        for i in range(groups.members.shape[0]):
             partner = swaps.partner[i]
-            if labels[i] in changed or (partner >= 0 and labels[partner] in changed):
+            is_of_changed = groups.members[i].group in changed
+            if is_of_changed or (partner >= 0 and groups.members[partner].group in changed):
                 find_partners(swaps, k, i, i + 1)
                 continue
 
             for group in changed:
-                member = swaps.groups.first[group]
+                member = groups.heads[group].first
                 while member >= 0:
                     offer_partner(swaps, k, i, member)
-                    member = following[member]
+                    member = groups.members[member].following
     return count

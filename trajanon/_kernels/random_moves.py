@@ -61,14 +61,14 @@ def other_bits(bits):
 @bare
 def other_member(groups, record, word):
     """Return another member of a record's group; the record itself if it is alone."""
-    group = groups.labels[record]
-    if groups.sizes[group] == 1:
+    group = groups.members[record].group
+    if groups.heads[group].size == 1:
         return record
 
-    for _ in range(1 + number_below(word, groups.sizes[group] - 1)):
-        record = groups.following[record]
+    for _ in range(1 + number_below(word, groups.heads[group].size - 1)):
+        record = groups.members[record].following
         if record < 0:
-            record = groups.first[group]
+            record = groups.heads[group].first
     return record
 
 
@@ -120,7 +120,7 @@ def move_group(annealing, x, k, bits, limit):
     """Dissolve a record's group, or create one round it, unless that changes the SSE by a limit."""
     descent = annealing.descent
     if bits & np.uint64(1):
-        made, staying = dissolve_group(descent, descent.groups.labels[x], limit)
+        made, staying = dissolve_group(descent, descent.groups.members[x].group, limit)
     else:
         made, staying = create_group(descent, x, k, limit)
     send_back(descent, made, staying)
@@ -155,15 +155,19 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
                 # No record of a dense place has one of the outskirts among its nearest.
                 x, y = y, x
         else:
-            start = draw_start(slides, x, y, rank, groups.labels[x] == groups.labels[y], bits)
+            start = draw_start(
+                slides, x, y, rank, groups.members[x].group == groups.members[y].group, bits
+            )
             record = slides.rows[slides.first[x] + start]
 
-        target = groups.labels[y]
-        if target == groups.labels[x]:
+        target = groups.members[y].group
+        if target == groups.members[x].group:
             if slides is not None and sliding_change(groups, x, record) < limit:
                 slide_to(groups, slides, x, start)
         elif (
-            bits & np.uint64(1) and groups.different[target] < 2 * k - 1 and may_leave(groups, x, k)
+            bits & np.uint64(1)
+            and groups.heads[target].different < 2 * k - 1
+            and may_leave(groups, x, k)
         ):
             change = leaving_change(groups, x)
             if slides is None:

@@ -134,7 +134,7 @@ SIGHT = 2  # lengths of a window that it looks ahead and back at most by itself
 @bare
 def sliding_change(groups, x, record):
     """Compute what a record's group changes by with the record being another."""
-    group = groups.labels[x]
+    group = groups.members[x].group
 
     along = 0.0
     apart = 0.0
@@ -143,14 +143,14 @@ def sliding_change(groups, x, record):
         away = groups.records[x, column] - groups.centroids[group, column]
         along += step * away
         apart += step * step
-    return 2.0 * along + apart * (1.0 - 1.0 / groups.sizes[group])
+    return 2.0 * along + apart * (1.0 - 1.0 / groups.heads[group].size)
 
 
 @bare
 def slide(groups, x, record):
     """Change a record to another; the centroid of its group follows."""
-    group = groups.labels[x]
-    share = 1.0 / groups.sizes[group]
+    group = groups.members[x].group
+    share = 1.0 / groups.heads[group].size
     for column in range(record.shape[0]):
         step = record[column] - groups.records[x, column]
         groups.centroids[group, column] += step * share
@@ -160,8 +160,8 @@ def slide(groups, x, record):
 @inlined
 def slid_exchange_change(groups, x, record, z):
     """Compute what exchanging two records of different groups changes, x being another."""
-    a = groups.labels[x]
-    b = groups.labels[z]
+    a = groups.members[x].group
+    b = groups.members[z].group
 
     along = 0.0
     a_apart = 0.0
@@ -177,8 +177,8 @@ def slid_exchange_change(groups, x, record, z):
         a_apart += a_step * a_step
         b_apart += b_step * b_step
 
-    change = a_apart * (1.0 - 1.0 / groups.sizes[a])
-    change += b_apart * (1.0 - 1.0 / groups.sizes[b])
+    change = a_apart * (1.0 - 1.0 / groups.heads[a].size)
+    change += b_apart * (1.0 - 1.0 / groups.heads[b].size)
     return 2.0 * along + change
 
 
@@ -220,15 +220,16 @@ def slide_alone(descent, windows, start, x, record):
 @bare
 def slide_pass(descent, windows, start, looked, record, moves, begin, end):
     """Slide the windows of the range; return the moves made so far."""
-    labels = descent.groups.labels
+    groups = descent.groups
     for x in range(begin, end):
-        if descent.changed[labels[x]] <= looked[x]:
+        group = groups.members[x].group
+        if groups.heads[group].changed <= looked[x]:
             continue
 
         looked[x] = moves
         if slide_alone(descent, windows, start, x, record):
             moves += 1
-            descent.changed[labels[x]] = moves
+            groups.heads[group].changed = moves
 
             # They have other room now.
             for neighbour in (windows.before[x], windows.after[x]):

@@ -72,7 +72,7 @@ def test_a_window_slides_to_where_its_group_loses_least(
     labels, moves = random_labels(seed, n, min(k, n)), 0
     slid = about_to_slide(tracks, m, labels)
     for x in np.random.default_rng(seed).permutation(n).tolist():
-        before, changed = slid.start.copy(), slid.descent.changed.copy()
+        before, changed = slid.start.copy(), slid.descent.groups.heads["changed"].copy()
         losses = slid_losses(tracks, m, before, labels, x)
         had, moves = moves, slid.go(moves, x, x + 1)
         assert np.array_equal(np.delete(slid.start, x), np.delete(before, x))
@@ -85,7 +85,7 @@ def test_a_window_slides_to_where_its_group_loses_least(
         if went:
             assert there < now
             changed[labels[x]] = moves
-        assert np.array_equal(slid.descent.changed, changed)
+        assert np.array_equal(slid.descent.groups.heads["changed"], changed)
     assert followed(slid, labels)
 
 

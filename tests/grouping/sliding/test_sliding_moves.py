@@ -88,5 +88,5 @@ def test_after_many_random_moves_everything_can_be_found_again(
     # In single precision, but for the mean that was taken off at the start.
     np.testing.assert_allclose(groups.records, rows_at(slides, slides.start), rtol=0, atol=1e-5)
     assert not unsound(groups)
-    assert naive.holds(groups.labels, groups.subjects, k)
+    assert naive.holds(groups.labels, groups.members["subject"], k)
     assert naive.holds(groups.labels, None, k)

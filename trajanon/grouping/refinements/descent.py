@@ -7,7 +7,7 @@ from threading import Event
 import numpy as np
 
 from trajanon._kernels.descent_moves import CREATED, GROUPS, RECORDS, Descent, descent_pass
-from trajanon._kernels.group_state import Groups, refresh_centroids
+from trajanon._kernels.group_state import HEAD, MEMBER, NONE, Groups, refresh_centroids
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.workers import in_threads
 from trajanon.grouping.ends import Ends
@@ -122,39 +122,36 @@ def build_groups(
 
     centroids = np.zeros((places, records.shape[1]))
     centroids[:count] = means
-    different = np.zeros(places, dtype=np.int64)
-    different[:count] = subjects_per_group(labels, subjects)
 
     # The members of a group are linked in their order, both ways.
-    members = np.argsort(labels, kind="stable")
-    is_first = np.diff(labels[members], prepend=-1) > 0
-    first = np.full(places, -1)
-    first[:count] = members[is_first]
-    before = members[:-1][~is_first[1:]]
-    behind = members[1:][~is_first[1:]]
-    following = np.full(n, -1)
-    following[before] = behind
-    preceding = np.full(n, -1)
-    preceding[behind] = before
+    chained = np.argsort(labels, kind="stable")
+    is_first = np.diff(labels[chained], prepend=-1) > 0
+    before = chained[:-1][~is_first[1:]]
+    behind = chained[1:][~is_first[1:]]
+    members = np.full(n, NONE).astype(MEMBER)
+    members["group"] = labels
+    members["subject"] = subjects
+    members["following"][before] = behind
+    members["preceding"][behind] = before
+
+    heads = np.zeros(places, dtype=HEAD)
+    heads["first"] = NONE
+    heads["first"][:count] = chained[is_first]
+    heads["size"] = np.bincount(labels, minlength=places)
+    heads["different"][:count] = subjects_per_group(labels, subjects)
 
     # Places without a group, as a stack; the last number is its height.
-    sizes = np.bincount(labels, minlength=places)
-    spare = np.flatnonzero(sizes == 0)[::-1]
+    spare = np.flatnonzero(heads["size"] == 0)[::-1]
     empty = np.zeros(places + 1, dtype=np.int64)
     empty[: len(spare)] = spare
     empty[-1] = len(spare)
 
     return Groups(
         records=records,
-        subjects=subjects,
-        repeats=len(np.unique(subjects)) < n,
-        labels=labels.copy(),
+        members=members,
+        heads=heads,
         centroids=centroids,
-        sizes=sizes,
-        different=different,
-        first=first,
-        following=following,
-        preceding=preceding,
+        repeats=len(np.unique(subjects)) < n,
         empty=empty,
         ends=np.empty((n, 0, 3)) if ends is None else ends.places,
         picked=np.empty(0 if ends is None else ends.distinct, dtype=np.int64),
@@ -169,8 +166,6 @@ def build_descent(problem: Problem, seen: Floats, labels: Ints, neighbours: Ints
     return Descent(
         groups=groups,
         neighbours=neighbours,
-        changed=np.zeros(len(groups.sizes), dtype=np.int64),
-        looked=np.full(n, -1, dtype=np.int64),
         near=np.empty(near, dtype=np.int64),
         nearer=np.empty(near, dtype=np.int64),
         gathered=np.zeros(n, dtype=np.int64),
@@ -183,8 +178,8 @@ def build_descent(problem: Problem, seen: Floats, labels: Ints, neighbours: Ints
 
 def passes_of(descent: Descent) -> list[tuple[Pass, int]]:
     """List the moves of descent, and how many records or groups make them."""
-    n = len(descent.groups.labels)
-    places = len(descent.groups.sizes)
+    n = len(descent.groups.members)
+    places = len(descent.groups.heads)
     counts: list[tuple[np.int64, int]] = [(RECORDS, n), (GROUPS, places), (CREATED, n)]
     return [(partial(descent_pass, movers), count) for movers, count in counts]
 
@@ -219,6 +214,6 @@ def settle(
             return
         else:
             # A move of three groups may have become possible out of a record's sight.
-            descent.looked[:] = -1
+            descent.groups.members["looked"] = NONE
             refresh_centroids(descent.groups)
             all_seen_afresh = True
