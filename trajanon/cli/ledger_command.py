@@ -20,7 +20,7 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
         raise BadInput(f"trajanon ledger {action} {ledger} takes {wants}")
     with opened(ledger) as book:
         if release is not None:
-            note = book.forget(release).told
+            note = book.forget(release).note
             tell(
                 f"Release {release}, {note['release']}, is forgotten: its {note['n']:,} "
                 "trajectories count as new. Do not publish it: they would be in two releases."
@@ -29,16 +29,16 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
         entries = book.verify() if action == "verify" else [(entry, "") for entry in book.entries]
 
     killed = f"its run was killed: check with trajanon ledger verify {ledger}"
-    states = [(entry, state or killed * (not entry.told["settled"])) for entry, state in entries]
+    states = [(entry, state or killed * (not entry.note["settled"])) for entry, state in entries]
     if as_json:
         releases = [
-            {"number": entry.number, **entry.told, "state": state} for entry, state in states
+            {"number": entry.number, **entry.note, "state": state} for entry, state in states
         ]
         show_json({"releases": releases})
         return
 
     for entry, state in states:
-        note = entry.told
+        note = entry.note
         released = number_of(note["n"], "trajectory", "trajectories")
         promise = f"{released}, k = {note['k']} {note['counted']}"
         ending = f": {state}" if state else ""
