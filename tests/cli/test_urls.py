@@ -8,8 +8,7 @@ import pytest
 from commands import Run
 from shards import shards_of, walks, write_folder
 
-from trajanon.common.remote_copies import SCRATCH
-from trajanon.common.remote_folder import Folder
+from trajanon.common.object_stores import SCRATCH, Folder
 from trajanon.shards.parts import anonymize_parts
 
 STORE = "memory://store"

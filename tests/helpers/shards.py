@@ -14,7 +14,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.files.release_formats import read_release
 from trajanon.files.trajectory_files import write_partition
 from trajanon.release.report import read_report
-from trajanon.shards import buckets, parts
+from trajanon.shards import parts, scratch
 from trajanon.trajectories.trajectories import Trajectories
 
 POINTS = 4
@@ -93,8 +93,8 @@ def shards_of(rows: int) -> Iterator[None]:
     """Make shards of so many rows, but two at least, whatever the memory; and several buckets."""
     with (
         patch.object(parts, "shards_for", lambda n, capacity: max(-(-n // rows), 2)),
-        patch.object(buckets, "ROWS_PER_BUCKET", 50),
-        patch.object(buckets, "NUMBERS_PER_BUCKET", 40),
+        patch.object(scratch, "ROWS_PER_BUCKET", 50),
+        patch.object(scratch, "NUMBERS_PER_BUCKET", 40),
     ):
         yield
 

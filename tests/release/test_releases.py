@@ -10,7 +10,7 @@ from plain import PUBLISHED
 
 import trajanon
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.remote_folder import Folder
+from trajanon.common.object_stores import Folder
 from trajanon.maps import compare, html, public
 from trajanon.release.report import checked
 from trajanon.trajectories.trajectories import Trajectories

@@ -8,7 +8,6 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.shards.buckets import bucket_of_numbers, buckets, put
 from trajanon.shards.release_of_shards import LinesSeen, of_about
 from trajanon.shards.scratch import Scratch
 
@@ -61,7 +60,7 @@ def test_rows_of_a_bucket_come_back_in_the_order_of_tasks(tmp_path: Path) -> Non
     numbers = np.array([7, 3, 7, 12], dtype=np.uint64)
     for task in (1, 0):
         table = pa.table({"number": numbers, "task": np.full(4, task)})
-        put(scratch, "people", bucket_of_numbers(numbers, 4), task, table)
-    (bucket,) = buckets(scratch, "people", 1)
+        scratch.put_numbered("people", numbers, 4, task, table)
+    (bucket,) = scratch.buckets("people", 1)
     assert bucket["task"].to_pylist() == [0] * 4 + [1] * 4
     assert bucket["number"].to_pylist() == [7, 3, 7, 12] * 2

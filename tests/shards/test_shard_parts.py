@@ -13,12 +13,11 @@ from shards import walks, write_folder
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.remote_folder import Folder
+from trajanon.common.object_stores import Folder
 from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.trajectory_files import check_schema, write_trajectories
 from trajanon.release.plan import Plan
-from trajanon.shards.parts_table import PartsTable
-from trajanon.shards.people_of_parts import PeopleOfRows
+from trajanon.shards.parts_table import PartsTable, PeopleOfRows
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 

@@ -39,8 +39,8 @@ from trajanon.grouping.loss import group_means, information_loss, sse, standardi
 from trajanon.release import release
 from trajanon.release.report import read_report
 from trajanon.shards.parts import anonymize_parts
-from trajanon.shards.parts_table import PartsTable
-from trajanon.shards.shard_cuts import Rows, cuts_of
+from trajanon.shards.parts_table import PartsTable, Rows
+from trajanon.shards.survey import cuts_of
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 

@@ -11,7 +11,7 @@ from shards import out_of, released, shards_of, walks, write_folder
 
 import trajanon
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.remote_folder import Folder
+from trajanon.common.object_stores import Folder
 from trajanon.release import release
 from trajanon.shards.parts import anonymize_parts
 

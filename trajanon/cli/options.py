@@ -26,8 +26,7 @@ from trajanon.common.declared_options import (
 )
 from trajanon.common.errors import BadInput
 from trajanon.common.inputs import read_toml, typed
-from trajanon.common.remote_copies import local_copy
-from trajanon.common.remote_folder import is_url
+from trajanon.common.object_stores import is_url, local_copy
 
 TRAJECTORIES = Path("trajectories.parquet")
 ANONYMIZED = Path("anonymized.parquet")

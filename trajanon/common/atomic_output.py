@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError, TrajanonWarning, warn
-from trajanon.common.remote_folder import Folder
+from trajanon.common.inputs import local_state
 
 try:
     import fcntl
@@ -86,7 +86,7 @@ def remove_abandoned(folder: Path, place: Path) -> str:
     except BlockingIOError:
         return "a run is at work in it"
     except OSError as error:
-        return f"its run may be at work, the lock cannot be read ({error.strerror})"
+        return f"its run may be at work, and it cannot be removed ({error.strerror})"
     return ""
 
 
@@ -148,7 +148,7 @@ def replacing_folder(
     _refuse_inputs([place], [above for path in inputs for above in (path, *_place(path).parents)])
     if place.exists() and not place.is_dir():
         raise _cannot_write(output, "it is no folder")
-    states = Folder(place).states() if place.exists() else {}
+    states = _states(place)
     for name in sorted(states):
         if not ours(name):
             raise _cannot_write(output, f"there is {name} in it, not ours")
@@ -160,8 +160,7 @@ def replacing_folder(
         if public:
             _permit(draft, mode | (mode & 0o444) >> 2)  # who may read may enter
 
-        states_now = Folder(place).states() if place.exists() else {}
-        for name, _ in sorted(states_now.items() ^ states.items()):
+        for name, _ in sorted(_states(place).items() ^ states.items()):
             raise FileProblem(
                 f"somebody else wrote or removed {output}/{name} during the run, and nothing there "
                 "was replaced: write to another folder"
@@ -170,6 +169,12 @@ def replacing_folder(
         with _put_aside(place, before):
             draft.replace(place)
         shutil.rmtree(before, ignore_errors=True)
+
+
+def _states(folder: Path) -> dict[str, str]:
+    """Return the state of each file in a folder, if there is one."""
+    paths = folder.iterdir() if folder.exists() else ()
+    return {path.name: local_state(path) for path in paths}
 
 
 def make_folder(folder: Path) -> None:

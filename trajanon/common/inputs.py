@@ -41,6 +41,15 @@ def regular(path: Path) -> Path:
     return path
 
 
+def local_state(path: Path) -> str:
+    """Return size, time and number of a file, without owner and mode; nothing if it vanished."""
+    try:
+        state = path.stat()
+    except OSError:
+        return ""
+    return f"{state.st_size} {state.st_mtime_ns} {state.st_ino}"
+
+
 def seems_utf16(text: bytes) -> bool:
     """Check whether a text, or its beginning, is of two bytes a letter, marked as such or not."""
     text = text[:_ENCODING_SAMPLE]

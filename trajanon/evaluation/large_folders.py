@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.object_stores import scratch_folder
 from trajanon.common.progress import Progress, silent
-from trajanon.common.remote_copies import scratch_folder
 from trajanon.evaluation.attacks.attack import Published, published
 from trajanon.evaluation.attacks.chains import Followed, people_followed
 from trajanon.evaluation.attacks.habits import other_trips

@@ -53,13 +53,18 @@ def reading(source: object, file_type: str = "Parquet", *errors: type[Exception]
 @contextmanager
 def parquet(path: Path) -> Iterator[Any]:
     """Open a Parquet file; an error of reading it in the block becomes one sentence."""
+    with reading(path), opened_parquet(path) as stream:
+        yield parquet_file(stream, path)
+
+
+def parquet_file(stream: Any, source: object) -> Any:
+    """Return the Parquet file in a stream, whose pages are compared with their checksums."""
     import pyarrow.parquet as pq
 
-    with reading(path), opened_parquet(path) as stream:
-        # With a buffer it would keep all that it has read.
-        file = pq.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
-        refuse_doubles(file.schema_arrow, path)
-        yield file
+    # With a buffer it would keep all that it has read.
+    file = pq.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
+    refuse_doubles(file.schema_arrow, source)
+    return file
 
 
 def refuse_doubles(schema: Any, source: object) -> None:

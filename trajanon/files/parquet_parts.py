@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.common.remote_folder import Folder
+from trajanon.common.object_stores import Folder
 from trajanon.files import arrow
 
 if TYPE_CHECKING:
@@ -110,14 +110,10 @@ def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def part_opened(folder: Folder, name: str) -> Iterator["pq.ParquetFile"]:
-    """Open a part, for Arrow without threads of its own: see `arrow.opened_parquet`."""
-    import pyarrow.parquet as pq
-
-    with folder.named(name), arrow.reading(f"{folder}/{name}"), folder.open(name) as stream:
-        # With a buffer it would keep all that it has read.
-        file = pq.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
-        arrow.refuse_doubles(file.schema_arrow, f"{folder}/{name}")
-        yield file
+    """Open a part, which Arrow reads without threads of its own: see `arrow.opened_parquet`."""
+    where = f"{folder}/{name}"
+    with folder.named(name), arrow.reading(where), folder.open(name) as stream:
+        yield arrow.parquet_file(stream, where)
 
 
 @contextmanager

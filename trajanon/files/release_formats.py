@@ -9,7 +9,7 @@ import numpy as np
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import regular
-from trajanon.common.remote_folder import fetched, is_url
+from trajanon.common.object_stores import fetched, is_url
 from trajanon.files.geoparquet import GEOPARQUET
 from trajanon.files.release_contents import Lines, ReleaseFormat, amiss_in_counts, clock_of
 from trajanon.files.trajectory_files import is_part

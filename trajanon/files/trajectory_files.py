@@ -16,7 +16,7 @@ from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput, FileProblem, MergedWarning, warn
 from trajanon.common.inputs import parsed
 from trajanon.common.number_text import number_of
-from trajanon.common.remote_folder import Folder, fetched, folder_or_file
+from trajanon.common.object_stores import Folder, fetched, folder_or_file
 from trajanon.files import arrow, geoparquet, hilbert_order, track_rows
 from trajanon.files.parquet_parts import ParquetParts, parquet_of
 from trajanon.trajectories.provenance import with_counts

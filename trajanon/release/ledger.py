@@ -21,8 +21,8 @@ from trajanon.common.arrays import Bools, Hashes, Ints
 from trajanon.common.atomic_output import make_secret_file
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError
 from trajanon.common.inputs import parsed, typed
+from trajanon.common.object_stores import Folder, folder_or_file
 from trajanon.common.progress import Progress, silent
-from trajanon.common.remote_folder import Folder, folder_or_file
 from trajanon.release.report import InLedger, Link, Report
 
 _MARKS_PER_BATCH = 100_000  # trajectories

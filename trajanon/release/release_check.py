@@ -12,7 +12,7 @@ import numpy as np
 from trajanon.common.arrays import Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
-from trajanon.common.remote_folder import fetched, is_url
+from trajanon.common.object_stores import fetched, is_url
 from trajanon.files.release_formats import release_of
 from trajanon.files.release_inspection import NOTHING_ELSE, inspected
 from trajanon.grouping.k_promise import check_k

@@ -21,8 +21,8 @@ from trajanon.common.declared_options import (
     takes_settings,
 )
 from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress, silent
-from trajanon.common.remote_folder import Folder
 from trajanon.files.parquet_parts import parquet_of, part_states, unchanged
 from trajanon.files.trajectory_files import check_schema, is_part, provenance_of
 from trajanon.grouping.neighbours import neighbour_count

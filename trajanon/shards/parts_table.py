@@ -5,23 +5,95 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from trajanon.common.arrays import Floats, Ints
+from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput
-from trajanon.common.remote_folder import Folder
+from trajanon.common.object_stores import Folder
 from trajanon.files import geoparquet, track_rows
 from trajanon.files.hilbert_order import is_in_order
 from trajanon.files.parquet_parts import ParquetParts, part_opened
 from trajanon.files.trajectory_files import holds_tracks, read_rows, true_ends_of
 from trajanon.release.plan import Plan
-from trajanon.shards.people_of_parts import PeopleOfRows, people_of_names, people_of_recordings
 from trajanon.shards.scratch import Scratch
-from trajanon.shards.shard_cuts import SharedRuns
+from trajanon.trajectories.person_names import key_of, text_of_subject
 from trajanon.trajectories.provenance import Provenance
+from trajanon.trajectories.subjects import column_of
 from trajanon.trajectories.trajectories import Trajectories
+
+
+class Rows(NamedTuple):
+    """Where rows begin, and where they are on the curve: those of a run where its first row is."""
+
+    start: NDArray[np.float32]  # latitude and longitude, (n, 2)
+    key: Ints  # along the curve; equal in a run alone, (n,)
+    person: NDArray[np.uint64]  # (n,)
+
+    def take(self, which: Bools) -> Self:
+        """Select rows."""
+        return type(self)(self.start[which], self.key[which], self.person[which])
+
+
+class SharedRuns(NamedTuple):
+    """Runs with rows in several parts, and the key of the first row of each."""
+
+    run: Ints  # rising
+    key: Ints
+
+    def put_together(self, rows: Rows, run: Ints) -> Rows:
+        """Return rows with those of these runs where the first row of the run is."""
+        if not len(self.run):
+            return rows
+        number = np.searchsorted(self.run, run).clip(max=len(self.run) - 1)
+        key = np.where(self.run[number] == run, self.key[number], rows.key)
+        return rows._replace(key=key)
+
+
+Numbers = NDArray[np.uint64]
+
+
+class PeopleOfRows(NamedTuple):
+    """Whose rows are, as 64 bits: two people of whom these are equal count as one, never as two."""
+
+    person: Numbers  # (n,)
+    name: Numbers  # as it is spelled, (n,)
+    missing: Bools  # whether a row has no name, (n,)
+    kind: str  # of the column's values, as NumPy knows them
+
+
+def people_of_names(values: NDArray[Any], *, exact: bool) -> PeopleOfRows:
+    """Number whatever tells subjects apart, as `subjects.numbered` does."""
+    column = column_of(values)
+    are_numbers = column.dtype.kind in "iuf"
+    if not are_numbers:
+        column = column.astype(object)
+
+    row, different = pd.factorize(column)
+    names = [text_of_subject(value) for value in np.asarray(different).tolist()]
+    keys = names if are_numbers else [key_of(name, exact=exact) for name in names]
+
+    # Rows without a name are last.
+    person = np.append(_hashed(keys), np.uint64(0))[row]
+    name = np.append(_hashed(names), np.uint64(0))[row]
+    missing = np.array([*(not key for key in keys), True], dtype=np.bool_)[row]
+    return PeopleOfRows(person, name, missing, column.dtype.kind)
+
+
+def people_of_recordings(trace: NDArray[Any], first: int) -> PeopleOfRows:
+    """Number rows by what they were cut from; each without a name is a recording of its own."""
+    named = people_of_names(trace, exact=True)
+    row = pd.util.hash_array(np.arange(first, first + len(trace), dtype=np.uint64))
+    person = np.where(named.missing, row, named.person)
+    return PeopleOfRows(person, person, np.zeros(len(trace), dtype=np.bool_), named.kind)
+
+
+def _hashed(texts: list[str]) -> Numbers:
+    return np.asarray(pd.util.hash_array(np.array(texts, dtype=object), categorize=False))
+
 
 _NOWHERE = Scratch(Path())
 

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Floats
+from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress
-from trajanon.common.remote_folder import Folder
 from trajanon.files.geoparquet import write_released
 from trajanon.files.release_contents import in_order
 from trajanon.files.trajectory_files import part_name
 from trajanon.release import release
-from trajanon.shards.buckets import buckets, row_buckets
 from trajanon.shards.parts_table import PartsTable
+from trajanon.shards.scratch import row_buckets
 from trajanon.trajectories.times import Timing
 from trajanon.trajectories.trajectories import ReleasedTrajectories
 
@@ -107,7 +107,7 @@ def write_release(
 ) -> LinesSeen:
     """Write the parts of a release."""
     seen = LinesSeen(table.plan.timing)
-    blocks = map(seen.different, buckets(table.scratch, "lines", row_buckets(table.file.n)))
+    blocks = map(seen.different, table.scratch.buckets("lines", row_buckets(table.file.n)))
     write_parts(_rows_of_parts(of_about(blocks, release.PART), words), out, progress)
     return seen
 
@@ -140,7 +140,7 @@ def write_members(table: PartsTable, rowless: Sequence[int], path: Path) -> None
 
     writer = None
     try:
-        for bucket in buckets(table.scratch, "members", row_buckets(table.file.n)):
+        for bucket in table.scratch.buckets("members", row_buckets(table.file.n)):
             rows = bucket.sort_by("row")
             has_row = rows["own_row"].to_numpy() & ~np.isin(rows["row"].to_numpy(), rowless)
             place = rows.column_names.index("own_row")

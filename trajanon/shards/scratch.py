@@ -1,4 +1,4 @@
-"""Scratch of a run: rows by shard, which go at its end, and results, with which it can go on."""
+"""Scratch of a run: rows by shard, which go at its end; results, with which it can go on."""
 
 import hashlib
 import json
@@ -13,14 +13,19 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trajanon.common.atomic_output import LOCK, lock
+import numpy as np
+
+from trajanon.common.arrays import Hashes, Ints
+from trajanon.common.atomic_output import LOCK, lock, remove_abandoned
 from trajanon.common.errors import FileProblem, TrajanonError
-from trajanon.common.remote_copies import SCRATCH
+from trajanon.common.object_stores import SCRATCH
+from trajanon.files import arrow
 
 if TYPE_CHECKING:
     from distributed import Client
+
 
 _LOG = logging.getLogger(__name__)
 
@@ -30,8 +35,14 @@ OTHER_FOLDER = (
 )
 """What helps if scratch cannot be written."""
 
+ROWS_PER_BUCKET = 100_000
+"""Rows that are read at one time once all shards are searched."""
+
+NUMBERS_PER_BUCKET = 2_000_000
+"""People, or runs, that are compared at one time."""
+
 _NAMES = f"trajanon-*{SCRATCH}"
-_ASKED = "asked.json"  # a digest of data, options and key
+_ASKED = "asked.json"  # the data, options and key of the run, to know it again
 
 
 class Scratch(NamedTuple):
@@ -56,6 +67,48 @@ class Scratch(NamedTuple):
     def bucket(self, what: str, number: int) -> Path:
         """Return the folder of a bucket of rows."""
         return self.rows / f"{what}-{number:05d}"
+
+    def put(self, what: str, bucket: Ints, task: int, table: Any) -> None:
+        """Write each row of a table to its bucket: a task has a file in each."""
+        import pyarrow as pa
+
+        order = np.argsort(bucket, kind="stable")
+        numbers, begins = np.unique(bucket[order], return_index=True)
+        rows = table.take(pa.array(order))
+        ends = [*begins[1:], len(order)]
+        for number, begin, end in zip(numbers.tolist(), begins, ends, strict=True):
+            path = self.bucket(what, number) / f"{task:05d}.parquet"
+            write_table(path, rows[begin:end])
+        pa.default_memory_pool().release_unused()
+
+    def put_rows(self, what: str, row: Ints, task: int, table: Any) -> None:
+        """Write each row of a table to the bucket of its number among all rows of the parts."""
+        self.put(what, row // ROWS_PER_BUCKET, task, table)
+
+    def put_numbered(self, what: str, number: Ints | Hashes, n: int, task: int, table: Any) -> None:
+        """Write each row to the bucket of its person or run, of n at most; equal ones are in one.
+
+        So each bucket is compared by itself, in bounded memory.
+        """
+        count = number.dtype.type(number_buckets(n))
+        self.put(what, (number % count).astype(np.int64), task, table)
+
+    def buckets(self, what: str, count: int) -> Iterator[Any]:
+        """Read the buckets that have rows, one after another; rows are in the order of tasks."""
+        import pyarrow as pa
+
+        for number in range(count):
+            # In the order of tasks; drafts of killed tasks end otherwise.
+            if paths := sorted(self.bucket(what, number).glob("*.parquet")):
+                yield pa.concat_tables(map(read_table, paths)).combine_chunks()
+
+    def count_different(self, what: str, n: int, *columns: str) -> list[int]:
+        """Count the different numbers, of n at most; also those of two columns, and so on."""
+        counts = np.zeros(len(columns), dtype=np.int64)
+        for table in self.buckets(what, number_buckets(n)):
+            for last in range(len(columns)):
+                counts[last] += len(table.group_by([*columns[: last + 1]]).aggregate([]))
+        return counts.tolist()
 
 
 def scratch_root(client: "Client | None" = None) -> Path:
@@ -169,15 +222,35 @@ def _uninterrupted() -> Iterator[None]:
 
 def remove_scratch(root: Path) -> dict[Path, str]:
     """Remove scratch that killed or stopped runs left; return why each stays, or ""."""
-    states: dict[Path, str] = {}
-    for folder in sorted(root.glob(_NAMES)):
-        try:
-            with (folder / LOCK).open("r+", encoding="utf-8") as file:
-                lock(file)
-                shutil.rmtree(folder)
-            states[folder] = ""
-        except BlockingIOError:
-            states[folder] = "a run is at work in it"
-        except OSError as error:
-            states[folder] = f"it cannot be removed ({error.strerror})"
-    return states
+    return {folder: remove_abandoned(folder, folder) for folder in sorted(root.glob(_NAMES))}
+
+
+def row_buckets(n: int) -> int:
+    """Count the buckets of n rows, or of their lines."""
+    return -(-n // ROWS_PER_BUCKET)
+
+
+def number_buckets(n: int) -> int:
+    """Count the buckets of n people or runs."""
+    return -(-n // NUMBERS_PER_BUCKET)
+
+
+def write_table(path: Path, table: Any) -> None:
+    """Write a table to scratch: it is whole or not there."""
+    import pyarrow.parquet as pq
+
+    with written(path) as draft:
+        pq.write_table(
+            table,
+            draft,
+            row_group_size=max(len(table), 1),
+            compression="zstd",
+            write_statistics=False,
+            write_page_checksum=True,
+        )
+
+
+def read_table(path: Path) -> Any:
+    """Read what `write_table` wrote."""
+    with arrow.parquet(path) as file:
+        return file.read(use_threads=False)

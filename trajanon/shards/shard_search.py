@@ -1,4 +1,4 @@
-"""A shard searched as a table of its own, and its lines written once all shards are searched."""
+"""A shard: its rows written and read, searched as a table of their own, and its lines written."""
 
 from collections.abc import Mapping
 from time import perf_counter
@@ -9,10 +9,13 @@ import numpy as np
 from msgspec import Struct
 
 from trajanon.anonymization import grouped
-from trajanon.common.arrays import dense
+from trajanon.common.arrays import Ints, dense
+from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress
 from trajanon.files.arrow import column_of_lists, column_of_rows
+from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.release_contents import line_keys
+from trajanon.files.trajectory_files import check_schema, read_points, read_rows, true_ends_of
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.partition import measured
 from trajanon.release.assembly import errors_of
@@ -20,10 +23,72 @@ from trajanon.release.perturbation import PublicWidths
 from trajanon.release.release import own_rows
 from trajanon.release.report import Mended
 from trajanon.release.trajectory_groups import TrajectoryGroups
-from trajanon.shards.buckets import bucket_of_numbers, bucket_of_rows, put, read_table, write_table
-from trajanon.shards.parts_table import PartsTable
-from trajanon.shards.shard_rows import ShardRows, read_shard
+from trajanon.shards.parts_table import Part, PartsTable
+from trajanon.shards.scratch import read_table, write_table
+from trajanon.shards.survey import rows_of_part
 from trajanon.trajectories.distances import Histogram
+from trajanon.trajectories.trajectories import Trajectories
+
+_ROW = "trajanon_row"
+_PERSON = "trajanon_person"
+"""Columns that are written beside those of the parts."""
+
+
+class ShardRows(NamedTuple):
+    """The rows of a shard."""
+
+    number: Ints  # of each in the table, rising, (n,)
+    person: Ints  # whose each is, as all shards know it, (n,)
+    trajectories: Trajectories
+
+
+def write_part(table: PartsTable, part: Part) -> Ints:
+    """Write the rows of a part by shard; count those of each."""
+    import pyarrow as pa
+
+    where = table.where(part)
+    with table.opened(part) as file:
+        points = read_points(where, file)
+        person = table.people(where, part.first, file).person
+        rows, _ = rows_of_part(table, part, file, points, person)
+        columns = file.read(table.columns)
+    shard = np.searchsorted(table.cuts, rows.key, side="right")
+
+    number = np.arange(part.first, part.first + part.n)
+    columns = columns.append_column(_ROW, pa.array(number))
+    columns = columns.append_column(_PERSON, pa.array(person.view(np.int64)))
+    columns = columns.replace_schema_metadata(table.file.schema_arrow.metadata)
+    table.scratch.put("shard", shard, part.number, columns)
+    return np.bincount(shard, minlength=table.shards)
+
+
+def read_shard(table: PartsTable, shard: int) -> ShardRows:
+    """Read the rows of a shard: a range of the parts, or what was written of each part."""
+    where = table.folder
+    if table.ranges_can_be_read:
+        first, end = table.range_of(shard)
+        file = table.file.between(first, end)
+        number = np.arange(first, end)
+        person = table.people(where, first, file).person.view(np.int64)
+    else:
+        # What the parts gave to this shard is a folder of parts, too.
+        with parquet_of(Folder(table.scratch.bucket("shard", shard)), check_schema) as file:
+            numbers = file.read([_ROW, _PERSON])
+        number, person = (numbers[name].to_numpy() for name in (_ROW, _PERSON))
+
+    points, tracks, times = read_rows(
+        where, file, tracks=table.plan.release.align, times=table.timed
+    )
+    trajectories = Trajectories(
+        points,
+        dense(person) if table.knows_people else None,
+        provenance=table.provenance,
+        tracks=tracks,
+        times=times,
+        true_ends=true_ends_of(where, file),
+    )
+    return ShardRows(number, person, trajectories)
+
 
 ROWS_MEASURED = 100_000
 """Rows whose loss is measured at one time."""
@@ -155,7 +220,7 @@ def _write_lines(
         columns["on_roads"] = groups.on_roads[first]
     latitude = groups.released[first, 0, 0]
     bucket = np.searchsorted(table.latitudes, latitude, side="right")
-    put(table.scratch, "lines", bucket, shard, pa.table(columns))
+    table.scratch.put("lines", bucket, shard, pa.table(columns))
 
     label = groups.labels_of_all
     own_row = np.zeros(len(label), dtype=np.bool_)
@@ -169,8 +234,8 @@ def _write_lines(
     start = groups.starts_of_all
     if start is not None:
         columns["start"] = start
-    put(table.scratch, "members", bucket_of_rows(rows.number), shard, pa.table(columns))
+    table.scratch.put_rows("members", rows.number, shard, pa.table(columns))
 
     person = np.unique(rows.person[released])
-    bucket = bucket_of_numbers(person, table.file.n)
-    put(table.scratch, "people", bucket, shard, pa.table({"person": person}))
+    people_table = pa.table({"person": person})
+    table.scratch.put_numbered("people", person, table.file.n, shard, people_table)

@@ -12,8 +12,8 @@ from msgspec import structs
 
 from trajanon.anonymization import refuse_attribution
 from trajanon.common.errors import BadInput, TrajanonError
+from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress, silent
-from trajanon.common.remote_folder import Folder
 from trajanon.common.workers import each_done
 from trajanon.grouping.loss import information_loss
 from trajanon.grouping.partition import Stage
@@ -32,12 +32,16 @@ from trajanon.release.report import (
     report_of,
     versions,
 )
-from trajanon.shards.buckets import count_different
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import write_members, write_release
 from trajanon.shards.scratch import keep_results
-from trajanon.shards.shard_rows import write_part
-from trajanon.shards.shard_search import GroupsFound, ShardFigures, search_shard, write_lines
+from trajanon.shards.shard_search import (
+    GroupsFound,
+    ShardFigures,
+    search_shard,
+    write_lines,
+    write_part,
+)
 from trajanon.shards.survey import read_part, sample_step, surveyed
 from trajanon.trajectories.distances import joined_histograms
 
@@ -157,7 +161,7 @@ def _merged(
 
     people = None
     if knows_people:
-        (people,) = count_different(table.scratch, "people", table.file.n, "person")
+        (people,) = table.scratch.count_different("people", table.file.n, "person")
     n = sum(shard.released for shard in shards)
     slid = sum(shard.slid for shard in shards)
     way = plan.release.rows

@@ -20,8 +20,8 @@ from trajanon.common.declared_options import (
 )
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.common.number_text import number_of
+from trajanon.common.object_stores import Folder
 from trajanon.common.progress import Progress, silent
-from trajanon.common.remote_folder import Folder
 from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.files.trajectory_files import read_marks, read_trajectories
 from trajanon.release.ledger import Ledger, opened

@@ -14,17 +14,8 @@ from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.trajectory_files import read_subjects
 from trajanon.grouping.k_promise import check_enough
 from trajanon.release.plan import Plan
-from trajanon.shards.buckets import (
-    bucket_of_numbers,
-    buckets,
-    count_different,
-    number_buckets,
-    put,
-    row_buckets,
-)
-from trajanon.shards.parts_table import Part, PartsTable
-from trajanon.shards.people_of_parts import Numbers
-from trajanon.shards.shard_cuts import Rows, SharedRuns, cuts_of
+from trajanon.shards.parts_table import Numbers, Part, PartsTable, Rows, SharedRuns
+from trajanon.shards.scratch import number_buckets, row_buckets
 from trajanon.trajectories.provenance import with_counts
 from trajanon.trajectories.subjects import Identities, Merged, Nameless, merged_sentences
 from trajanon.trajectories.times import EndsSeen, timing_for
@@ -41,7 +32,6 @@ _ROUNDING = 1e-9  # degrees: what differs by less is constant
 class PartSurvey(NamedTuple):
     """What the rows of a part say of where a table is split, and of its people and times."""
 
-    n: int
     mean: Floats  # of each coordinate, (2 m,)
     squares: Floats  # of the differences from the mean, (2 m,)
     sample: Rows
@@ -84,13 +74,13 @@ def read_part(table: PartsTable, step: int, part: Part) -> PartSurvey:
         spelling = people.name ^ people.person
         pairs = np.unique(np.column_stack([people.person, spelling]), axis=0)
         names = pa.table({"person": pairs[:, 0], "spelling": pairs[:, 1]})
-        put(table.scratch, "names", bucket_of_numbers(pairs[:, 0], n), part.number, names)
+        table.scratch.put_numbered("names", pairs[:, 0], n, part.number, names)
     if run is not None:
         runs, first, count = np.unique(run, return_index=True, return_counts=True)
         last = part.n - 1 - np.unique(run[::-1], return_index=True)[1]
         columns = {"run": runs, "key": rows.key[first], "rows": count}
         columns |= {"first": part.first + first, "last": part.first + last}
-        put(table.scratch, "runs", bucket_of_numbers(runs, n), part.number, pa.table(columns))
+        table.scratch.put_numbered("runs", runs, n, part.number, pa.table(columns))
 
     sampled = np.arange(part.first, part.first + part.n) % step == 0
     ends = None
@@ -102,7 +92,6 @@ def read_part(table: PartsTable, step: int, part: Part) -> PartSurvey:
     records = trajectories.records
     mean = records.mean(axis=0)
     return PartSurvey(
-        n=part.n,
         mean=mean,
         squares=((records - mean) ** 2).sum(axis=0),
         sample=rows.take(sampled),
@@ -165,7 +154,7 @@ def _with_people(table: PartsTable, surveys: Sequence[PartSurvey]) -> tuple[Part
         assert owners is not None
         return replace(table, owners=owners, provenance=provenance), len(np.unique(owners))
 
-    people, names = count_different(table.scratch, "names", table.file.n, "person", "spelling")
+    people, names = table.scratch.count_different("names", table.file.n, "person", "spelling")
     if "subject" in table.file.schema_arrow.names:
         found = Identities(None, None, merged=Merged(names=names - people))
     else:
@@ -179,7 +168,7 @@ def _shared_runs(table: PartsTable) -> tuple[SharedRuns, bool]:
     """Find runs with rows in several parts; and whether all runs have their rows side by side."""
     shared: list[NDArray[np.int64]] = [np.empty((0, 2), np.int64)]
     are_ranges = True
-    for in_parts in buckets(table.scratch, "runs", number_buckets(table.file.n)):
+    for in_parts in table.scratch.buckets("runs", number_buckets(table.file.n)):
         rows = in_parts.to_pandas().sort_values(["run", "first"])
         runs = rows.groupby("run").agg({"first": "min", "last": "max", "rows": "sum"})
         are_ranges &= bool((runs["last"] - runs["first"] + 1 == runs["rows"]).all())
@@ -194,7 +183,7 @@ def _shared_runs(table: PartsTable) -> tuple[SharedRuns, bool]:
 def _scaled(table: PartsTable, surveys: Sequence[PartSurvey], sample: Rows) -> Plan:
     """Find how coordinates are spread, and times released."""
     n = table.file.n
-    share = np.array([part.n for part in surveys]) / n
+    share = np.array([part.n for part in table.parts]) / n
     means = np.stack([part.mean for part in surveys])
     squares = np.sum([part.squares for part in surveys], axis=0)
     spread = np.sqrt(squares / n + share @ (means - share @ means) ** 2)
@@ -212,3 +201,24 @@ def _scaled(table: PartsTable, surveys: Sequence[PartSurvey], sample: Rows) -> P
     middle = sample.start.mean(axis=0, dtype=np.float64)
     timing = timing_for(table.plan.release, table.origin, n, ends, middle)
     return replace(table.plan, timing=timing, spread=spread)
+
+
+def cuts_of(sample: Rows, k: int, shards: int) -> Ints:
+    """Choose the keys at which all shards but the first begin: equally many rows are in each.
+
+    In each are k people at least, also of all rows: those of the sample are among them.
+    """
+    order = np.argsort(sample.key, kind="stable")
+    key = sample.key[order]
+    person = sample.person[order]
+
+    cuts: list[int] = []
+    begin = 0
+    for cut in np.unique(key[len(key) * np.arange(1, shards) // shards]).tolist():
+        end = int(np.searchsorted(key, cut))
+        if len(np.unique(person[begin:end])) >= k:
+            cuts.append(cut)
+            begin = end
+    if len(np.unique(person[begin:])) < k:
+        cuts = cuts[:-1]
+    return np.array(cuts, dtype=np.int64)

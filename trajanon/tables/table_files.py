@@ -22,7 +22,7 @@ from trajanon.common.inputs import (
     separator_of,
 )
 from trajanon.common.number_text import number_of
-from trajanon.common.remote_folder import fetched, is_url
+from trajanon.common.object_stores import fetched, is_url
 from trajanon.tables.cell_numbers import Cells, Numbers, is_missing, read_numbers
 
 if TYPE_CHECKING:

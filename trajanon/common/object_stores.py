@@ -1,16 +1,22 @@
-"""A folder on any file system: local, on a network, or an object store."""
+"""S3 and all other addresses that fsspec opens: folders there, or here, and copies of files."""
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from posixpath import basename
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
 from typing import IO
 
+from trajanon.common.atomic_output import LOCK, lock
 from trajanon.common.errors import BadInput, FileProblem, TrajanonError
-from trajanon.common.inputs import regular
+from trajanon.common.inputs import local_state, regular
+
+SCRATCH = ".scratch"
+"""Ends the names of folders that hold originals for a time; `trajanon clean` removes them."""
+
+_BESIDE = (".json", ".md", ".rows.parquet")  # ends of what stands beside a release
 
 
 class Folder:
@@ -121,10 +127,10 @@ def is_url(place: object) -> bool:
 
 @contextmanager
 def fetched(url: str) -> Iterator[Path]:
-    """Copy a file to a temporary folder, for as long as it is read."""
+    """Copy a file to scratch, for as long as it is read."""
     folder, _, name = url.rpartition("/")
-    with TemporaryDirectory(prefix="trajanon-") as local, Folder(folder).open(name) as stream:
-        path = Path(local) / name
+    with scratch_folder() as scratch, Folder(folder).open(name) as stream:
+        path = scratch / name
         with path.open("wb") as copy:
             copyfileobj(stream, copy)
         yield path
@@ -140,10 +146,39 @@ def folder_or_file(place: str | os.PathLike[str] | Folder) -> Folder | Path:
     return Folder(path) if path.is_dir() else path
 
 
-def local_state(path: Path) -> str:
-    """Return size, time and number of a file, without owner and mode; nothing if it vanished."""
-    try:
-        state = path.stat()
-    except OSError:
-        return ""
-    return f"{state.st_size} {state.st_mtime_ns} {state.st_ino}"
+@contextmanager
+def local_copy(url: str) -> Iterator[Path]:
+    """Copy a file or folder, and what stands beside it; put back what is written beside it."""
+    url, _, name = url.rstrip("/").rpartition("/")
+    there = Folder(url)
+    source = f"{there.path}/{name}"
+    with scratch_folder() as scratch:
+        here = scratch / "copy"
+        with there.named(name):
+            if not there.system.exists(source):
+                raise FileProblem(f"there is no {url}/{name}")
+            there.system.get(source, f"{here}/{name}", recursive=True)
+
+            stem = name.removesuffix(Path(name).suffix)
+            for path in there.system.glob(f"{there.path}/{stem}.*"):
+                if path.endswith(_BESIDE):
+                    there.system.get_file(path, f"{here}/{basename(path)}")
+        copied = {path: local_state(path) for path in here.iterdir()}
+
+        yield here / name
+        with there.named():
+            for path in here.iterdir():
+                if path.is_file() and copied.get(path) != local_state(path):
+                    there.system.put_file(str(path), f"{there.path}/{path.name}")
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Make a folder for originals, locked where its disk has locks; remove it at the end."""
+    with (
+        TemporaryDirectory(prefix="trajanon-", suffix=SCRATCH) as name,
+        Path(name, LOCK).open("w", encoding="utf-8") as file,
+    ):
+        with suppress(OSError):
+            lock(file)
+        yield Path(name)
