@@ -1,6 +1,6 @@
 """trajanon anonymize."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, cast
@@ -69,25 +69,23 @@ def anonymize(
 
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
     from trajanon.cli.progress_bars import bars
-    from trajanon.cli.report_tables import rows_of, show_path, show_release, without_lists
+    from trajanon.cli.report_tables import without_lists
     from trajanon.common.workers import connected
     from trajanon.extract import hidden, roads_to_follow
     from trajanon.grouping.refinements.annealing import compile_ahead
-    from trajanon.release.report import checked, report_path
+    from trajanon.release.report import report_path
     from trajanon.shards.parts import anonymize_parts, parts_report_path
     from trajanon.shards.single_file import anonymize_file
 
     if not trajectories:
         raise BadInput("`trajectories` is empty: name the file that extract wrote")
-    in_parts = "://" in trajectories or Path(trajectories).is_dir()
+    in_parts = "://" in trajectories or Path(trajectories).is_dir()  # an object store has folders
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)
     if in_parts:
         _check_options_of_parts(trajectories, out, public_places)
-    for option, value in () if in_parts else (("memory", memory), ("cluster", cluster)):
-        if value is not None:
-            make_one = "make one with trajanon extract --partition 100000"
-            raise BadInput(f"--{option} {value} is for a folder of parts: {make_one}")
+    else:
+        _refuse_options_of_parts(memory=memory, cluster=cluster)
 
     as_published = settings.get("as_published", False)
     settings.update(method_of(method_text, published=as_published))
@@ -120,6 +118,7 @@ def anonymize(
     else:
         beside = str(report_path(Path(out)))
         places = None if public_places is None else hidden(public_places, PUBLIC, radius=200.0)
+        # Kernels are compiled in a process beside, while the file is read and paths are found.
         if refine_text in (None, "anneal") and not as_published:
             compile_ahead()
         with bars() as progress:
@@ -129,15 +128,31 @@ def anonymize(
 
     if as_json:
         show_json(without_lists(account))
-        return
+    else:
+        _show_release(account, out, beside)
+
+
+def _show_release(account: Mapping[str, object], out: str, beside: str) -> None:
+    """Print what was released, where it is, and what comes next."""
+    from trajanon.cli.report_tables import rows_of, show_path, show_release
+    from trajanon.release.report import checked
+
     report = checked(account)
     show_release(report)
     tell(f"Keep {beside} private: it says who is in which group.")
-    if as_published:
+    if report.as_published:
         show_path(report)
         tell(f"Wrote {rows_of(report)} to {out}. trajanon microaggregate gives the same means.")
         return
-    say_written(rows_of(report), out, str(ANONYMIZED), "check", k)
+    say_written(rows_of(report), out, str(ANONYMIZED), "check", report.k)
+
+
+def _refuse_options_of_parts(**options: str | None) -> None:
+    """Refuse what is for a folder of parts, of one file."""
+    for name, value in options.items():
+        if value is not None:
+            make_one = "make one with trajanon extract --partition 100000"
+            raise BadInput(f"--{name} {value} is for a folder of parts: {make_one}")
 
 
 def _check_options_of_parts(trajectories: str, out: str, public_places: Path | None) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import structs
@@ -66,7 +66,7 @@ class Release(Displayed):
         """Judge by its report whether it may be published, and with which remarks."""
         return verdict(checked(self.report))
 
-    def write(self, path: str | os.PathLike[str] | BinaryIO, *, format: str | None = None) -> None:
+    def write(self, path: str | os.PathLike[str] | IO[bytes], *, format: str | None = None) -> None:
         """Write the release, and its report beside it.
 
         Parameters
@@ -120,7 +120,7 @@ class Release(Displayed):
             write_release(release_draft, self.trajectories)
             report_draft.write_text(text, encoding="utf-8")
 
-    def _write_stream(self, stream: BinaryIO, format: str | None) -> None:
+    def _write_stream(self, stream: IO[bytes], format: str | None) -> None:
         """Write the release alone, as one of the formats, where bytes can be written."""
         if not hasattr(stream, "write"):
             raise BadInput(f"`path` must be a path, a URL or a buffer (got {stream!r:.40})")
