@@ -121,6 +121,7 @@ def _chosen(pbf: str | os.PathLike[str], name: str) -> _Boundary:
     """Find the only boundary of a name; refuse a name of none, or of several."""
     closed = TagFilter(("type", "boundary"), ("type", "multipolygon"))
     wanted = name.strip().casefold()
+    local_names = set[str]()
     by_name = dict[str, str]()
     called = list[_Boundary]()
     for relation in objects(pbf, _ADMINISTRATIVE, closed, entities=osm.RELATION):
@@ -131,6 +132,7 @@ def _chosen(pbf: str | os.PathLike[str], name: str) -> _Boundary:
             if key in _NAMES or key.startswith("name:"):
                 names.extend(part.strip() for part in value.split(";"))
 
+        local_names.add(local_name)
         without_case = {text.casefold(): text for text in names}
         by_name |= without_case
         if wanted in (str(relation.id), *without_case):
@@ -147,7 +149,7 @@ def _chosen(pbf: str | os.PathLike[str], name: str) -> _Boundary:
             f"a relation instead, such as {found[0].relation}"
         )
     near = [by_name[text] for text in get_close_matches(wanted, by_name, n=5, cutoff=0.7)]
-    examples = ", ".join(near or sorted(set(by_name.values()))[:10])
+    examples = ", ".join(near or sorted(local_names)[:10])
     holds = f"among those it holds are {examples}" if examples else "it holds none"
     raise BadInput(f"{pbf} holds no boundary called {name!r}: {holds}")
 
