@@ -11,7 +11,7 @@ import shapely
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import FileProblem
-from trajanon.files.release_contents import Lines
+from trajanon.files.release_contents import MADE_AS_PUBLISHED, Lines
 from trajanon.files.release_formats import RELEASE_FORMATS, read_lines, write_release
 from trajanon.files.release_inspection import (
     NOTHING_ELSE,
@@ -25,7 +25,7 @@ from trajanon.files.release_inspection import (
     inspected,
 )
 from trajanon.trajectories.times import Clock
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import Trajectories, marked
 
 CLOCK = Clock("of-day", "Europe/Madrid", 60)
 WAY = [(1.0, 2.0), (1.0, 3.0)]
@@ -223,3 +223,74 @@ def test_a_file_as_large_and_as_old_as_its_rewrite_is_compared_byte_by_byte(tmp_
     sentence = f"cannot write the lines of {path} anew, to compare: no strerror; TMPDIR names a"
     with pytest.raises(FileProblem, match=sentence):
         compare_with_rewrite(path, lines_read, fail)
+
+
+def test_times_are_among_what_is_kept_of_the_ends(tmp_path: Path) -> None:
+    times = MORNING + 3_600.0 * np.arange(6.0).reshape(3, 2)
+    words = {"attribution": None, "times": CLOCK.sentence}
+    path = tmp_path / "r.mfjson"
+    write_release(path, Trajectories(THREE, provenance=words, times=times))
+    ((file,), problems) = inspected(path, keep=False)
+    assert problems == []
+    assert file.clock == CLOCK.sentence
+    assert file.ends is not None
+    assert file.ends[..., 2].tolist() == times[[0, -1]].tolist()
+
+    # Impossible times are not written again, so that nothing can be claimed of the rest.
+    for suffix in (".mfjson", ".csv"):
+        path = tmp_path / f"late{suffix}"
+        words["attribution"] = marked(None)
+        write_release(path, Trajectories(THREE, provenance=words, times=times + 86_400.0))
+        ((file,), problems) = inspected(path, keep=False)
+        assert problems[:2] == [MADE_AS_PUBLISHED, "3 of 3 trajectories have times that run back"]
+        assert (file.claim, file.clock) == ("", None)
+
+
+def test_places_of_ends_come_before_their_times() -> None:
+    near, far = (np.array([[1.0, 5.0], [lat, 6.0]]) for lat in (2.0, 3.0))
+    late, early = (np.array([[time], [time]]) for time in (120.0, 60.0))
+    first, last = np.hstack([near, late]), np.hstack([far, early])
+    assert _at_odds([part(first, first), part(last, last)]) == []
+
+
+def test_a_folder_keeps_lines_if_they_are_wanted_and_names_a_gap(tmp_path: Path) -> None:
+    written(tmp_path / "part-00001.parquet")
+    for keep in (False, True):
+        (file,), problems = inspected(tmp_path, keep=keep)
+        assert (file.lines is not None) == keep
+        assert problems == [
+            "'part-00001.parquet' stands where 'part-00000.parquet' should: parts are numbered "
+            "without gaps, so one is missing, or was renamed"
+        ]
+
+
+@pytest.mark.parametrize("suffix", sorted({*RELEASE_FORMATS} - {".mfjson"}))
+@pytest.mark.parametrize("counted", ["subjects", "records"])
+def test_counts_of_people_and_of_records_are_as_they_are_written(
+    tmp_path: Path, suffix: str, counted: str
+) -> None:
+    words = {"attribution": None, "rows": "lines", "counted": counted}
+    path = tmp_path / f"r{suffix}"
+    write_release(path, Trajectories(np.repeat(THREE, 2, axis=0), provenance=words))
+    assert compare_with_rewrite(path, read_lines(path)) == ([], NOTHING_ELSE)
+
+
+def test_contents_that_differ_or_cannot_be_read_leave_no_claim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "r.parquet")
+    found = read_lines(path)
+    moved = tmp_path / "moved.parquet"
+    write_release(moved, Trajectories(THREE + 1.0, provenance={"attribution": None}))
+    differences, claim = compare_with_rewrite(moved, found)
+    assert all(" is not as trajanon writes it" in difference for difference in differences)
+    assert (len(differences) > 0, claim) == (True, "")
+
+    def unreadable(_: Path) -> tuple[str, dict[str, object]]:
+        raise ValueError
+
+    formats = {".parquet": RELEASE_FORMATS[".parquet"]._replace(contents=unreadable)}
+    monkeypatch.setattr("trajanon.files.release_inspection.RELEASE_FORMATS", formats)
+    says = f"cannot read all of {moved}: write the release again with trajanon anonymize"
+    with pytest.raises(FileProblem, match=says):
+        compare_with_rewrite(moved, found)
