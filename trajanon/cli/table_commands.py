@@ -82,7 +82,7 @@ def microaggregate(
 @contextmanager
 def _columns_asked(*parameters: str) -> Iterator[None]:
     """Ask for columns by the options to copy, of those that the command has."""
-    from trajanon.tables.averaged_columns import AveragesUnclear
+    from trajanon.tables.table_columns import AveragesUnclear
 
     try:
         yield

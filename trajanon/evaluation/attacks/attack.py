@@ -12,8 +12,8 @@ from scipy.spatial import cKDTree
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.inputs import Json
 from trajanon.common.workers import in_parts
-from trajanon.grouping.axes import principal_axes, turn
 from trajanon.grouping.k_promise import check_k
+from trajanon.grouping.loss import principal_axes, turn
 from trajanon.release.originals import Matched, timing_in
 from trajanon.release.report import Report
 from trajanon.trajectories.days import cells_of
