@@ -35,7 +35,7 @@ Number = TypeVar("Number", np.float64, np.int64)
 KEEP_OFF = 100.0
 """Metres; a line with a point farther than this from all roads stays as it was."""
 
-_MATCHING = Matching(within=KEEP_OFF, states=12, spread=0.0, turn=5.0, slack=500.0)
+_MATCHING = Matching(within=KEEP_OFF, states=12, turn=5.0, slack=500.0)
 _LINES_PER_TASK = 500
 
 
