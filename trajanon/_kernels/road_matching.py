@@ -155,6 +155,8 @@ def nearest_ways(network, begin_state, left, limit, search, mark):
     reverse = begin_state ^ 1
     alone = network.first[start + 1] - network.first[start] <= 1
 
+    # Dijkstra's search, that ends as soon as all wanted nodes are reached. The stamps save filling
+    # the arrays anew: what another search has written counts as unknown.
     size = 1
     waiting[0] = start
     nearness[0] = 0.0
@@ -177,6 +179,7 @@ def nearest_ways(network, begin_state, left, limit, search, mark):
 
         for out in range(network.first[node], network.first[node + 1]):
             state = network.leaving[out]
+            # At the start nobody turns back into the same street, but where it is a dead end.
             if node == start and state == reverse and not alone:
                 continue
 
@@ -254,6 +257,7 @@ def go_on(network, matching, straight, p, spread, room, mark):
     score = paths.score[p]
     before = paths.before[p]
 
+    # What each state gains by itself makes room for the best path to it.
     for b in range(states.shape[0]):
         gained[b] = score[b]
         score[b] = -np.inf
@@ -288,6 +292,7 @@ def go_on(network, matching, straight, p, spread, room, mark):
                 before[b] = a
                 reached = True
 
+    # The line leaves the roads, or the map lacks one: another piece of it begins.
     if not reached:
         for b in range(states.shape[0]):
             score[b] = gained[b]
@@ -303,6 +308,8 @@ def spread_of(near, ordered):
             insert_rising(ordered, ordered, n, near.far[p, 0], near.far[p, 0])
             n += 1
 
+    # 1.4826 times the median of absolute errors is the deviation of normal ones; a few points far
+    # from any road do not change it.
     if n == 0:
         return _LEAST
     return max(1.4826 * 0.5 * (ordered[(n - 1) // 2] + ordered[n // 2]), _LEAST)

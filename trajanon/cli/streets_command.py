@@ -38,21 +38,7 @@ class _Counts(NamedTuple):
     in_json: dict[str, object]
 
 
-@options(
-    release="A released file, or a folder of parts.",
-    roads="An .osm.pbf file with the roads of the area.",
-    mode="Means of travel: car, bicycle, foot or any. Cars and bicycles keep to one-way streets.",
-    od="Count trips from zone to zone instead: width of square cells in metres, or a file of "
-    "polygons.",
-    cells="Count trips that pass each cell instead, for heat maps: width in metres, or h3:9.",
-    for_router="Write speeds for a router instead of counts; the one format is osrm.",
-    hours="Count parts of the day separately, such as 7-9,9-16; a router gets a file for each.",
-    out=(
-        "File to write: .parquet, .gpkg, .geojson or .csv, or .pmtiles for cells; a .datasheet.md "
-        "is written beside it.",
-        "streets.parquet, od.parquet, cells.parquet or speeds.csv",
-    ),
-)
+@options()
 def streets(
     release: Path = ANONYMIZED,
     *,
