@@ -340,7 +340,7 @@ def match_lines(network, matching, points, near_all, first, room, matched):
         best = -1
         for p in range(m - 1, -1, -1):
             if best < 0 and paths.states[p]:
-                best = np.argmax(paths.score[p, : paths.states[p]])
+                best = int(np.argmax(paths.score[p, : paths.states[p]]))
             way[line, p] = -1
             linked[line, p] = False
 
