@@ -263,7 +263,7 @@ def _grouped_together(
         partition = regrouped(partition, trajectories.records, partition.labels)
 
     if slides and not partition.stopped:
-        # Each slide is followed by a search as thorough as the first one would have been.
+        # After each slide groups are searched again, with the moves of the effort asked for.
         moves = EFFORTS[search.effort].moves_per_record if search.refine == "anneal" else 0
         trajectories, partition = slide_to_groups(
             trajectories,
