@@ -247,9 +247,10 @@ def _grouped_together(
         partition = replace(partition, stopped=chosen.stopped)
     else:
         shortened = search
-        if slides and search.refine == "anneal" and block_count(len(columns)) > 1:
-            # They are annealed as they slide: what else is done by default is forgotten.
-            shortened = replace(search, effort="best" if search.effort == "best" else "fast")
+        is_annealed = search.refine == "anneal" and search.effort == "balanced"
+        if slides and is_annealed and block_count(len(columns)) > 1:
+            # The moves of windows that slide begin so hot that they forget what is refined before.
+            shortened = replace(search, refine="none")
         partition = microaggregate(
             columns,
             k,

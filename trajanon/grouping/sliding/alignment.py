@@ -43,11 +43,14 @@ from trajanon.trajectories.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)
 
-HOT = 0.7
+HOT = 1.5
 COLD = 0.03
-"""First and last heat; what groups look like from afar is settled before."""
-NEAR_ROUNDS = 3  # searches for neighbours of windows: windows slide, and meet others
-PASSES = 24  # with each, blocks and the room between windows of a run are divided again
+"""First and last heat. It begins so hot that it hardly matters which groups it begins with."""
+PASSES = 16
+"""Times that blocks, and the room between windows of a run, are divided among windows again."""
+PACES = (2, 2, 1)
+"""Steps by which windows slide, each for a third of the passes: farther as long as groups change.
+Before each, neighbours are searched again: windows slide, and meet others."""
 SETTLINGS = 2  # times that windows settle in the end, in blocks with other borders
 
 MOVES_SHARE = 0.75
@@ -191,11 +194,12 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     if not regroup:
         return
 
-    for passes in filter(len, np.array_split(np.arange(pass_count), NEAR_ROUNDS)):
+    rounds = np.array_split(np.arange(pass_count), len(PACES))
+    for pace, passes in zip(PACES, filter(len, rounds), strict=False):
         axes, field = window_field(problem, windows, aligned)
         for number in passes.tolist():
             heats_of_pass = heats[number : number + 2]
-            work = partial(anneal_windows, field, axes, moves_of_pass, heats_of_pass)
+            work = partial(anneal_windows, field, axes, moves_of_pass, heats_of_pass, pace)
             in_blocks(work, axes, "Sliding windows", number, chained=False)
 
     axes, field = window_field(problem, windows, aligned)

@@ -102,17 +102,24 @@ def settle_windows(problem: Problem, near: Near | None, block: Block, stop: Even
 
 
 def anneal_windows(
-    field: Field, axes: Floats, moves: int, heats: Floats, block: Block, stop: Event
+    field: Field, axes: Floats, moves: int, heats: Floats, pace: int, block: Block, stop: Event
 ) -> Aligned:
-    """Make random moves of the windows of a block, ``moves`` for each, between two heats."""
-    start = block.aligned.start.copy()
-    windows = centred(block.windows, start)
+    """Make random moves of the windows of a block, ``moves`` for each, between two heats.
+
+    Windows slide by paces of so many steps: with fewer starts, less is read and compared.
+    """
+    windows = centred(block.windows, block.aligned.start)
+
+    # Starts are counted in paces from the first that a window can reach from where it is.
+    offset = block.aligned.start % pace
+    start = block.aligned.start // pace
+    windows = windows._replace(place=windows.place + offset, most=(windows.most - offset) // pace)
     starts = windows.most + 1
     first = np.cumsum(starts) - starts
 
     # In single precision twice as many fit into a core's cache; settling is exact.
     rows = np.empty((starts.sum(), axes.shape[1]), dtype=np.float32)
-    build_rows(windows, axes.T.copy(), np.empty(len(axes)), first, rows)
+    build_rows(windows, axes.T.copy(), np.empty(len(axes)), pace, first, rows)
     records = rows[first + start].astype(np.float64)
 
     annealing = build_annealing(field, records, block.aligned.labels, block.rows, block.word)
@@ -122,4 +129,4 @@ def anneal_windows(
     if stop.is_set():
         raise KeyboardInterrupt
     make_random_moves(annealing, slides, field.problem.k, moves * len(start), *heats)
-    return Aligned(start, dense(annealing.descent.groups.labels))
+    return Aligned(offset + pace * start, dense(annealing.descent.groups.labels))
