@@ -48,23 +48,17 @@ for line in sys.stdin:
 """
 
 
-def runs(python: str) -> bool:
-    """Check whether a Python is here; pyenv has names of those that do not run."""
-    if shutil.which(python) is None:
-        return False
-    return subprocess.run([python, "--version"], check=False, capture_output=True).returncode == 0
-
-
 def environment() -> Path:
     """Return the Python of OSRM's environment, which is made once."""
     python = ENVIRONMENT / "bin" / "python"
     if not python.exists():
-        newer = next(filter(runs, PYTHONS), None)
-        if newer is None:
-            sys.exit(
-                f"OSRM's package needs one of {', '.join(PYTHONS)}: install one, and try again"
-            )
-        subprocess.run([newer, "-m", "venv", ENVIRONMENT], check=True)
+        # pyenv has names of Pythons that are not installed: these fail.
+        made = (
+            subprocess.run([newer, "-m", "venv", ENVIRONMENT], check=False).returncode == 0
+            for newer in filter(shutil.which, PYTHONS)
+        )
+        if not any(made):
+            sys.exit(f"OSRM's package needs one of {', '.join(PYTHONS)}: install one, try again")
         subprocess.run([python, "-m", "pip", "install", "--quiet", PACKAGE], check=True)
     return python.absolute()
 
@@ -127,14 +121,19 @@ def ways_of(points: Floats) -> list[str]:
     ]
 
 
+def ratios(predicted: Floats, real: Floats, least: float) -> Floats:
+    """Return predicted to real seconds of trips that have a route and take so long at least."""
+    judged = np.isfinite(predicted) & (real >= least)
+    return np.asarray(predicted[judged] / real[judged])
+
+
 def show(name: str, predicted: Floats, real: Floats) -> None:
     """Print how far off arrival times are."""
     words = []
     for least in LEAST_SECONDS:
-        judged = np.isfinite(predicted) & (real >= least)
-        ratio = predicted[judged] / real[judged]
+        ratio = ratios(predicted, real, least)
         off = 100.0 * np.median(np.abs(ratio - 1.0))
-        words.append(f"{judged.sum():5} of {least:3g} s: {off:4.1f} % ({np.median(ratio):.2f})")
+        words.append(f"{len(ratio):5} of {least:3g} s: {off:4.1f} % ({np.median(ratio):.2f})")
     print(f"{name:28}", *words, sep="   ")
 
 
@@ -144,15 +143,11 @@ def draw(predictions: dict[str, Floats], real: Floats, picture: Path) -> None:
 
     figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
     for name, predicted in predictions.items():
-        known = np.isfinite(predicted) & (real >= LEAST_SECONDS[-1])
-        off = np.sort(np.abs(predicted[known] / real[known] - 1.0))
-        axes.plot(100.0 * off, np.linspace(0.0, 100.0, len(off)), label=name)
+        off = 100.0 * np.abs(ratios(predicted, real, LEAST_SECONDS[-1]) - 1.0)
+        axes.ecdf(off, label=name)
 
-    axes.set_xlim(0.0, 60.0)
-    axes.set_ylim(0.0, 100.0)
-    axes.set_xlabel("arrival time is off by at most (%)")
-    axes.set_ylabel("share of trips (%)")
-    axes.axhline(50.0, color="#999999", linewidth=0.8, linestyle=":")
+    axes.set(xlim=(0.0, 60.0), xlabel="arrival time is off by at most (%)", ylabel="share of trips")
+    axes.axhline(0.5, color="#999999", linewidth=0.8, linestyle=":")
     axes.legend(loc="lower right", frameon=False)
     figure.savefig(picture, dpi=80)
 
@@ -167,27 +162,27 @@ def measure(cabs: Path, pbf: Path, picture: Path | None = None) -> None:
     assert trips.subject is not None
     assert trips.times is not None
     half = np.array([half_of(person) for person in trips.subject.tolist()])
-    takes = trips.times[:, -1] - trips.times[:, 0]
+    takes = np.ptp(trips.times, axis=1)
     long_enough = np.flatnonzero((half == 1) & (takes >= min(LEAST_SECONDS)))
-    judged = trips.take(long_enough[np.arange(len(long_enough)) % CHOSEN_ON > 0])
-    assert judged.times is not None
-    real = judged.times[:, -1] - judged.times[:, 0]
-    ways = ways_of(judged.points)
+    rows = long_enough[np.arange(len(long_enough)) % CHOSEN_ON > 0]
+    real = takes[rows]
+    times = trips.times[rows]
+    ways = ways_of(trips.points[rows])
 
     with TemporaryDirectory() as folder:
         router = Router(pbf, Path(folder))
         predictions = {"OSRM's own": router.seconds(ways, None)}
         for name, lines in lines_by_name(trips.take(np.flatnonzero(half == 0))).items():
             assert lines.clock is not None
-            departures = lines.clock.of(judged.times)[:, 0]
+            departures = lines.clock.of(times)[:, 0]
             for when, parts in (("", ALL_DAY), (" by hours", day_parts(HOURS))):
                 speeds = router_speeds(lines, roads, parts)
                 part = parts_of(departures, lines.clock, parts)
                 predicted = np.full(len(ways), np.nan)
                 for number in np.unique(part):
-                    rows = np.flatnonzero(part == number)
+                    in_part = np.flatnonzero(part == number)
                     text = speeds.osrm_text(number)
-                    predicted[rows] = router.seconds([ways[row] for row in rows], text)
+                    predicted[in_part] = router.seconds([ways[trip] for trip in in_part], text)
                 predictions[name + when] = predicted
 
     print("Off by, in the median of trips of at least ... seconds (predicted to real):")

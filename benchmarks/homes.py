@@ -1,21 +1,22 @@
 """Look for the homes of made-up commuters in their trimmed tracks.
 
-Run ``python benchmarks/homes.py [PEOPLE]``: for 5, 20 and 100 tracks of each person, the share of
-people whose home is found within 50 m. The adversary knows which cut ends are near the home, how
-circles are drawn, and all streets; not the key. Beside it stands the usual privacy circle of 350 m,
-which has the home in its middle.
+Run ``python benchmarks/homes.py PEOPLE [PICTURE.png]``: for 5, 20 and 100 tracks of each person,
+the share of people whose home is found within 50 m. The adversary knows which cut ends are near the
+home, how circles are drawn, and all streets; not the key. Beside it stands the usual privacy circle
+of 350 m, which has the home in its middle. The picture shows tracks of the first person.
 """
 
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import shapely
+import pandas as pd
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data" / "generator"))
 
@@ -24,12 +25,10 @@ from city import City, Dice, build_city
 from make_sample import HOMES, METRES_EAST, METRES_NORTH, MIDDLE_LAT, MIDDLE_LON, SEED, make_subject
 
 from trajanon.common.arrays import Floats
-from trajanon.extract.earth.area import Region, around
 from trajanon.extract.home_zones import RADIUS
 from trajanon.extract.points import Points, batch
-from trajanon.extract.split import keep
 from trajanon.extract.trace import Trace
-from trajanon.extract.trimmed_tracks import cut_places
+from trajanon.extract.trimmed_tracks import cut_places, outside
 
 TRACKS = (5, 20, 100)
 DAYS = 70
@@ -39,6 +38,8 @@ USUAL = 350.0  # metres of the usual circle
 HOP = 40.0  # metres; ends farther outside are of another circle
 REACHING = 0.5  # of a person's tracks come home; others count for nobody
 EVERY = 10.0  # metres between places of streets
+DRAWN = 20  # tracks in the picture
+GUESSES = "centre of the circle", "densest street", "least distances", "a junction by chance"
 
 
 class Town(NamedTuple):
@@ -47,14 +48,6 @@ class Town(NamedTuple):
     streets: Floats
     density: Floats
     junctions: Floats
-
-
-class Seen(NamedTuple):
-    """What an adversary sees of a home: cut ends, and the circle that fits them; in metres."""
-
-    ends: Floats
-    centre: Floats
-    radius: float
 
 
 def town_of(city: City) -> Town:
@@ -85,35 +78,21 @@ def centre_of(ends: Floats, radius: float) -> Floats:
     return centre
 
 
-def _inside(seen: Seen, places: Floats) -> Floats:
-    """Return which places lie in the circle; all if none does."""
-    inside = np.linalg.norm(places - seen.centre, axis=1) <= seen.radius
-    return inside if inside.any() else ~inside
-
-
-def _in_densest_street(seen: Seen, town: Town) -> Floats:
-    inside = _inside(seen, town.streets)
-    return town.streets[inside][town.density[inside].argmax()][None]
-
-
-def _nearest_to_ends(seen: Seen, town: Town) -> Floats:
-    places = town.streets[_inside(seen, town.streets)]
-    distance = np.linalg.norm(places[:, None] - seen.ends[None], axis=2).sum(axis=1)
-    return places[distance.argmin()][None]
-
-
-def _at_a_junction(seen: Seen, town: Town) -> Floats:
-    """Return all junctions as near to the centre as the home: one of them is drawn."""
-    near = np.linalg.norm(town.junctions - seen.centre, axis=1) <= RADIUS.shift + RADIUS.width
-    return town.junctions[near] if near.any() else seen.centre[None]
-
-
-GUESSES: dict[str, Callable[[Seen, Town], Floats]] = {
-    "centre of the circle": lambda seen, _: seen.centre[None],
-    "densest street": _in_densest_street,
-    "least distances": _nearest_to_ends,
-    "a junction by chance": _at_a_junction,
-}
+def guesses(ends: Floats, centre: Floats, radius: float, town: Town) -> dict[str, Floats]:
+    """Return where adversaries look for a home; of several places, one is drawn."""
+    inside = np.linalg.norm(town.streets - centre, axis=1) <= radius
+    if not inside.any():
+        inside = ~inside
+    streets = town.streets[inside]
+    to_ends = cdist(streets, ends).sum(axis=1)
+    # A home stands at a junction, and no farther from the centre than circles are shifted.
+    near = np.linalg.norm(town.junctions - centre, axis=1) <= RADIUS.shift + RADIUS.width
+    return {
+        "centre of the circle": centre[None],
+        "densest street": streets[[town.density[inside].argmax()]],
+        "least distances": streets[[to_ends.argmin()]],
+        "a junction by chance": town.junctions[near] if near.any() else centre[None],
+    }
 
 
 def metres_of(lat: Floats, lon: Floats) -> Floats:
@@ -159,42 +138,58 @@ def ends_of(left: Points, points: Points, home: Floats) -> Floats:
     return ends[np.linalg.norm(ends - home, axis=1) <= AROUND]
 
 
-def in_usual_circle(points: Points, home: Floats) -> Points:
-    """Cut a circle with the home in its middle."""
-    lat = MIDDLE_LAT + home[1] / METRES_NORTH
-    lon = MIDDLE_LON + home[0] / METRES_EAST
-    (circle,) = around(np.array([shapely.Point(lon, lat)]), USUAL)
-    zone = Region(circle, "the usual circle")
-    left = keep(points, ~zone.contains(points.lat, points.lon), zone.meets)
-    _, size = left.pieces
-    return left.take(np.repeat(size > 1, size))
-
-
-def measure(number_of_people: int) -> None:
-    """Print the share of homes that are found."""
-    shares: dict[tuple[str, str, int], list[float]] = {}
+def measure(number_of_people: int, picture: Path | None = None) -> None:
+    """Print the share of homes that are found; draw the first person's tracks, if asked to."""
+    rows = list[tuple[str, str, int, float]]()
     town = None
     for number, (city, home, tracks) in enumerate(people(number_of_people)):
         town = town or town_of(city)
         key = number.to_bytes(32, "little")
+        if number == 0 and picture is not None:
+            draw(batch(tracks[:DRAWN]), home, key, picture)
+
+        at_home = np.array([MIDDLE_LAT, MIDDLE_LON]) + home[::-1] / (METRES_NORTH, METRES_EAST)
         for track_count in TRACKS:
             points = batch(tracks[:track_count])
             trimmed = cut_places(points, RADIUS, np.empty((0, 2)), key)[1]
-            ways = (
+            usual = outside(points, at_home[None], USUAL)
+            for way, radius, left in (
                 ("trim", RADIUS.circle, trimmed),
-                (f"usual circle of {USUAL:g} m", USUAL, in_usual_circle(points, home)),
-            )
-            for way, radius, left in ways:
+                (f"usual circle of {USUAL:g} m", USUAL, usual),
+            ):
                 ends = ends_of(left, points, home)
-                seen = Seen(ends, centre_of(ends, radius), radius) if len(ends) else None
-                for guess, at in GUESSES.items():
-                    places = at(seen, town) if seen else np.full((1, 2), np.inf)
+                if len(ends) == 0:  # nothing shows where the circle is
+                    rows += [(way, guess, track_count, 0.0) for guess in GUESSES]
+                    continue
+                for guess, places in guesses(ends, centre_of(ends, radius), radius, town).items():
                     near = np.linalg.norm(places - home, axis=1) <= FOUND
-                    shares.setdefault((way, guess, track_count), []).append(float(near.mean()))
+                    rows.append((way, guess, track_count, 100.0 * float(near.mean())))
 
-    for (way, guess, track_count), found in sorted(shares.items()):
-        print(f"{way:22} {guess:22} {track_count:4} tracks  {100.0 * np.mean(found):5.1f} %")
+    table = pd.DataFrame(rows, columns=["way", "guess", "tracks", "found (%)"])
+    print(table.groupby(["way", "guess", "tracks"]).mean().round(1).to_string())
+
+
+def draw(points: Points, home: Floats, key: bytes, picture: Path) -> None:
+    """Draw tracks around a home before and after they are trimmed; it needs matplotlib."""
+    import matplotlib.pyplot as plt
+    from PIL import Image
+
+    tracks, left, _ = cut_places(points, RADIUS, np.empty((0, 2)), key)
+    figure, panels = plt.subplots(1, 2, figsize=(8, 4.4), layout="constrained")
+    titles = f"{DRAWN} tracks of one person, and home", "trimmed"
+    for axes, title, drawn in zip(panels, titles, (tracks, left), strict=True):
+        metres = metres_of(drawn.lat, drawn.lon) - home
+        for track in np.split(metres, drawn.pieces[0][1:]):
+            axes.plot(*track.T, color="#0072B2", linewidth=1, alpha=0.5)
+        axes.plot(0, 0, "*", color="#D55E00", markersize=14)
+        axes.set(title=title, xlim=(-AROUND, AROUND), ylim=(-AROUND, AROUND), aspect="equal")
+        axes.set_axis_off()
+
+    panels[0].plot([-1_200, -700], [-1_200, -1_200], color="black", linewidth=2)
+    panels[0].text(-950, -1_170, "500 m", ha="center")
+    figure.savefig(picture, dpi=80)
+    Image.open(picture).quantize(32).save(picture, optimize=True)
 
 
 if __name__ == "__main__":
-    measure(*map(int, sys.argv[1:2] or ["200"]))
+    measure(int(sys.argv[1]), *map(Path, sys.argv[2:]))

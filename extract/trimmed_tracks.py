@@ -180,14 +180,16 @@ def cut_places(
     pause, far, _ = gaps_of(points, _RULES)
     tracks = points.cut(pause | far)
     centres = zone_centres(tracks, _RULES, radius, hide, key)
-    zone = Region(
-        shapely.union_all(around(shapely.points(centres[:, ::-1]), radius.circle)), "home"
-    )
-    left = keep(tracks, ~zone.contains(tracks.lat, tracks.lon), zone.meets)
+    return tracks, outside(tracks, centres, radius.circle), len(centres)
 
-    # A point alone is no track.
+
+def outside(points: Points, centres: Floats, radius: float) -> Points:
+    """Cut circles around centres, (n, 2), out of tracks; a point alone is no track."""
+    circles = around(shapely.points(centres[:, ::-1]), radius)
+    zone = Region(shapely.union_all(circles), "circles")
+    left = keep(points, ~zone.contains(points.lat, points.lon), zone.meets)
     _, size = left.pieces
-    return tracks, left.take(np.repeat(size > 1, size)), len(centres)
+    return left.take(np.repeat(size > 1, size))
 
 
 def _extent(points: Points) -> tuple[float, float]:

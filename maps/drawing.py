@@ -15,6 +15,7 @@ from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import NOT_TOGETHER, Report
 from trajanon.release.verdict import verdict
 from trajanon.trajectories.distances import displacement, lengths, until_rest
+from trajanon.trajectories.geodesy import metres_between
 from trajanon.trajectories.times import DAY, Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
@@ -61,8 +62,8 @@ def released_alone(release: ReleasedTrajectories) -> Drawing:
         "headline": "the release",
         "noun": "line",
         "units": "rows",
-        "reading": f"Each line stands for {fewest:,} or more rows of the release; the thicker, the "
-        "more. Colours only tell lines apart.",
+        "reading": f"Each line is an average, and stands for {fewest:,} or more rows of the "
+        "release: the thicker, the more. Colours only tell lines apart.",
         "facts": [
             ["Lines", f"{len(lines):,}"],
             ["Rows", f"{len(release):,}"],
@@ -88,16 +89,25 @@ def cells_alone(cells: "GeoDataFrame") -> Drawing:
     cells = cells.dissolve("cell", {"trips": "sum"})
     trips = cells["trips"].to_numpy()
     least, most = int(trips.min()), int(trips.max())
-    bounds = np.unique(np.geomspace(least, max(most, least + 1), len(RAMP) + 1)[:-1].astype(int))
+    # Counts go up in steps, so each colour begins at one of them.
+    counts = np.unique(trips)
+    evenly = np.geomspace(least, most, len(RAMP) + 1)[:-1]
+    bounds = np.unique(counts[np.searchsorted(counts, evenly)])
     rings = [shapely.get_coordinates(cell)[:, ::-1] for cell in cells.geometry]
+    south, west = rings[0].min(axis=0)
+    east = rings[0].max(axis=0)[1]
 
     about = {
         "headline": "trips by cell",
         "noun": "cell",
         "units": "trips",
-        "reading": "Each cell counts the trips whose lines pass it; the darker, the more. Lines "
-        "are averages, and straight between their points.",
-        "facts": [["Cells", f"{len(cells):,}"], ["Trips in a cell", f"{least:,} to {most:,}"]],
+        "reading": "The darker a cell, the more trips pass it, along released lines. These are "
+        "averages, and straight between their points.",
+        "facts": [
+            ["Cells", f"{len(cells):,}"],
+            ["Width of a cell", metres(float(metres_between(south, west, south, east)))],
+            ["Trips in a cell", f"{least:,} to {most:,}"],
+        ],
         "drawn": None,
         "ramp": [f"{bound:,}" for bound in bounds.tolist()],
         "groups": {
@@ -222,7 +232,7 @@ def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
         "noun": "group",
         "units": units,
         "reading": f"Each thick line is released in place of the thin {units} of its group, which "
-        f"have its colour. Other groups may have the same colour.",
+        "have its colour. Groups far from each other may have the same one.",
         "facts": facts,
     }
 

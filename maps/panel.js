@@ -47,7 +47,7 @@ const trajanonPanel = (() => {
       return node("span", {}, colour, least);
     }));
 
-  const legend = (layers, toggle, reading) =>
+  const legend = (layers, toggle) =>
     node("fieldset", { className: "layers" },
       node("legend", {}, heading("Layers")),
       ...layers.map((layer) => {
@@ -55,8 +55,7 @@ const trajanonPanel = (() => {
         box.addEventListener("change", () => toggle(layer, box.checked));
         layer.words = node("span", {}, layer.label);
         return node("label", {}, box, node("i", { className: `sample ${layer.name}` }), layer.words);
-      }),
-      node("p", { className: "reading" }, reading));
+      }));
 
   const search = (noun, last, find, said) => {
     const input = node("input", {
@@ -87,9 +86,10 @@ const trajanonPanel = (() => {
 
   // All that is said of the release; ``acts`` are what the page does when asked.
   const fill = (body, page, layers, acts) => {
+    body.append(node("p", { className: "reading" }, page.reading));
     body.append(...page.sentences.map((text) => node("p", { className: "sentence" }, text)));
     // Above the legend, whose lines grow with the hours chosen: bars stay under the mouse.
-    body.append(acts.bars, legend(layers, acts.toggle, page.reading));
+    body.append(acts.bars, legend(layers, acts.toggle));
     if (page.ramp) body.append(ramp(page));
     if (page.drawn) body.append(node("p", { className: "drawn" }, page.drawn));
     const last = page.total.groups - 1;

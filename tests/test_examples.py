@@ -22,8 +22,8 @@ NAMES = [
     *(f"{each.__module__}.{each.__name__}" for each in METHODS.values()),
     "trajanon.grouping.refinements.annealing.anneal",
     "trajanon.grouping.refinements.descent.descend",
-    "trajanon.grouping.papers.shuffling_and_swapping.rcs",
-    "trajanon.grouping.papers.shuffling_and_swapping.swap",
+    "trajanon.grouping.refinements.shuffling_and_swapping.rcs",
+    "trajanon.grouping.refinements.shuffling_and_swapping.swap",
 ]
 FILES = sorted(
     {

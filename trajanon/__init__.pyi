@@ -31,9 +31,9 @@ from .shards.single_file import anonymize_file as anonymize_file
 from .street_counts.cell_counts import cell_counts as cell_counts
 from .street_counts.od_table import zone_flows as zone_flows
 from .street_counts.streets import streets as streets
-from .tables.averaged_columns import AveragesUnclear as AveragesUnclear
 from .tables.table_check import TableFindings as TableFindings
 from .tables.table_check import check_table as check_table
+from .tables.table_columns import AveragesUnclear as AveragesUnclear
 from .tables.tables import MicroaggregatedTable as MicroaggregatedTable
 from .tables.tables import microaggregate_table as microaggregate_table
 from .trajectories.trajectories import ReleasedTrajectories as ReleasedTrajectories

@@ -20,7 +20,7 @@ from trajanon.cli.extract_command import extract
 from trajanon.cli.ledger_command import clean, ledger
 from trajanon.cli.map_command import draw
 from trajanon.cli.messages import log_to_screen, say, say_problem, tell, usage_error
-from trajanon.cli.options import GroupedCommand
+from trajanon.cli.options import COMMAND_NAMES, GroupedCommand
 from trajanon.cli.paper_commands import benchmark, figures
 from trajanon.cli.run_commands import demo, run
 from trajanon.cli.streets_command import streets
@@ -84,7 +84,7 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     clean,
 )
 for command in _COMMANDS:
-    app.command("map" if command is draw else None, cls=GroupedCommand)(command)
+    app.command(COMMAND_NAMES.get(command.__name__), cls=GroupedCommand)(command)
 
 
 @app.callback(invoke_without_command=True)

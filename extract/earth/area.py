@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import shapely
@@ -18,9 +18,6 @@ from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import regular, rows_beside
 from trajanon.trajectories.geodesy import SHORT_DEGREE, radii
-
-if TYPE_CHECKING:
-    from geopandas import GeoSeries
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +56,14 @@ class Box:
         west, south, east, north = self.sides
         if not (-180.0 <= west < east <= 180.0 and -90.0 <= south < north <= 90.0):
             w, s, e, n = str(self).split(",")
-            crossing = (
+            two_boxes = (
                 "; if it crosses the antimeridian, give two boxes that meet at 180 degrees: "
                 f"`area='{w},{s},180,{n}'` `area='-180,{s},{e},{n}'`"
             )
-            rule = "longitudes in -180..180, latitudes in -90..90, west < east and south < north"
-            crossing = crossing if west > east else ""
-            raise BadInput(f"the box {self} must have {rule} (order: W,S,E,N){crossing}")
+            raise BadInput(
+                f"the box {self} must have longitudes in -180..180, latitudes in -90..90, west < "
+                f"east and south < north (order: W,S,E,N){two_boxes if west > east else ''}"
+            )
 
     def __str__(self) -> str:
         return ",".join(f"{side:.10g}" for side in self.sides)
@@ -234,20 +232,22 @@ def area_of(given: AreaLike) -> tuple[Area | None, float | None]:
         isinstance(given, str) and given.lower() not in CITIES and Path(given).is_file()
     ):
         return read_outline(given), None
-    several: list[Any] = [given] if isinstance(given, str) else list(given)
-    if len(several) == 4 and all(isinstance(side, Real) for side in several):
-        return Box(*map(float, several)), None
-    if not several or not all(isinstance(each, str) for each in several):
-        forms = (
-            "four numbers (west, south, east, north), a polygon, a file with polygons, or a city"
+
+    parts: list[Any] = [given] if isinstance(given, str) else list(given)
+    if len(parts) == 4 and all(isinstance(side, Real) for side in parts):
+        return Box(*map(float, parts)), None
+    if not parts or not all(isinstance(part, str) for part in parts):
+        raise BadInput(
+            f"{given!r} is not an area: give four numbers (west, south, east, north), a polygon, a "
+            "file with polygons, or a city"
         )
-        raise BadInput(f"{given!r} is not an area: give {forms}")
-    boxes, spacings = zip(*map(_named, several), strict=True)
+
+    boxes, spacings = zip(*map(_named, parts), strict=True)
     spacing = spacings[0] if len(set(spacings)) == 1 else None
     if len(boxes) == 1:
         return boxes[0], spacing
     shape = shapely.union_all([shapely.box(*box.sides) for box in boxes])
-    return Region(shape, " + ".join(text.strip() for text in several)), spacing
+    return Region(shape, " + ".join(text.strip() for text in parts)), spacing
 
 
 def _named(text: str) -> tuple[Box, float | None]:
@@ -290,9 +290,9 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
     """
     path = Path(path)
     shapes = read_geometries(path)
-    others = {shape.geom_type for shape in shapes} - {"Polygon", "MultiPolygon"}
-    if others or len(shapes) == 0:
-        holds = ", ".join(sorted(others)) or "no geometry"
+    not_polygons = {shape.geom_type for shape in shapes} - {"Polygon", "MultiPolygon"}
+    if not_polygons or len(shapes) == 0:
+        holds = ", ".join(sorted(not_polygons)) or "no geometry"
         raise BadInput(f"{path} holds {holds}: an outline must hold polygons only")
     if not shapely.is_valid(shapes).all():
         raise BadInput(f"{path} holds polygons that cross themselves: repair them")
@@ -305,30 +305,28 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
 
 def read_geometries(path: Path) -> NDArray[np.object_]:
     """Read the geometries of a file in degrees, flat, without those that are empty."""
-    given = _geometries(path)
-    shapes = given[~(shapely.is_missing(given) | shapely.is_empty(given))]
-    return np.asarray(shapely.force_2d(shapes if shapes.crs is None else shapes.to_crs(4326)))
-
-
-def _geometries(path: Path) -> "GeoSeries":
-    """Read the geometries of a file, in its own reference system."""
     import geopandas
     import pyogrio
 
+    layers = list[str]()
     try:
         with regular(path).open("rb") as file:
             parquet = file.read(4) == b"PAR1"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of GDAL's: the errors below say more
             if parquet:
-                return geopandas.read_parquet(path).geometry
-            layers = [str(name) for name, _ in pyogrio.list_layers(path)]
-            table = pyogrio.read_dataframe(path, columns=[])
+                table = geopandas.read_parquet(path)
+            else:
+                layers = [str(name) for name, _ in pyogrio.list_layers(path)]
+                table = pyogrio.read_dataframe(path, columns=[])
     except Exception as error:  # damaged files make geopandas raise anything
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
         reason = reason.partition(".;")[0][:200]
         raise FileProblem(f"cannot read {path} as an outline: {reason}") from error
+
     if len(layers) > 1:
         holds = f"{len(layers)} layers ({', '.join(layers)})"
         raise BadInput(f"{path} holds {holds}: save the one with the outline as a file of its own")
-    return getattr(table, "geometry", geopandas.GeoSeries())
+    shapes = getattr(table, "geometry", geopandas.GeoSeries())  # a table without shapes has none
+    shapes = shapes[~(shapes.isna() | shapes.is_empty)]
+    return np.asarray(shapely.force_2d(shapes if shapes.crs is None else shapes.to_crs(4326)))

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import osmium
@@ -93,43 +94,63 @@ def boundary(pbf: str | os.PathLike[str], name: str) -> Region:
     >>> print(town, town.bounds, sep=": ")
     Vila (relation 7): 2,41,2.1,41.1
     """
-    relation, (known_as, *_), _ = _chosen(pbf, name)
-    area = EntityFilter(osm.AREA)
-    for found in objects(pbf, area, _ADMINISTRATIVE, areas=IdFilter([relation])):
+    relation, known_as, _ = _chosen(pbf, name)
+    name_and_number = f"{known_as} (relation {relation})"
+    areas = objects(pbf, EntityFilter(osm.AREA), _ADMINISTRATIVE, areas=IdFilter([relation]))
+    for area in areas:
         # A closed way is an area as well, and may have the relation's number.
-        if isinstance(found, osm.Area) and not found.from_way() and found.orig_id() == relation:
-            shape = polygons(found)
+        if isinstance(area, osm.Area) and not area.from_way() and area.orig_id() == relation:
+            shape = polygons(area)
             if shape is not None:
-                return Region(shape, f"{known_as} (relation {relation})")
-    way_out = "take a larger extract of OpenStreetMap, or give four degrees W,S,E,N"
-    name = f"{known_as} (relation {relation})"
-    raise BadInput(f"the boundary of {name} is incomplete in {pbf}: {way_out}")
+                return Region(shape, name_and_number)
+    raise BadInput(
+        f"the boundary of {name_and_number} is incomplete in {pbf}: take a larger extract of "
+        "OpenStreetMap, or give four degrees W,S,E,N"
+    )
 
 
-def _chosen(pbf: str | os.PathLike[str], name: str) -> tuple[int, list[str], str]:
-    """Number, names and level of the only boundary of a name, or a sentence about all."""
-    known, closed = [], TagFilter(("type", "boundary"), ("type", "multipolygon"))
+class _Boundary(NamedTuple):
+    """A boundary in a file: the number of its relation, its local name, and its level."""
+
+    relation: int
+    name: str
+    level: str
+
+
+def _chosen(pbf: str | os.PathLike[str], name: str) -> _Boundary:
+    """Find the only boundary of a name; refuse a name of none, or of several."""
+    closed = TagFilter(("type", "boundary"), ("type", "multipolygon"))
+    wanted = name.strip().casefold()
+    local_names = set[str]()
+    by_name = dict[str, str]()
+    called = list[_Boundary]()
     for relation in objects(pbf, _ADMINISTRATIVE, closed, entities=osm.RELATION):
         tags = dict(relation.tags)
-        names = [tags.get("name", f"relation {relation.id}")]
+        local_name = tags.get("name", f"relation {relation.id}")
+        names = [local_name]
         for key, value in tags.items():
             if key in _NAMES or key.startswith("name:"):
                 names.extend(part.strip() for part in value.split(";"))
-        known.append((relation.id, names, tags.get("admin_level", "unknown")))
-    wanted = name.strip().casefold()
-    called = [one for one in known if wanted in map(str.casefold, (str(one[0]), *one[1]))]
-    local = [one for one in called if wanted == one[1][0].casefold()] or called  # as on the signs
-    if len(local) == 1:
-        return local[0]
-    if local:
-        each = (f"{names[0]}: level {level}, relation {number}" for number, names, level in local)
-        said = f"{len(local)} boundaries in {pbf} are called {name!r} ({'; '.join(each)})"
-        way_out = f"give the number of a relation instead, such as {local[0][0]}"
-        raise BadInput(f"{said}: {way_out}")
-    by_name = {text.casefold(): text for _, names, _ in known for text in names}
+
+        local_names.add(local_name)
+        without_case = {text.casefold(): text for text in names}
+        by_name |= without_case
+        if wanted in (str(relation.id), *without_case):
+            called.append(_Boundary(relation.id, local_name, tags.get("admin_level", "unknown")))
+
+    # The name on the signs goes before those in other languages.
+    found = [boundary for boundary in called if wanted == boundary.name.casefold()] or called
+    if len(found) == 1:
+        return found[0]
+    if found:
+        listed = "; ".join(f"{name}: level {level}, relation {n}" for n, name, level in found)
+        raise BadInput(
+            f"{len(found)} boundaries in {pbf} are called {name!r} ({listed}): give the number of "
+            f"a relation instead, such as {found[0].relation}"
+        )
     near = [by_name[text] for text in get_close_matches(wanted, by_name, n=5, cutoff=0.7)]
-    some = ", ".join(near or sorted({names[0] for _, names, _ in known})[:10])
-    holds = f"among those it holds are {some}" if some else "it holds none"
+    examples = ", ".join(near or sorted(local_names)[:10])
+    holds = f"among those it holds are {examples}" if examples else "it holds none"
     raise BadInput(f"{pbf} holds no boundary called {name!r}: {holds}")
 
 

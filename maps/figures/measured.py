@@ -49,8 +49,8 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
     Returns
     -------
     pictures : list of Picture
-        For each data set its loss over runs, against path length, all together and by heuristic,
-        and against seconds; and the seconds against the number of random records.
+        For each data set its loss over runs, against path length and against seconds; and the
+        seconds against the number of random records.
     left_out : list of str
         A sentence for each figure that there are no numbers for.
 
@@ -170,25 +170,29 @@ def _single_runs(results: pd.DataFrame, dataset: str) -> pd.DataFrame:
     return runs.rename(columns={"run_il": "loss", "run_path_length": "length"})
 
 
-def _scatter(
-    titles: Sequence[str], panel_runs: Sequence[pd.DataFrame], labels: Sequence[str]
-) -> Figure:
-    """Draw a panel each with losses against lengths, and Pearson's correlation in its title."""
-    columns = min(2, len(panel_runs))
-    rows = -(-len(panel_runs) // columns)
+def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
+    """Draw a panel for each k, with the runs of all TSP heuristics: Figs. 4.26, 4.30 to 4.35."""
+    all_runs = _single_runs(results, dataset)
+    if all_runs.empty:
+        return None
+
+    labels = all_runs["label"].unique().tolist()
+    of_each_k = all_runs.groupby("k")
+    columns = min(2, len(of_each_k))
+    rows = -(-len(of_each_k) // columns)
     figure, axes = panels(rows, columns, TWO_COLUMNS, 0.6 + 2.3 * rows)
 
-    for ax, title, runs in zip(axes, titles, panel_runs, strict=False):
+    for ax, (k, runs) in zip(axes, of_each_k, strict=False):
         for number, label in enumerate(labels):
             series = runs[runs["label"] == label]
-            if len(series):
-                style = marks(number) | {"alpha": 0.7, "markeredgewidth": 0, "ls": "none"}
-                ax.plot(series["length"], series["loss"], **style)
+            style = marks(number) | {"alpha": 0.7, "markeredgewidth": 0, "ls": "none"}
+            ax.plot(series["length"], series["loss"], **style)
 
         # Each heuristic weighs the same.
         weights = 1.0 / runs.groupby("label")["label"].transform("size").to_numpy(dtype=float)
         lengths = runs["length"].to_numpy()
         losses = runs["loss"].to_numpy()
+        title = f"k = {k:g}"
         if len(runs) >= 3 and np.ptp(lengths) > 0.0 and np.ptp(losses) > 0.0:
             title += f", r = {correlation(lengths, losses, weights):.2f}"
         ax.set_title(title)
@@ -196,45 +200,16 @@ def _scatter(
         ax.set_xlabel(_LENGTH)
         ax.set_ylabel(_LOSS)
 
-    for ax in axes[len(panel_runs) :]:
+    for ax in axes[len(of_each_k) :]:
         ax.remove()
-    return figure
-
-
-def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
-    """Draw a panel for each k, with the runs of all TSP heuristics: Figs. 4.26, 4.30 to 4.35."""
-    runs = _single_runs(results, dataset)
-    if runs.empty:
-        return None
-
-    labels = runs["label"].unique().tolist()
-    ks = sorted(runs["k"].unique())
-    figure = _scatter([f"k = {k:g}" for k in ks], [runs[runs["k"] == k] for k in ks], labels)
     legend_below(figure, 4, labels)
     caption = (
-        f"Information loss of {dataset} against the length of the Hamiltonian path, "
-        f"both on standardised records: {number_of(len(runs[runs['k'] == ks[0]]), 'run')} of the "
-        "TSP heuristics for each k, and Pearson's correlation r, in which each heuristic weighs "
-        f"the same. {_AXES}"
+        f"Information loss of {dataset} against the length of the Hamiltonian path, both on "
+        f"standardised records: {number_of(int(of_each_k.size().iloc[0]), 'run')} of the TSP "
+        "heuristics for each k, and Pearson's correlation r, in which each heuristic weighs the "
+        f"same. {_AXES}"
     )
-    return Picture("path-length", figure, caption + _stand_ins(runs))
-
-
-def _by_heuristic(results: pd.DataFrame, dataset: str) -> Picture | None:
-    """Draw a panel for each heuristic, with its runs at the least k: thesis Figs. 4.27 to 4.29."""
-    runs = _single_runs(results, dataset)
-    runs = runs[runs["k"] == runs["k"].min()]
-    counts = runs["label"].value_counts(sort=False)
-    labels = counts[counts > 1].index.tolist()
-    if not labels:
-        return None
-
-    figure = _scatter(labels, [runs[runs["label"] == label] for label in labels], labels)
-    caption = (
-        f"Information loss of {dataset} at k = {runs['k'].iloc[0]:g} against the length of the "
-        f"Hamiltonian path, for each TSP heuristic with several runs. {_AXES}"
-    )
-    return Picture("path-length-by-heuristic", figure, caption + _stand_ins(runs))
+    return Picture("path-length", figure, caption + _stand_ins(all_runs))
 
 
 def _stand_ins(rows: pd.DataFrame) -> str:
@@ -302,7 +277,6 @@ def _growth(results: pd.DataFrame, dataset: str) -> Picture | None:
 _FIGURES: dict[str, tuple[Callable[[pd.DataFrame, str], Picture | None], str]] = {
     "boxes of IL": (_boxes, "table hm2 with single runs"),
     "IL against path length": (_path_length, "table hm2 with single runs"),
-    "IL against path length by heuristic": (_by_heuristic, "table hm2 with several runs"),
     "IL against seconds": (_trade_off, "table compression"),
     "seconds against records": (_growth, "table timing with random records"),
 }

@@ -4,11 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 
 import pytest
 from commands import FAST, Run, names, track
 
+from trajanon.__main__ import _COMMANDS
+from trajanon.cli.options import COMMAND_NAMES, HELP
 from trajanon.data import sample
 from trajanon.extract import extraction
 
@@ -203,3 +206,13 @@ def test_no_name_steers_the_terminal(run: Run, here: Path, monkeypatch: pytest.M
             assert len(line) <= 1_100
     assert not [a.err[-900:] for a in answers if a.code == 70]
     assert {answer.code for answer in answers} == {0, 1, 2}
+
+
+def test_the_table_of_helps_lists_what_each_command_takes() -> None:
+    """A parameter that is not in it would be no option."""
+    for command in _COMMANDS:
+        listed = COMMAND_NAMES.get(command.__name__, command.__name__)
+        if listed in HELP:
+            code = command.__code__  # the signature is what the table made of it
+            taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            assert {*taken} <= {*signature(command).parameters}, listed

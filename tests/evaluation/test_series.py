@@ -54,7 +54,7 @@ def test_a_series_has_every_trip_once(tmp_path: Path, book: Path) -> None:
         assert evaluation.trajectories == told["new"]
     assert (seen == 1).all()
     with opened(book) as ledger:
-        assert [entry.told["n"] for entry in ledger.entries] == [40, 10, 10]
+        assert [entry.note["n"] for entry in ledger.entries] == [40, 10, 10]
         assert [said for _, said in ledger.verify()] == ["in place"] * 3
 
 
@@ -213,7 +213,7 @@ def test_a_kill_leaves_a_ledger_that_says_so(
         assert said in run("ledger", "verify", "trips.ledger").out
     with opened(book) as ledger:
         assert len(ledger.entries) == 1 + there
-        assert all(content_of(one.told["release"]) == one.told["content"] for one in ledger.entries)
+        assert all(content_of(one.note["release"]) == one.note["content"] for one in ledger.entries)
     answer = run(*again, "--out", "2.csv")
     if there:
         assert "nothing is new" in answer.sentence
@@ -233,7 +233,7 @@ def test_a_failed_run_is_forgotten_unless_its_file_has_its_name(
         with opened(book) as ledger, ledger.recording(tmp_path / "a.csv"):
             report = reported(k=3, ledger={"rows": []})
             ledger.enter(tmp_path / "a.csv", draft, draft, report, ledger.keyed(marks_of([1, 10])))
-            assert [one.told["settled"] for one in ledger.entries] == [False]
+            assert [one.note["settled"] for one in ledger.entries] == [False]
             if named:
                 draft.rename(tmp_path / "a.csv")
             raise KeyboardInterrupt
@@ -241,7 +241,7 @@ def test_a_failed_run_is_forgotten_unless_its_file_has_its_name(
     with pytest.raises(KeyboardInterrupt):
         fail()
     with opened(book) as ledger:
-        assert [entry.told["settled"] for entry in ledger.entries] == [True] * named
+        assert [entry.note["settled"] for entry in ledger.entries] == [True] * named
 
 
 @pytest.mark.parametrize("again", [True, False])

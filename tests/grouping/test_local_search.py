@@ -17,10 +17,10 @@ from trajanon._kernels.tour_moves import (
     chain,
     enqueue,
     improve,
-    improve_by_chains,
     kick,
     reverse_stretch,
     shorten,
+    shorten_by_chains,
     take_back,
 )
 from trajanon.common.arrays import Floats, Ints, dense
@@ -187,7 +187,7 @@ def test_our_path_comes_near_the_losses_of_the_shortest_one() -> None:
 RULES: dict[str, Callable[[Tour], float]] = {
     "two-opt": lambda tour: float(improve(tour, False)),
     "or-opt": lambda tour: float(improve(tour, True)),
-    "chains": lambda tour: float(improve_by_chains(tour)),
+    "chains": lambda tour: float(shorten_by_chains(tour)),
 }
 
 

@@ -5,10 +5,10 @@ import numpy as np
 from trajanon.common.arrays import Floats, Hashes, Ints
 from trajanon.extract import Rules, Trace
 from trajanon.extract.cutting import cut
-from trajanon.release.ledger import Told
+from trajanon.release.ledger import Note
 from trajanon.trajectories.trajectories import HOPS, Trajectories
 
-TOLD: Told = {
+TOLD: Note = {
     "when": "2026-11-24T00:00:00+00:00",
     "release": "/nowhere.parquet",
     "originals": "/trips.parquet",

@@ -138,16 +138,6 @@ def test_losses_stand_over_the_seconds_of_their_path(tmp_path: Path) -> None:
     assert ax.get_yscale() == "log"
 
 
-def test_each_heuristic_has_its_panel_with_its_own_correlation(tmp_path: Path) -> None:
-    picture = drawn(tmp_path, hm2())[0]["path-length-by-heuristic-a"]
-    r = naive_pearson(LENGTHS, LOSSES[3])
-    titles = [ax.get_title() for ax in panels(picture)]
-    assert titles == [f"{label}, r = {r:.2f}" for label in (NI, "Concorde-MHM (or-opt)")]
-    assert [points(line) for ax in panels(picture)[:1] for line in ax.lines] == [
-        (LENGTHS, LOSSES[3])
-    ]
-
-
 def test_seconds_grow_with_the_records_of_each_distribution(tmp_path: Path) -> None:
     rows: list[Row] = [
         ("timing", "random", f"C-MHM, {name}", by, f"n = {n}", "", "seconds", n / seconds)
@@ -177,8 +167,6 @@ def test_what_has_no_numbers_is_left_out_and_named(tmp_path: Path) -> None:
     assert left_out == [
         f"boxes of IL: {file} has no table hm2 with single runs of A, B, C",
         f"IL against path length: {file} has no table hm2 with single runs of A, B, C",
-        f"IL against path length by heuristic: {file} has no table hm2 with several runs of A, B, "
-        "C",
         f"IL against seconds: {file} has no table compression of B, C",
         f"seconds against records: {file} has no table timing with random records",
     ]
@@ -198,7 +186,6 @@ def test_any_number_of_k_has_its_panels_and_nothing_overlaps(tmp_path: Path, ks:
     rows = [(*row[:5], k, *row[6:]) for k in ks for row in hm2(name) if row[5] == 3]
     pictures, _ = drawn(tmp_path, [*rows, *compression(name)])
     nothing_overlaps(pictures.pop("seconds-a-dataset-of-5"))
-    nothing_overlaps(pictures.pop("path-length-by-heuristic-a-dataset-of-5"))
     assert len(pictures) == 2
     for picture in pictures.values():
         assert len(panels(picture)) == len(ks)
@@ -225,7 +212,7 @@ def test_the_benchmark_writes_what_figures_read(
         for place in told.index:
             assert means[place] == pytest.approx(told[place])
     pictures, left_out = of_benchmark(tmp_path / "b.csv")
-    kinds = ("boxes", "path-length", "path-length-by-heuristic", "seconds")
+    kinds = ("boxes", "path-length", "seconds")
     drawn_of = [f"{kind}-census" for kind in kinds]
     assert [p.name for p in pictures] == [*drawn_of, "growth-random"]
     assert left_out == []
@@ -276,11 +263,11 @@ def test_the_command_draws_a_benchmark(run: Run, tmp_path: Path) -> None:
     written(tmp_path / "b.csv", [*hm2(), *compression("B")])
     answer = run("figures", "b.csv", "--out", "a/b")
     assert answer.code == 0, answer
-    names = ["boxes-a", "path-length-a", "path-length-by-heuristic-a", "seconds-b"]
+    names = ["boxes-a", "path-length-a", "seconds-b"]
     files = [f"{name}{suffix}" for name in names for suffix in (".png", ".svg")]
     found = sorted(path.name for path in (tmp_path / "a" / "b").iterdir())
     assert found == sorted([*files, "captions.md"])
-    assert answer.err.count("left out: ") == 5
+    assert answer.err.count("left out: ") == 4
     captions = (tmp_path / "a" / "b" / "captions.md").read_text(encoding="utf-8")
     assert [line for line in captions.splitlines() if line.startswith("## ")] == [
         f"## {name}" for name in names

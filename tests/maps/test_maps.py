@@ -194,7 +194,7 @@ def test_the_public_map_holds_nothing_but_the_release() -> None:
     assert '<html lang="en">' in page
     said = about(page)
     assert said["facts"] == [["Lines", "3"], ["Rows", "11"], ["Fewest rows of a line", "3"]]
-    assert said["reading"].startswith("Each line stands for 3 or more rows of the release")
+    assert said["reading"].startswith("Each line is an average, and stands for 3 or more rows")
     assert set(said["layers"]) == {"released"}
     assert set(said["groups"]) == {"number", "size", "weight", "colour"}
     assert sorted(said["groups"]["size"]) == [3, 4, 4]

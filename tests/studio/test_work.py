@@ -192,14 +192,14 @@ def test_a_name_stays_in_the_folder_and_takes_no_other(tmp_path: Path, name: str
 
 def test_a_remedy_changes_fields_or_asks_for_a_column(tmp_path: Path) -> None:
     work = Quick(tmp_path, columns=(USED,))
-    one_line = Remedy("", "anonymize", {"one_line_each": True, "days": None})
+    one_line = Remedy("", {"one_line_each": True, "days": None})
     assert work.choose(one_line, "verdict")
     assert work.chosen["one_line_each"] is True
     work.chosen["times"] = "of-day"
-    assert work.choose(Remedy("", "anonymize", {"times": None}), "verdict")
+    assert work.choose(Remedy("", {"times": None}), "verdict")
     assert work.chosen["times"] == ""
     work.go()
-    assert not work.choose(Remedy("", "extract", {"columns": "subject=NAME"}), "verdict")
+    assert not work.choose(Remedy("", {"columns": "subject=NAME"}), "verdict")
     assert work.problem is not None
     assert work.problem.roles == ["subject"]
     assert list(work.problem.columns) == ["trip", "lat", "lon", "medallion", "fare"]

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import trajanon
 from trajanon.common.errors import BadInput, TooFewRecords
-from trajanon.tables.averaged_columns import AveragesUnclear
 from trajanon.tables.cell_numbers import read_numbers
 from trajanon.tables.table_bound import bound_table
+from trajanon.tables.table_columns import AveragesUnclear
 
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}
 MEASURES = "income,rent,hours"

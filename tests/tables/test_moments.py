@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trajanon.tables.moments import moments
+from trajanon.tables.table_report import moments
 from trajanon.tables.tables import microaggregate_table
 
 

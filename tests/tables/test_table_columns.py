@@ -11,9 +11,14 @@ from commands import Run, names
 from real_data import DATASETS
 
 from trajanon.common.errors import BadInput
-from trajanon.tables.averaged_columns import AveragesUnclear, Roles, code_doubts, doubt_of
 from trajanon.tables.cell_numbers import read_numbers
-from trajanon.tables.table_columns import read_table_columns
+from trajanon.tables.table_columns import (
+    AveragesUnclear,
+    Roles,
+    code_doubts,
+    doubt_of,
+    read_table_columns,
+)
 from trajanon.tables.table_files import read_table
 from trajanon.tables.tables import microaggregate_table
 

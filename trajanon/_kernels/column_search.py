@@ -66,6 +66,7 @@ def different_subjects(subjects, members):
 @bare
 def grow_group(pricing, members, to_members):
     """Grow a group from the first of ``members``; return the best size, 0 if none holds k."""
+    # The next one is always the record that costs least by its distances to the members so far.
     subjects = pricing.subjects
     for record in range(to_members.shape[0]):
         to_members[record] = 0.0
@@ -88,6 +89,7 @@ def grow_group(pricing, members, to_members):
         if size == members.shape[0]:
             break
 
+        # A group has room for so many members of subjects that it has already.
         may_repeat = size - different < members.shape[0] - pricing.k
         nearest = -1
         least = np.inf
@@ -226,6 +228,7 @@ def join_group(pricing, search, depth, size):
     """Add the member at a depth to the group: those after it in the list may join next."""
     record = search.members[depth]
     behind = search.following[depth]
+    # Those before it in the list were tried as members already: each set is looked at once.
     search.listed[depth + 1] = search.listed[depth] - behind
     for i in range(search.listed[depth + 1]):
         candidate = search.near[depth, behind + i]
@@ -243,6 +246,7 @@ def join_group(pricing, search, depth, size):
 @bare
 def search_group(pricing, search, size, least, nodes, place):
     """Find the group of a size round the root that earns most, at ``place``, or every one."""
+    # What was chosen stands in arrays by depth, so one loop steps down and back.
     begin_group(pricing, search)
     keep_promising(pricing, search, _ROOT, size, least)
 
@@ -276,7 +280,7 @@ def search_group(pricing, search, size, least, nodes, place):
             depth += 1
             keep_promising(pricing, search, depth, size, least)
         elif place == search.results.shape[0]:
-            nodes = 0
+            nodes = 0  # more groups than there is room for: a search without all of them is none
         else:
             for i in range(size):
                 search.results[place, i] = group[i]

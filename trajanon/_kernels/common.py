@@ -19,6 +19,8 @@ def squared_distance(a, b):
 @bare
 def draw_bits(random):
     """Draw the next 64 bits of a generator with one cell of state (xorshift64*)."""
+    # numba's own generator has a state for each thread, and a block is searched by any: a seed
+    # would not repeat a result.
     state = random[0]
     state ^= state >> np.uint64(12)
     state ^= state << np.uint64(25)
@@ -30,12 +32,14 @@ def draw_bits(random):
 @bare
 def below(random, limit):
     """Draw a whole number of 0..limit-1."""
+    # The low bits of this generator are its worst, so only the upper 31 are used.
     return np.int64(draw_bits(random) >> np.uint64(33)) % limit
 
 
 @bare
 def insert_rising(values, items, place, value, item):
     """Put a value, and its item, among those before a place, which rise; the rest moves on."""
+    # Lists are short, and a sorting function inside a kernel takes seconds to compile.
     while place > 0 and values[place - 1] > value:
         values[place] = values[place - 1]
         items[place] = items[place - 1]
@@ -47,6 +51,8 @@ def insert_rising(values, items, place, value, item):
 @bare
 def keep_nearest(nearest, away, item, distance):
     """Insert an item in a list of the nearest, each once, rising; a free place holds -1."""
+    # An item that is listed already keeps the smaller of its distances; another one takes the place
+    # of the farthest.
     place = away.shape[0] - 1
     for rank in range(place):
         if nearest[rank] == item:

@@ -22,6 +22,8 @@ def distances_to_ways(points, ways, scale, metres):
                 step_north = (ways[row, end, 0] - ways[row, end - 1, 0]) * scale[row, 0]
                 step_east = (ways[row, end, 1] - ways[row, end - 1, 1]) * scale[row, 1]
                 square = step_north * step_north + step_east * step_east
+                # Where the perpendicular from the point meets the step, as a share of it; beyond
+                # its ends, the end. A step of no length has only one place.
                 along = 0.0
                 if square > 0.0:
                     along = -(north * step_north + east * step_east) / square
@@ -30,6 +32,8 @@ def distances_to_ways(points, ways, scale, metres):
                 beside_north = north + along * step_north
                 beside_east = east + along * step_east
                 nearest = min(nearest, beside_north * beside_north + beside_east * beside_east)
+
+                # The next step begins where this one ends.
                 north += step_north
                 east += step_east
             metres[row, point] = np.sqrt(nearest)

@@ -97,6 +97,8 @@ def find_exchange(descent, x, k, near):
     may_go = may_leave(groups, x, k)
     leaving = leaving_change(groups, x) if may_go else 0.0
 
+    # The change is computed before it is asked whether the move is allowed: that takes a walk
+    # through the members, and few moves gain.
     best = -descent.tiny
     count = 0
     for group in near:
@@ -124,7 +126,11 @@ def find_exchange(descent, x, k, near):
 
 @bare
 def find_chain(descent, x, k, near):
-    """Find a record that another takes the place of, and where it goes on; how many move."""
+    """Find a record that another takes the place of, and where it goes on; how many move.
+
+    Of two records it is a chain: x takes the place of z, which joins a third group. Of three it is
+    a cycle: z takes the place of v there, and v that of x. The first one that gains is made.
+    """
     if k > _LARGEST:
         return 0
 
@@ -143,6 +149,7 @@ def find_chain(descent, x, k, near):
                 descent.gathered[0] = x
                 descent.bound[0] = group
 
+                # The groups near x are being gone through: those near z have a list of their own.
                 for onward in descent.nearer[: near_groups(descent, z, descent.nearer)]:
                     if onward == own_group:
                         continue
@@ -156,6 +163,7 @@ def find_chain(descent, x, k, near):
                     if may_go and change < -descent.tiny:
                         return 2
 
+                    # A cycle leaves all sizes as they are, so x need not be spared.
                     v = groups.heads[onward].first
                     while v >= 0 and first_change < 0.0:
                         change = first_change + replacing_change(groups, v, z, z_enters)
@@ -181,6 +189,7 @@ def find_chain(descent, x, k, near):
 @bare
 def gather(descent, group):
     """Gather the members of a group, rising; return how many they are."""
+    # Rising, as the order of a chain depends on all moves before.
     members = descent.gathered
     count = 0
 
@@ -195,6 +204,7 @@ def gather(descent, group):
 @bare
 def send_back(descent, made, staying):
     """Send the records gathered back where they came from, the last one first, but for some."""
+    # A move of many records is measured by making it, as each changes the centroid for the next.
     for i in range(made - 1, staying - 1, -1):
         move(descent.groups, descent.gathered[i], descent.origins[i])
 
@@ -311,6 +321,8 @@ def split_group(descent, group, k, limit):
     count = gather(descent, group)
     order_along(descent, count)
 
+    # Move one member after the other to the new group, and remember where that gained most: the
+    # caller sends back those behind.
     cut_off = open_group(groups)
     best = limit
     moved = 0
@@ -339,9 +351,13 @@ def split_group(descent, group, k, limit):
 
 @bare
 def descent_pass(movers, descent, k, moves, start, stop):
-    """Look at records or groups once, in one kernel for all moves; return the moves made so far."""
+    """Look at records or groups once, in one kernel for all moves; return the moves made so far.
+
+    One kernel, as what the moves have in common is then compiled once.
+    """
     for item in range(start, stop):
         if movers == RECORDS:
+            # A record that had no move has none while nothing near it changes.
             if not surroundings_changed(descent, item):
                 continue
             descent.groups.members[item].looked = moves
@@ -354,6 +370,8 @@ def descent_pass(movers, descent, k, moves, start, stop):
                 descent.origins[i] = descent.groups.members[descent.gathered[i]].group
                 move(descent.groups, descent.gathered[i], descent.bound[i])
         else:
+            # A group is split, or else dissolved; either is written once, as each call of a move
+            # is compiled again. What does not gain is taken back.
             made = 0
             moved = 0
             for attempt in range(1 if movers == CREATED else 2):

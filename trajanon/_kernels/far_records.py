@@ -59,6 +59,7 @@ def farthest_pair(records, outer_first, radius, opposite, reach, labels):
 @bare
 def nearest_to_group(records, remaining, members):
     """Find the remaining record nearest to any member, and its squared distance."""
+    # Groups have fewer than 2k members, so the nearest is looked up anew for each that joins.
     best = -1
     least = np.inf
     for record in remaining:

@@ -100,7 +100,7 @@ def halve(tree, start, stop):
     if start + quarter < left < stop - quarter:
         return left
 
-    # Many are at one place.
+    # Many are at one place, or the sample was unlucky: half of them go to each side.
     return (start + stop) // 2
 
 
@@ -113,6 +113,7 @@ def grow(tree, leaf):
     waiting[0, 0] = 0
     waiting[0, 1] = tree.order.shape[0]
 
+    # The left part is always next, so leaves are met in the order in which they stand.
     height = 1
     leaves = 0
     while height > 0:
@@ -138,6 +139,7 @@ def grow(tree, leaf):
 def compare_leaves(points, order, borders, nearest, away):
     """Compare all records that share a leaf; keep the nearest of each, (n, c)."""
     for leaf in range(borders.shape[0] - 1):
+        # Copied, so that the points of a leaf stand together: they are read once for each other.
         members = order[borders[leaf] : borders[leaf + 1]]
         leaf_points = points[members]
 

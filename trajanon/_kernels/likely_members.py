@@ -77,6 +77,7 @@ def leave(candidates, rest, members, left, right):
     for c in range(len(people)):
         rest.worths[c] = candidates.worths[c]
 
+    # Who may not join is made less likely than any set, so the loops over pairs need no question.
     worth = 0.0
     for member in members:
         if member in (left, right):
@@ -92,6 +93,7 @@ def leave(candidates, rest, members, left, right):
                 if candidates.owners[c] == candidates.owners[member]:
                     rest.worths[c] = -np.inf
 
+    # The mean is that of people: what one person has is averaged first.
     different = 0.0
     for person in range(len(rest.held)):
         if rest.held[person] == 0:
@@ -146,51 +148,33 @@ def likelihood_with(candidates, rest, stays, c, d):
 
 
 @bare
-def exchange_one(candidates, members, rest, likelihood):
-    """Exchange the one member that makes the set likeliest; return whether it was less likely."""
-    most = likelihood + ROUNDING * (1.0 + abs(likelihood))
-    out = -1
-    into = -1
-    for place in range(len(members)):
-        stays = leave(candidates, rest, members, members[place], members[place])
-        for c in range(len(rest.worths)):
-            likely = likelihood_with(candidates, rest, stays, c, c)
-            if likely > most:
-                most = likely
-                out = place
-                into = c
+def exchange(candidates, members, rest, likelihood, reach):
+    """Exchange the members that make the set likeliest; return whether it was less likely.
 
-    if out >= 0:
-        members[out] = into
-    return out >= 0
-
-
-@bare
-def exchange_two(candidates, members, rest, likelihood, sums):
-    """Exchange the two members that make the set likeliest; return whether it was less likely.
-
-    ``sums[1]`` becomes the likelihood of all sets an exchange away that have other owners, as a
-    share of the set's own.
+    Those are two at most ``reach`` places apart, or with a reach of 0 a single one. Also returns
+    the likelihood of all sets an exchange of two away that have other owners, as a share of the
+    set's own.
     """
     owners = candidates.owners
     size = len(members)
     most = likelihood + ROUNDING * (1.0 + abs(likelihood))
     out_i = out_j = -1
     into_c = into_d = 0
-    sums[1] = 0.0
+    around = 0.0
 
     for i in range(size):
-        for j in range(i + 1, min(size, i + 1 + REACH)):
+        # The place and the candidate of a single member are taken twice.
+        for j in range(i + (reach > 0), min(size, i + 1 + reach)):
             left = members[i]
             right = members[j]
             stays = leave(candidates, rest, members, left, right)
             for c in range(len(owners)):
                 if rest.worths[c] == -np.inf:
                     continue
-                for d in range(c):
+                for d in range(0 if reach > 0 else c, c if reach > 0 else c + 1):
                     if rest.worths[d] == -np.inf:
                         continue
-                    if candidates.apart and owners[c] == owners[d]:
+                    if reach > 0 and candidates.apart and owners[c] == owners[d]:
                         continue
 
                     likely = likelihood_with(candidates, rest, stays, c, d)
@@ -201,15 +185,17 @@ def exchange_two(candidates, members, rest, likelihood, sums):
                         into_c = c
                         into_d = d
 
-                    if likely > likelihood - NEGLIGIBLE and counts(
-                        owners, left, right, c, d, j == i + 1, j == size - 1
+                    if (
+                        reach > 0
+                        and likely > likelihood - NEGLIGIBLE
+                        and counts(owners, left, right, c, d, j == i + 1, j == size - 1)
                     ):
-                        sums[1] += np.exp(likely - likelihood)
+                        around += np.exp(likely - likelihood)
 
     if out_i >= 0:
         members[out_i] = into_c
         members[out_j] = into_d
-    return out_i >= 0
+    return out_i >= 0, around
 
 
 @bare
@@ -225,6 +211,8 @@ def exchange_members(candidates, members, rest, sums):
         stays = leave(candidates, rest, members, member, member)
         likelihood = likelihood_with(candidates, rest, stays, member, member)
         sums[0] = likelihood
-        if exchange_one(candidates, members, rest, likelihood):
-            continue
-        better = exchange_two(candidates, members, rest, likelihood, sums)
+
+        # Two cost far more than one: they are tried where no single exchange is left.
+        better, _ = exchange(candidates, members, rest, likelihood, 0)
+        if not better:
+            better, sums[1] = exchange(candidates, members, rest, likelihood, REACH)

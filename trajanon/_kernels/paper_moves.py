@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.column_search import different_subjects
 from trajanon._kernels.common import below, insert_rising, squared_distance
-from trajanon._kernels.compiled import bare
+from trajanon._kernels.compiled import bare, kernel
 from trajanon._kernels.group_state import (
     Groups,
     close_group,
@@ -22,22 +22,6 @@ from trajanon._kernels.group_state import (
 )
 
 _DRAWS = 2**31  # as many as ``below`` can tell apart
-
-
-class Room(NamedTuple):
-    """Room for the members of two groups."""
-
-    members: NDArray[np.int64]  # of one group, or of both, (n,)
-    bound: NDArray[np.int64]  # the group that each goes to, (n,)
-    away: NDArray[np.float64]  # of each from the mean, (n,)
-    middle: NDArray[np.float64]  # the mean, (p,)
-
-
-def room_for(groups: Groups) -> Room:
-    """Make room for the groups that are shuffled."""
-    n, p = groups.records.shape
-    members, bound = np.empty((2, n), dtype=np.int64)
-    return Room(members, bound, np.empty(n), np.empty(p))
 
 
 @bare
@@ -56,12 +40,13 @@ def nearest_other(groups, point, group):
     return best
 
 
-@bare
-def dissolve(groups, group, room):
+@kernel
+def dissolve(groups, group):
     """Send each member to the nearest other group unless that raises the SSE."""
-    members = room.members[: groups.heads[group].size]
-    bound = room.bound[: groups.heads[group].size]
+    members = np.empty(groups.heads[group].size, dtype=np.int64)
+    bound = np.empty_like(members)
 
+    # All targets are found before anything moves; where there is no other group, it stays.
     rise = 0.0
     member = groups.heads[group].first
 
@@ -74,6 +59,7 @@ def dissolve(groups, group, room):
         rise -= squared_distance(point, groups.centroids[group])
         member = groups.members[member].following
 
+    # Members that go to one group change its centroid, so the rise is known when all have moved.
     for i in range(members.shape[0]):
         rise += joining_change(groups, groups.records[members[i]], bound[i])
         move(groups, members[i], bound[i])
@@ -85,15 +71,15 @@ def dissolve(groups, group, room):
         move(groups, member, group)
 
 
-@bare
-def recut(groups, a, b, k, room):
+@kernel
+def recut(groups, a, b, k):
     """Merge two groups and cut them into runs by distance to their mean, if each run holds k."""
     count = groups.heads[a].size + groups.heads[b].size
     joined = 0
 
-    members = room.members[:count]
-    distance = room.away[:count]
-    middle = room.middle
+    members = np.empty(count, dtype=np.int64)
+    distance = np.empty(count)
+    middle = np.empty(groups.records.shape[1])
     for record in range(groups.members.shape[0]):
         if groups.members[record].group in (a, b):
             members[joined] = record
@@ -113,6 +99,7 @@ def recut(groups, a, b, k, room):
     if runs < 2:
         return False
 
+    # Nothing has moved yet: where a run would hold too few subjects, nothing will.
     for run in range(runs):
         run_members = members[run * count // runs : (run + 1) * count // runs]
         if different_subjects(subjects, run_members) < k:
@@ -128,8 +115,8 @@ def recut(groups, a, b, k, room):
     return True
 
 
-@bare
-def shuffling_pass(groups, random, room, k, probability, events, start, stop):
+@kernel
+def shuffling_pass(groups, random, k, probability, events, start, stop):
     """Look at the records from start to stop once; return how many events are left."""
     for record in range(start, stop):
         if may_leave(groups, record, k):
@@ -139,14 +126,15 @@ def shuffling_pass(groups, random, room, k, probability, events, start, stop):
             if target >= 0 and joining_change(groups, point, target) < saved:
                 move(groups, record, target)
         else:
-            dissolve(groups, groups.members[record].group, room)
+            dissolve(groups, groups.members[record].group)
 
+        # Empty places are drawn again, so that each group is as likely.
         if events > 0 and below(random, _DRAWS) < probability * _DRAWS:
             a = below(random, groups.heads.shape[0])
             while groups.heads[a].size == 0:
                 a = below(random, groups.heads.shape[0])
             b = nearest_other(groups, groups.centroids[a], a)
-            events -= b >= 0 and recut(groups, a, b, k, room)
+            events -= b >= 0 and recut(groups, a, b, k)
     return events
 
 

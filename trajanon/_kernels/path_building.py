@@ -10,32 +10,6 @@ from trajanon._kernels.compiled import bare
 from trajanon._kernels.tour_moves import between
 
 
-@bare
-def walk(records, start, waiting, order):
-    """Walk through the records that are waiting, always to the nearest, the first of equals."""
-    here = start
-    left = waiting.shape[0]
-    for place in range(order.shape[0]):
-        order[place] = here
-
-        # The records still waiting move up, and the nearest of them is next.
-        still_waiting = 0
-        nearest = -1
-        least = np.inf
-        for i in range(left):
-            record = waiting[i]
-            if record == here:
-                continue
-            waiting[still_waiting] = record
-            still_waiting += 1
-            away = squared_distance(records[here], records[record])
-            if away < least:
-                nearest = record
-                least = away
-        left = still_waiting
-        here = nearest
-
-
 class Walks(NamedTuple):
     """What walks to the nearest record need, and the shortest path so far."""
 
@@ -50,6 +24,7 @@ class Walks(NamedTuple):
 @bare
 def nearest_waiting(walks, here):
     """Find the nearest record that is waiting, and how far it is."""
+    # Most walks find the next record in the list; late ones have met all that are listed.
     for i in range(walks.neighbours.shape[1]):
         if walks.waiting[walks.neighbours[here, i]]:
             return walks.neighbours[here, i], walks.near[here, i]
@@ -77,6 +52,7 @@ def shortest_walk(walks, starts, ends, shortest):
             walks.waiting[record] = True
         end = ends[number]
         last = n - 1
+        # A last record that was chosen is met by none before.
         if end >= 0:
             walks.waiting[end] = False
             last = n - 2
@@ -110,6 +86,7 @@ def greedy_fragments(edges, links, other_end):
         if links[a, 1] >= 0 or links[b, 1] >= 0 or other_end[a] == b:
             continue
 
+        # Only the ends of a fragment have to know its other end: those inside have two links.
         links[a, 0 if links[a, 0] < 0 else 1] = b
         links[b, 0 if links[b, 0] < 0 else 1] = a
         end_a = other_end[a]
@@ -120,7 +97,11 @@ def greedy_fragments(edges, links, other_end):
 
 @bare
 def join_fragments(records, links, ends, used, order):
-    """Walk fragment by fragment from the first of the ``ends``, on to the nearest free one."""
+    """Walk fragment by fragment from the first of the ``ends``, on to the nearest free one.
+
+    A record without links is a fragment by itself, so this also walks from record to record. Of
+    ends that are equally near the first one is next.
+    """
     free = ends.shape[0]
     city = ends[0]
     filled = 0
@@ -137,6 +118,7 @@ def join_fragments(records, links, ends, used, order):
         if filled == order.shape[0]:
             return
 
+        # Ends that are still free move up, so each search looks at fewer.
         nearest = -1
         least = np.inf
         still_free = 0
@@ -268,6 +250,8 @@ def mark_optimal_cut(records, path, latest, to_later, cost, best_start, starts):
     """Mark the start of each optimal group on a path, from latest starts; the rest is room."""
     n = path.shape[0]
     for end in range(n):
+        # A group from further on the left could be divided in two that keep the promise, and two
+        # never lose more than one.
         earliest = 0
         if latest[end] > 0 and latest[latest[end] - 1] >= 0:
             earliest = latest[latest[end] - 1] + 1
@@ -284,6 +268,7 @@ def mark_optimal_cut(records, path, latest, to_later, cost, best_start, starts):
                     cost[end + 1] = total
                     best_start[end + 1] = start
 
+    # From the end of the path back, each best start is the end of the group before.
     end = n
     while end > 0:
         end = best_start[end]

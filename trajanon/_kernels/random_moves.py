@@ -75,6 +75,7 @@ def other_member(groups, record, word):
 @bare
 def draw_moves(annealing, moves):
     """Draw moves, (c, 4): of each a record, the rank of a neighbour, a quantile, and 32 bits."""
+    # Those of one heat in one loop, which needs nothing that moves change.
     for drawn in moves:
         word = draw_bits(annealing.random)
         next_word = draw_bits(annealing.random)
@@ -106,6 +107,7 @@ def meeting_start(slides, x, y, rank):
 @bare
 def draw_start(slides, x, y, rank, together, bits):
     """Draw a start: where a window meets a neighbour, or if together, one near its own."""
+    # Half of the slides are aimed at the neighbour; the others find what lies between.
     if bits & np.uint64(2):
         return meeting_start(slides, x, y, rank)
 

@@ -37,8 +37,8 @@ class WaySearch(NamedTuple):
     via: NDArray[np.int64]  # the state that leads to it, -1 for where the search begins, (v,)
     stamp: NDArray[np.int64]  # the search that wrote this, (v,)
     wanted: NDArray[np.int64]  # the search that looks for it, (v,)
-    heap: NDArray[np.int64]  # nodes that wait
-    keys: NDArray[np.float64]  # and how far they are
+    waiting: NDArray[np.int64]  # nodes, the nearest last
+    nearness: NDArray[np.float64]  # of each, in metres times -1, which rise
 
 
 class Matching(NamedTuple):
@@ -103,12 +103,12 @@ def room_for(nodes: int, points: int, states: int) -> Room:
     shape = (points, 2 * states)
 
     via, stamp, wanted = (np.zeros(nodes, np.int64) for _ in range(3))
-    heap = np.empty(_WAITING, np.int64)
+    waiting = np.empty(_WAITING, np.int64)
     count = np.empty(points, np.int64)
     state = np.empty(shape, np.int64)
     before = np.empty(shape, np.int64)
     return Room(
-        WaySearch(np.empty(nodes), via, stamp, wanted, heap, np.empty(_WAITING)),
+        WaySearch(np.empty(nodes), via, stamp, wanted, waiting, np.empty(_WAITING)),
         Paths(state, np.empty(shape), np.empty(shape), before, count),
         np.empty(2 * states),
         np.empty(points),
@@ -139,42 +139,6 @@ def entry_of(network, state):
 
 
 @bare
-def enter_heap(heap, keys, size, node, key):
-    """Insert a node behind ``size`` others, of which the nearest is always the first."""
-    place = size
-    while place > 0 and keys[(place - 1) // 2] > key:
-        heap[place] = heap[(place - 1) // 2]
-        keys[place] = keys[(place - 1) // 2]
-        place = (place - 1) // 2
-
-    heap[place] = node
-    keys[place] = key
-
-
-@bare
-def leave_heap(heap, keys, size):
-    """Remove the first node, which leaves ``size``."""
-    last = heap[size]
-    key = keys[size]
-
-    place = 0
-    while True:
-        child = 2 * place + 1
-        if child >= size:
-            break
-        if child + 1 < size and keys[child + 1] < keys[child]:
-            child += 1
-        if keys[child] >= key:
-            break
-        heap[place] = heap[child]
-        keys[place] = keys[child]
-        place = child
-
-    heap[place] = last
-    keys[place] = key
-
-
-@bare
 def want(network, target, search, mark):
     """Mark where a state comes in as wanted by a search; return whether it was not already."""
     node = entry_of(network, target)
@@ -187,26 +151,26 @@ def want(network, target, search, mark):
 @bare
 def nearest_ways(network, begin_state, left, limit, search, mark):
     """Measure ways to nodes wanted, within metres; ``stamp`` has the mark where one is known."""
-    away, via, stamp, wanted, heap, keys = search
+    away, via, stamp, wanted, waiting, nearness = search
 
     start = exit_of(network, begin_state)
     reverse = begin_state ^ 1
     alone = network.first[start + 1] - network.first[start] <= 1
 
+    # Dijkstra's search, that ends as soon as all wanted nodes are reached. The stamps save filling
+    # the arrays anew: what another search has written counts as unknown.
     size = 1
-    heap[0] = start
-    keys[0] = 0.0
+    waiting[0] = start
+    nearness[0] = 0.0
     away[start] = 0.0
     via[start] = -1
     stamp[start] = mark
 
     while size > 0:
-        node = heap[0]
-        metres = keys[0]
         size -= 1
-        leave_heap(heap, keys, size)
-
-        if metres > away[node]:
+        node = waiting[size]
+        metres = -nearness[size]
+        if metres > away[node]:  # a nearer way to it was found since
             continue
 
         if wanted[node] == mark:
@@ -217,6 +181,7 @@ def nearest_ways(network, begin_state, left, limit, search, mark):
 
         for out in range(network.first[node], network.first[node + 1]):
             state = network.leaving[out]
+            # At the start nobody turns back into the same street, but where it is a dead end.
             if node == start and state == reverse and not alone:
                 continue
 
@@ -224,13 +189,14 @@ def nearest_ways(network, begin_state, left, limit, search, mark):
             reached = metres + network.whole[state // 2] * network.dear[state // 2]
             if reached > limit or (stamp[end] == mark and away[end] <= reached):
                 continue
-            if size == heap.shape[0]:
+            if size == waiting.shape[0]:
                 continue
 
             away[end] = reached
             via[end] = state
             stamp[end] = mark
-            enter_heap(heap, keys, size, end, reached)
+            # Few nodes wait at a time, so a sorted list of them is as fast as a heap.
+            insert_rising(nearness, waiting, size, -reached, end)
             size += 1
 
 
@@ -293,6 +259,7 @@ def go_on(network, matching, straight, p, spread, room, mark):
     score = paths.score[p]
     before = paths.before[p]
 
+    # What each state gains by itself makes room for the best path to it.
     for b in range(states.shape[0]):
         gained[b] = score[b]
         score[b] = -np.inf
@@ -327,6 +294,7 @@ def go_on(network, matching, straight, p, spread, room, mark):
                 before[b] = a
                 reached = True
 
+    # The line leaves the roads, or the map lacks one: another piece of it begins.
     if not reached:
         for b in range(states.shape[0]):
             score[b] = gained[b]
@@ -342,6 +310,8 @@ def spread_of(near, ordered):
             insert_rising(ordered, ordered, n, near.far[p, 0], near.far[p, 0])
             n += 1
 
+    # 1.4826 times the median of absolute errors is the deviation of normal ones; a few points far
+    # from any road do not change it.
     if n == 0:
         return _LEAST
     return max(1.4826 * 0.5 * (ordered[(n - 1) // 2] + ordered[n // 2]), _LEAST)
@@ -420,7 +390,7 @@ def trace_ways(network, matching, points, matched, search, streets):
     """Follow matched lines along all streets; return how many, if ``streets`` has room or not."""
     way, walked, linked = matched
 
-    heap = search.heap
+    states_between = search.waiting  # free again when a search has ended
     count = 0
     mark = 0
 
@@ -455,24 +425,25 @@ def trace_ways(network, matching, points, matched, search, streets):
             limit = 2.0 * straight + matching.slack - rest_of_street * network.dear[from_state // 2]
             nearest_ways(network, from_state, np.int64(1), limit, search, mark)
 
-            # The states between, from the last to the first.
+            # From the last to the first.
             node = entry_of(network, to_state)
             metres = rest_of_street + goal
-            states_between = 0
+            between = 0
             while search.via[node] >= 0:
-                heap[states_between] = search.via[node]
-                metres += network.whole[heap[states_between] // 2]
-                node = entry_of(network, heap[states_between])
-                states_between += 1
+                states_between[between] = search.via[node]
+                metres += network.whole[states_between[between] // 2]
+                node = entry_of(network, states_between[between])
+                between += 1
 
             sofar = rest_of_street
             unit = 1.0 / max(metres, 1e-9)
             go_along(streets, count, rest_of_street, p - 1 + sofar * unit)
 
-            for step in range(states_between - 1, -1, -1):
-                count = enter_street(streets, count, line, heap[step], p - 1 + sofar * unit)
-                sofar += network.whole[heap[step] // 2]
-                go_along(streets, count, network.whole[heap[step] // 2], p - 1 + sofar * unit)
+            for step in range(between - 1, -1, -1):
+                state = states_between[step]
+                count = enter_street(streets, count, line, state, p - 1 + sofar * unit)
+                sofar += network.whole[state // 2]
+                go_along(streets, count, network.whole[state // 2], p - 1 + sofar * unit)
             count = enter_street(streets, count, line, to_state, p - 1 + sofar * unit)
             go_along(streets, count, goal, np.float64(p))
     return count

@@ -36,6 +36,7 @@ class Tour(NamedTuple):
 @bare
 def between(tour, a, b):
     """Compute the distance of two cities of a tour, or of one that grows."""
+    # The dummy city is at distance 0 from all: where the tour passes it, the path begins and ends.
     dummy = tour.records.shape[0]
     if a == dummy or b == dummy:
         return 0.0
@@ -88,12 +89,14 @@ def reverse_stretch(tour, first, last, step):
     if step < 0:
         i, j = j, i
 
+    # In a circle, to turn round a stretch or all but it gives the same tour, read the other way.
     length = j - i + 1 if j >= i else j - i + 1 + size
     other_side = 2 * length > size
     if other_side:
         i, j = (j + 1) % size, (i - 1 + size) % size
     reverse_places(tour, i, j)
 
+    # What does not fit into the journal is counted, so that a kick knows it cannot be undone.
     count = tour.journal[-1]
     if 2 * count + 2 < tour.journal.shape[0]:
         tour.journal[2 * count] = i
@@ -113,6 +116,7 @@ def take_back(tour, staying):
 
 @bare
 def enqueue(tour, city):
+    """Put a city at the end of the queue, unless it waits there already."""
     size = tour.order.shape[0]
     if not tour.queued[city]:
         tour.queued[city] = True
@@ -165,6 +169,7 @@ def two_opt_move(tour, a):
         from_b = between(tour, a, b)
 
         for i in range(tour.neighbours.shape[1]):
+            # The nearest come first: from here on the new link is longer than the one given up.
             c = tour.neighbours[a, i]
             if tour.near[a, i] > from_b + TINY:
                 break
@@ -280,6 +285,7 @@ def chain(tour, a, b, c, step):
     best_depth = 0
     depth = 0
 
+    # Each step is made at once, as the next one is read off the tour; the best depth stays.
     while c >= 0 and depth < _DEEPEST:
         d = after(tour, c, -step)
         freed += between(tour, d, c) - between(tour, b, c)
@@ -357,23 +363,9 @@ def improve(tour, or_opt):
 
 
 @bare
-def improve_by_chains(tour):
-    """Make chains of Lin and Kernighan until no queued city has one; the gain."""
-    size = tour.order.shape[0]
-    gained = 0.0
-    while tour.queue[size + 1] > 0:
-        city = dequeue(tour)
-
-        gain = lin_kernighan(tour, city) if city < size - 1 else 0.0
-        if gain > 0.0:
-            gained += gain
-            enqueue(tour, city)
-    return gained
-
-
-@bare
 def kick(tour):
     """Exchange two short neighbouring stretches at random; return the loss."""
+    # Short ones: the loss is then small, and is made good near by, in a few moves.
     size = tour.order.shape[0]
     longest = min(_KICKED, (size - 2) // 2)
 
@@ -418,7 +410,21 @@ def shorten(tour, or_opt, kicks):
 
 @bare
 def shorten_by_chains(tour):
-    """Look at every city until none has a chain of Lin and Kernighan."""
-    while improve_by_chains(tour) > 0.0:
-        for city in tour.order:
-            enqueue(tour, city)
+    """Make chains of Lin and Kernighan until no city has one; return the gain."""
+    size = tour.order.shape[0]
+    gained = 0.0
+    gained_before = -1.0
+    while gained > gained_before:
+        gained_before = gained
+        while tour.queue[size + 1] > 0:
+            city = dequeue(tour)
+            gain = lin_kernighan(tour, city) if city < size - 1 else 0.0
+            if gain > 0.0:
+                gained += gain
+                enqueue(tour, city)
+
+        # Lists are not symmetric: a city that was not queued may have a chain now.
+        if gained > gained_before:
+            for city in tour.order:
+                enqueue(tour, city)
+    return gained

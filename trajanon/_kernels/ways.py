@@ -58,6 +58,7 @@ def hop_cost(at, i, j, hop):
     if ahead_at_end < AHEAD or ahead_at_start < AHEAD:
         return np.inf
 
+    # Normal logarithms: of the length as a share, and of the turns at both ends.
     off = far / hop[0] - 1.0
     return 0.5 * (off * off / hop[1] + (2.0 - ahead_at_end - ahead_at_start) / hop[2])
 

@@ -1,6 +1,6 @@
 """trajanon anonymize."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, cast
@@ -44,46 +44,7 @@ PUBLIC = "railway=station,halt,public_transport=station,amenity=bus_station,aero
 """Tags of places where everybody may be known to be."""
 
 
-@options(
-    ReleaseSettings,
-    Settings,
-    groups={
-        "Release": "k rows subjects_exact key ledger out as_json",
-        "People": "one_line_each days distinct_ends public_places leave_out",
-        "Times": "times minute_worth time_step timezone",
-        "Roads": "roads",
-        "Search": "as_published method refine effort seed",
-        "Running": "memory cluster",
-    },
-    without="align heuristic compression",
-    trajectories="What extract wrote: a file, or a folder of parts.",
-    k="Minimum number of different people behind each line, or of recordings if nobody is named. "
-    "With 2, the spacing of windows can help to tell the two apart.",
-    time_step="Round released times to this, such as 5min; at least 1min.",
-    leave_out="Leave out up to this share of the trips, such as 2%: whole groups, those farthest "
-    "from their means first. Mostly long trips go; the bias is printed.",
-    key=(
-        "File with your secret key, created if missing: groups, lines and times depend on it.",
-        "the one in your data folder, created once",
-    ),
-    method="hm2, mdav, v-mdav, md, cbfs, mf-tsp or decomposition; with --as-published, a path and "
-    "a compression may follow: hm2:concorde:c=5.",
-    refine=("anneal, descent, swap, rcs or none.", "anneal; none with --as-published"),
-    memory=("Memory limit for a folder of parts, such as 4GB; on a cluster, per worker.", MEMORY),
-    ledger="Your private list of releases, such as trips.ledger, created if missing. Trips that it "
-    "lists are not released again; this release is added to it.",
-    public_places="An .osm.pbf file. Its railway stations, bus stations and airports are public: "
-    "--distinct-ends ignores ends there.",
-    roads="An .osm.pbf file: lay the released lines on its roads, using only these lines and "
-    "public data. A line with a point over 100 m from every road stays as it is.",
-    cluster="Dask scheduler to use for a folder of parts, such as tcp://10.0.0.1:8786, or local:4 "
-    "for four local processes.",
-    out=(
-        "File to write: .parquet, .gpkg, .geojson, .csv, .gpx, or with times .mfjson; for parts, "
-        "a folder.",
-        f"{ANONYMIZED}, or {RELEASE}",
-    ),
-)
+@options(ReleaseSettings, Settings)
 def anonymize(
     trajectories: str = str(TRAJECTORIES),
     *,
@@ -108,20 +69,23 @@ def anonymize(
 
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
     from trajanon.cli.progress_bars import bars
-    from trajanon.cli.report_tables import rows_of, show_path, show_release, without_lists
+    from trajanon.cli.report_tables import without_lists
     from trajanon.common.workers import connected
     from trajanon.extract import hidden, roads_to_follow
     from trajanon.grouping.refinements.annealing import compile_ahead
-    from trajanon.release.report import checked, report_path
+    from trajanon.release.report import report_path
     from trajanon.shards.parts import anonymize_parts, parts_report_path
     from trajanon.shards.single_file import anonymize_file
 
     if not trajectories:
         raise BadInput("`trajectories` is empty: name the file that extract wrote")
-    in_parts = "://" in trajectories or Path(trajectories).is_dir()
+    in_parts = "://" in trajectories or Path(trajectories).is_dir()  # an object store has folders
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)
-    _refuse_options_of_the_other(trajectories, in_parts, out, memory, cluster, public_places)
+    if in_parts:
+        _check_options_of_parts(trajectories, out, public_places)
+    else:
+        _refuse_options_of_parts(memory=memory, cluster=cluster)
 
     as_published = settings.get("as_published", False)
     settings.update(method_of(method_text, published=as_published))
@@ -154,6 +118,7 @@ def anonymize(
     else:
         beside = str(report_path(Path(out)))
         places = None if public_places is None else hidden(public_places, PUBLIC, radius=200.0)
+        # Kernels are compiled in a process beside, while the file is read and paths are found.
         if refine_text in (None, "anneal") and not as_published:
             compile_ahead()
         with bars() as progress:
@@ -163,34 +128,36 @@ def anonymize(
 
     if as_json:
         show_json(without_lists(account))
-        return
+    else:
+        _show_release(account, out, beside)
+
+
+def _show_release(account: Mapping[str, object], out: str, beside: str) -> None:
+    """Print what was released, where it is, and what comes next."""
+    from trajanon.cli.report_tables import rows_of, show_path, show_release
+    from trajanon.release.report import checked
+
     report = checked(account)
     show_release(report)
     tell(f"Keep {beside} private: it says who is in which group.")
-    if as_published:
+    if report.as_published:
         show_path(report)
         tell(f"Wrote {rows_of(report)} to {out}. trajanon microaggregate gives the same means.")
         return
-    say_written(rows_of(report), out, str(ANONYMIZED), "check", k)
+    say_written(rows_of(report), out, str(ANONYMIZED), "check", report.k)
 
 
-def _refuse_options_of_the_other(
-    trajectories: str,
-    in_parts: bool,
-    out: str,
-    memory: str | None,
-    cluster: str | None,
-    public_places: Path | None,
-) -> None:
-    """Refuse what is for a folder of parts beside a file, and the other way round."""
+def _refuse_options_of_parts(**options: str | None) -> None:
+    """Refuse what is for a folder of parts, of one file."""
+    for name, value in options.items():
+        if value is not None:
+            make_one = "make one with trajanon extract --partition 100000"
+            raise BadInput(f"--{name} {value} is for a folder of parts: {make_one}")
+
+
+def _check_options_of_parts(trajectories: str, out: str, public_places: Path | None) -> None:
+    """Refuse what is for one file, of a folder of parts."""
     from trajanon.files.release_formats import RELEASE_FORMATS
-
-    if not in_parts:
-        for name, value in (("--memory", memory), ("--cluster", cluster)):
-            if value is not None:
-                make_one = "make one with trajanon extract --partition 100000"
-                raise BadInput(f"{name} {value} is for a folder of parts: {make_one}")
-        return
 
     if public_places is not None:
         raise BadInput("--public-places needs one file of trajectories, not a folder of parts")

@@ -23,19 +23,7 @@ if TYPE_CHECKING:
 _SENSITIVE = "sensitive="  # before a column in --columns
 
 
-@options(
-    released="A released file, or a folder of parts.",
-    k="The k that was promised.",
-    trajectories="The originals, to count subjects in each group; needs the report beside the "
-    "release.",
-    against="An earlier release of the same trajectories, to check what both together reveal; "
-    "needs --trajectories and both reports. Repeat it for several.",
-    columns="Check these columns of a table, .csv or .parquet: a,b,c, or all. With "
-    "sensitive=d, also count the values of d in each group (l-diversity).",
-    subject="With --columns: the column that names the person of each row, as microaggregate "
-    "--group-column writes it; k then counts people.",
-    certificate="The .certificate.json of the release: also check what it says about the file.",
-)
+@options()
 def check(
     released: Path = ANONYMIZED,
     *,

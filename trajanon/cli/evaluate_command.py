@@ -10,7 +10,7 @@ import trajanon
 from trajanon.cli.compared_releases import compare
 from trajanon.cli.map_command import roads_around
 from trajanon.cli.messages import show_json, tell
-from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, check_page, options
+from trajanon.cli.options import ANONYMIZED, TRAJECTORIES, check_page, options
 from trajanon.common.errors import BadInput
 
 if TYPE_CHECKING:
@@ -20,31 +20,7 @@ if TYPE_CHECKING:
 _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
 
 
-@options(
-    files=(
-        "Trajectories or recordings, and one or more releases: files of any format, or folders "
-        "of parts.",
-        BOTH,
-    ),
-    match="Of releases by other programs, which row belongs to which original: id (rows have the "
-    "originals' ids) or order (rows stand in the same order).",
-    method='The command that makes the release, as "command {in} {out}" (a Parquet file of '
-    "points, and what it writes), to measure whether it shows who is in it. It is run 19 times.",
-    curve=(
-        "Values of k, such as 2,3,4,5,8,10,20: repeat this release with each, and draw metres "
-        "moved against the chance of the best attack. Takes minutes with many trajectories.",
-        f"2, k and 10 for up to {_FEW:,} trajectories; else none",
-    ),
-    holdout="Anonymize half of the subjects again, as this release was, and measure what an "
-    "adversary finds against them and against the other half; 18 more halves show how members are "
-    "told from others. Takes several times as long as anonymize.",
-    roads="An .osm.pbf file, to measure what counts on its streets are worth.",
-    mode="Means of travel on these roads: car, bicycle, foot or any.",
-    publisher="A publisher.toml with your words for datasheet and certificate. The record of "
-    "processing is then written beside the page, as evaluation.record.html.",
-    out="Page to write, with a .json beside it. Datasheet and certificate stand beside the "
-    "release, as RELEASE.datasheet.md and RELEASE.certificate.json.",
-)
+@options(few=f"{_FEW:,}")
 def evaluate(
     files: list[Path] | None = None,
     *,

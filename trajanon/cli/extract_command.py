@@ -19,35 +19,7 @@ if TYPE_CHECKING:
 _RADIUS = 150.0  # metres that are cut out around sensitive places
 
 
-@options(
-    Rules,
-    SourceOptions,
-    groups={
-        "Input": "columns untimed subjects_exact api_url max_pages",
-        "Area": "bbox pbf",
-        "Trajectories": "windows spacing per_recording min_length points max_gap max_pause "
-        "max_speed",
-        "Protection": "trim_ends hide_near",
-        "Running": "jobs cluster partition out as_json",
-    },
-    paths="Files and folders to read; without any, traces are downloaded from OpenStreetMap. Reads "
-    "GPX, "
-    "archives of it, the planet dump, tables, KML, TCX, FIT, NMEA, Google's location history, "
-    "OwnTracks and other JSON, GeoLife, Porto, cabspotting, T-Drive, SimRa, OpenBikeSensor, "
-    "MDS trips, MF-JSON, GeoPackage and others.",
-    bbox="madrid, barcelona, tarraco or another large city; W,S,E,N in degrees, which may be "
-    "repeated; a file with polygons; or the name or relation number of a boundary in --pbf.",
-    pbf="An .osm.pbf file with the boundary, or with the places for --hide-near.",
-    windows="Cut tracks into windows, pieces of equal length. By default each trip is kept whole, "
-    "with its points at equal shares of the way.",
-    hide_near=f"Cut out {_RADIUS:g} m around these places: tags of places in --pbf, such as "
-    f"amenity=hospital,place_of_worship; LAT,LON; or a file of points.",
-    cluster="Dask scheduler to read the files with, such as tcp://10.0.0.1:8786, or local:4 "
-    "for four local processes; all workers must see the files under the same names.",
-    partition="For data larger than memory: write a folder of parts with this many trajectories "
-    "each.",
-    out=("GeoParquet file to write, or a folder with --partition.", f"{TRAJECTORIES}, or {PARTS}"),
-)
+@options(Rules, SourceOptions, radius=f"{_RADIUS:g}")
 def extract(
     paths: list[str] | None = None,
     *,

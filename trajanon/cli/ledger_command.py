@@ -8,13 +8,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 
 
-@options(
-    action="show (list the releases), verify (check that they are still there, and repair what a "
-    "killed run left) or forget (remove a release that was never published, so that its "
-    "trajectories count as new).",
-    ledger="The file that anonymize was given with --ledger.",
-    release="Number of the release to forget.",
-)
+@options()
 def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bool = False) -> None:
     """Show, verify or repair the ledger of your releases."""
     from trajanon.release.ledger import opened
@@ -26,7 +20,7 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
         raise BadInput(f"trajanon ledger {action} {ledger} takes {wants}")
     with opened(ledger) as book:
         if release is not None:
-            note = book.forget(release).told
+            note = book.forget(release).note
             tell(
                 f"Release {release}, {note['release']}, is forgotten: its {note['n']:,} "
                 "trajectories count as new. Do not publish it: they would be in two releases."
@@ -35,16 +29,16 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
         entries = book.verify() if action == "verify" else [(entry, "") for entry in book.entries]
 
     killed = f"its run was killed: check with trajanon ledger verify {ledger}"
-    states = [(entry, state or killed * (not entry.told["settled"])) for entry, state in entries]
+    states = [(entry, state or killed * (not entry.note["settled"])) for entry, state in entries]
     if as_json:
         releases = [
-            {"number": entry.number, **entry.told, "state": state} for entry, state in states
+            {"number": entry.number, **entry.note, "state": state} for entry, state in states
         ]
         show_json({"releases": releases})
         return
 
     for entry, state in states:
-        note = entry.told
+        note = entry.note
         released = number_of(note["n"], "trajectory", "trajectories")
         promise = f"{released}, k = {note['k']} {note['counted']}"
         ending = f": {state}" if state else ""
@@ -53,7 +47,7 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
         tell(f"No release is in {ledger}")
 
 
-@options(folder="Folder with your outputs; folders inside it are not searched.")
+@options()
 def clean(folder: Path = Path()) -> None:
     """Remove temporary files that killed runs left.
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import trajanon
 from trajanon.cli.messages import tell
-from trajanon.cli.options import ANONYMIZED, BOTH, MAP, TRAJECTORIES, check_page, options
+from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, check_page, options
 from trajanon.common.errors import BadInput
 
 if TYPE_CHECKING:
@@ -21,23 +21,7 @@ _TILES = "OpenStreetMap"
 _MARGIN = 0.01  # degrees
 
 
-@options(
-    files=(
-        "Trajectories and release, files or folders of parts; with --view public the release "
-        "alone.",
-        BOTH,
-    ),
-    view="overlay: both on one map; side-by-side: on two maps that move together; public: the "
-    "release only.",
-    tiles=(
-        "Street map behind the lines, or none. The browser downloads it, so its server learns "
-        "where the data are.",
-        _TILES,
-    ),
-    offline="No street map: the page makes no network request at all.",
-    roads="An .osm.pbf file: its main roads are drawn beneath the lines; needs no network.",
-    out="Page to write.",
-)
+@options(tiles=_TILES)
 def draw(
     files: list[Path] | None = None,
     *,

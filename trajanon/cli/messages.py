@@ -32,9 +32,9 @@ def with_flags(message: str) -> str:
     'lower --min-radius, or use --rows lines or -k 4'
     """
 
-    def flag(found: re.Match[str]) -> str:
-        name = _OPTIONS.get(found[1], found[1]).replace("_", "-")
-        value = (found[2] or "").strip("='\"")
+    def flag(match: re.Match[str]) -> str:
+        name = _OPTIONS.get(match[1], match[1]).replace("_", "-")
+        value = (match[2] or "").strip("='\"")
         if value in ("True", "False"):  # a flag says so by being there
             name, value = f"{'no-' * (value == 'False')}{name}", ""
         between = "=" if value.startswith("-") else " " * bool(value)

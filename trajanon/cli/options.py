@@ -3,11 +3,12 @@
 import csv
 import io
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from inspect import Parameter, signature
 from pathlib import Path
+from string import Template
 from typing import Annotated, Any, TypeVar, cast
 
 import typer
@@ -16,6 +17,7 @@ from typer.core import TyperCommand
 from trajanon.cli.messages import say
 from trajanon.common.command_lines import Option, flag_of
 from trajanon.common.declared_options import (
+    MEMORY,
     AnonymizeKeywords,
     ReleaseSettings,
     Settings,
@@ -23,6 +25,7 @@ from trajanon.common.declared_options import (
     parameters_of,
 )
 from trajanon.common.errors import BadInput
+from trajanon.common.inputs import read_toml, typed
 from trajanon.common.object_stores import is_url, local_copy
 
 TRAJECTORIES = Path("trajectories.parquet")
@@ -30,22 +33,30 @@ ANONYMIZED = Path("anonymized.parquet")
 PARTS, RELEASE = Path("trajectories"), Path("anonymized")
 """Folders of parts."""
 MAP = Path("map.html")
-BOTH = f"{TRAJECTORIES} {ANONYMIZED}"
-NUMBERS = "all that hold numbers, if none looks like an id, a code, a date or a weight"
 
-Help = str | tuple[str, str]
+Help = str | list[str]
 """The help of an option, or its help and its default in words."""
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
-_HELPS: dict[str, Help] = {
-    "file": "CSV or Parquet table with a header and one record in each row.",
-    "subjects_exact": "Treat every spelling of a name as a different person; by default, case, "
-    "spaces and leading zeros do not count.",
-    "missing": "Missing values: refuse (stop), drop (leave those rows out) or keep (leave them "
-    "missing).",
-    "as_json": "Print the result as JSON.",
+HELP = typed(
+    read_toml(Path(__file__).with_name("help.toml"), "the help of commands"),
+    dict[str, dict[str, Help | dict[str, Help]]],
+)
+"""The options of each command in their order, some of them in groups."""
+
+_WORDS: Mapping[str, object] = {
+    "trajectories": TRAJECTORIES,
+    "anonymized": ANONYMIZED,
+    "parts": PARTS,
+    "release": RELEASE,
+    "memory": MEMORY,
 }
+"""What a help may name: files and amounts by default."""
+
+COMMAND_NAMES = {"draw": "map"}
+"""Commands whose function has another name."""
+
 _NAMES = {"as_json": "json", "for_router": "for"}
 _ALSO = {"bbox": "area"}  # second names
 _OF_PATHS = ("check", "evaluate", "map", "streets")
@@ -53,54 +64,56 @@ _TEXT = "_text"
 """Ends the name of a parameter whose option the command reads itself."""
 
 
-def options(
-    *settings: type, groups: Mapping[str, str] | None = None, without: str = "", **helps: Help
-) -> Callable[[Command], Command]:
-    """Declare a command by helps and their groups; classes of settings declare their fields."""
-    group = {name: title for title, names in (groups or {}).items() for name in names.split()}
-    order = {name: place for place, name in enumerate([*group, "out", "as_json"])}
+def options(*settings: type, **words: object) -> Callable[[Command], Command]:
+    """Declare the options of a command, which the table of helps lists.
 
-    # A command may say more of an option than its settings do.
+    Each is a parameter of the command, or a field of these classes of settings. A help may have
+    words that only the command knows.
+    """
     declared = [
         field for class_ in (ReleaseSettings, Settings, *settings) for field in fields(class_)
     ]
-    helps_of_settings = {
+    usual_helps = {
         field.name: (field.metadata["help"], field.metadata["shown"]) for field in declared
-    }
-    all_helps = helps_of_settings | _HELPS | helps
+    } | {name: _texts(help, {}) for name, help, _ in _listed("every")}
 
     def declare(command: Command) -> Command:
         plain = signature(command)
-        named = {
-            _option_of(parameter): parameter
-            for parameter in plain.parameters.values()
-            if parameter.kind is not Parameter.VAR_KEYWORD
+        parameters = {
+            parameter.name: parameter for class_ in settings for parameter in parameters_of(class_)
         }
-        of_settings = {
-            parameter.name: parameter
-            for class_ in settings
-            for parameter in parameters_of(class_)
-            if parameter.name not in without.split()
-        }
+        parameters |= {_option_of(parameter): parameter for parameter in plain.parameters.values()}
 
-        # Those that only the command names stand first; it may also name options of settings.
-        parameters = {name: named[name] for name in named if name not in of_settings}
-        parameters |= of_settings | named
-        names = sorted(parameters, key=lambda name: order.get(name, -1))
-        command.__signature__ = plain.replace(  # type: ignore[attr-defined]  # typer reads it
-            parameters=[
-                parameter.replace(
-                    annotation=Annotated[
-                        _type(parameter), _declared(parameter, all_helps[name], group.get(name))
-                    ]
-                )
-                for name in names
-                for parameter in [parameters[name]]
-            ]
-        )
+        shown = []
+        for name, help, group in _listed(command.__name__):
+            parameter = parameters[name]
+            text, default = _texts(help, words) if help else usual_helps[name]
+            flags = _declared(parameter, text, default, group)
+            shown.append(parameter.replace(annotation=Annotated[_type(parameter), flags]))
+        listed = plain.replace(parameters=shown)
+        command.__signature__ = listed  # type: ignore[attr-defined]  # typer reads it
         return command
 
     return declare
+
+
+def _listed(function: str) -> Iterator[tuple[str, Help, str | None]]:
+    """List the options of a command, each with its help and its group, if it is in one."""
+    for name, entry in HELP[COMMAND_NAMES.get(function, function)].items():
+        if isinstance(entry, dict):
+            for option, help in entry.items():
+                yield option, help, name
+        else:
+            yield name, entry, None
+
+
+def _texts(help: Help, words: Mapping[str, object]) -> tuple[str, str | None]:
+    """Return the text of a help, and the default in words where it has one."""
+    texts = [
+        Template(text).substitute({**_WORDS, **words})
+        for text in (help if isinstance(help, list) else [help])
+    ]
+    return texts[0], texts[1] if len(texts) > 1 else None
 
 
 def typed_options(command: Callable[..., None], values: Mapping[str, object]) -> dict[str, Option]:
@@ -136,10 +149,9 @@ def _type(parameter: Parameter) -> Any:
     return parameter.annotation
 
 
-def _declared(parameter: Parameter, help: Help, group: str | None) -> Any:
-    text, shown = help if isinstance(help, tuple) else (help, None)
+def _declared(parameter: Parameter, text: str, default: str | None, group: str | None) -> Any:
     if parameter.kind is not Parameter.KEYWORD_ONLY:
-        return typer.Argument(help=text, show_default=shown or True)
+        return typer.Argument(help=text, show_default=default or True)
 
     option = _option_of(parameter)
     name = _NAMES.get(option, option)
@@ -148,7 +160,7 @@ def _declared(parameter: Parameter, help: Help, group: str | None) -> Any:
     flags = [flag] * (named_alone or parameter.default is False)
     if option in _ALSO:
         flags = [flag, f"--{_ALSO[option]}"]
-    return typer.Option(*flags, help=text, show_default=shown or True, rich_help_panel=group)
+    return typer.Option(*flags, help=text, show_default=default or True, rich_help_panel=group)
 
 
 def names_of(text: str) -> list[str]:

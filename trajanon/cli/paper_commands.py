@@ -14,13 +14,7 @@ if TYPE_CHECKING:
     from trajanon.tables.papers.measurements import Measurement
 
 
-@options(
-    table="hm2, compression, rcs, mf-tsp, decomposition, timing or all.",
-    data="Required: your own table (.csv or .parquet), or a folder with census.csv, tarragona.csv, "
-    "eia.csv or trajectories (.parquet), and the published tables in ../published.",
-    repeats="Number of runs of each randomised method.",
-    out="CSV to write; a page (.md) is written beside it.",
-)
+@options()
 def benchmark(
     *,
     table: list[str],
@@ -79,10 +73,7 @@ def benchmark(
     tell(f"Wrote {number_of(len(measured), 'measurement')} to {out}, and a page to {page}.")
 
 
-@options(
-    files="The CSV of trajanon benchmark; or the word which-k and trajectories.",
-    out="Folder for the figures and their captions.",
-)
+@options()
 def figures(files: list[Path], *, out: Path = Path("figures")) -> None:
     """Draw figures for a paper, each as SVG and PNG.
 

@@ -24,13 +24,13 @@ def bars() -> Iterator[Progress]:
     """Show progress bars on standard error; where that is no terminal, a line now and then."""
     if speaks_json():
         with _listening(lambda kernel, _: write_line({"compiling": kernel})):
-            yield _json_lines()
+            yield _now_and_then(_json_line, _SECONDS_BETWEEN_LINES, of_each_task=True)
         return
 
     console = Console(stderr=True)
     if not console.is_terminal:
         with _listening(lambda kernel, kept: say_compiling(kept) if kernel else None):
-            yield _log_lines()
+            yield _now_and_then(_log_line, _SECONDS_BETWEEN_LOG_LINES, of_each_task=False)
         return
 
     tasks: dict[str, TaskID] = {}
@@ -73,36 +73,30 @@ def _listening(listener: Callable[[str, bool], None]) -> Iterator[None]:
         at_compilation.remove(listener)
 
 
-def _log_lines() -> Progress:
-    """Return a progress for a log: a line a minute at most, of work that takes longer."""
+def _now_and_then(write: Progress, seconds: float, *, of_each_task: bool) -> Progress:
+    """Pass the state of the work on every so many seconds, and perhaps whenever a task begins."""
+    last_task = ""
     last_written = monotonic()
 
-    def write(task: str, done: float, total: float | None, note: str = "") -> None:
-        nonlocal last_written
-
-        now = monotonic()
-        if now - last_written >= _SECONDS_BETWEEN_LOG_LINES:
-            last_written = now
-            of_all = "" if total is None else f": {done:,.0f} of {total:,.0f}"
-            say(f"{printable(task, _LONGEST_NAME)}{of_all}{f', {note}' * bool(note)}")
-
-    return write
-
-
-def _json_lines() -> Progress:
-    """Return a progress that writes lines of JSON on standard error."""
-    last_task = ""
-    last_written = 0.0
-
-    def write(task: str, done: float, total: float | None, note: str = "") -> None:
+    def pass_on(task: str, done: float, total: float | None, note: str = "") -> None:
         nonlocal last_task, last_written
 
         now = monotonic()
-        if task == last_task and now - last_written <= _SECONDS_BETWEEN_LINES:
-            return
+        begins = of_each_task and task != last_task
+        if begins or now - last_written >= seconds:
+            last_task = task
+            last_written = now
+            write(task, done, total, note)
 
-        last_task = task
-        last_written = now
-        write_line({"task": task, "done": done, "total": total, "note": note})
+    return pass_on
 
-    return write
+
+def _log_line(task: str, done: float, total: float | None, note: str = "") -> None:
+    """Write a line of a log."""
+    of_all = "" if total is None else f": {done:,.0f} of {total:,.0f}"
+    say(f"{printable(task, _LONGEST_NAME)}{of_all}{f', {note}' * bool(note)}")
+
+
+def _json_line(task: str, done: float, total: float | None, note: str = "") -> None:
+    """Write a line of JSON."""
+    write_line({"task": task, "done": done, "total": total, "note": note})

@@ -113,7 +113,7 @@ def _read(path: Path) -> dict[str, Table]:
     return tables
 
 
-@options(folder="Folder for the results.")
+@options()
 def demo(folder: Path = Path("trajanon-demo")) -> None:
     """Run every step on a bundled sample, without network."""
     from trajanon.common.atomic_output import make_folder

@@ -1,5 +1,6 @@
 """The command trajanon streets: counts of trips on streets, in cells, or between zones."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,6 +11,8 @@ from trajanon.common.number_text import number_of
 from trajanon.common.plain_text import plain_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from geopandas import GeoDataFrame
 
     from trajanon.common.progress import Progress
@@ -22,20 +25,8 @@ _TILES = ".pmtiles"
 _TABLES = (".parquet", ".gpkg", ".geojson", ".csv")
 _SUFFIXES = {"cells": (*_TABLES, _TILES), "speeds": (".csv",)}
 
-_TEXTS_OF_STRANGERS = ("name", "highway", "from_zone", "to_zone")
+_TEXTS_OF_STRANGERS = ["name", "highway", "from_zone", "to_zone"]
 """Columns with texts of OpenStreetMap or of a file of zones, which a spreadsheet must not run."""
-
-
-class _Job(NamedTuple):
-    """What is counted, and where it is written."""
-
-    release: Path
-    lines: "ReleasedLines"
-    roads: "RoadsToFollow | None"
-    cells: str  # metres, a file of zones, or the name of a grid
-    parts: "tuple[DayPart, ...]"
-    progress: "Progress"
-    drafts: tuple[Path, ...]  # with the suffixes of the files
 
 
 class _Counts(NamedTuple):
@@ -47,21 +38,7 @@ class _Counts(NamedTuple):
     in_json: dict[str, object]
 
 
-@options(
-    release="A released file, or a folder of parts.",
-    roads="An .osm.pbf file with the roads of the area.",
-    mode="Means of travel: car, bicycle, foot or any. Cars and bicycles keep to one-way streets.",
-    od="Count trips from zone to zone instead: width of square cells in metres, or a file of "
-    "polygons.",
-    cells="Count trips that pass each cell instead, for heat maps: width in metres, or h3:9.",
-    for_router="Write speeds for a router instead of counts; the one format is osrm.",
-    hours="Count parts of the day separately, such as 7-9,9-16; a router gets a file for each.",
-    out=(
-        "File to write: .parquet, .gpkg, .geojson or .csv, or .pmtiles for cells; a .datasheet.md "
-        "is written beside it.",
-        "streets.parquet, od.parquet, cells.parquet or speeds.csv",
-    ),
-)
+@options()
 def streets(
     release: Path = ANONYMIZED,
     *,
@@ -103,9 +80,14 @@ def streets(
     outputs = (*files, datasheet_path(out))
     with bars() as progress, replacing(*outputs, inputs=inputs, public=outputs) as drafts:
         lines = lines_to_count(release)
-        network = None if roads is None else roads_around(lines.points, roads, mode)
-        job = _Job(release, lines, network, od or cells or "", parts, progress, drafts[:-1])
-        counts = _WRITERS[kind](job)
+        if roads is not None:
+            network = roads_around(lines.points, roads, mode)
+            counted_on_roads = _write_streets if for_router is None else _write_speeds
+            counts = counted_on_roads(drafts[:-1], lines, network, parts, progress)
+        elif od is not None:
+            counts = _write_flows(drafts[0], lines, od, parts, release)
+        else:
+            counts = _write_cells(drafts[0], lines, str(cells), parts)
         sheet = counts_datasheet(out, counts.number, release, counts.attribution, counts.paragraphs)
         drafts[-1].write_text(sheet, encoding="utf-8")
 
@@ -138,62 +120,73 @@ def _kind_of_counts(
     return "cells" if od is None else "od"
 
 
-def _write_streets(job: _Job) -> _Counts:
+def _write_streets(
+    drafts: "Sequence[Path]",
+    lines: "ReleasedLines",
+    roads: "RoadsToFollow",
+    parts: "tuple[DayPart, ...]",
+    progress: "Progress",
+) -> _Counts:
     """Write trips on streets."""
     from trajanon.evaluation.counts_datasheet import WORTH_OF_STREETS
     from trajanon.street_counts.streets import streets as trips_on_streets
 
-    assert job.roads is not None
-    table = trips_on_streets(job.lines, job.roads, parts=job.parts, progress=job.progress)
-    return _write_table(job, table, "street", [WORTH_OF_STREETS])
+    table = trips_on_streets(lines, roads, parts=parts, progress=progress)
+    return _write_table(drafts[0], table, "street", [WORTH_OF_STREETS])
 
 
-def _write_speeds(job: _Job) -> _Counts:
+def _write_speeds(
+    drafts: "Sequence[Path]",
+    lines: "ReleasedLines",
+    roads: "RoadsToFollow",
+    parts: "tuple[DayPart, ...]",
+    progress: "Progress",
+) -> _Counts:
     """Write a router's file of speeds for each part of the day."""
     from trajanon.evaluation.counts_datasheet import facts_of_speeds
     from trajanon.street_counts.router_speeds import router_speeds
     from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
 
-    assert job.roads is not None
-    speeds = router_speeds(job.lines, job.roads, job.parts, job.progress)
-    for part, draft in enumerate(job.drafts):
+    speeds = router_speeds(lines, roads, parts, progress)
+    for part, draft in enumerate(drafts):
         draft.write_text(speeds.osrm_text(part), encoding="utf-8")
 
-    pairs = len(speeds.start)
-    number = number_of(pairs, "pair of nodes", "pairs of nodes")
-    facts = facts_of_speeds(speeds, job.lines.k)
-    return _Counts(number, facts, OSM_ATTRIBUTION, {"rows": pairs})
+    number = number_of(len(speeds.start), "pair of nodes", "pairs of nodes")
+    facts = facts_of_speeds(speeds, lines.k)
+    return _Counts(number, facts, OSM_ATTRIBUTION, {"rows": len(speeds.start)})
 
 
-def _write_flows(job: _Job) -> _Counts:
+def _write_flows(
+    draft: Path, lines: "ReleasedLines", zones: str, parts: "tuple[DayPart, ...]", release: Path
+) -> _Counts:
     """Write trips from zone to zone."""
     from trajanon.evaluation.counts_datasheet import worth_of_flows
     from trajanon.evaluation.release_certificate import cells_for_flows
     from trajanon.release.report import report_path
     from trajanon.street_counts.od_table import read_zones, zone_flows
 
-    width = _metres(job.cells)
-    polygons = read_zones(Path(job.cells)) if width is None else width
-    table = zone_flows(job.lines, polygons, parts=job.parts)
-    measured = cells_for_flows(report_path(job.release, _CERTIFICATE), job.release)
-    return _write_table(job, table, "flow", worth_of_flows(table, width, measured))
+    width = _metres(zones)
+    table = zone_flows(lines, read_zones(Path(zones)) if width is None else width, parts=parts)
+    measured = cells_for_flows(report_path(release, _CERTIFICATE), release)
+    return _write_table(draft, table, "flow", worth_of_flows(table, width, measured))
 
 
-def _write_cells(job: _Job) -> _Counts:
+def _write_cells(
+    draft: Path, lines: "ReleasedLines", cells: str, parts: "tuple[DayPart, ...]"
+) -> _Counts:
     """Write trips that pass each cell."""
     from trajanon.evaluation.counts_datasheet import WORTH_OF_CELLS
     from trajanon.street_counts.cell_counts import cell_counts
     from trajanon.street_counts.heat_tiles import write_heat_tiles
 
-    width = _metres(job.cells)
-    (draft,) = job.drafts
+    width = _metres(cells)
     if draft.suffix.lower() != _TILES:
-        table = cell_counts(job.lines, job.cells if width is None else width, parts=job.parts)
+        table = cell_counts(lines, cells if width is None else width, parts=parts)
     elif width is None:
-        raise BadInput(f"{_TILES} takes cells of so many metres (got --cells {job.cells})")
+        raise BadInput(f"{_TILES} takes cells of so many metres (got --cells {cells})")
     else:
-        table = write_heat_tiles(draft, job.lines, width)
-    return _write_table(job, table, "cell", [WORTH_OF_CELLS])
+        table = write_heat_tiles(draft, lines, width)
+    return _write_table(draft, table, "cell", [WORTH_OF_CELLS])
 
 
 def _metres(text: str) -> float | None:
@@ -204,13 +197,12 @@ def _metres(text: str) -> float | None:
         return None
 
 
-def _write_table(job: _Job, table: "GeoDataFrame", noun: str, worth: list[str]) -> _Counts:
+def _write_table(path: Path, table: "GeoDataFrame", noun: str, worth: list[str]) -> _Counts:
     """Write a table in the format that the suffix of its file says."""
     from trajanon.evaluation.counts_datasheet import facts
     from trajanon.files.vector_formats import write_layer
 
     attribution = table.attrs["attribution"]
-    (path,) = job.drafts
     match path.suffix.lower():
         case ".parquet":
             table.to_parquet(path, index=False)
@@ -219,21 +211,10 @@ def _write_table(job: _Job, table: "GeoDataFrame", noun: str, worth: list[str]) 
         case ".geojson":
             path.write_text(table.to_json(drop_id=True, ensure_ascii=False), encoding="utf-8")
         case ".csv":
-            for column in {*_TEXTS_OF_STRANGERS} & {*table.columns}:
-                # A street without a name has no text there, but None or NaN.
-                table[column] = [
-                    plain_text(text, cell=True) if isinstance(text, str) else None
-                    for text in table[column]
-                ]
+            for column in table.columns.intersection(_TEXTS_OF_STRANGERS):
+                # A street without a name has no text there.
+                table[column] = table[column].map(partial(plain_text, cell=True), "ignore")
             table.to_wkt().to_csv(path, index=False)
 
     in_json = {"rows": len(table), **table.attrs}
     return _Counts(number_of(len(table), noun), [*facts(table), *worth], attribution, in_json)
-
-
-_WRITERS = {
-    "streets": _write_streets,
-    "speeds": _write_speeds,
-    "od": _write_flows,
-    "cells": _write_cells,
-}

@@ -3,13 +3,12 @@
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any, Unpack
 
 from trajanon.cli.messages import STOPPED, show_json, tell, with_flags
-from trajanon.cli.options import NUMBERS, columns_of, names_of, options, text_of_names
+from trajanon.cli.options import columns_of, names_of, options, text_of_names
 from trajanon.common.command_lines import flag_of
 from trajanon.common.declared_options import MissingName, Settings
 from trajanon.common.errors import BadInput
@@ -19,34 +18,7 @@ from trajanon.common.number_text import percent
 _KEPT = 0.001  # standard deviations: by how much rounding may move a mean
 
 
-@options(
-    Settings,
-    *METHOD_PARAMETERS,
-    groups={
-        f"Only with --{kind.setting} {kind.value}{kind.needed}": " ".join(
-            parameter.name for parameter in fields(kind)
-        )
-        for kind in METHOD_PARAMETERS
-    },
-    k="Least number of rows, or subjects, in a group.",
-    columns=(
-        "Columns to microaggregate: a,b,c; all (those that hold numbers); or eia:papers (the 11 "
-        "columns of EIA in the papers).",
-        NUMBERS,
-    ),
-    keep=("Columns to copy unchanged: a,b,c, or all. They can identify people.", "none"),
-    subject="Column that names the person or household of each row; it is left out.",
-    per_subject="Average the rows of each person first, and write the same mean to all of them.",
-    group_column="Add a column of this name with a new number for each person, so that check "
-    "--subject can count them.",
-    strata="Form groups only of rows with equal values in these columns: a,b.",
-    survey_weight="Column with survey weights: means are weighted, the search for groups is not.",
-    importance=(
-        "Weights of columns in the search, such as a=2,b=0.5; 0 ignores a column.",
-        "1 for each",
-    ),
-    out="File to write: .csv or .parquet.",
-)
+@options(Settings, *METHOD_PARAMETERS)
 def microaggregate(
     file: Path,
     *,
@@ -110,7 +82,7 @@ def microaggregate(
 @contextmanager
 def _columns_asked(*parameters: str) -> Iterator[None]:
     """Ask for columns by the options to copy, of those that the command has."""
-    from trajanon.tables.averaged_columns import AveragesUnclear
+    from trajanon.tables.table_columns import AveragesUnclear
 
     try:
         yield
@@ -142,14 +114,7 @@ def _importance_of(text: str) -> dict[str, float]:
     return importance
 
 
-@options(
-    k="Least number of rows in a group.",
-    columns=("Columns to measure the loss of: a,b,c, or all that hold numbers.", NUMBERS),
-    strata="Only groups of rows with equal values in these columns: a,b.",
-    survey_weight="Column with survey weights, by which the loss is weighted.",
-    effort="Of the search and of the bound: fast (seconds; a weak bound from distances), balanced "
-    "(a linear programme), or best (minutes; strengthened by cuts).",
-)
+@options()
 def bound(
     file: Path,
     *,

@@ -13,15 +13,7 @@ if TYPE_CHECKING:
 _TRIMMED = Path("trimmed.gpx")
 
 
-@options(
-    paths="Files and folders with one person's tracks, of any kind that extract reads.",
-    radius="Radius hidden around each place, in metres: your key picks one between these two.",
-    hide="Another place to hide: LAT,LON, or a file of points; may be repeated.",
-    times="Keep the times of the points.",
-    columns="Columns of tables, as in extract: lat=...,lon=...,time=...,id=...",
-    key=("File with your secret key, created if missing.", "the one of all your releases"),
-    out=("File to write: .gpx or .csv.", f"{_TRIMMED}"),
-)
+@options(trimmed=f"{_TRIMMED}")
 def trim(
     paths: list[str],
     *,

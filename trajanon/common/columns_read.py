@@ -109,10 +109,10 @@ def persons_sentence(possible: Sequence[Mapping[str, object]]) -> str:
         f"{printable(str(column['column']), _LETTERS)!r} ({column['values']:,})"
         for column in possible
     ]
-    more = f" and {len(named) - _LISTED:,} more" if len(named) > _LISTED else ""
+    unlisted = f" and {len(named) - _LISTED:,} more" if len(named) > _LISTED else ""
     verb = "may do so" if len(named) == 1 else "may each do so"
     return (
-        f"No column is known to name people, but {', '.join(named[:_LISTED])}{more} {verb}, "
+        f"No column is known to name people, but {', '.join(named[:_LISTED])}{unlisted} {verb}, "
         "because recordings share values (their number is in brackets): set `columns` "
         "subject=NAME, or subject=none"
     )

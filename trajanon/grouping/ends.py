@@ -7,8 +7,7 @@ import numpy as np
 
 from trajanon._kernels.group_state import ONE_PLACE
 from trajanon.common.arrays import Bools, Floats, Ints
-from trajanon.grouping.axes import principal_axes, turn
-from trajanon.grouping.loss import group_means
+from trajanon.grouping.loss import group_means, principal_axes, turn
 from trajanon.grouping.neighbours import nearest_points
 from trajanon.trajectories.geodesy import EARTH
 
@@ -79,6 +78,7 @@ def holds_clique(far_apart: Bools, members: Sequence[int], count: int) -> bool:
 
 def span(middles: Floats) -> float:
     """Measure how far apart the two farthest of these points in space are, in metres on Earth."""
+    # A chord through the Earth, and from it the way along the ground.
     farthest = [np.linalg.norm(middles - middle, axis=1).max() for middle in middles]
     chord = float(max(farthest, default=0.0))
     return 2.0 * EARTH * float(np.arcsin(min(chord / (2.0 * EARTH), 1.0)))
@@ -95,6 +95,7 @@ def merge_lacking(records: Floats, labels: Ints, ends: Ends) -> Ints:
 
     from scipy.spatial import cKDTree  # most methods need none
 
+    # Which groups are near is seen on a few axes; what merging costs is measured on all columns.
     behind = np.cumsum(np.bincount(labels))
     members = np.split(np.argsort(labels, kind="stable"), behind[:-1])
     means = group_means(records, labels)
@@ -110,6 +111,7 @@ def merge_lacking(records: Floats, labels: Ints, ends: Ends) -> Ints:
 
         def cost(neighbour: int, rows: Ints = rows) -> float:
             others = members[neighbour]
+            # Two groups merged lose this more: the squared distance of their means, by their sizes.
             share = len(rows) * len(others) / (len(rows) + len(others))
             away = records[others].mean(axis=0) - records[rows].mean(axis=0)
             return share * float((away**2).sum())

@@ -82,6 +82,7 @@ def member_weights(labels: Ints, subjects: Ints | None) -> Floats:
     if subjects is None:
         return np.asarray(1.0 / np.bincount(labels)[labels])
 
+    # One number for each person of each group, by which the records of both are counted.
     people = dense(subjects)
     pair = dense(labels * (people.max(initial=0) + 1) + people)
     records_of_person = np.bincount(pair)[pair]

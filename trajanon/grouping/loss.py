@@ -1,4 +1,4 @@
-"""Standardised records, and what a partition of them loses."""
+"""Standardised records, their principal axes, and what a partition of them loses."""
 
 from threading import Event
 
@@ -157,6 +157,7 @@ def information_loss(sse: float, sst: float) -> float:
 
 def loss_to(records: Floats, released: Floats, labels: Ints) -> float:
     """Compute IL in percent of records, or trajectories, released as their groups' lines."""
+    # Both in the deviations of the originals; a column that is equal in all of them counts nothing.
     records = records.reshape(len(records), -1)
     released = released.reshape(len(released), -1)
     _, variance = means_and_variances(records)
@@ -177,3 +178,28 @@ def means_and_variances(records: Floats) -> tuple[Floats, Floats]:
     squares = in_parts(lambda rows, _: ((rows - mean) ** 2).sum(axis=0), records, _RECORDS_PER_SUM)
     variance = np.sum(squares, axis=0) / (len(records) - 1)
     return mean, np.where((records != records[:1]).any(axis=0), variance, np.inf)
+
+
+def decomposed(products: Floats) -> tuple[Floats, Floats]:
+    """Find axes, in columns, longest first, and the sum of squares on each, by sums of products."""
+    squares, axes = np.linalg.eigh(products)
+    return axes[:, ::-1], squares[::-1].clip(0.0)
+
+
+def principal_axes(records: Floats) -> Floats:
+    """Find the principal axes of records: in columns, (p, p), longest first."""
+    return decomposed(sums_of_products(records))[0]
+
+
+def leading_axes(products: Floats, left_out: float) -> Floats:
+    """Find as few axes, (p, q), as leave out at most a sum of squares."""
+    # What is left out when an axis is the last one: the squares on all behind it.
+    axes, squares = decomposed(products)
+    squares_behind = squares[::-1].cumsum()[::-1] - squares
+    return axes[:, : int(np.argmax(squares_behind <= left_out)) + 1]
+
+
+def turn(records: Floats, axes: Floats) -> Floats:
+    """Turn records, (n, p), to axes, (p, q); all axes leave distances as they are."""
+    # Not by a library of matrices, whose sums depend on the number of its threads.
+    return np.ascontiguousarray(np.einsum("ij,jk->ik", records, axes))

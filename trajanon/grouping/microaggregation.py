@@ -19,14 +19,14 @@ from trajanon.common.progress import Progress, silent
 from trajanon.grouping import loss
 from trajanon.grouping.ends import Ends, merge_lacking
 from trajanon.grouping.k_promise import broken_promises, check_enough, check_k
+from trajanon.grouping.methods.decomposition import decomposition
 from trajanon.grouping.methods.hm2 import DISTANCE_METHODS, hm2
-from trajanon.grouping.papers.decomposition import decomposition
-from trajanon.grouping.papers.mf_tsp import mf_tsp
-from trajanon.grouping.papers.shuffling_and_swapping import rcs, swap
+from trajanon.grouping.methods.mf_tsp import mf_tsp
 from trajanon.grouping.partition import Partition
 from trajanon.grouping.problem import Problem, whole_problem
 from trajanon.grouping.refinements.annealing import anneal
 from trajanon.grouping.refinements.descent import descend
+from trajanon.grouping.refinements.shuffling_and_swapping import rcs, swap
 from trajanon.trajectories.subjects import column_of, merged_sentences, numbered
 
 _LOG = logging.getLogger(__name__)
@@ -209,8 +209,10 @@ def find_groups(problem: Problem, labels: Ints | None = None) -> tuple[Ints, boo
             stopped = True
             log.end_step("Ctrl-C", log.best)
 
+    # The best partition met, where a refinement was ended or came to a worse one.
     if log.best is not None:
         labels = dense(log.best)
+    # Counted again whatever method it was: what is published rests on it.
     if broken_promises(labels, problem.subjects, problem.k):
         raise TrajanonError(
             f"{settings.method} left a group of fewer than {problem.k}; please report it"

@@ -12,8 +12,7 @@ from trajanon._kernels.forest import compare_leaves, grow, sprout
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.progress import Progress, silent
 from trajanon.common.workers import in_parts, in_threads
-from trajanon.grouping.axes import leading_axes, principal_axes, turn
-from trajanon.grouping.loss import sums_of_products
+from trajanon.grouping.loss import leading_axes, principal_axes, sums_of_products, turn
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
@@ -120,6 +119,7 @@ class Neighbours:
 
 def neighbours_of(records: Floats, count: int, known: Neighbours | None) -> Ints:
     """Find the neighbours of each record, (n, count), unless those of these records are known."""
+    # Neighbours of a whole table do not help a part of it, which is another array.
     enough = known is not None and known.count >= min(count, len(records) - 1)
     if known is not None and enough and known.records is records:
         return np.ascontiguousarray(known.nearest[:, :count], dtype=np.int64)
@@ -160,6 +160,7 @@ def in_leaves(
     def compare_batch(batch_borders: Ints, stop: Event) -> None:
         compare(order, batch_borders, *lists)
 
+    # Parts share a border: the last of one is where the first leaf of the next begins.
     size = -(-len(borders) // BATCHES)
     starts = range(0, len(borders) - 1, size)
     in_threads([partial(compare_batch, borders[s : s + size + 1]) for s in starts])

@@ -43,7 +43,7 @@ _OF_VERSION_3 = (
 )
 
 
-class Told(TypedDict):
+class Note(TypedDict):
     """What a ledger says about a release."""
 
     when: str  # UTC
@@ -62,7 +62,7 @@ class Entry:
     """A release in a ledger."""
 
     number: int
-    told: Told
+    note: Note
     hops: Hashes  # digests of the hops of what was released, rising
     people: Hashes  # digests of the names of the people behind it, rising
 
@@ -95,8 +95,8 @@ class Ledger:
                 database.execute(statement)
             link = self._links[0]
             last = 0
-            for last, told, *stored, _ in database.execute(_ALL).fetchall():
-                link = self._linked(link, last, parsed(told, Told), *stored)
+            for last, note, *stored, _ in database.execute(_ALL).fetchall():
+                link = self._linked(link, last, parsed(note, Note), *stored)
                 database.execute("update releases set link = ? where number = ?", (link, last))
             database.execute(
                 "update ledger set version = ?, last = ?, link = ?", (_VERSION, last, link)
@@ -131,7 +131,7 @@ class Ledger:
         already nothing is new, if that release or this one promises one line each.
         """
         entries = self.entries
-        early = [entry.number for entry in entries if "one_line_each" not in entry.told]
+        early = [entry.number for entry in entries if "one_line_each" not in entry.note]
         if one_line_each and early:
             raise BadInput(
                 f"release {early[0]} of {self.path} was entered by an earlier version, which kept "
@@ -139,7 +139,7 @@ class Ledger:
             )
         known = _of_owners(keyed[:, 1:], [entry.hops for entry in entries], run)
 
-        promising = [e.people for e in entries if one_line_each or e.told.get("one_line_each")]
+        promising = [e.people for e in entries if one_line_each or e.note.get("one_line_each")]
         on_a_line = _of_owners(keyed[:, :1], promising, person) & ~known
         new = ~known & ~on_a_line
         return new, InLedger(
@@ -155,12 +155,12 @@ class Ledger:
         """Record a release around the block in which its files get their names: both or neither."""
         for entry in self._unsettled:
             raise FileProblem(
-                f"the run of release {entry.number}, {entry.told['release']}, was killed: see "
+                f"the run of release {entry.number}, {entry.note['release']}, was killed: see "
                 f"whether it is there with trajanon ledger verify {self.path}"
             )
         self.compare_with_reports()
         for entry in self.entries:
-            if entry.told["release"] == _absolute(release):
+            if entry.note["release"] == _absolute(release):
                 raise BadInput(
                     f"{release} is release {entry.number} of {self.path}: write elsewhere"
                 )
@@ -206,22 +206,22 @@ class Ledger:
         link = Link(self._digest(b"ledger").hex(), number, self._links[number].hex())
         return structs.replace(report.ledger, link=link)
 
-    def announce(self, told: Told, keyed: Hashes) -> int:
+    def announce(self, note: Note, keyed: Hashes) -> int:
         """Add a release that is about to get its name, by what its trajectories are known by."""
         last = max(self._links)
         number = last + 1
         hops = np.unique(keyed[:, 1:][keyed[:, 1:] != 0])
         people = np.unique(keyed[:, 0][keyed[:, 0] != 0])
         stored = hops.astype("<u8").tobytes(), people.astype("<u8").tobytes()
-        link = self._linked(self._links[last], number, told, *stored)
+        link = self._linked(self._links[last], number, note, *stored)
 
-        row = (number, _text(told), *stored, link)
+        row = (number, _text(note), *stored, link)
         with _named(self.path), self._database:  # both or neither
             self._database.execute("begin")
             self._database.execute("insert into releases values (?, ?, ?, ?, ?)", row)
             self._database.execute("update ledger set last = ?, link = ?", (number, link))
         self._links[number] = link
-        self.entries.append(Entry(number, told, hops, people))
+        self.entries.append(Entry(number, note, hops, people))
         return number
 
     def forget(self, number: int) -> Entry:
@@ -241,7 +241,7 @@ class Ledger:
 
     def compare_with_reports(self) -> None:
         """Refuse an older copy: reports beside it, or beside its releases, know of later ones."""
-        places = [self.path.absolute(), *(Path(entry.told["release"]) for entry in self.entries)]
+        places = [self.path.absolute(), *(Path(entry.note["release"]) for entry in self.entries)]
         unknown = {}
         for folder in {place.parent for place in places}:
             for report in folder.glob("*.report.json"):
@@ -259,10 +259,10 @@ class Ledger:
         self.compare_with_reports()
         states = []
         for entry in [*self.entries]:
-            content = content_of(entry.told["release"])
-            if not entry.told["settled"]:
+            content = content_of(entry.note["release"])
+            if not entry.note["settled"]:
                 state = self._mend(entry)
-            elif content == entry.told["content"]:
+            elif content == entry.note["content"]:
                 state = "in place"
             else:
                 state = "changed" if content else "gone"
@@ -272,21 +272,21 @@ class Ledger:
     @property
     def _unsettled(self) -> list[Entry]:
         """List the releases whose files may not have their names yet."""
-        return [entry for entry in self.entries if not entry.told["settled"]]
+        return [entry for entry in self.entries if not entry.note["settled"]]
 
     def _mend(self, entry: Entry) -> str:
         """Settle a release if its files have their names, and forget it if not."""
-        if content_of(entry.told["release"]) == entry.told["content"]:
+        if content_of(entry.note["release"]) == entry.note["content"]:
             self._settle(entry)
             return "settled"
         self.forget(entry.number)
         return "forgotten"
 
     def _settle(self, entry: Entry) -> None:
-        settled = replace(entry, told={**entry.told, "settled": True})
+        settled = replace(entry, note={**entry.note, "settled": True})
         with _named(self.path):
             self._database.execute(
-                "update releases set told = ? where number = ?", (_text(settled.told), entry.number)
+                "update releases set told = ? where number = ?", (_text(settled.note), entry.number)
             )
         self.entries[self.entries.index(entry)] = settled
 
@@ -295,9 +295,9 @@ class Ledger:
         digests = b"".join(sha256(part).digest() for part in parts)
         return hmac.digest(self._key, digests, "sha256")
 
-    def _linked(self, before: bytes, number: int, told: Told, *stored: bytes) -> bytes:
+    def _linked(self, before: bytes, number: int, note: Note, *stored: bytes) -> bytes:
         """Make the digest of an entry and of all before it."""
-        lasting = {name: value for name, value in told.items() if name != "settled"}
+        lasting = {name: value for name, value in note.items() if name != "settled"}
         words = json.dumps([number, lasting], sort_keys=True).encode()
         return self._digest(b"link", before, words, *stored)
 
@@ -321,14 +321,14 @@ class Ledger:
             before = self._links[number]
             if text != self._forgotten(before, link):
                 try:
-                    told = parsed(text, Told)
-                    expected = self._linked(before, following, told, hops, people)
+                    note = parsed(text, Note)
+                    expected = self._linked(before, following, note, hops, people)
                 except (BadInput, TypeError) as error:
                     raise _not_whole(self.path, number + 1) from error
                 if link != expected:
                     raise _not_whole(self.path, number + 1)
                 digests = (np.frombuffer(part, "<u8").astype(np.uint64) for part in (hops, people))
-                entries.append(Entry(following, told, *digests))
+                entries.append(Entry(following, note, *digests))
             number = following
             self._links[number] = link
 
@@ -430,8 +430,8 @@ def _of_owners(digests: Hashes, known: Sequence[Hashes], owner: Ints | None) -> 
     return np.asarray(marked if owner is None else np.isin(owner, owner[marked]))
 
 
-def _text(told: Told) -> str:
-    return json.dumps(told, ensure_ascii=False)
+def _text(note: Note) -> str:
+    return json.dumps(note, ensure_ascii=False)
 
 
 def _link_in(report: Path) -> Link | None:

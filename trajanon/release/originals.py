@@ -173,17 +173,17 @@ def _moved_twice(release: _Held, earlier: _Held, place: Path) -> list[str]:
     if release.moved_by == earlier.moved_by or release.lines.shape[1:] != earlier.lines.shape[1:]:
         return []
 
-    both = (release.labels >= 0) & (earlier.labels >= 0)
-    pairs = np.column_stack([release.labels, earlier.labels])[both]
+    in_both = (release.labels >= 0) & (earlier.labels >= 0)
+    pairs = np.column_stack([release.labels, earlier.labels])[in_both]
     pairs, shared = np.unique(pairs, axis=0, return_counts=True)
     line, earlier_line = pairs.T
 
     # A group is in both if the members that it shares are all that it has.
     sizes = np.bincount(release.labels[release.labels >= 0])
     earlier_sizes = np.bincount(earlier.labels[earlier.labels >= 0])
-    alike = (shared == sizes[line]) & (shared == earlier_sizes[earlier_line])
+    is_same = (shared == sizes[line]) & (shared == earlier_sizes[earlier_line])
     moved = (release.lines[line] != earlier.lines[earlier_line]).any(axis=(1, 2))
-    count = int((alike & moved).sum())
+    count = int((is_same & moved).sum())
     if not count:
         return []
     are = number_of(count, "group is", "groups are")
@@ -212,22 +212,22 @@ def _together(releases: Sequence[Ints], k: int, subjects: Ints) -> list[str]:
     several = (labels >= 0).sum(axis=1) > 1
 
     problems = []
-    few = int((common[several] < k).sum())
-    if few:
+    below_k = int((common[several] < k).sum())
+    if below_k:
         alone = several & (common == 1)
         people = number_of(len(np.unique(owners[alone])), "subject")
         problems.append(
-            f"together with earlier releases, {few} of {several.sum()} trajectories are in groups "
-            f"that have fewer than {k} different subjects in common; {alone.sum()} of them have no "
-            f"other subject's beside them ({people})"
+            f"together with earlier releases, {below_k} of {several.sum()} trajectories are in "
+            f"groups that have fewer than {k} different subjects in common; {alone.sum()} of them "
+            f"have no other subject's beside them ({people})"
         )
 
-    few = int((common[~several] < k).sum())
-    if few:
+    below_k = int((common[~several] < k).sum())
+    if below_k:
         problems.append(
-            f"{number_of(few, 'trajectory is', 'trajectories are')} in a group of one release and "
-            f"left out of others together with fewer than {k} different subjects: the difference "
-            "of the releases may tell where they went"
+            f"{number_of(below_k, 'trajectory is', 'trajectories are')} in a group of one release "
+            f"and left out of others together with fewer than {k} different subjects: the "
+            "difference of the releases may tell where they went"
         )
     return problems
 

@@ -11,6 +11,7 @@ from trajanon.common.number_text import number_of
 from trajanon.files.release_contents import line_keys
 from trajanon.release.report import Chains, Persons
 from trajanon.release.trajectory_groups import TrajectoryGroups
+from trajanon.trajectories.days import cells_of
 from trajanon.trajectories.times import departure_days
 
 
@@ -24,11 +25,11 @@ class Left(NamedTuple):
 
 def few_left(left: Mapping[str, Left], k: int) -> str:
     """Write on how many lines few subjects are left, a sentence without its end."""
-    (counted, on_several), *of_days = left.items()
-    one, whom = ("drive", "subjects") if counted == "drives" else ("person", "people")
+    (plural, on_several), *of_days = left.items()
+    noun, whom = ("drive", "subjects") if plural == "drives" else ("person", "people")
     sentence = (
-        f"Anyone who knows all lines of a {one} is left with fewer than {k} {whom} in "
-        f"{on_several.below:,} of {number_of(on_several.several, one, counted)} on several lines, "
+        f"Anyone who knows all lines of a {noun} is left with fewer than {k} {whom} in "
+        f"{on_several.below:,} of {number_of(on_several.several, noun, plural)} on several lines, "
         f"and with one alone in {on_several.alone:,}"
     )
     for _, days in of_days:
@@ -43,8 +44,10 @@ def few_left(left: Mapping[str, Left], k: int) -> str:
 def counts_of(left: Mapping[str, Left]) -> dict[str, int]:
     """Return all counts, ready for JSON, by the name of what is counted."""
     counts = dict[str, int]()
-    for name, few in left.items():
-        counts |= {name: few.several, f"{name}_below": few.below, f"{name}_alone": few.alone}
+    for name, counted in left.items():
+        counts[name] = counted.several
+        counts[f"{name}_below"] = counted.below
+        counts[f"{name}_alone"] = counted.alone
     return counts
 
 
@@ -89,12 +92,6 @@ def people_left(labels: Ints, subjects: Ints, days: Ints | None, k: int) -> dict
     if days is not None:
         left["days"] = left_on(cells_of(subjects, days), labels, subjects, k)
     return left
-
-
-def cells_of(subjects: Ints, days: Ints) -> Ints:
-    """Number each day of each subject, (n,)."""
-    pairs = np.column_stack([subjects, days])
-    return np.asarray(np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1))
 
 
 def drives_and_people_followed(

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import structs
@@ -28,13 +28,6 @@ from trajanon.trajectories.trajectories import ReleasedTrajectories
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
     from pandas import DataFrame
-
-
-class SupportsWrite(Protocol):
-    """A buffer, or a file that is open for bytes."""
-
-    def write(self, data: bytes, /) -> object:
-        """Write bytes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -73,9 +66,7 @@ class Release(Displayed):
         """Judge by its report whether it may be published, and with which remarks."""
         return verdict(checked(self.report))
 
-    def write(
-        self, path: str | os.PathLike[str] | SupportsWrite, *, format: str | None = None
-    ) -> None:
+    def write(self, path: str | os.PathLike[str] | IO[bytes], *, format: str | None = None) -> None:
         """Write the release, and its report beside it.
 
         Parameters
@@ -129,7 +120,7 @@ class Release(Displayed):
             write_release(release_draft, self.trajectories)
             report_draft.write_text(text, encoding="utf-8")
 
-    def _write_stream(self, stream: SupportsWrite, format: str | None) -> None:
+    def _write_stream(self, stream: IO[bytes], format: str | None) -> None:
         """Write the release alone, as one of the formats, where bytes can be written."""
         if not hasattr(stream, "write"):
             raise BadInput(f"`path` must be a path, a URL or a buffer (got {stream!r:.40})")
@@ -223,8 +214,8 @@ def new_report_path(release: Path, text: str = "") -> Path:
     """Find where a report goes; refuse to replace that of a release in another format."""
     report = report_path(release)
     if report.is_file() and not release.exists() and report.read_bytes() != text.encode():
-        for other in filter(Path.exists, map(release.with_suffix, RELEASE_FORMATS)):
-            raise BadInput(f"{report} belongs to {other}: give {release} another name")
+        for other_format in filter(Path.exists, map(release.with_suffix, RELEASE_FORMATS)):
+            raise BadInput(f"{report} belongs to {other_format}: give {release} another name")
     return report
 
 
@@ -261,24 +252,23 @@ def _written(value: object, depth: int) -> str:
     if not isinstance(value, dict) or not value:
         return json.dumps(value, ensure_ascii=False)
     entries = (
-        f"{depth * ' '}{json.dumps(key, ensure_ascii=False)}: {_written(one, depth + 1)}"
-        for key, one in value.items()
+        f"{depth * ' '}{json.dumps(key, ensure_ascii=False)}: {_written(entry, depth + 1)}"
+        for key, entry in value.items()
     )
     return "{\n" + ",\n".join(entries) + "\n" + (depth - 1) * " " + "}"
 
 
 def own_rows(way: RowsName, line: Ints, subject: Ints | None) -> tuple[Bools, Rows]:
     """Find which trajectories have rows, (n,), the first of a subject on a line; and report it."""
-    known = subject is not None
-    own = np.ones(len(line), dtype=np.bool_)
+    has_row = np.ones(len(line), dtype=np.bool_)
     if subject is not None:
-        own[:] = False
-        own[np.unique(line * len(line) + dense(subject), return_index=True)[1]] = True
+        has_row[:] = False
+        has_row[np.unique(line * len(line) + dense(subject), return_index=True)[1]] = True
 
-    return own, Rows(
-        way=way if known or way == "lines" else "trajectories",
+    return has_row, Rows(
+        way=way if subject is not None or way == "lines" else "trajectories",
         trajectories=len(line),
-        subjects=int(own.sum()) if known else None,
+        subjects=int(has_row.sum()) if subject is not None else None,
         lines=int(line.max()) + 1,
-        without=np.flatnonzero(~own).tolist(),
+        without=np.flatnonzero(~has_row).tolist(),
     )

@@ -1,11 +1,14 @@
 """The holder's report beside a release: which trajectory is in which group, and on which line."""
 
 import hashlib
+import platform
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 import msgspec
 import numpy as np
@@ -17,14 +20,19 @@ from trajanon.common.command_lines import Option
 from trajanon.common.declared_options import PAIR, ReleaseSettings, TimesName
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import Finite, Positive, Whole, parsed, regular, typed
-from trajanon.common.number_text import UnitName
+from trajanon.common.number_text import UnitName, number_of
 from trajanon.grouping.partition import Stage
+from trajanon.release.holder_key import fingerprint
 from trajanon.trajectories.days import days_of
 from trajanon.trajectories.distances import Summary
-from trajanon.trajectories.provenance import Source
+from trajanon.trajectories.provenance import Provenance, Source
 from trajanon.trajectories.subjects import Merged
 from trajanon.trajectories.times import Clock
-from trajanon.trajectories.trajectories import Trajectories
+from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION, Trajectories
+
+if TYPE_CHECKING:
+    from trajanon.release.perturbation import PublicWidths
+    from trajanon.release.plan import Plan
 
 _AGAIN = "run trajanon anonymize again"
 
@@ -341,6 +349,131 @@ class Report(Struct, frozen=True, kw_only=True):
             raise BadInput(NOT_TOGETHER)
         return days_of(trajectories, choice.most, choice.timezone)[:2]
 
+
+# How it is filled.
+
+
+class Figures(NamedTuple):
+    """What is measured of all groups of a release."""
+
+    loss: float  # IL in percent
+    errors: Mapping[str, Summary]  # in metres or seconds
+    mended: Mended | None
+    widths: "PublicWidths | None"  # by which lines and times are moved; None of plain means
+    stages: tuple[Stage, ...]
+    stopped: bool = False  # whether Ctrl-C ended the search early
+
+
+class Totals(NamedTuple):
+    """What is counted of all lines of a release."""
+
+    n: int  # trajectories that are released
+    groups: int
+    lines: int  # different ones
+    points: int  # of a line
+    rows: Rows
+    people: int | None  # None if nothing is known of them
+    least: int  # people, or trajectories where people are not known, in a group
+    alignment: Alignment | None  # None if all windows are where they were
+    on_roads: int | None  # lines; None where no roads are followed
+    departures: Floats | None  # of each line, or of one or two in each hour, (l, 1)
+
+
+def report_of(k: int, plan: "Plan", origin: Provenance, totals: Totals, figures: Figures) -> Report:
+    """Report all but what is known of each trajectory, or each group, by itself."""
+    counts_people = totals.people is not None and not plan.release.as_published
+    length = figures.errors["length"]
+    return Report(
+        notice=_notice(plan, origin, counts_people=counts_people),
+        unit=origin.unit,
+        n=totals.n,
+        k=k,
+        counted="subjects" if counts_people else "records",
+        as_published=plan.release.as_published,
+        groups=totals.groups,
+        lines=totals.lines,
+        points=totals.points,
+        rows=totals.rows,
+        source=origin.source,
+        subjects_merged=origin.merged,
+        attribution=attribution_of(origin, totals.on_roads),
+        versions=versions(),
+        key_fingerprint=None if plan.key is None else fingerprint(plan.key),
+        width=None if figures.widths is None else figures.widths.places,
+        information_loss=figures.loss,
+        stages=[stage.rounded for stage in figures.stages],
+        stopped=figures.stopped,
+        displacement=figures.errors["displacement"],
+        curve_distance=CurveDistance(figures.errors["to_line"], figures.errors["to_way"]),
+        length=Length(length.mean, length.median),
+        times=_times(plan, totals, figures),
+        alignment=totals.alignment,
+        mended=figures.mended,
+        distinct_ends=plan.release.distinct_ends,
+        leave_out=plan.release.leave_out,
+        search=asdict(plan.search),
+        people=totals.people,
+        largest_share=None if plan.release.as_published else 1.0 / totals.least,
+        labels=[],
+        roads=_roads(plan, totals),
+    )
+
+
+def _roads(plan: "Plan", totals: Totals) -> Roads | None:
+    """Report how many lines were laid on roads, where that was asked for."""
+    if plan.roads is None or totals.on_roads is None:
+        return None
+    as_they_were = totals.lines - totals.on_roads
+    return Roads(keep_off=plan.roads.keep_off, on_roads=totals.on_roads, as_they_were=as_they_were)
+
+
+def _times(plan: "Plan", totals: Totals, figures: Figures) -> Times | None:
+    """Report how times are released, and how far off they are."""
+    timing = plan.timing
+    if timing is None or totals.departures is None:
+        return None
+    clock = timing.clock
+    widths = figures.widths
+    return Times(
+        times=clock.times,
+        timezone=clock.timezone,
+        step=clock.step,
+        minute_worth=timing.minute_worth,
+        departure_error=figures.errors["departure_error"],
+        duration_error=figures.errors["duration_error"],
+        alone=HoursAlone(*timing.hours_alone(totals.departures)),
+        widths=None if widths is None else TimeWidths(widths.departures, widths.elapsed),
+    )
+
+
+def attribution_of(origin: Provenance, on_roads: int | None) -> str | None:
+    """Return the line that must be shown with a release: of its data, or of the roads below it."""
+    return OSM_ATTRIBUTION if on_roads else origin.attribution
+
+
+def _notice(plan: "Plan", origin: Provenance, *, counts_people: bool) -> str:
+    """Write the first line of a report: what k counts, where subjects are known or not."""
+    notice = "For the holder of the data, not for publication."
+    if plan.release.as_published:
+        return f"{notice} The release is {FOR_COMPARISON}. k counts trajectories."
+    if not counts_people:
+        return f"{notice} k counts trajectories: nothing is known of their subjects."
+
+    nameless = origin.source.unnamed
+    if nameless.recordings:
+        have = number_of(nameless.recordings, "recording has", "recordings have")
+        as_many = number_of(nameless.subjects, "subject")
+        return f"{notice} {have} no name: they count as {as_many}."
+    return notice
+
+
+def versions() -> dict[str, str]:
+    """Return what the result was made with."""
+    names = ("trajanon", "numpy", "numba")
+    return {name: version(name) for name in names} | {"python": platform.python_version()}
+
+
+# How it is written and read.
 
 _ADDED = {"roads", "extraction", "ledger", "shards", "members", "run"}
 _IN_TABLE = {"labels", "sizes", "subjects_per_group", "line_keys", "suppressed"}

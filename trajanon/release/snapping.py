@@ -224,16 +224,16 @@ def near_streets(network: Network, tree: "STRtree", lines: Floats, matching: Mat
         laid_out[point[order], rank] = values[order]
         return laid_out.reshape(*lines.shape[:2], matching.states)
 
-    many = places.clip(max=matching.states).reshape(lines.shape[:2])
-    return Near(by_point(segment), by_point(metres), by_point(share), many)
+    near_each = places.clip(max=matching.states).reshape(lines.shape[:2])
+    return Near(by_point(segment), by_point(metres), by_point(share), near_each)
 
 
 def kept_on(ways: MatchedWays) -> MatchedWays:
     """Keep lines that wait on a street from going back on it."""
     for p in range(1, ways.way.shape[1]):
-        same = ways.linked[:, p] & (ways.way[:, p] == ways.way[:, p - 1])
-        walked = ways.walked[same]
-        ways.walked[same, p] = np.maximum(walked[:, p], walked[:, p - 1])
+        waits = ways.linked[:, p] & (ways.way[:, p] == ways.way[:, p - 1])
+        walked = ways.walked[waits]
+        ways.walked[waits, p] = np.maximum(walked[:, p], walked[:, p - 1])
     return ways
 
 

@@ -17,18 +17,21 @@ from trajanon.common.progress import Progress, silent
 from trajanon.common.workers import each_done
 from trajanon.grouping.loss import information_loss
 from trajanon.grouping.partition import Stage
-from trajanon.release.assembly import (
+from trajanon.release.assembly import refuse_far, released_words
+from trajanon.release.holder_key import fingerprint
+from trajanon.release.perturbation import GroupWidths, PublicWidths
+from trajanon.release.report import (
+    Alignment,
     Figures,
+    Mended,
+    Report,
+    Rows,
     Totals,
     attribution_of,
-    refuse_far,
-    released_words,
+    digest_of_file,
     report_of,
     versions,
 )
-from trajanon.release.holder_key import fingerprint
-from trajanon.release.perturbation import GroupWidths, PublicWidths
-from trajanon.release.report import Alignment, Mended, Report, Rows, digest_of_file
 from trajanon.shards.parts_table import PartsTable
 from trajanon.shards.release_of_shards import write_members, write_release
 from trajanon.shards.scratch import keep_results

@@ -94,10 +94,9 @@ def sentences_of_extraction(extraction: Table) -> list[str]:
 
 
 class Remedy(msgspec.Struct, frozen=True):
-    """What helps against a finding: new values of options of a command."""
+    """What helps against a finding: new values of options."""
 
     label: str
-    command: str
     changes: Mapping[str, Choice]  # None leaves an option out
 
 
@@ -106,7 +105,7 @@ def changes_of(remedy: Remedy) -> list[tuple[str, Choice]]:
 
     Options without a field are as the remedy wants them, as the page never sets them.
 
-    >>> changes_of(Remedy("", "extract", {"columns": "subject=NAME", "per_recording": 1}))
+    >>> changes_of(Remedy("", {"columns": "subject=NAME", "per_recording": 1}))
     [('subject', 'NAME')]
     """
     changes: list[tuple[str, Choice]] = []

@@ -91,8 +91,8 @@ class Page:
 
     def _show_choices(self) -> None:
         with _section("2. Release"):
-            shown = (form_field for form_field in FIELDS if form_field.command != "columns")
-            _fields(self.work, [form_field for form_field in shown if not form_field.folded])
+            of_release = (form_field for form_field in FIELDS if form_field.command != "columns")
+            _fields(self.work, [form_field for form_field in of_release if not form_field.folded])
             self._button(RELEASE, "release")
             self.beside("release")
             with ui.expansion("The same as commands").classes("w-full"):
@@ -121,8 +121,8 @@ class Page:
         with ui.element("div").classes("fields"):
             for word in first_words:
                 self._word(word)
-        more = ui.expansion("More, for the certificate and the record").classes("w-full")
-        with more, ui.element("div").classes("fields"):
+        folded = ui.expansion("More, for the certificate and the record").classes("w-full")
+        with folded, ui.element("div").classes("fields"):
             for word in words.values():
                 self._word(word)
         button = ui.button("Save them in the documents", on_click=self._publish).props("no-caps")
@@ -141,21 +141,21 @@ class Page:
             ui.button("Remove everything and end", on_click=self._ask).props("outline no-caps")
 
     def _show_progress(self) -> None:
-        with ui.column().classes("busy").props('role="status"') as shown:
+        with ui.column().classes("busy").props('role="status"') as panel:
             with ui.row().classes("items-center"):
                 ui.spinner().props("aria-hidden=true")
                 ui.label().bind_text_from(self.work, "task")
             bar = ui.linear_progress(show_value=False).props('aria-label="How far it is"')
             bar.bind_value_from(self.work, "share")
             ui.button("Stop", on_click=self.work.cancel).props("outline no-caps")
-        shown.bind_visibility_from(self.work, "busy")
+        panel.bind_visibility_from(self.work, "busy")
 
     # What is updated.
 
     def refresh(self) -> None:
         """Draw anew, in every tab, the parts that changed: a click on another one is not lost."""
         work = self.work
-        shown: dict[str, object] = {
+        parts: dict[str, object] = {
             "files": [*work.files],
             "beside": work.problem,
             "extraction": (
@@ -167,10 +167,10 @@ class Page:
             "comparison": [*work.releases],
             "links": {**work.offered},
         }
-        for part, content in shown.items():
+        for part, content in parts.items():
             if part not in self._drawn or content != self._drawn[part]:
                 getattr(self, part).refresh()
-        self._drawn = shown
+        self._drawn = parts
 
     @ui.refreshable_method
     def files(self) -> None:
@@ -205,15 +205,15 @@ class Page:
     @ui.refreshable_method
     def extraction(self) -> None:
         """Show what the files hold, which columns were found, and what became of it."""
-        if (found := self.work.results.get("extract")) is None:
+        if (extraction := self.work.results.get("extract")) is None:
             return
-        for sentence in [*sentences_of_extraction(found), *self.work.messages["extract"]]:
+        for sentence in [*sentences_of_extraction(extraction), *self.work.messages["extract"]]:
             ui.label(sentence)
         columns = self.work.columns
         if columns.names:
             self._columns(USUAL_ROLES, columns.names)
             ui.label(f"Columns that are not used: {', '.join(columns.unused) or 'none'}.")
-        if Provenance.read(found).source.nameless:
+        if Provenance.read(extraction).source.nameless:
             _show_field(BY_NAME["nameless"], self.work.chosen)
 
     def _columns(self, roles: Sequence[str], names: Sequence[str]) -> None:
@@ -290,8 +290,8 @@ class Page:
         label = ui.label("Make the release first.")
         label.bind_visibility_from(self.work, "chosen", backward=lambda _: not self.work.released)
         with ui.column() as links:
-            for name, what in self.work.offered.items():
-                link = _link(f"{name}: {what}", name, new_tab=False)
+            for name, words in self.work.offered.items():
+                link = _link(f"{name}: {words}", name, new_tab=False)
                 link.props["download"] = name
         links.bind_visibility_from(self.work, "chosen", backward=lambda _: self.work.released)
 
@@ -299,8 +299,8 @@ class Page:
     def _old(self, commands: Sequence[str], place: str) -> Iterator[None]:
         """Mark results that are not those of what is chosen, with what happened and a button."""
         with ui.element("div").classes("old").props('role="status"') as note:
-            what = ui.label()
-            what.bind_text_from(self.work, "chosen", backward=lambda _: self._why_old(commands))
+            reason = ui.label()
+            reason.bind_text_from(self.work, "chosen", backward=lambda _: self._why_old(commands))
             self._button(commands, place, f"{_RUNS[tuple(commands)]} again")
         note.bind_visibility_from(
             self.work, "chosen", backward=lambda _: self.work.is_old(commands)
@@ -401,10 +401,10 @@ def _section(title: str) -> ui.element:
     return section
 
 
-def _fields(work: Work, shown: Sequence[FormField]) -> None:
+def _fields(work: Work, form_fields: Sequence[FormField]) -> None:
     """Show fields in a grid."""
     with ui.element("div").classes("fields"):
-        for form_field in shown:
+        for form_field in form_fields:
             element = _show_field(form_field, work.chosen)
             if form_field.needs:
                 element.bind_visibility_from(work.chosen, form_field.needs, backward=bool)

@@ -121,7 +121,7 @@ class Work:
         region = chosen["region"]
         in_region = chosen["hide_near"] or self._names_a_boundary(str(chosen["bbox"] or ""))
         released = self.released_file
-        both = [str(TRAJECTORIES), released]
+        originals = str(TRAJECTORIES)
 
         fixed: dict[str, dict[str, Any]] = {
             "extract": {
@@ -130,9 +130,9 @@ class Work:
                 "paths": self.files.copy(),
             },
             "anonymize": {"out": released},
-            "check": {"k": chosen["k"], "trajectories": both[0], "released": released},
-            "evaluate": {"publisher": PUBLISHER, "files": both},
-            "map": {"offline": True, "roads": region, "files": both},
+            "check": {"k": chosen["k"], "trajectories": originals, "released": released},
+            "evaluate": {"publisher": PUBLISHER, "files": [originals, released]},
+            "map": {"offline": True, "roads": region, "files": [originals, released]},
             "public": {
                 "view": "public",
                 "offline": True,
@@ -142,9 +142,9 @@ class Work:
             },
         }
         tables: dict[str, dict[str, Any]] = {}
-        for command, others in fixed.items():
-            own = {name: chosen[name] for name in names_of(command)}
-            options = (own | others).items()
+        for command, table in fixed.items():
+            from_fields = {name: chosen[name] for name in names_of(command)}
+            options = (from_fields | table).items()
             tables[command] = {name: value for name, value in options if value not in _EMPTY}
         return tables
 
@@ -152,8 +152,8 @@ class Work:
         """Whether an area is no city, box or file, so that its name is looked up in the region."""
         from trajanon.extract.earth.area import CITIES  # the page does not wait for it
 
-        known = area.lower() in CITIES or "," in area or (self.folder / area).is_file()
-        return bool(area) and not known
+        is_known = area.lower() in CITIES or "," in area or (self.folder / area).is_file()
+        return bool(area) and not is_known
 
     @property
     def typed(self) -> str:
@@ -244,8 +244,8 @@ class Work:
             str(MAP): "the map with the originals (private)",
         }
         every = (public if self.publishable else {}) | private
-        there = {path.name for path in self.folder.iterdir()} | {SETTINGS}
-        return {name: what for name, what in every.items() if name in there}
+        present = {path.name for path in self.folder.iterdir()} | {SETTINGS}
+        return {name: words for name, words in every.items() if name in present}
 
     @property
     def evaluation(self) -> Evaluation:
@@ -393,8 +393,9 @@ class Work:
             **{name: value for name, value in tables["anonymize"].items() if name != "out"},
         }
         release = MadeRelease(self.name, self.evaluation, dict(self.chosen), made_by)
-        others = [before for before in self.releases if before.made_by != made_by]
-        self.releases = [release, *others][:COMPARED]
+        # In another format it is the same release.
+        different = [before for before in self.releases if before.made_by != made_by]
+        self.releases = [release, *different][:COMPARED]
 
     def cancel(self) -> None:
         """Stop the command that is at work; what was there before stays."""

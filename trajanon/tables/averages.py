@@ -9,7 +9,38 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.grouping import loss
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.tables.cell_numbers import rounded
-from trajanon.tables.moments import columns_of
+
+
+class Columns(NamedTuple):
+    """Columns with their means and standard deviations, over the values that are there."""
+
+    mean: Floats  # (p,)
+    sd: Floats  # of a sample, (p,); 0 of a constant column
+    standardised: Floats  # (n, p): values less their mean, over their sd; 0 where one is missing
+
+
+def columns_of(X: Floats, weights: Floats | None = None) -> Columns:
+    """Compute weighted means and standard deviations of columns, (n, p); NaN is a missing value."""
+    present = ~np.isnan(X)
+    weight = present if weights is None else present * weights[:, None]
+    share = weight / np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
+
+    # Subtract one value first: numbers far from zero lose digits.
+    origin = X[present.argmax(axis=0), np.arange(X.shape[1])]
+    centred = np.where(present, X - origin, 0.0)
+    constant = (centred == 0.0).all(axis=0)
+    shift = (share * centred).sum(axis=0)
+    centred = np.where(present & ~constant, centred - shift, 0.0)
+
+    # Divide by the largest deviation, so that squares neither over- nor underflow.
+    unit = np.abs(centred).max(axis=0, initial=0.0)
+    centred /= np.where(unit > 0.0, unit, 1.0)
+
+    count = present.sum(axis=0)
+    bessel = count / np.maximum(count - 1, 1)
+    spread = np.sqrt((share * centred**2).sum(axis=0) * bessel)
+    centred /= np.where(spread > 0.0, spread, 1.0)
+    return Columns(origin + shift, unit * spread, centred)
 
 
 class Units(NamedTuple):
@@ -52,6 +83,7 @@ def present_means(
     With subjects also where fewer than k of them have a value.
     """
     means = np.full((int(labels.max(initial=-1)) + 1, records.shape[1]), np.nan)
+    # Columns with gaps in the same rows are averaged together: most tables have one or two kinds.
     gaps, gaps_of = np.unique(np.isnan(records), axis=1, return_inverse=True)
     for number, missing in enumerate(gaps.T):
         columns = np.flatnonzero(gaps_of.reshape(-1) == number)
@@ -111,6 +143,7 @@ class Losses(NamedTuple):
 
 def losses(values: Floats, written: Floats, weights: Floats | None = None) -> Losses:
     """Measure the loss of a table, (n, p), by survey weights; what is suppressed is all lost."""
+    # A cell that is left empty tells no more than the mean of its column.
     columns = columns_of(values, weights)
     filled = np.where(np.isnan(written), columns.mean, written)
     away = (filled - values) / np.where(columns.sd > 0.0, columns.sd, np.inf)

@@ -162,6 +162,7 @@ def _minimal_sets(
         if any(subset not in unique or unique[subset].all() for subset in narrower):
             continue
 
+        # Numbered anew after each column, so that numbers stay small.
         together = codes[columns[0]]
         for column in columns[1:]:
             together = dense(together * (int(codes[column].max()) + 1) + codes[column])

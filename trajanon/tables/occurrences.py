@@ -73,6 +73,8 @@ def occurrences(combinations: Combinations, people: Ints | None = None) -> Ints:
     person = pairs % len(of_row)
     borders = np.searchsorted(pairs // len(of_row), np.arange(len(codes) + 1))
 
+    # Combinations are compared in blocks, column by column; of each value only the rows that hold
+    # it count, as a gap may be filled with anything.
     least = np.full(len(codes), len(of_row))
     block = max(_PAIRS_PER_BLOCK // codes.size, 1)
     for begin in range(0, len(codes), block):

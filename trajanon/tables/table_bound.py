@@ -16,12 +16,16 @@ from trajanon.common.progress import Progress, silent
 from trajanon.grouping.bound.lower_bound import PAIRWISE, lower_bound
 from trajanon.grouping.k_promise import check_enough, check_k
 from trajanon.grouping.loss import information_loss
-from trajanon.tables.averaged_columns import Roles
-from trajanon.tables.averages import Losses, averages_of, losses, units_of
-from trajanon.tables.missing_values import shared_squares
-from trajanon.tables.moments import columns_of
-from trajanon.tables.table_columns import read_table_columns
-from trajanon.tables.table_groups import Search, Stratum, grouped, importance_within, strata_of
+from trajanon.tables.averages import Losses, averages_of, columns_of, losses, units_of
+from trajanon.tables.table_columns import Roles, read_table_columns
+from trajanon.tables.table_groups import (
+    Search,
+    Stratum,
+    grouped,
+    importance_within,
+    shared_squares,
+    strata_of,
+)
 
 if TYPE_CHECKING:
     from trajanon.files.data_frames import DataFrame

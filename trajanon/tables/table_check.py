@@ -11,9 +11,9 @@ import pandas as pd
 
 from trajanon.common.errors import BadInput
 from trajanon.grouping.k_promise import check_k
-from trajanon.tables.averaged_columns import ALL
 from trajanon.tables.disclosure_risk import Diversity, SpecialUniques, diversity, special_uniques
 from trajanon.tables.occurrences import combinations_of, occurrences
+from trajanon.tables.table_columns import ALL
 from trajanon.tables.table_files import Table, read_table
 from trajanon.trajectories.subjects import numbered
 
@@ -139,6 +139,7 @@ def check_table(
                 "`subject` names whose each row is"
             )
 
+    # By what is written, not by what it means: 1 and 1.0 look different to an adversary, too.
     combinations = combinations_of([table.columns[name] for name in chosen], table.separator)
     occurs = occurrences(combinations, people)
     return TableFindings(

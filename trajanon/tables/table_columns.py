@@ -1,22 +1,251 @@
 """The columns of a table by their parts, and its complete rows."""
 
 import os
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from itertools import combinations
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats
 from trajanon.common.declared_options import MissingName
-from trajanon.common.errors import BadInput, LeftOutWarning, TrajanonWarning
+from trajanon.common.errors import BadInput, LeftOutWarning, TrajanonWarning, printable
 from trajanon.common.number_text import number_of, percent
-from trajanon.tables.averaged_columns import ALL, Roles, averaged_columns, code_doubts
-from trajanon.tables.cell_numbers import Cells
+from trajanon.tables.cell_numbers import Cells, Numbers
 from trajanon.tables.table_files import Table, listed, read_table
 from trajanon.trajectories.subjects import numbered
 
 if TYPE_CHECKING:
     from trajanon.files.data_frames import DataFrame
+
+ALL = ["all"]
+
+Kind = Literal["id", "code", "date", "weight", "missing"]
+"""What numbers may be that no average should be taken of."""
+
+_NAMES: Mapping[Kind, str] = {
+    "weight": (
+        r"(^|[^a-z])[pfs]?(weights?|wgts?|wt|w)([^a-z]|$)"
+        r"|(wgt|weight|gewicht|gewichte|gewichtung)$"
+    ),
+    "id": (
+        r"(^|[^a-z])((ids?|zip|zipcode|postcode|plz|uid|uuid|nr|phone|key)([^a-z]|$)"
+        r"|(ssn|acct|account|owner|iban|passport)$)|[a-z]{5}(id|key)$"
+        r"|^(household|hh|person|pers|family|member|respondent)$"
+    ),
+    "code": (
+        r"(^|[^a-z])(codes?|sex|gender|region|isco|isced|nace|nuts|naics|sic|icd|fips|soc)"
+        r"([^a-z]|$)|[a-z]{5}code$|(isco|isced|nace|nuts)\d*$"
+    ),
+}
+"""Forms of the names of such columns, in lower case."""
+
+_DATE = re.compile(r"(19|20|21(?=00))\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
+"""Days written as YYYYMMDD, of the years 1900 to 2100."""
+
+_MISSING_CODE = re.compile(r"-?9{1,7}|-7{1,4}|-8{1,4}|-1")
+"""Numbers that statistical programs write for a missing value."""
+
+_SEVERAL = 3  # other values, beside which one can be far
+_MOST = 0.9  # share of dates
+_FEW_VALUES = 12  # that a code may have
+_ROWS_OF_A_VALUE = 10  # on average, for it to be a code
+_ROWS_TO_JUDGE = 20  # whether numbers count rows
+_LONG_ID = 1e7  # the least number of eight digits
+
+
+class Doubt(NamedTuple):
+    """Why the average of a column may mean nothing."""
+
+    column: str
+    kind: Kind
+    value: str = ""  # an example, as it is written
+    rows: int = 0  # that hold such a value; of a code, how many values there are
+    of: int = 0
+
+    @property
+    def reason(self) -> str:
+        """Describe what the column looks like."""
+        numbers = f"{number_of(self.rows, 'whole number')}, as a code has"
+        return {
+            "id": "like an identifier",
+            "weight": "like a survey weight",
+            "code": numbers if self.rows else "like a code",
+            "date": f"dates such as {self.value}",
+            "missing": f"{self.value} in {number_of(self.rows, 'row')}, like a code for a missing "
+            "value",
+        }[self.kind]
+
+    def sentence(self) -> str:
+        """Report that it is averaged all the same, and the way out."""
+        holds = f"Column {self.column!r} holds {self.value} in {self.rows:,} of {self.of:,} rows"
+        if self.kind == "date":
+            return (
+                f"{holds} or the like, which may be dates: their means are none; leave the column "
+                "out of `columns`, or count days from the first."
+            )
+        return (
+            f"{holds}, which may be a code for a missing value, and is averaged: leave such cells "
+            "empty and choose what to do with them by `missing`, or choose other `columns`."
+        )
+
+
+class AveragesUnclear(BadInput):
+    """Columns have to be named, because averages of some may mean nothing.
+
+    Attributes
+    ----------
+    problem
+        These columns, and what they look like.
+    proposal
+        Columns for ``columns``, and for ``keep`` and ``survey_weight`` where some look like it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import trajanon
+    >>> people = pd.DataFrame({"person": range(6), "income": [3, 5, 8, 9, 12, 20]})
+    >>> try:
+    ...     trajanon.microaggregate_table(people, 3)
+    ... except trajanon.AveragesUnclear as error:
+    ...     print(error.proposal)
+    {'columns': ['income']}
+    """
+
+    def __init__(self, problem: str, proposal: Mapping[str, list[str]]) -> None:
+        super().__init__(problem, dict(proposal))
+        self.problem = problem
+        self.proposal = dict(proposal)
+
+    def __str__(self) -> str:
+        """Return the problem, and the proposal as parameters."""
+        measures = self.proposal["columns"]
+        words = [f"{name}={names!r}" for name, names in self.proposal.items() if names]
+        such = f", such as {', '.join(words)}" if measures else ""
+        return printable(f"{self.problem}; name the columns to average in `columns`{such}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roles:
+    """The columns that are named for each part."""
+
+    columns: Sequence[str] | None = None  # None for those that seem to measure something
+    keep: Sequence[str] = ()
+    subject: str | None = None
+    strata: Sequence[str] = ()
+    survey_weight: str | None = None
+
+    @property
+    def beside(self) -> dict[str, Sequence[str]]:
+        """Return the columns named for another part than to be averaged, by their part."""
+        return {
+            "keep": () if self.keep == ALL else self.keep,
+            "subject": () if self.subject is None else [self.subject],
+            "strata": self.strata,
+            "survey_weight": () if self.survey_weight is None else [self.survey_weight],
+        }
+
+    def check(self, table: Table) -> None:
+        """Refuse columns that are not there, or are named for two parts."""
+        columns = () if self.columns is None or self.columns == ALL else self.columns
+        parts = {"columns": columns, **self.beside}
+        for part, second_part in combinations(parts, 2):
+            table.refuse_unknown([*parts[part], *parts[second_part]])
+            twice = [name for name in parts[part] if name in parts[second_part]]
+            if twice and (part != "keep" or second_part == "subject"):
+                raise BadInput(
+                    f"column {twice[0]!r} is named in both `{part}` and `{second_part}`; name it "
+                    "once"
+                )
+
+
+def averaged_columns(table: Table, roles: Roles) -> list[str]:
+    """Choose the columns to average; ask for their names if averages would spoil some of them."""
+    if roles.columns is not None and roles.columns != ALL:
+        return [name for name in table.columns if name in roles.columns]
+
+    beside = [name for names in roles.beside.values() for name in names]
+    candidates = [
+        name
+        for name in table.columns
+        if name not in beside and (table.numbers(name).doubt or table.numbers(name).hold)
+    ]
+    if roles.columns == ALL:
+        return candidates
+
+    doubts = [doubt for name in candidates if (doubt := doubt_of(name, table.numbers(name)))]
+    doubtful = {doubt.column: doubt for doubt in doubts}
+    measures = [name for name in candidates if name not in doubtful]
+    if not doubts or roles.keep == ALL:
+        return measures
+
+    kinds = {name: doubtful[name].kind if name in doubtful else "" for name in table.columns}
+    proposal = {"columns": measures}
+    if kept := [name for name in kinds if kinds[name] == "code" or name in roles.keep]:
+        proposal["keep"] = kept
+    weights = [name for name in kinds if kinds[name] == "weight"]
+    if len(weights) == 1 and roles.survey_weight is None:
+        proposal["survey_weight"] = weights
+
+    reasons = ", ".join(f"{doubt.column} ({doubt.reason})" for doubt in doubts)
+    raise AveragesUnclear(
+        f"{table.name} has columns whose averages may mean nothing: "
+        f"{textwrap.shorten(reasons, 350, placeholder=' ...')}",
+        proposal,
+    )
+
+
+def doubt_of(name: str, numbers: Numbers) -> Doubt | None:
+    """Find out whether averages of a column may mean nothing, by its name and its values."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()  # customerId is customer_id
+    for kind, form in _NAMES.items():
+        if re.search(form, words):
+            return Doubt(name, kind)
+
+    values = numbers.values[~np.isnan(numbers.values)]
+    if doubts := code_doubts(name, values):
+        return doubts[0]
+    if numbers.decimals != 0 or len(values) < _ROWS_TO_JUDGE:
+        return None
+
+    different = np.unique(values)
+    if 1 < len(different) <= min(_FEW_VALUES, len(values) // _ROWS_OF_A_VALUE):
+        return Doubt(name, "code", rows=len(different))
+
+    # Identifiers count rows, or blocks of rows, or have no gap, or have many digits, all as many.
+    counts_rows = np.isin(np.diff(values), (0.0, 1.0)).all() and 10 * len(different) > len(values)
+    has_no_gap = different[-1] - different[0] == len(different) - 1
+    is_long = different[0] >= _LONG_ID and different[-1] < 10.0 * different[0]
+    differ = len(different) == len(values)
+    return Doubt(name, "id") if counts_rows or (differ and (has_no_gap or is_long)) else None
+
+
+def code_doubts(name: str, values: Floats) -> list[Doubt]:
+    """Find values that stand apart as codes for a missing value do, and numbers like dates."""
+    different, counts = np.unique(values, return_counts=True)
+    if len(different) < 2 or not np.isfinite(different).all():
+        return []
+
+    whole = [f"{value:.0f}" if value % 1.0 == 0.0 else "" for value in different.tolist()]
+    are_dates = np.array([_DATE.fullmatch(text) is not None for text in whole])
+    if (dates := int(counts[are_dates].sum())) > _MOST * len(values):
+        return [Doubt(name, "date", whole[int(are_dates.argmax())], dates, len(values))]
+
+    # Only the least and the greatest value can be such a code, if far from all others.
+    codes: list[Doubt] = []
+    for place, rest in ((0, different[1:]), (-1, different[:-1])):
+        if len(rest) < _SEVERAL:
+            continue
+        value = float(different[place])
+        low = float(rest[0])
+        high = float(rest[-1])
+        is_far = low >= 0.0 if value < 0.0 else value - high >= high - low
+        if is_far and _MISSING_CODE.fullmatch(whole[place]):
+            codes.append(Doubt(name, "missing", whole[place], int(counts[place]), len(values)))
+    return codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +331,7 @@ def _complete_rows(
     if not cells:
         return np.ones(table.rows, np.bool_), []
 
+    # Cells to average may stay empty if so chosen; a person, a stratum or a weight may not.
     keeps = missing == "keep"
     incomplete = np.zeros(table.rows, np.bool_)
     for lacks in (*needed.values(), *(() if keeps else gaps.values())):

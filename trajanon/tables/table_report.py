@@ -1,6 +1,7 @@
 """The report on a microaggregated table: its groups, loss and risk, and what is not promised."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,12 +9,14 @@ import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.number_text import number_of, percent
-from trajanon.tables.averages import Averages, Units, losses, shares_of
-from trajanon.tables.moments import moments
+from trajanon.grouping import loss
+from trajanon.tables.averages import Averages, Units, columns_of, losses, shares_of
 from trajanon.tables.table_columns import TableColumns
 
 NEAR_VALUE = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
 _DOMINANT = 0.8  # share of the weight of a group, from which its mean is nearly one value
+
+_MOST = 10  # pairs of columns for which the correlation is reported
 
 
 class Parts(NamedTuple):
@@ -130,3 +133,51 @@ class Parts(NamedTuple):
         labels = self.averages.labels
         _, first = np.unique(self.person, return_index=True)
         return len(np.unique(self.person[labels[first][self.person] != labels]))
+
+
+def moments(
+    before: Floats, after: Floats, names: Sequence[str], weights: Floats | None = None
+) -> dict[str, Any]:
+    """Compute moments of columns before and after; of correlations those that changed most."""
+    tables = (before, after)
+    columns = [columns_of(X, weights) for X in tables]
+    # A column that is constant before or after has no correlation with any other.
+    vary = np.flatnonzero(np.all([c.sd > 0.0 for c in columns], axis=0))
+    left, right = vary[np.array(np.triu_indices(len(vary), 1))]
+
+    correlations = np.array(
+        [
+            _correlations(X, c.standardised, weights)[left, right]
+            for X, c in zip(tables, columns, strict=True)
+        ]
+    )
+    changed = np.argsort(-np.abs(correlations[1] - correlations[0]), kind="stable")[:_MOST]
+    return {
+        "mean": _pairs(names, [c.mean for c in columns]),
+        "sd": _pairs(names, [c.sd for c in columns]),
+        "correlations": [
+            {
+                "columns": [names[left[pair]], names[right[pair]]],
+                "correlation": correlations[:, pair].tolist(),
+            }
+            for pair in changed
+        ],
+    }
+
+
+def _correlations(X: Floats, standardised: Floats, weights: Floats | None) -> Floats:
+    """Correlate columns with each other, (p, p), over the rows in which both have a value."""
+    z = standardised
+    if weights is not None:
+        z = z * np.sqrt(weights / weights.max())[:, None]
+    present = (~np.isnan(X)).astype(np.float64)
+    squares = np.einsum("ij,ik->jk", z**2, present)  # of each column where the other one has values
+    norm = np.sqrt(squares * squares.T)
+    return np.asarray(loss.sums_of_products(z) / np.where(norm > 0.0, norm, 1.0))
+
+
+def _pairs(names: Sequence[str], moments: list[Floats]) -> dict[str, list[float | None]]:
+    """Pair a moment before and after by the names of their columns; None of no values."""
+    pairs = np.column_stack(moments).tolist()
+    known = [[None if isnan(number) else number for number in pair] for pair in pairs]
+    return dict(zip(names, known, strict=True))

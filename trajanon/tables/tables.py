@@ -25,11 +25,10 @@ from trajanon.common.method_parameters import (
 )
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping.k_promise import check_k
-from trajanon.tables.averaged_columns import Roles
 from trajanon.tables.averages import averages_of, units_of
 from trajanon.tables.cell_numbers import number_texts, plain_numbers, whole_or_float
 from trajanon.tables.occurrences import combinations_of, occurrences
-from trajanon.tables.table_columns import TableColumns, read_table_columns
+from trajanon.tables.table_columns import Roles, TableColumns, read_table_columns
 from trajanon.tables.table_files import listed, read_table
 from trajanon.tables.table_groups import Search, grouped, strata_of
 from trajanon.tables.table_report import Parts
@@ -136,7 +135,8 @@ def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
             writer.writerow(texts)
             writer.writerows(zip(*texts.values(), strict=True))
 
-    # The file is looked at as it was written.
+    # The file is looked at as it was written, as a format may part equal values: what breaks the
+    # promise shall reach nobody.
     written = read_table(draft)
     columns = [written.columns[name] for name in result.report["columns"]]
     rarest = occurrences(combinations_of(columns, written.separator)).min()
@@ -244,7 +244,7 @@ def microaggregate_table(
     3   52
     """
     k = check_k(k)
-    search_options(options)  # checked before the table is read
+    search_options(options)  # before the table is read, which may take long
     for option, names in (("columns", columns), ("keep", keep)):
         if isinstance(names, str):
             raise BadInput(f"{option} must be a list of names (got {names!r})")

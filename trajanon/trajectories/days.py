@@ -19,18 +19,16 @@ def days_of(trips: Trajectories, most: int, timezone: str) -> tuple[Trajectories
     departures = trips.times[timed, 0]
 
     # By who comes first, whatever their numbers are.
-    keys = np.column_stack([dense(trips.subject)[timed], local_days(departures, timezone)])
-    pair = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
-    sizes = np.bincount(pair)
-    order = np.lexsort((departures, pair))
-    place = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[pair[order]]
+    day = cells_of(dense(trips.subject)[timed], local_days(departures, timezone))
+    fits = np.bincount(day) <= most
 
-    fits = sizes <= most
-    in_fitting = fits[pair[order]]
-    row = timed[order][in_fitting]
-    place = place[in_fitting]
-    sizes = sizes[fits]
-    day = (np.cumsum(fits) - 1)[pair[order][in_fitting]]
+    # Trips of days that are not too long, by day and departure.
+    order = np.lexsort((departures, day))
+    order = order[fits[day[order]]]
+    row = timed[order]
+    day = (np.cumsum(fits) - 1)[day[order]]
+    sizes = np.bincount(day)
+    place = np.arange(len(row)) - (np.cumsum(sizes) - sizes)[day]
 
     points = np.full((len(sizes), most, m, 2), np.nan)
     times = np.full(points.shape[:3], np.nan)
@@ -54,6 +52,12 @@ def days_of(trips: Trajectories, most: int, timezone: str) -> tuple[Trajectories
         true_ends=np.column_stack([trips.known_ends[begins, 0], trips.known_ends[ends, 1]]),
     )
     return days, day_of_trip, int((~fits).sum())
+
+
+def cells_of(subjects: Ints, days: Ints) -> Ints:
+    """Number each day of each subject, (n,)."""
+    pairs = np.column_stack([subjects, days])
+    return np.asarray(np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1))
 
 
 def trips_of_days(days: Trajectories) -> Ints:

@@ -97,18 +97,19 @@ class TrajectoryRows(Displayed):
 
     def _number_names(self) -> None:
         """Make numbers of what names subjects and traces; whole numbers stay as they are."""
+        # Frozen records are set in this way alone.
         for name in ("subject", "trace"):
             values = getattr(self, name)
             if _is_whole(values):
                 object.__setattr__(self, name, values.astype(np.int64, copy=False))
 
         if self.subject is not None and not _is_whole(self.subject):
-            known = identities(self.subject, self.trace)
+            people = identities(self.subject, self.trace)
             way_out = "number them yourself to tell them apart"
-            for sentence in merged_sentences(known.merged, way_out):
+            for sentence in merged_sentences(people.merged, way_out):
                 warn(MergedWarning(sentence, "names"))
-            object.__setattr__(self, "subject", known.subject)
-            object.__setattr__(self, "provenance", with_counts(self.provenance, known.counts))
+            object.__setattr__(self, "subject", people.subject)
+            object.__setattr__(self, "provenance", with_counts(self.provenance, people.counts))
         if self.trace is not None and not _is_whole(self.trace):
             number = numbered(self.trace, exact=True, missing_differ=True).number
             object.__setattr__(self, "trace", number)
@@ -136,6 +137,7 @@ class TrajectoryRows(Displayed):
                 "the times of trajectories are not those of their tracks; leave out one of the two"
             )
 
+        # Windows that share a step would count it twice, and tell of one another.
         order = np.lexsort((tracks.start, tracks.run))
         apart = np.diff(tracks.start[order])
         shared = (np.diff(tracks.run[order]) == 0) & (apart <= STEPS * (m - 1))
@@ -269,8 +271,8 @@ class TrajectoryRows(Displayed):
 
     @property
     def _numbers(self) -> dict[str, Ints]:
-        known = {"subject": self.subject, "trace": self.trace}
-        return {name: numbers for name, numbers in known.items() if numbers is not None}
+        columns = {"subject": self.subject, "trace": self.trace}
+        return {name: numbers for name, numbers in columns.items() if numbers is not None}
 
     @property
     def _note(self) -> str:

@@ -16,7 +16,7 @@ from trajanon.common.arrays import dense
 from trajanon.grouping import loss
 from trajanon.grouping.bound.column_generation import best_groups
 from trajanon.grouping.methods.distance_methods import mdav
-from trajanon.grouping.papers.shuffling_and_swapping import swap
+from trajanon.grouping.refinements.shuffling_and_swapping import swap
 
 
 @given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), grid=...)

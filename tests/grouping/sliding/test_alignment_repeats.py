@@ -8,7 +8,7 @@ from naive_sliding import town
 
 import trajanon
 from trajanon.common import workers
-from trajanon.grouping.sliding import sliding
+from trajanon.grouping.sliding import alignment
 
 pytestmark = pytest.mark.usefixtures("few_moves")
 
@@ -41,6 +41,6 @@ def test_random_moves_are_made_where_annealing_is_asked_for(
     def count(annealing: Any, slides: Any, k: int, moves: int, *heats: float) -> None:
         made.append(moves)
 
-    monkeypatch.setattr(sliding, "make_random_moves", count)
+    monkeypatch.setattr(alignment, "make_random_moves", count)
     trajanon.anonymize(town(7, 60, 3), 3, **options)
     assert (sum(made) > 0) == moved

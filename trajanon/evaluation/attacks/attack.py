@@ -12,11 +12,11 @@ from scipy.spatial import cKDTree
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.inputs import Json
 from trajanon.common.workers import in_parts
-from trajanon.grouping.axes import principal_axes, turn
 from trajanon.grouping.k_promise import check_k
+from trajanon.grouping.loss import principal_axes, turn
 from trajanon.release.originals import Matched, timing_in
-from trajanon.release.people_left import cells_of
 from trajanon.release.report import Report
+from trajanon.trajectories.days import cells_of
 from trajanon.trajectories.geodesy import metres_of_degrees
 from trajanon.trajectories.times import HOUR, MINUTE, departure_days
 from trajanon.trajectories.trajectories import Trajectories

@@ -85,6 +85,8 @@ def generate(
         if done == rounds or len(master.groups) >= POOL * len(pricing.prices):
             break
 
+        # Growing is cheap and finds most columns. At an average of the prices it may find none that
+        # earn at the last ones, so the average comes nearer to these until it does.
         new = 0
         while not len(pricing.cut_duals):
             average = inertia * average + (1.0 - inertia) * pricing.prices
@@ -94,6 +96,7 @@ def generate(
                 break
             inertia = inertia / 2.0 if inertia / 2.0 >= LEAST_INERTIA else 0.0
 
+        # Only a search of all groups can show that none is left.
         if not new:
             groups, _, complete = search_best(pricing, LEAST_EARNINGS, PRICING_NODES, watch)
             if not complete or not master.add(groups):

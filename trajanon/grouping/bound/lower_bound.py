@@ -197,6 +197,7 @@ def _bound_by_columns(
     unit = 2.0 ** np.round(np.log2(max(reached / n, _FINEST)) / 2.0)
     pricing = pricing_problem(records / unit, k, np.arange(n))
     master = Master(pricing.distances, labels)
+    # Large groups make prices swing, so these begin near to what records cost now.
     steady = k > SMALL
     if steady:
         fair = np.array(master.costs) / np.bincount(labels)

@@ -95,6 +95,7 @@ class Master:
         watch: Callable[[], None] = unwatched,
     ) -> tuple[Ints, bool]:
         """Choose columns that hold each record once; the groups, and whether no limit was met."""
+        # The groups of the incumbent are the first columns, so there is a solution to begin with.
         incumbent = np.arange(self._incumbent.max() + 1)
         columns = np.union1d(self.within(relaxation), incumbent)
         count = len(columns)

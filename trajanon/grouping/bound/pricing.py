@@ -141,6 +141,7 @@ def groups_within(
         groups: list[Ints] = []
         at_full_gap = 0
         for place, root in enumerate(roots):
+            # Too many groups within the gap are as good as none: those within a half of it may fit.
             most = at_most[place : place + 1]
             for halving in range(HALVINGS):
                 least = -gap / 2**halving

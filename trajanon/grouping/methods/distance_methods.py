@@ -59,6 +59,8 @@ class Remaining:
 
     def farthest(self, point: Floats) -> int:
         """Find the remaining record farthest from a point, the first of equals."""
+        # |x - y|² less |y|², by one product with all records: fast, but rounded. Those that may be
+        # the farthest are then measured exactly, as ties decide which groups are formed.
         away = point @ self._minus_twice
         away += self._squares_if_far
         candidates = (away >= away.max() - self._rounding(point)).nonzero()[0]
@@ -116,6 +118,7 @@ class Remaining:
         """Put records of different subjects into a group."""
         self.labels[members] = group
         self.count -= len(members)
+        # Subtracted, not added up again: MDAV asks for the centroid of the rest after each group.
         self._sum = self._sum - self.problem.records[members].sum(axis=0)
 
         subjects = self.problem.subjects[members]

@@ -119,6 +119,7 @@ def repetitive_nn(problem: Problem, start: int | None = None) -> Ints:
     if start is not None:
         return _from_every_other(problem, start)
 
+    # The start is any record but the end: those behind it count one lower in the draw.
     ends = np.arange(-1, n)  # -1 for the tour that begins with the dummy
     starts = problem.random.integers(np.where(ends < 0, n, n - 1))
     starts += (ends >= 0) & (starts >= ends)
@@ -149,6 +150,7 @@ def _shortest_walk(problem: Problem, starts: Ints, ends: Ints) -> Ints:
         best=np.empty(n, dtype=np.int64),
     )
 
+    # A walk longer than the shortest so far is given up, so its length goes from part to part.
     shortest = np.inf
     task = "Walking from every record"
     for first in range(0, len(starts), _WALKS_PER_REPORT):

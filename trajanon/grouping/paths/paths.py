@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon._kernels.far_records import farthest
-from trajanon._kernels.path_building import greedy_fragments, join_fragments, walk
+from trajanon._kernels.path_building import greedy_fragments, join_fragments
 from trajanon._kernels.tour_moves import Tour, shorten, shorten_by_chains
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.workers import in_parts, in_threads
@@ -123,6 +123,7 @@ def path_through(records: Floats, labels: Ints) -> Ints:
     members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
     centroids = group_means(records, labels)
 
+    # A group is entered at the member nearest to where the path has come from.
     path: list[Ints] = []
     for group in walked(centroids, outermost(centroids)):
         rows = members[group]
@@ -137,9 +138,14 @@ def path_through(records: Floats, labels: Ints) -> Ints:
 
 def walked(points: Floats, first: int, through: Ints | None = None) -> Ints:
     """Walk from a point through some rows, it among them, or through all."""
-    waiting = np.arange(len(points)) if through is None else through
-    order = np.empty_like(waiting)
-    walk(points, first, waiting, order)
+    rows = np.arange(len(points)) if through is None else through
+    return joined(points, np.append(first, rows[rows != first]), np.full((len(points), 2), -1))
+
+
+def joined(points: Floats, ends: Ints, links: Ints, count: int | None = None) -> Ints:
+    """Walk through fragments from the first of their ends, on to the nearest that is free."""
+    order = np.empty(len(ends) if count is None else count, dtype=np.int64)
+    join_fragments(points, links, ends, np.zeros(len(points), dtype=np.bool_), order)
     return order
 
 
@@ -285,10 +291,7 @@ def greedy(records: Floats, near: NearLists) -> Ints:
     links = np.full((n, 2), -1)
     greedy_fragments(edges[shortest_first], links, np.arange(n))
 
-    ends = np.flatnonzero(links[:, 1] < 0)
-    order = np.empty(n, dtype=np.int64)
-    join_fragments(records, links, ends, np.zeros(n, dtype=np.bool_), order)
-    return order
+    return joined(records, np.flatnonzero(links[:, 1] < 0), links, n)
 
 
 def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random.Generator) -> Tour:

@@ -16,8 +16,7 @@ from trajanon._kernels.group_state import refresh_centroids
 from trajanon._kernels.random_moves import AT_ONE_HEAT, Annealing, make_random_moves
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.workers import cores, in_parts, in_threads
-from trajanon.grouping.axes import leading_axes, turn
-from trajanon.grouping.loss import squares_to_means, sse, sums_of_products
+from trajanon.grouping.loss import leading_axes, squares_to_means, sse, sums_of_products, turn
 from trajanon.grouping.neighbours import neighbour_count, neighbours_of
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.blocks import (
@@ -154,6 +153,7 @@ def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
     # One block has no borders, and no need for others.
     together = PASSES_AT_ONCE if blocks == 1 else 1
 
+    # A run may be better between two passes than at its end.
     best = list(runs)
     least = [np.inf] * len(runs)
     for number in range(0, passes, together):
@@ -211,6 +211,7 @@ def anneal_regions(problem: Problem, labels: Ints) -> Ints:
     if sse(problem.records, labels) == 0.0:
         return labels
 
+    # A region is small, and its runs short: most end no better, and what they lose is not kept.
     field = build_field(problem, labels)
     moves = min(problem.budget.moves_per_record, REGION_MOVES)  # per record, in a round
     _, heats = cooling(moves, PASS, 1, REGION_HOT, REGION_COLD)

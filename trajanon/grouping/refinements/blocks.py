@@ -61,6 +61,7 @@ def draw_blocks(
 def put_together(blocks: Iterable[tuple[Ints, Ints]]) -> Ints:
     """Return one labelling of all blocks, each of which is its rows and their groups from 0."""
     blocks = list(blocks)
+    # No group is in two blocks, so the numbers of each go on where those of the last one end.
     labels = np.empty(sum(len(rows) for rows, _ in blocks), dtype=np.int64)
 
     group_count = 0

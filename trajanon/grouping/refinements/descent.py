@@ -192,6 +192,8 @@ def settle(
     enough: float | None = None,
 ) -> None:
     """Make moves until none gains, or, in blocks, a round makes no more than ``enough``."""
+    # A round that makes no move may have missed some: what is looked at depends on what changed
+    # near by. So all is looked at once more, with exact centroids, and only then it ends.
     chunk = max(_RECORDS_PER_REPORT // problem.k, 1)
     moves = 0
     rounds = 0

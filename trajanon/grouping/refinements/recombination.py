@@ -141,6 +141,7 @@ def _round(
     """Regroup the records in regions of a size, all at once; and how many of them are solved."""
     regions = list(draw_blocks(problem.records, labels, problem.random, size))
     pools = _groups_inside(pool, regions)
+    # Threads append to it when a region is done; it is only counted.
     done: list[int] = []
     jobs = [
         partial(_regroup, problem, dense(labels[rows]), rows, groups, done, room)
@@ -205,6 +206,7 @@ def _price(
     def fits(group: Ints) -> bool:
         return ends is None or not ends.lack(group)
 
+    # The bound has a pool of its own, for it needs many columns that no choice ever takes.
     bounding = Master(pricing.distances, before)
     bounding.add(np.array(group) for group in master.groups)
     bounding.add(first_groups(pricing))

@@ -4,8 +4,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.grouping.axes import principal_axes, turn
-from trajanon.grouping.loss import means_and_variances
+from trajanon.grouping.loss import means_and_variances, principal_axes, turn
 from trajanon.grouping.neighbours import nearest_points
 from trajanon.trajectories.times import Timing, search_columns
 from trajanon.trajectories.tracks import STEPS, Tracks

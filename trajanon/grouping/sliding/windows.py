@@ -141,6 +141,7 @@ def start_ranges(
     later = np.flatnonzero(windows.before >= 0)
     earlier = windows.before[later]
 
+    # Free is what lies between two windows beyond the distance that they have to keep.
     free = start[later] - windows.apart[later] - start[earlier]
     behind = np.zeros_like(free)
     ahead = free
@@ -157,6 +158,8 @@ def part_of(
     windows: Windows, rows: Ints, first: Ints, last: Ints, *, chained: bool
 ) -> tuple[Windows, Ints]:
     """Select windows, and where starts count from; chained, those of a run share its room."""
+    # Of a run, some windows may be in other blocks: only those of this one that follow each other
+    # directly are linked, and the rest ends where their part of the room does.
     before = windows.before[rows] if chained else np.full(len(rows), -1)
     place = np.searchsorted(rows, before).clip(max=len(rows) - 1)
     follows = (before >= 0) & (rows[place] == before)

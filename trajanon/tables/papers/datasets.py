@@ -20,8 +20,7 @@ from trajanon.common.progress import Progress, silent
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.grouping.loss import information_loss, sse, standardise
 from trajanon.grouping.problem import Problem
-from trajanon.tables.averaged_columns import ALL, AveragesUnclear, Roles
-from trajanon.tables.table_columns import read_table_columns
+from trajanon.tables.table_columns import ALL, AveragesUnclear, Roles, read_table_columns
 
 PAPERS = ("Census", "Tarragona", "EIA")
 """Data sets of the papers that were published; others are trajectories."""

@@ -98,6 +98,7 @@ def group_by_counts(problem: Problem, met: "csr_array") -> Ints:
         if not waiting[i] or not waiting[j] or subjects[i] == subjects[j]:
             continue
 
+        # Who follows i, and whom j follows: the counts of one direction are not symmetric.
         near = vstack([met[[i]], met_by[[j]]], format="csr")
         group = [int(i), int(j)]
         while len(group) < problem.k:
@@ -106,6 +107,7 @@ def group_by_counts(problem: Problem, met: "csr_array") -> Ints:
                 break
             group.append(int(near.indices[joining][near.data[joining].argmax()]))
 
+        # Records of a group that stayed too small begin no other one; they are placed in the end.
         waiting[group] = False
         if len(group) == problem.k:
             groups.append(group)

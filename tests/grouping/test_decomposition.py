@@ -7,8 +7,8 @@ import pytest
 from problems import problem
 
 from trajanon.grouping import loss
-from trajanon.grouping.papers.decomposition import decomposition, fill_parts, regroup_parts, start
-from trajanon.grouping.papers.shuffling_and_swapping import swap
+from trajanon.grouping.methods.decomposition import decomposition, fill_parts, regroup_parts, start
+from trajanon.grouping.refinements.shuffling_and_swapping import swap
 
 RECORDS = loss.standardise(np.random.default_rng(3).normal(size=(40, 2)))
 

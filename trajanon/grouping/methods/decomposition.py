@@ -8,8 +8,8 @@ from trajanon.common.arrays import Ints, dense
 from trajanon.common.method_parameters import DecompositionParameters
 from trajanon.grouping.loss import sse
 from trajanon.grouping.methods.distance_methods import mdav, v_mdav
-from trajanon.grouping.papers.shuffling_and_swapping import swap
 from trajanon.grouping.problem import Problem, SearchLog
+from trajanon.grouping.refinements.shuffling_and_swapping import swap
 
 # A part has about this number / k records. The larger k is, the more groups there are to choose
 # from, and a large part would take long and gain little.
@@ -88,6 +88,7 @@ def fill_parts(labels: Ints, subsets: int) -> list[Ints]:
 
     The last part may have fewer.
     """
+    # Whole groups: a part's own groups are then a solution to begin with.
     least_records = max(round(len(labels) / subsets), 1)
     sizes = np.bincount(labels)
 

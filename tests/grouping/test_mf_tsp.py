@@ -13,13 +13,13 @@ from scipy.sparse import csr_array
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.declared_options import HeuristicName
-from trajanon.grouping.microaggregation import microaggregate
-from trajanon.grouping.papers.mf_tsp import (
+from trajanon.grouping.methods.mf_tsp import (
     group_by_counts,
     group_by_paths,
     mf_tsp,
     paths_from_every_record,
 )
+from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.problem import Problem
 
 seeds = st.integers(0, 10**6)

@@ -13,12 +13,12 @@ from real_data import REFERENCE, reference
 
 import trajanon
 from trajanon._kernels.group_state import Groups
-from trajanon._kernels.paper_moves import Room, recut, room_for, shuffling_pass
+from trajanon._kernels.paper_moves import recut, shuffling_pass
 from trajanon.common.arrays import Ints, dense
 from trajanon.common.method_parameters import RcsParameters
 from trajanon.grouping import loss
-from trajanon.grouping.papers.shuffling_and_swapping import STANDSTILL, rcs
 from trajanon.grouping.refinements.descent import build_groups
+from trajanon.grouping.refinements.shuffling_and_swapping import STANDSTILL, rcs
 
 seeds = st.integers(0, 10**6)
 sizes = st.integers(2, 30)
@@ -26,11 +26,11 @@ ks = st.integers(2, 5)
 peoples = st.none() | st.integers(2, 15)
 
 
-def laid_out(work: Grouped) -> tuple[Groups, NDArray[np.uint64], Room]:
-    """Groups for the kernels, the state of a generator, and room."""
+def laid_out(work: Grouped) -> tuple[Groups, NDArray[np.uint64]]:
+    """Groups for the kernels, and the state of a generator."""
     places = len(work.labels) // work.k
     groups = build_groups(work.records, work.labels, work.subjects, places)
-    return groups, work.random.integers(1, 2**63, size=1, dtype=np.uint64), room_for(groups)
+    return groups, work.random.integers(1, 2**63, size=1, dtype=np.uint64)
 
 
 def with_events(work: Grouped, probability: float, most: int) -> Grouped:
@@ -84,12 +84,12 @@ def test_two_groups_are_recut_as_by_the_slow_twin(
     seed: int, n: int, k: int, people: int | None
 ) -> None:
     groups = random_groups(seed, n, k, people, grid=False)
-    (kept, _, room), labels = laid_out(groups), groups.labels
+    (kept, _), labels = laid_out(groups), groups.labels
     a, b = 0, int(labels.max())
     if a == b:
         return
     runs = naive_refine.recut(groups.records, labels, a, b, groups.k, groups.subjects)
-    assert recut(kept, a, b, groups.k, room) == bool(runs)
+    assert recut(kept, a, b, groups.k) == bool(runs)
     others = [members(labels, g) for g in range(a + 1, b)]
     if not runs:
         runs = [members(labels, a), members(labels, b)]

@@ -2,13 +2,7 @@
 
 import numpy as np
 
-from trajanon._kernels.paper_moves import (
-    Swaps,
-    find_partners,
-    make_exchanges,
-    room_for,
-    shuffling_pass,
-)
+from trajanon._kernels.paper_moves import Swaps, find_partners, make_exchanges, shuffling_pass
 from trajanon.common.arrays import Ints, dense
 from trajanon.common.method_parameters import RcsParameters
 from trajanon.grouping.loss import sse
@@ -58,7 +52,6 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
     k = problem.k
     groups = build_groups(problem.records, labels, problem.subjects, places=n // k)
     random = problem.random.integers(1, 2**63, size=1, dtype=np.uint64)
-    room = room_for(groups)
     parameters = problem.parameters_of(RcsParameters)
     probability = parameters.shuffle_probability
     events_left = parameters.max_events
@@ -71,9 +64,7 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
         for start in range(0, n, _RECORDS_PER_REPORT):
             problem.progress("Shuffling groups", passes + start / n, None)
             stop = min(start + _RECORDS_PER_REPORT, n)
-            events_left = shuffling_pass(
-                groups, random, room, k, probability, events_left, start, stop
-            )
+            events_left = shuffling_pass(groups, random, k, probability, events_left, start, stop)
         passes += 1
 
         labels = dense(groups.labels)

@@ -11,8 +11,8 @@ import trajanon
 from trajanon._kernels.paper_moves import Swaps, find_partners, make_exchanges
 from trajanon.common.arrays import dense
 from trajanon.grouping import loss
-from trajanon.grouping.papers.shuffling_and_swapping import swap
 from trajanon.grouping.refinements.descent import build_groups
+from trajanon.grouping.refinements.shuffling_and_swapping import swap
 
 seeds = st.integers(0, 10**6)
 peoples = st.none() | st.integers(2, 15)

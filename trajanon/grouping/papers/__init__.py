@@ -1,1 +1,0 @@
-"""Methods and refinements that only the papers use."""
