@@ -279,29 +279,31 @@ def _near_in_time(known: _Known) -> Ints:
     slot = times.slot[place].astype(np.int64)
     where = times.where[place] / _DIGITS
 
-    def keys(where: Floats, slot: Ints, apart: int) -> Hashes:
+    def keys(square: Ints, slot: Ints, apart: int) -> Hashes:
         """Hash the square of a place, the time of the hour, and the days around it."""
         days = (slot + apart) // (2 * most_apart + 1)
-        columns = cells(where, 2.01 * _NEAR), slot % hour, days
-        return hashes_of(*(column.astype(np.float64) for column in columns))
+        return hashes_of(square.astype(np.float64), (days * hour + slot % hour).astype(np.float64))
 
     # The places to look at: of those with few others around, one in each half.
-    key = keys(where, slot, 0)
-    _, square, size = np.unique(key, return_inverse=True, return_counts=True)
+    key = keys(cells(where, 2.01 * _NEAR), slot, 0)
+    by_key = np.argsort(key)
+    square = np.empty(len(key), np.int64)
+    square[by_key] = np.cumsum(np.diff(key[by_key], prepend=key[by_key[:1]]) != 0)
     half = 2 * (place - known.start[recording]) // times.places[recording]
     half[times.step[recording] < _MINUTE] = 0
     pace = np.hypot(*times.speed[place].T)
-    sought = greatest_of(2 * recording + half, -size[square], pace <= _FASTEST)
+    sought = greatest_of(2 * recording + half, -np.bincount(square)[square], pace <= _FASTEST)
     sought = sought[known.moves[recording[sought]]]
 
     # Places near each other lie in a square in which one of them has a corner of its own square.
+    squares = [cells(corner, 2.01 * _NEAR) for corner in _corners(where[sought], _NEAR)]
     keys_near = [
-        keys(corner, slot[sought] + clock, apart - clock)
-        for corner in _corners(where[sought], _NEAR)
+        keys(square, slot[sought] + clock, apart - clock)
+        for square in squares
         for apart in (-most_apart, most_apart)
         for clock in range(-late, late + 1)
     ]
-    row, second = _equal(np.concatenate(keys_near), key)
+    row, second = _equal(np.concatenate(keys_near), key, by_key)
     first = np.tile(sought, len(keys_near))[row]
     apart = slot[second] - slot[first]
     metres = np.hypot(*_metres(where[first], where[second]).T)
@@ -402,14 +404,13 @@ def _alike_without_times(recorded: _Recorded) -> Ints:
     return np.unique(np.concatenate(pairs_found), axis=0)
 
 
-def _equal(sought: Hashes, keys: Hashes) -> tuple[Ints, Ints]:
-    """Find equal keys: which of those sought, and which of all."""
-    order, by_key = np.argsort(keys), np.argsort(sought)
-    keys, sought = keys[order], sought[by_key]  # they are found faster in order
+def _equal(sought: Hashes, keys: Hashes, by_key: Ints) -> tuple[Ints, Ints]:
+    """Find equal keys: which of those sought, and which of all, given the order of these."""
+    row = np.argsort(sought)  # they are found faster in order
+    sought, keys = sought[row], keys[by_key]
     first, end = (np.searchsorted(keys, sought, side) for side in ("left", "right"))
     count = end - first
-    row = np.repeat(by_key, count)
-    return row, order[np.repeat(first, count) + _ranks(count)]
+    return np.repeat(row, count), by_key[np.repeat(first, count) + _ranks(count)]
 
 
 def _ranks(count: Ints) -> Ints:

@@ -25,7 +25,7 @@ from trajanon.extract.sources.calendars import with_true_years
 from trajanon.extract.sources.column_roles import NOBODY
 from trajanon.extract.sources.formats import SourceFile
 from trajanon.extract.sources.gpx_document import FROM_OSM
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.trace_pieces import joined, ordered
 from trajanon.extract.trace import Trace
 from trajanon.files.trajectory_files import is_part, read_trajectories, write_partition, write_parts

@@ -14,8 +14,8 @@ from trajanon.extract.rules import Rules
 from trajanon.extract.sources.column_roles import known_as
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.point_groups import FIRST
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.source_tables import traces_of_table
-from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 from trajanon.files.data_frames import DataFrame, to_pandas
 from trajanon.trajectories.trajectories import Trajectories

@@ -45,7 +45,6 @@ class Recordings:
         self._repeats = Repeats()
         self._places = Places()
         self._names: set[str] = set()
-        self._key_of_names: dict[tuple[str, ...], str] = {}
 
     def enter(self, traces: Sequence[Trace], points: Points) -> Entered:
         """Number recordings and their subjects; find those that came before."""
@@ -68,11 +67,9 @@ class Recordings:
     def _key(self, trace: Trace) -> str:
         """Return the one form of a subject's names; empty if there is none."""
         names = trace.spellings or (() if trace.subject is None else (trace.subject,))
-        if names not in self._key_of_names:
-            keys = [key_of(name, exact=self._exact) for name in names]
-            self._names.update(name for name, key in zip(names, keys, strict=True) if key)
-            self._key_of_names[names] = keys[0] if keys else ""
-        return self._key_of_names[names]
+        keys = [key_of(name, exact=self._exact) for name in names]
+        self._names.update(name for name, key in zip(names, keys, strict=True) if key)
+        return keys[0] if keys else ""
 
     def place(self, cleaned: Points, given: Points, entered: Entered) -> None:
         """Remember where recordings were, by their points cleaned and as given."""

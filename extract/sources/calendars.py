@@ -8,8 +8,14 @@ from operator import attrgetter
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats
-from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.timestamps import EARLIEST, LATEST, UNREAD_TIMES, WAY_OUT, within
+from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.timestamps import (
+    EARLIEST,
+    LATEST,
+    UNKNOWN_BEGINNING,
+    UNREAD_TIMES,
+    within,
+)
 from trajanon.extract.trace import Trace
 
 _owner = attrgetter("name", "subject")  # what the pieces of a recording share
@@ -72,30 +78,23 @@ def _mended(time: Floats, reading: Reading) -> Floats:
     known = time[np.isfinite(time)]
     first = known.min()
     if first >= 0.0 and known.max() < _NO_CLOCK:
-        read_as = "seconds from an unknown beginning"
-        has = f"has times such as {first:.0f}: read as {read_as}"
-        reading.warn_of_file(f"times as {read_as}", has, once=True)
+        reading.found("times read as", example=f"{first:.0f}", read_as=UNKNOWN_BEGINNING)
         return time
 
     time, buddhist = _in_our_years(time)
     if buddhist.any():
         year = _year(time[buddhist][0])
-        has = f"has times in the year {year + _BUDDHIST} of the Buddhist calendar"
-        reading.warn_of_file("Buddhist years", f"{has}: read as {year}")
+        reading.found("Buddhist years", year=year + _BUDDHIST, ours=year)
 
     time, early = _in_one_era(time)
     if early.any():
-        has = "has times 1,024 weeks early, when the weeks of GPS began again"
-        read_as = f"{early.sum():,} in all: read as {_year(time[early][0])}"
-        reading.warn_of_file("weeks", f"{has}, {read_as}")
+        reading.found("weeks", times=early.sum(), year=_year(time[early][0]))
     reading.counts[MENDED] += int((buddhist | early).sum())
 
     wrong = np.isfinite(time) & ~within(time)
     if wrong.any():
-        number = int(wrong.sum())
-        reading.counts[UNREAD_TIMES] += number
-        has = f"has times in the year {_year(time[wrong][0])}, {number:,} in all"
-        reading.warn_of_file("years", f"{has}: they are left out; {WAY_OUT}")
+        reading.count(UNREAD_TIMES, wrong)
+        reading.found("years", year=_year(time[wrong][0]), times=wrong.sum())
     return np.where(wrong, np.nan, time)
 
 

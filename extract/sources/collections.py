@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import compress
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -14,11 +13,12 @@ import pandas as pd
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput
 from trajanon.extract.sources import source_tables
+from trajanon.extract.sources.archives import BYTE_ORDER_MARK, DAMAGED
 from trajanon.extract.sources.column_roles import FILE
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.point_groups import traces_of_points
+from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.source_tables import TableLayout, fields_of, read_columns
-from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.trace_pieces import EMPTY
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import reading as read_errors
@@ -76,7 +76,7 @@ def read_cabspotting(path: Path, reading: Reading) -> Iterator[Trace]:
 
     # Without a time, or whether the cab is occupied, it is unknown to which trip a row belongs.
     has_trip = rows["time"].notna() & rows["occupied"].notna()
-    reading.counts[source_tables.UNREAD] += int((~has_trip).sum())
+    reading.count(source_tables.UNREAD, ~has_trip)
 
     # The file has the newest first: of two points of one second, the later is above.
     rows = rows[has_trip][::-1].sort_values("time", kind="stable", ignore_index=True)
@@ -104,8 +104,8 @@ def read_porto(path: Path, reading: Reading) -> Iterator[Trace]:
         polylines = trips["POLYLINE"].fillna("")
         is_empty = polylines.str.strip("[] \t") == ""
         has_gaps = ~is_empty & (trips["MISSING_DATA"].str.strip().str.lower() == "true")
-        reading.counts["rows without points"] += int(is_empty.sum())
-        reading.counts["trips with missing points"] += int(has_gaps.sum())
+        reading.count("rows without points", is_empty)
+        reading.count("trips with missing points", has_gaps)
 
         yield from _porto_traces(trips.assign(POLYLINE=polylines)[~is_empty & ~has_gaps], reading)
 
@@ -166,24 +166,21 @@ def _points_of_sensor(
     lines: Sequence[str], names: Sequence[str], reading: Reading
 ) -> Iterator[pd.DataFrame]:
     """Read rows that may differ in length: behind the columns follow measured distances."""
-    roles = dict(_SENSOR_ROLES)
-    if _PRIVACY_COLUMN in names:
-        roles[_PRIVACY_COLUMN] = _PRIVACY_COLUMN
-    field_numbers = [names.index(name) for name in roles]
-
     rows = [fields_of(line, ";") for line in lines if line.strip()]
-    is_whole = [len(row) > max(field_numbers) for row in rows]
-    reading.counts[source_tables.UNREAD] += is_whole.count(False)
-    # Where the last row is not whole, the file is cut off.
-    reading.counts[TABLE_CUT_OFF] += not all(is_whole[-1:])
+    fields = [dict(zip(names, map(str.strip, row), strict=False)) for row in rows]
+    wanted = [name for name in (*_SENSOR_ROLES, _PRIVACY_COLUMN) if name in names]
+    table = pd.DataFrame(fields, columns=wanted, dtype=str).rename(columns=_SENSOR_ROLES)
 
-    texts = [[row[number].strip() for number in field_numbers] for row in compress(rows, is_whole)]
-    table = pd.DataFrame(texts, columns=list(roles.values()), dtype=str)
+    # Where the last row is not whole, the file is cut off.
+    is_whole = table.notna().all(axis=1)
+    reading.count(source_tables.UNREAD, ~is_whole)
+    reading.count(TABLE_CUT_OFF, ~is_whole[-1:])
+    table = table[is_whole]
 
     is_private = ~table.get(_PRIVACY_COLUMN, pd.Series("", table.index)).isin(["", "0", "false"])
     has_place = (table["lat"] != "") & (table["lon"] != "")
-    reading.counts[PRIVATE] += int(is_private.sum())
-    reading.counts[WITHOUT_FIX] += int((~is_private & ~has_place).sum())
+    reading.count(PRIVATE, is_private)
+    reading.count(WITHOUT_FIX, ~is_private & ~has_place)
 
     table["date"] = table["date"].str.replace(_DAY_FIRST, r"\3-\2-\1", regex=True)
     yield table[has_place & ~is_private]

@@ -143,10 +143,11 @@ class TableHead(dict[str, Column]):
     def holds_seconds_of_minute(self, name: str) -> bool:
         """Return whether small whole numbers come again and again within a recording."""
         column = self[name]
+        if column.times is not None:
+            return False
         known = column.numbers[np.isfinite(column.numbers)]
         small = (known >= 0.0) & (known <= _SECONDS_OF_MINUTE) & (known % 1.0 == 0.0)
-        again = 2 * self.differs(name) < len(known)
-        return column.times is None and bool(small.all()) and again
+        return bool(small.all()) and 2 * self.differs(name) < len(known)
 
     def names_in(self, name: str) -> list[str]:
         """List the different names in a column, as they are written."""

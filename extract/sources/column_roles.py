@@ -53,10 +53,6 @@ def plain(name: str) -> str:
     return _NO_WORD.sub("", name).casefold()
 
 
-def _names_owners(head: TableHead, name: str) -> bool:
-    return not head[name].is_key
-
-
 def _is_time(head: TableHead, name: str) -> bool:
     """Return whether a column holds whole times, or times of day with a day beside them."""
     held = head[name].times
@@ -107,23 +103,19 @@ def _are_gps_seconds(head: TableHead, name: str) -> bool:
     return bool((values >= 0.0).any()) and (has_week or may_be_gps_seconds(values))
 
 
-def _orders(*, gapless: bool) -> Test:
-    return lambda head, name: head.numbers_points(name, gapless=gapless)
-
-
 _TESTS: Mapping[str, Test] = {
-    "id": _names_owners,
-    "subject": _names_owners,
+    "id": lambda head, name: not head[name].is_key,
+    "subject": lambda head, name: not head[name].is_key,
     "gps_seconds": _are_gps_seconds,
     "time": _is_time,
     "zone": _is_zone,
-    "order": _orders(gapless=False),
+    "order": lambda head, name: head.numbers_points(name, gapless=False),
 }
 _TESTS_UNNAMED: Mapping[str, Test] = {
     "lat_sign": _is_letters(SIGNS["lat_sign"]),
     "lon_sign": _is_letters(SIGNS["lon_sign"]),
     "time": _is_other_time,
-    "order": _orders(gapless=True),
+    "order": lambda head, name: head.numbers_points(name, gapless=True),
 }
 
 

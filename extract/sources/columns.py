@@ -12,7 +12,7 @@ from trajanon.common.errors import BadInput, ColumnsUnclear
 from trajanon.extract.sources import column_roles
 from trajanon.extract.sources.column_evidence import TableHead
 from trajanon.extract.sources.column_roles import FILE, OWNERS, ROLES, is_word, plain
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.trajectories.person_names import key_of
 
 _SAYS_UTC = re.compile(r"utc|gmt|zulu|epoch|unix", re.IGNORECASE)
@@ -219,9 +219,7 @@ class _Choice:
                 "id": f"{recording_of} is taken for one recording; if another tells them apart",
                 "subject": "it names no persons; if another does",
             }
-            counts_rows = f"the column {name!r} of {self.what} counts rows"
-            msg = f"{counts_rows}: {taken[role]}, set `columns` {role}=..."
-            self.reading.warn(f"counts rows {name}", msg)
+            self.reading.found("a column counts rows", name=name, taken=taken[role], role=role)
 
     def _refuse_several(self) -> None:
         """Refuse a table if a column may tell recordings apart, or if it has no times."""
@@ -266,9 +264,7 @@ class _Choice:
 
             if self.head.holds_seconds_of_minute(name):
                 del self.columns["time"]
-                holds = f"of {self.what} holds seconds of the minute, no times"
-                msg = f"the column {name!r} {holds}: name another, `columns` time=..."
-                self.reading.warn("seconds of the minute", msg)
+                self.reading.found("seconds of the minute", name=name)
                 return
 
         if column.times is None or "date" in self.said:
@@ -313,17 +309,14 @@ class _Choice:
             way_out = f"set `columns` time={name}"
             if self.reading.timed and not is_constant:
                 raise ColumnsUnclear(msg, way_out, ["time"], self.names)
-            without = "without, points are taken in their order"
-            self.reading.warn("times", f"{msg}: {way_out}; {without}", name)
+            self.reading.found("times", name=name)
 
     def _tell_recordings(self) -> None:
         """Warn of a column that may divide what a subject made into recordings."""
         owner = self.head[self.columns["subject"]]
         for name in self._unused():
             if self._may_tell_apart(name) and self.head.divides(name, owner):
-                may_hold = f"of {self.what} may hold the recordings of each subject"
-                msg = f"the column {name!r} {may_hold}: if it does, set `columns` id={name}"
-                self.reading.warn("recordings", msg, name)
+                self.reading.found("recordings", name=name)
 
     def _names_held(self, name: str) -> NamesHeld | None:
         """Find which names of persons a column may hold; None if it is of another kind."""

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from trajanon.common.arrays import Bools, Floats
 from trajanon.common.errors import BadInput
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 
 LETTERS = {"lat": "NS", "lon": "EW"}  # for a positive and a negative sign
 
@@ -54,9 +54,7 @@ def longitudes_reach_360(lon: Floats, reading: Reading) -> bool:
     # They are more than 1 % of all, and 100 times the negative ones: a few may be errors.
     reach_360 = bool(100 * is_beyond.sum() > max(len(known), 100 * 100 * is_negative.sum()))
     if reach_360:
-        example = known[is_beyond][0]
-        has = f"has longitudes from 0 to 360, such as {example:g}: read as such"
-        reading.warn_of_file("longitudes to 360", has, once=True)
+        reading.found("longitudes to 360", example=known[is_beyond][0])
     return reach_360
 
 

@@ -14,11 +14,12 @@ import fitdecode
 import pynmea2
 
 from trajanon.common.errors import FileProblem
+from trajanon.extract.sources.archives import DAMAGED, ZIP, Stream, members
 from trajanon.extract.sources.column_roles import TRACK
-from trajanon.extract.sources.streams import DAMAGED, OTHER_TIMES, ZIP, Reading, Stream, members
+from trajanon.extract.sources.reading import OTHER_TIMES, Reading
 from trajanon.extract.sources.timestamps import moment
 from trajanon.extract.sources.trace_pieces import PLANNED, Fix, number, traces_of_fixes
-from trajanon.extract.sources.xml_documents import tree_of
+from trajanon.extract.sources.xml_documents import growing_tree, without_prefixes
 from trajanon.extract.trace import Trace
 
 VOID = "sentences without a valid fix"
@@ -67,7 +68,7 @@ def _decoded(stream: Stream, path: Path, reading: Reading) -> Iterator[Fix | Non
             elif frame.name == "file_id":
                 course = frame.get_raw_value("type", fallback=None) == _COURSE
             elif frame.name == "record" and course:
-                _leave_out_planned(reading)
+                reading.found(PLANNED, 1)
             elif frame.name == "record" and (fix := _fix(frame)):
                 yield fix
     except (*DAMAGED, *_BROKEN) as error:
@@ -85,12 +86,6 @@ def _fix(record: fitdecode.FitDataMessage) -> Fix | None:
         return None
     dated = isinstance(time, int) and time >= _CLOCK_NOT_SET
     return lat / _SEMICIRCLES, lon / _SEMICIRCLES, float(time + _EPOCH) if dated else nan
-
-
-def _leave_out_planned(reading: Reading) -> None:
-    reading.counts[PLANNED] += 1
-    holds = "holds courses, which are planned and not recorded: left out"
-    reading.warn_of_file(PLANNED, holds, once=True)
 
 
 def read_nmea(path: Path, reading: Reading) -> Iterator[Trace]:
@@ -154,7 +149,7 @@ def _documents(path: Path, reading: Reading) -> Iterator[tuple[str, Element]]:
         return
 
     any_read = False
-    for name, opened in members(path, reading):
+    for name, opened in members(reading.open(path), path):
         if opened and name.lower().endswith(".kml"):
             for root in _trees(opened(), f"{path}/{name}", "kml"):
                 yield f"{reading.label}/{name}", root
@@ -192,8 +187,15 @@ def _trees(stream: Stream, name: str, root_name: str) -> Iterator[Element]:
     except DAMAGED as error:
         raise FileProblem(f"cannot read {name} to its end ({error}): copy it again") from error
 
-    root, problem = tree_of(content.read, name)
-    if root is None or root.tag != root_name:
+    root: Element | None = None
+    problem = None
+    try:
+        for grown in growing_tree(content.read, name):
+            root = grown
+    except FileProblem as error:
+        problem = error
+
+    if root is None or without_prefixes(root).tag != root_name:
         tag = "nothing" if root is None else f"<{root.tag}>"
         raise problem or FileProblem(f"{name} begins with {tag}, not with <{root_name}>")
     _take_out_incomplete(root)
@@ -258,7 +260,7 @@ def _place(written: list[str], time: float) -> Fix:
 
 def _of_activities(root: Element, reading: Reading) -> Iterator[Fix | None]:
     if root.find(".//Course") is not None:
-        _leave_out_planned(reading)
+        reading.found(PLANNED, 1)
     for activity in root.iter("Activity"):
         for point in activity.iter("Trackpoint"):
             place = point.find("Position")

@@ -23,8 +23,8 @@ from trajanon.extract.sources.coordinates import (
     wrapped_at_180,
 )
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
-from trajanon.extract.sources.streams import OTHER_TIMES, Reading
-from trajanon.extract.sources.timestamps import within
+from trajanon.extract.sources.reading import OTHER_TIMES, Reading
+from trajanon.extract.sources.timestamps import times_in
 from trajanon.extract.trace import Trace
 
 NO_GEOMETRY = "features without geometry"
@@ -140,7 +140,7 @@ def _only(
     reading: Reading,
 ) -> tuple[NDArray[np.object_], pd.DataFrame]:
     """Leave out and count the features that are not wanted."""
-    reading.counts.update({reason: n} if (n := int((~wanted).sum())) else {})
+    reading.count(reason, ~wanted)
     return geometry[wanted], columns[wanted]
 
 
@@ -153,19 +153,8 @@ def _across_180(lon: Floats, lines: NDArray[np.object_], reading: Reading) -> Fl
     _, line = shapely.get_coordinates(lines, return_index=True)
     beyond &= (east - west <= _WIDEST)[line]
     if beyond.any():
-        has = f"has lines beyond 180 degrees, such as {lon[beyond][0]:g}: they go on"
-        reading.warn_of_file("beyond 180 degrees", f"{has} on the other side")
+        reading.found("beyond 180 degrees", example=lon[beyond][0])
     return np.where(beyond, lon - 360.0 * np.sign(lon), lon)
-
-
-def times_in(measures: Floats) -> Floats | None:
-    """Read numbers beside coordinates as times, if most are seconds, or such, since 1970."""
-    known = measures[np.isfinite(measures)]
-    for per_second in (1.0, 1e3, 1e6):
-        if 2 * int(within(known / per_second).sum()) > len(known):
-            seconds = measures / per_second
-            return np.where(within(seconds), seconds, np.nan)
-    return None
 
 
 def _times_of_measures(geometry: NDArray[np.object_]) -> Floats | None:
@@ -185,7 +174,7 @@ def _times(columns: pd.DataFrame, timed: Sequence[str], line: Ints, reading: Rea
 
     sizes = np.bincount(line, minlength=len(columns)).tolist()
     odd = [times is not None and len(times) != n for times, n in zip(lists, sizes, strict=True)]
-    reading.counts.update({OTHER_TIMES: sum(odd)} if any(odd) else {})
+    reading.count(OTHER_TIMES, np.array(odd))
     nothing = [None]
     return pd.Series(
         list(

@@ -25,7 +25,7 @@ from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, rea
 from trajanon.extract.sources.geo_files import footer_of
 from trajanon.extract.sources.gpx_document import ApiPage, points_of
 from trajanon.extract.sources.osm_api import joined_traces
-from trajanon.extract.sources.streams import Reading, meter
+from trajanon.extract.sources.reading import Reading, meter
 from trajanon.extract.trace import Trace
 from trajanon.release.report import datasheet_path, report_path
 

@@ -16,9 +16,10 @@ from trajanon.extract.sources import (
     phones,
     source_tables,
 )
+from trajanon.extract.sources.archives import DAMAGED
 from trajanon.extract.sources.column_roles import FOLDER, TRACK, is_word
 from trajanon.extract.sources.gpx_document import ApiPage
-from trajanon.extract.sources.streams import DAMAGED, Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.person_names import spelled
 
@@ -87,13 +88,10 @@ def read_file(file: SourceFile, reading: Reading) -> Iterator[Trace | ApiPage]:
         yield read
 
     if reading.columns.get("subject") == TRACK and file.format not in _BY_TRACK:
-        has = f"has no tracks with names ({file.format}): subject=track is not used for it"
-        reading.warn_of_file(f"no tracks {file.format}", has, once=True)
+        reading.found("no tracks", format=file.format)
     asked = [f"{role}={name}" for role, name in reading.columns.items() if not is_word(role, name)]
     if asked and not reading.tables.uses:
-        has = f"has no columns ({file.format}): `columns` {','.join(asked)} is not used for it"
-        way_out = "subject=folder takes each folder for a person"
-        reading.warn_of_file(f"no columns {file.format}", f"{has}; {way_out}", once=True)
+        reading.found("no columns", format=file.format, asked=",".join(asked))
 
 
 def _of_its_folder(trace: Trace, file: SourceFile) -> Trace:

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.number_text import number_of
+from trajanon.extract.sources.archives import POINT, check_ratio, unpacked
 from trajanon.extract.sources.features import traces_of_features
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.source_tables import PARQUET
-from trajanon.extract.sources.streams import POINT, Reading, check_ratio, unpacked
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, geometries_of, opened_parquet
 from trajanon.files.arrow import reading as read_errors
@@ -70,7 +71,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace]:
     if len(refused) == len(names):
         raise BadInput(refused[0] if refused else f"{reading.what} holds no layer")
     for reason in refused:
-        reading.warn("layers", f"{reason}; this layer is left out", reason, left_out=True)
+        reading.found("layers", reason=reason)
 
 
 def _refuse_part_of_shapefile(path: Path, head: bytes, what: str) -> None:

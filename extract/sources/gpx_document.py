@@ -11,17 +11,19 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, compress
 from pathlib import Path
+from xml.etree.ElementTree import Element
 
 import numpy as np
 import pyarrow as pa
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import FileProblem
+from trajanon.extract.sources.archives import CutOff, members, stream_of, unpacked
 from trajanon.extract.sources.column_roles import TRACK
-from trajanon.extract.sources.streams import CutOff, Reading, members, stream_of, unpacked
-from trajanon.extract.sources.timestamps import UNREAD_TIMES, WAY_OUT, moments
+from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.timestamps import UNREAD_TIMES, moments
 from trajanon.extract.sources.trace_pieces import EMPTY, number, with_last_cut_off
-from trajanon.extract.sources.xml_documents import LONGEST, parsed
+from trajanon.extract.sources.xml_documents import growing_tree, without_prefixes
 from trajanon.extract.trace import Trace
 
 API = "OpenStreetMap.org"  # the creator that the server's answers name
@@ -39,7 +41,6 @@ _NUMBER = re.compile(r"[0-9]{1,18}")
 _MOST_POINTS = 5_000_000  # of a segment: a point a second for two months
 _BEGINNING = 1 << 14  # bytes to recognise a document by
 
-_SEGMENT = ["gpx", "trk", "trkseg"]
 _STANDING = 10  # points of one time; more in a segment mean that its clock stood still
 
 
@@ -59,27 +60,14 @@ class GpxDocument:
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:
         self._read = read
         self._name = name
-        self._path: list[str] = []  # the names of elements around
-        self._texts: list[str] = []  # since the last tag
         self._comments = deque[str](maxlen=10)
         self._tracks = 0
-        self._of_track: dict[str, str | None] = {}  # its name and url
-        self._segments: list[Trace] = []
-        # The point at hand, and those before it in its segment, as they are written.
-        self._point: dict[str, str] = {}
+        self._track: Element | None = None  # the one at hand
+        # Of the segment at hand: latitude, longitude and time of each point, as they are written.
         self._points: list[tuple[str | None, ...]] = []
-        self.is_gpx = False
         self.creator = self.version = ""  # as the document says of itself
         self.points = 0  # of the segments that were given
         self.unread_times = 0  # of these points
-
-    @classmethod
-    def beginning(cls, head: bytes) -> "GpxDocument":
-        """Read the first lines of a document, whatever is wrong with them."""
-        document = cls(io.BytesIO(head[:_BEGINNING]).read, "")
-        with suppress(FileProblem):
-            list(document)
-        return document
 
     @property
     def is_api_answer(self) -> bool:
@@ -99,66 +87,63 @@ class GpxDocument:
 
     def __iter__(self) -> Iterator[Trace]:
         """Return the segments with a point, up to what ends the reading; once."""
-        handlers = (self._start, self._end, self._texts.append, self._comments.append)
         try:
-            for _ in parsed(self._read, self._name, *handlers):
-                yield from self._taken()
-                if sum(map(len, self._texts)) > LONGEST:
-                    raise FileProblem(f"{self._name} has a tag or text of more than 8 MB")
+            for root in growing_tree(self._read, self._name, self._comments.append):
+                yield from self._taken(without_prefixes(root))
         except FileProblem:
             # Whoever joins the pages of the API cannot tell that a segment is cut off.
             if not self.is_api_answer:
-                self._end_segment()
-            yield from self._taken()
+                yield from self._segment()
             raise
 
-    def _taken(self) -> list[Trace]:
-        taken = list(self._segments)
-        self._segments.clear()
-        return taken
+    def _taken(self, root: Element) -> Iterator[Trace]:
+        """Take what is whole out of the tree: points one by one, and of segments their traces."""
+        if root.tag != "gpx":
+            raise FileProblem(f"{self._name} is not GPX: it begins with <{root.tag}>")
+        self.creator = root.get("creator", "")
+        self.version = root.get("version", "")
 
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        if not self._path:
-            if tag != "gpx":
-                raise FileProblem(f"{self._name} is not GPX: it begins with <{tag}>")
-            self.is_gpx = True
-            self.creator = attributes.get("creator", "")
-            self.version = attributes.get("version", "")
-        elif tag == "trkpt":
-            self._point = attributes
-        elif tag == "trk":
-            self._tracks += 1
-            self._of_track = {}
-        self._path.append(tag)
-        self._texts.clear()
+        for track in root.iterfind("trk"):
+            if track is not self._track:
+                self._track = track
+                self._tracks += 1
+            for segment in track.findall("trkseg"):
+                is_open = segment is track[-1] and track is root[-1]
+                whole = segment[:-1] if is_open else segment[:]
+                self._points += [
+                    (element.get("lat"), element.get("lon"), element.findtext("time"))
+                    for element in whole
+                    if element.tag == "trkpt"
+                ]
+                if len(self._points) > _MOST_POINTS:
+                    self._points.clear()  # no recording, of which a part could be used
+                    raise FileProblem(f"{self._name} has over {_MOST_POINTS:,} points in a segment")
+                del segment[: len(whole)]
+                if not is_open:
+                    yield from self._segment()
+                    track.remove(segment)
 
-    def _end(self, tag: str) -> None:
-        if tag == "time" and self._path == [*_SEGMENT, "trkpt", "time"]:
-            self._point.setdefault("time", "".join(self._texts))
-        elif tag == "trkpt" and self._path[:-1] == _SEGMENT:
-            self._points.append(tuple(map(self._point.get, ("lat", "lon", "time"))))
-            if len(self._points) > _MOST_POINTS:
-                self._points.clear()  # no recording, of which a part could be used
-                raise FileProblem(f"{self._name} has over {_MOST_POINTS:,} points in a segment")
-        elif tag == "trkseg":
-            self._end_segment()
-        elif tag in ("name", "url") and self._path[:-1] == _SEGMENT[:-1]:
-            self._of_track[tag] = "".join(self._texts).strip() or None
-        self._path.pop()
-        self._texts.clear()
+        # Nothing else is needed, whatever its size; of tracks and points that go on, their names
+        # and times.
+        element = root
+        while len(element) and element.tag != "trkpt":
+            if element.tag != "trk":
+                del element[:-1]
+            element = element[-1]
 
-    def _end_segment(self) -> None:
+    def _segment(self) -> Iterator[Trace]:
         """Make a segment of the points at hand, if there are any."""
-        if not self._points:
+        if not self._points or self._track is None:
             return
         lat, lon, times = zip(*self._points, strict=True)
         columns = degrees(lat), degrees(lon), moments(times)
+        self._points.clear()
+
         unread = compress(times, np.isnan(columns[2]))
         self.unread_times += sum(bool(text and text.strip()) for text in unread)
         self.points += len(times)
-        self._points.clear()
-        subject = self._of_track.get("url" if self.is_api_answer else "name")
-        self._segments.append(Trace(f"track {self._tracks}", subject, *columns))
+        subject = self._track.findtext("url" if self.is_api_answer else "name", "").strip() or None
+        yield Trace(f"track {self._tracks}", subject, *columns)
 
 
 def degrees(texts: Sequence[str | None]) -> Floats:
@@ -178,7 +163,10 @@ def read_document(source: bytes, name: str) -> ApiPage:
 
 def looks_like(name: str, head: bytes) -> bool:
     """Return whether the first element of a file is that of GPX."""
-    return GpxDocument.beginning(head).is_gpx
+    root: Element | None = None
+    with suppress(FileProblem):
+        root = next(growing_tree(io.BytesIO(head[:_BEGINNING]).read, name), None)
+    return root is not None and without_prefixes(root).tag == "gpx"
 
 
 def read(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
@@ -189,8 +177,7 @@ def read(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
         yield from _traces_of(document, reading)
 
     if document.is_empty:
-        holds = "holds no track points: routes and waypoints are not recordings"
-        reading.warn_of_file("no points", holds)
+        reading.found("no points")
 
 
 def _traces_of(
@@ -216,10 +203,7 @@ def _traces_of(
         yield from with_last_cut_off(_trace(segment, reading, subject) for segment in segments)
 
     reading.counts.update([FROM_OSM] * document.is_from_osm)
-    if unread := document.unread_times:
-        reading.counts[UNREAD_TIMES] += unread
-        has = f"has times that cannot be read, {unread:,} in all"
-        reading.warn_of_file(UNREAD_TIMES, f"{has}: {WAY_OUT}")
+    reading.found(UNREAD_TIMES, document.unread_times)
     reading.counts.update([EMPTY] * document.is_empty)
 
 
@@ -243,7 +227,7 @@ def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
     nameless = 0
     problem = ""
     try:
-        for name, opened in members(path, reading):
+        for name, opened in members(reading.open(path), path):
             kind = _kind_of(name)
             if not kind or opened is None:
                 reading.counts[NOT_GPX] += 1
@@ -278,16 +262,12 @@ def read_archive(path: Path, reading: Reading) -> Iterator[Trace | ApiPage]:
     except CutOff as error:
         problem = f"{path} is damaged or cut off ({error}): download it again"
         if any_read:
-            reading.counts[CUT_OFF_FILES] += 1
-            reading.warn(CUT_OFF_FILES, f"{problem}; what comes before is used", problem)
+            reading.found(CUT_OFF_FILES, 1, problem=problem)
 
     if not any_read:
         nothing = f"{path} holds no {', '.join(_GPX)} file: unpack others, and name the folder"
         raise FileProblem(problem or nothing)
-    if nameless:
-        reading.counts[WITHOUT_ACCOUNT] += nameless
-        has = f"has no metadata.xml before its recordings: {nameless:,} have no account"
-        reading.warn_of_file("accounts", f"{has}; pack metadata.xml first")
+    reading.found(WITHOUT_ACCOUNT, nameless)
 
 
 def _kind_of(name: str) -> str:
@@ -300,11 +280,9 @@ def _kind_of(name: str) -> str:
 
 def _read_accounts(read: Callable[[int], bytes], name: str, accounts: dict[int, str]) -> None:
     """Read who uploaded each recording of a dump, up to what ends the reading."""
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        number_of_file, account = attributes.get("id", ""), attributes.get("uid", "")
-        if _NUMBER.fullmatch(number_of_file) and _NUMBER.fullmatch(account):
-            accounts[int(number_of_file)] = f"osm:uid:{int(account)}"
-
-    for _ in parsed(read, name, start, bool, bool):
-        pass
+    for root in growing_tree(read, name):
+        for element in root:
+            number_of_file, account = element.get("id", ""), element.get("uid", "")
+            if _NUMBER.fullmatch(number_of_file) and _NUMBER.fullmatch(account):
+                accounts[int(number_of_file)] = f"osm:uid:{int(account)}"
+        del root[:-1]

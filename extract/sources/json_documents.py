@@ -19,19 +19,14 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from trajanon.common.errors import BadInput, FileProblem
+from trajanon.common.inputs import other_encoding, seems_utf16
+from trajanon.extract.sources.archives import BYTE_ORDER_MARK, DAMAGED, Stream
 from trajanon.extract.sources.column_roles import known_as
-from trajanon.extract.sources.features import times_in, traces_of_features
+from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.point_groups import FIRST
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.source_tables import UNREAD, traces_of_table
-from trajanon.extract.sources.streams import (
-    BYTE_ORDER_MARK,
-    Reading,
-    Stream,
-    decoded,
-    json_object,
-    json_text,
-    plain_value,
-)
+from trajanon.extract.sources.timestamps import times_in
 from trajanon.extract.sources.trace_pieces import number
 from trajanon.extract.trace import Trace
 
@@ -48,7 +43,6 @@ _FEATURE_TYPE = re.compile(
 )
 _LEVELS_OF_POINT = 4  # objects within objects that still describe one point
 _LEVELS_OF_LISTS = 8  # objects and lists around a list of points
-_POINTS_PROBED = 100  # of a long list, to see whether its points have lists of points within them
 _TIMES_LONGER = 10  # a list is only left out beside one that is so much longer
 
 _WGS_84 = "OGC:CRS84"
@@ -103,11 +97,7 @@ def read_mds(path: Path, reading: Reading) -> Iterator[Trace]:
 
     # What is no object stays, to be counted among the features that cannot be read.
     with_route = [trip for trip in trips if not isinstance(trip, dict) or trip.get("route")]
-    if without_route := len(trips) - len(with_route):
-        reading.counts[WITHOUT_ROUTE] += without_route
-        way_out = "MDS 2.0 has points in /telemetry, read as a table"
-        left_out = f"{reading.what} leaves out trips without a route: {way_out}"
-        reading.warn(WITHOUT_ROUTE, left_out, left_out=True)
+    reading.found(WITHOUT_ROUTE, len(trips) - len(with_route))
 
     features = [_feature_of_trip(trip) for trip in with_route]
     yield from _traces_of_features(features, reading.with_columns(subject="device_id"))
@@ -154,9 +144,7 @@ def _values_within(document: Any, reading: Reading) -> list[Any]:
             way_out = "save one of these lists alone"
             raise BadInput(f"{reading.what}: {both_paths} ({len(lists[path]):,}): {way_out}")
 
-        reading.counts[SHORTER_LISTS] += len(lists[path])
-        left_out = f"{reading.what}: {both_paths}: the latter are left out"
-        reading.warn(SHORTER_LISTS, left_out, reading.what)
+        reading.found(SHORTER_LISTS, len(lists[path]), both_paths=both_paths)
     return lists[longest]
 
 
@@ -169,11 +157,6 @@ def _gather(value: object, path: str, lists: defaultdict[str, list[Any]], levels
             lists[f"`{path}`" if path else "the list"] += value
             if are_features:
                 return
-
-            # To search all points of a long list takes long, and most have no lists within.
-            probed = value[:_POINTS_PROBED]
-            if len(value) > _POINTS_PROBED and not _holds_lists(probed, path, levels):
-                return
         children = ((path, element) for element in value)
     elif isinstance(value, dict):
         children = ((f"{path}.{name}".lstrip("."), member) for name, member in value.items())
@@ -181,14 +164,6 @@ def _gather(value: object, path: str, lists: defaultdict[str, list[Any]], levels
     for child_path, child in children if levels else ():
         if isinstance(child, list | dict):
             _gather(child, child_path, lists, levels - 1)
-
-
-def _holds_lists(points: list[Any], path: str, levels: int) -> bool:
-    """Return whether points have lists of points within, as a trip has a start and a route."""
-    lists: defaultdict[str, list[Any]] = defaultdict(list)
-    for point in points:
-        _gather(point, path, lists, levels - 1)
-    return bool(lists)
 
 
 def _is_feature(value: object) -> bool:
@@ -361,3 +336,40 @@ def _feature_of_trip(trip: object) -> _Feature:
     vehicle = members.get("device_id") or members.get("vehicle_id")
     columns = {**_members(members), "device_id": vehicle, "timestamp": times.tolist()}
     return _Feature(_line_of_parts([places]), columns)
+
+
+def json_text(stream: Stream, what: str) -> bytes:
+    """Read a document of JSON whole."""
+    try:
+        text = stream.read().removeprefix(BYTE_ORDER_MARK)
+    except DAMAGED as error:
+        raise FileProblem(f"cannot unpack {what}: {error}") from error
+    if seems_utf16(text):
+        raise FileProblem(f"{what} {other_encoding(text)}")
+    return text
+
+
+def decoded(data: Any, what: str, kind: Any = Any) -> Any:
+    """Decode JSON, or a part of it, as values of a kind."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except UnicodeDecodeError as error:
+        raise FileProblem(f"{what} {other_encoding(error.object)}") from error
+    except RecursionError as error:
+        raise FileProblem(f"{what} is not JSON: it is nested too deeply") from error
+    except msgspec.DecodeError as error:
+        raise FileProblem(f"{what} is not JSON, or damaged or cut off: {error}") from error
+
+
+def json_object(value: object) -> Mapping[str, Any]:
+    """Return an object of JSON, or an empty one in place of something else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def plain_value(value: Any) -> Any:
+    """Return a value of JSON as one that a column of texts or numbers can hold."""
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()  # JSON may name half a character
+    if isinstance(value, list):
+        return [plain_value(element) for element in value]
+    return str(value) if isinstance(value, int) and abs(value) > 2**53 else value

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib.metadata import version
-from itertools import count, takewhile
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -37,8 +37,9 @@ from trajanon.common.number_text import number_of
 from trajanon.common.progress import Notices, Progress, silent
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.rules import MAX_PAGES, SERVER
+from trajanon.extract.sources.archives import DAMAGED
 from trajanon.extract.sources.gpx_document import ApiPage, read_document
-from trajanon.extract.sources.streams import DAMAGED, Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.trace_pieces import joined_trace
 from trajanon.extract.trace import Trace
 
@@ -180,9 +181,7 @@ class NumberedPages:
         return self._folder / f"page{number:04d}.gpx.gz"
 
     def _kept(self) -> int:
-        with suppress(OSError):
-            return sum(1 for _ in takewhile(Path.exists, map(self._path, count())))
-        return 0
+        return sum(1 for _ in self._folder.glob("page*.gpx.gz"))
 
     def _way_on(self) -> str:
         """Report what is kept, and how to go on after a failure."""
@@ -310,10 +309,7 @@ def joined_traces(
         if saved or (parts and not untimed):
             continue
         if page and not untimed:
-            repeated = f"{reading.label}the server repeated a whole page"
-            way_out = "what follows it is not read, until its pages are removed from the cache"
-            msg = f"{repeated}; {way_out}"
-            reading.warn("repeated page", msg, reading.label, left_out=True)
+            reading.found("repeated page", label=reading.label)
         cut_off = False
         break
     yield from _whole(held, name, reading, cut_off=cut_off)

@@ -14,7 +14,8 @@ import numpy as np
 from msgspec import Raw
 
 from trajanon.common.arrays import Floats
-from trajanon.extract.sources.streams import Reading, decoded, json_object, json_text
+from trajanon.extract.sources.json_documents import decoded, json_object, json_text
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.timestamps import moment
 from trajanon.extract.sources.trace_pieces import Fix, number, traces_of_fixes
 from trajanon.extract.trace import Trace

@@ -17,7 +17,7 @@ from trajanon.common.number_text import number_of
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.column_roles import FILE, MARKS
 from trajanon.extract.sources.coordinates import numbers, reader_of_degrees
-from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
+from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import reader_of_times
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.geodesy import DEGREE
@@ -190,15 +190,12 @@ def _rows_of(
 
     valid = _valid(chunk, reading)
     owned = trace >= 0
-    if not valid.all():
-        reading.counts[NOT_VALID] += int((~valid).sum())
-        values[0, ~valid] = _MARKED
+    reading.count(NOT_VALID, ~valid)
+    values[0, ~valid] = _MARKED
 
-    if not owned[valid].all():
-        reading.counts[WITHOUT_ID] += int((valid & ~owned).sum())
-        role = "id" if "id" in chunk else "subject"
-        has = f"has rows without {role}: they are left out and counted"
-        reading.warn_of_file(WITHOUT_ID, f"{has}; name another column with `columns` id=...")
+    role = "id" if "id" in chunk else "subject"
+    reading.found(WITHOUT_ID, int((valid & ~owned).sum()), role=role)
+
     # One number for trace, subject and piece, by which equal owners are found fast.
     piece = chunk["piece"].to_numpy() if "piece" in chunk else np.zeros_like(trace)
     persons, pieces = len(subjects) + 1, int(piece.max(initial=0)) + 1
@@ -225,8 +222,7 @@ def _valid(chunk: pd.DataFrame, reading: Reading) -> Bools:
             word for word in plain_words if word and not any(map({word}.issubset, _SAYS.values()))
         ]
         for word in unknown[:1]:
-            why = "which is not a known word: they are used; remove them if they are wrong"
-            reading.warn_of_file("words of validity", f"has rows with {role} {word!r}, {why}")
+            reading.found("words of validity", role=role, word=word)
     return valid
 
 
@@ -353,9 +349,7 @@ def _checked(
         left_out += len(several)
         yield from (trace for trace in traces if trace.name not in several)
 
-    if left_out:
-        reading.counts[SEVERAL] += left_out
-        reading.warn(SEVERAL, f"{problem(left_out)}; they are left out", reading.what)
+    reading.found(SEVERAL, left_out, problem=problem(left_out))
 
 
 def _count_leaps(trace: Trace) -> int:

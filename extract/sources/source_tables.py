@@ -25,21 +25,20 @@ from trajanon.common.inputs import (
     separator_of,
 )
 from trajanon.common.number_text import number_of
+from trajanon.extract.sources.archives import (
+    BYTE_ORDER_MARK,
+    DAMAGED,
+    POINT,
+    RECORD,
+    Stream,
+    check_ratio,
+)
 from trajanon.extract.sources.column_roles import known_as, plain
 from trajanon.extract.sources.columns import is_row, used_columns
 from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
-from trajanon.extract.sources.streams import (
-    BYTE_ORDER_MARK,
-    DAMAGED,
-    POINT,
-    RECORD,
-    TABLE_CUT_OFF,
-    Reading,
-    Stream,
-    check_ratio,
-)
+from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, refuse_doubles
 from trajanon.files.arrow import reading as read_errors
@@ -262,10 +261,7 @@ def read_columns(
 
     if end.strip() and len(fields_of(end, layout.separator)) != len(layout.names):
         reading.counts[TABLE_CUT_OFF] += 1
-    if broken:
-        reading.counts[UNREAD] += broken
-        msg = f"{number_of(broken, 'row')} of {path} cannot be read and left out: {fault}"
-        reading.warn(UNREAD, msg, str(path))
+    reading.found(UNREAD, broken, rows=number_of(broken, "row"), path=path, fault=fault)
 
 
 def _with_whole_row(text: bytes, stream: Stream) -> bytes:
@@ -289,8 +285,7 @@ def _without_headers(rows: pd.DataFrame, layout: TableLayout, reading: Reading) 
     if (texts[repeats] != list(rows)).any(axis=None):
         fields = ", ".join(texts[repeats].iloc[-1])
         raise OSError(f"it has a second header in another order, {fields}: split it")
-    if repeats.any():
-        reading.counts[HEADERS] += int(repeats.sum())
+    reading.count(HEADERS, repeats)
     return rows[~repeats]
 
 

@@ -19,7 +19,7 @@ from pandas.tseries.api import guess_datetime_format as guess
 from trajanon.common.arrays import Bools, Floats
 from trajanon.common.errors import BadInput
 from trajanon.extract.sources.coordinates import numbers
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 
 UNREAD_TIMES = "times that could not be read"
 WAY_OUT = "write them as 2020-09-13T12:26:40Z"
@@ -75,7 +75,7 @@ _ZONE_UNITS = (3_600.0, 60.0, 1.0, 1e-3)  # seconds in hours, minutes, seconds a
 
 # Seconds of a clock that began at an unknown time. Numbers that begin later, or go on in smaller
 # steps, may be days or another unit.
-_UNKNOWN_BEGINNING = "seconds from an unknown beginning"
+UNKNOWN_BEGINNING = "seconds from an unknown beginning"
 _LATEST_BEGINNING = 10_000.0
 _SHORTEST_STEP = 0.02
 
@@ -103,9 +103,9 @@ def reader_of_times(first: pd.DataFrame, reading: Reading) -> _Reader:
             unread = f"none of the times of {reading.what} can be read"
             raise BadInput(f"{unread}, such as {example!r}: {way_out}")
 
-        reading.counts.update({UNREAD_TIMES: n} if (n := int((is_given & ~is_read).sum())) else {})
+        reading.count(UNREAD_TIMES, is_given & ~is_read)
         if not is_checked and len(seconds) > 1 and _are_days(seconds[is_read], 1):
-            reading.warn_of_file("days", "has days but no times of day: it is untimed")
+            reading.found("days")
             read = None  # days alone show no order
             seconds = np.full(len(rows), np.nan)
         is_checked = True
@@ -131,7 +131,7 @@ def _reader_of_role(role: str, first: pd.DataFrame, reading: Reading) -> _Reader
     if pd.api.types.is_timedelta64_dtype(values):
         if is_dated:
             return _reader_of_texts(first, _days_with_times, reading)
-        _warn_of_guess(str(known_values.iloc[0]), _UNKNOWN_BEGINNING, reading)
+        reading.found("times read as", example=known_values.iloc[0], read_as=UNKNOWN_BEGINNING)
         return lambda rows: rows["time"].dt.total_seconds().to_numpy(np.float64)
 
     if any(_MINUTES_AND_SECONDS.fullmatch(text) for text in examples):
@@ -180,6 +180,12 @@ def clock_of(values: Floats) -> tuple[str, Floats] | None:
     return None
 
 
+def times_in(measures: Floats) -> Floats | None:
+    """Read numbers beside coordinates as times, if most of them are; else NaN."""
+    found = clock_of(measures[np.isfinite(measures)])
+    return None if found is None else _nan_outside_limits(_CLOCKS[found[0]](measures))
+
+
 def _reader_of_numbers(
     values: Floats, example: str, reading: Reading, *, is_dated: bool
 ) -> Callable[[Floats], Floats]:
@@ -188,9 +194,10 @@ def _reader_of_numbers(
         clock, seconds = found
         middle = np.nanmedian(seconds)
         if clock not in _SINCE_1970:
-            _warn_of_guess(example, clock, reading)
+            reading.found("times read as", example=example, read_as=clock)
         elif not within(middle, _USUAL_TIMES):
-            _warn_of_guess(example, f"{clock}, {np.datetime64(int(middle), 's')}Z", reading)
+            dated = f"{clock}, {np.datetime64(int(middle), 's')}Z"
+            reading.found("times read as", example=example, read_as=dated)
         return lambda values: _nan_outside_limits(_CLOCKS[clock](values))
 
     steps = np.abs(np.diff(values))
@@ -199,7 +206,7 @@ def _reader_of_numbers(
     if is_dated or not begins_early or usual_step < _SHORTEST_STEP:
         why = f"such as {example}, are numbers of no known clock: {WAY_OUT}"
         raise BadInput(f"the times of {reading.what}, {why}, or as seconds since 1970")
-    _warn_of_guess(example, _UNKNOWN_BEGINNING, reading)
+    reading.found("times read as", example=example, read_as=UNKNOWN_BEGINNING)
     return lambda values: values
 
 
@@ -235,14 +242,9 @@ def _reader_of_texts(
     )
     as_good = (times[:1] for _, _, times in trials if len(times) == len(seconds))
     if any((times != seconds[:1]).any() for times in as_good):
-        _warn_of_guess(example, f"{order} first; if that is wrong, {WAY_OUT}", reading)
+        read_as = f"{order} first; if that is wrong, {WAY_OUT}"
+        reading.found("times read as", example=example, read_as=read_as)
     return lambda rows: _seconds(texts_of(rows), **options)
-
-
-def _warn_of_guess(example: str, read_as: str, reading: Reading) -> None:
-    """Warn, once for all files, of times that can also mean something else."""
-    has = f"has times such as {example}: read as {read_as}"
-    reading.warn_of_file(f"times as {read_as}", has, once=True)
 
 
 def within(seconds: Floats | np.float64, limits: tuple[float, float] = (EARLIEST, LATEST)) -> Bools:

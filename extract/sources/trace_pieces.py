@@ -15,7 +15,8 @@ import numpy as np
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import FileProblem
 from trajanon.extract.dropped import OVERLAPS
-from trajanon.extract.sources.streams import CutOff, Reading
+from trajanon.extract.sources.archives import CutOff
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
 Fix = tuple[float, float, float]  # latitude and longitude in degrees, seconds since 1970; or NaN
@@ -48,23 +49,25 @@ def traces_of_fixes(
 
 def _pieces(fixes: Iterable[Fix | None], label: str, subject: str | None) -> Iterator[Trace]:
     piece = array("d")
-    problem = None
-    coming = iter(fixes)
-    while problem is None:
-        fix = None
-        try:
-            fix = next(coming)
-        except (StopIteration, FileProblem) as error:
-            problem = error
-        if fix is not None:
+
+    def traces() -> Iterator[Trace]:
+        if piece:
+            yield Trace(label, subject, *np.array(piece).reshape(-1, 3).T.copy())
+        del piece[:]
+
+    try:
+        for fix in fixes:
+            if fix is None:
+                yield from traces()
+                continue
             piece.extend(fix)
             if len(piece) > 3 * _MOST_FIXES:
+                del piece[:]  # no recording, of which a part could be used
                 raise FileProblem(f"{label} has over {_MOST_FIXES:,} points in one piece: split it")
-        elif piece:
-            yield Trace(label, subject, *np.array(piece).reshape(-1, 3).T.copy())
-            piece = array("d")
-    if isinstance(problem, FileProblem):
-        raise problem
+    except FileProblem:
+        yield from traces()
+        raise
+    yield from traces()
 
 
 def with_last_cut_off(traces: Iterable[Trace]) -> Iterator[Trace]:

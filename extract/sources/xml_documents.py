@@ -1,4 +1,4 @@
-"""XML that is read chunk by chunk, and as a tree of all that comes before its damage."""
+"""XML as a tree that grows while it is read, so that what comes before its damage can be used."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -7,84 +7,100 @@ from xml.parsers import expat
 
 from trajanon.common.errors import FileProblem
 from trajanon.common.inputs import other_encoding
-from trajanon.extract.sources.streams import DAMAGED_ZIP
+from trajanon.extract.sources.archives import DAMAGED_ZIP
 
-LONGEST = 1 << 23  # bytes of a tag or text
-_CHUNK = 1 << 16  # bytes
+_LONGEST = 1 << 23  # bytes of a tag or text
+_DEEPEST = 10_000  # elements within elements
+_CHUNK = 1 << 14  # bytes; of more, the elements leave the cache before they are used
 _BLANK = b" \t\r\n\xef\xbb\xbf"  # and a byte order mark, wherever it stands
 
-Text = Callable[[str], object]
 
+def growing_tree(
+    read: Callable[[int], bytes], name: str, comment: Callable[[str], object] | None = None
+) -> Iterator[Element]:
+    """Yield the root of a document whenever more of it is read, up to what ends the reading.
 
-def parsed(
-    read: Callable[[int], bytes],
-    name: str,
-    start: Callable[[str, dict[str, str]], object],
-    end: Text,
-    text: Text,
-    comment: Text | None = None,
-) -> Iterator[None]:
-    """Call functions for what a document holds, up to what ends the reading; yield at each chunk.
-
-    Names have no prefixes, as files use some undeclared ones.
+    An element is whole if another one follows, also a mark that is put where the reading ended.
+    What is whole may be taken out of the tree.
     """
     parser = expat.ParserCreate()
-    parser.buffer_text = True
-    parser.StartElementHandler = lambda tag, attributes: start(tag.rpartition(":")[2], attributes)
-    parser.EndElementHandler = lambda tag: end(tag.rpartition(":")[2])
-    parser.CharacterDataHandler = text
+    builder = TreeBuilder()
+    roots: list[Element] = []
+
+    def begin(tag: str, attributes: dict[str, str]) -> None:
+        roots.append(builder.start(tag, attributes))
+        parser.StartElementHandler = builder.start
+
+    # For all other elements, of which there may be millions, no function of Python is called.
+    parser.StartElementHandler = begin
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
     parser.CommentHandler = comment
+    parser.buffer_text = True
 
     fed = 0  # bytes
-    chunk = b""
-    ended = False
-    while not ended:
+    begun = 0  # of these, when an element began that was not there before
+    newest: Element | None = None
+    problem = None
+    chunk = text = b"\n"
+    while chunk and problem is None:
         try:
             chunk = read(_CHUNK)
-            ended = not chunk
-            chunk = chunk if fed else chunk.lstrip(_BLANK)
-            parser.Parse(chunk, ended)
-        except DAMAGED_ZIP as error:
-            if isinstance(error, FileProblem):
-                raise
-            why = f"cannot be read to its end ({error}): download it again"
-            raise FileProblem(f"{name} {why}") from error
-        except LookupError as error:
-            why = "has an unknown encoding: save it as UTF-8"
-            raise FileProblem(f"{name} {why}") from error
-        except expat.ExpatError as error:
-            damage = chunk[max(parser.ErrorByteIndex - fed, 0) :]
-            why = f"({expat.ErrorString(error.code)}): it may be cut off, or of another kind"
-            if damage and not damage[:1].isascii():
-                why = f"and {other_encoding(damage)}"
-            raise FileProblem(f"{name} is not well-formed XML {why}") from error
+            text = chunk if fed else chunk.lstrip(_BLANK)
+            parser.Parse(text, not chunk)
+        except (*DAMAGED_ZIP, expat.ExpatError, LookupError) as error:
+            damage = text[max(parser.ErrorByteIndex - fed, 0) :]
+            problem = _in_words(error, name, damage)
 
-        fed += len(chunk)
-        yield
-        if fed - parser.CurrentByteIndex > LONGEST:
+        fed += len(text)
+        for root in roots:
+            before, newest = newest, _newest(root, name)
+            begun = begun if newest is before else fed
+            if problem or not chunk:
+                _mark_end(root, builder)
+            yield root
+        if fed - begun > _LONGEST:
             raise FileProblem(f"{name} has a tag or text of more than 8 MB")
+    if problem:
+        raise problem
 
 
-def tree_of(read: Callable[[int], bytes], name: str) -> tuple[Element | None, FileProblem | None]:
-    """Read a tree, and what ended the reading; its last child is a mark where that was."""
-    builder = TreeBuilder()
-    elements: list[Element] = []
+def _newest(root: Element, name: str) -> Element:
+    """Return the element that began last."""
+    element = root
+    for _ in range(_DEEPEST):
+        if not len(element):
+            return element
+        element = element[-1]
+    raise FileProblem(f"{name} has more than {_DEEPEST:,} elements within each other")
 
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        element = builder.start(tag, attributes)
-        if not elements:
-            elements.append(element)
 
-    problem = None
-    try:
-        for _ in parsed(read, name, start, builder.end, builder.data):
-            pass
-    except FileProblem as error:
-        problem = error
+def _mark_end(root: Element, builder: TreeBuilder) -> None:
+    """Put a mark where the reading ended, after what is whole."""
+    with suppress(ParseError):
+        builder.start("end", {})
+        return
+    root.append(Element("end"))  # as it was closed
 
-    if elements:
-        with suppress(ParseError):
-            builder.start("end", {})
-            return elements[0], problem
-        elements[0].append(Element("end"))  # as it was closed
-    return (elements[0] if elements else None), problem
+
+def _in_words(error: Exception, name: str, damage: bytes) -> FileProblem:
+    """Describe what ended the reading; damage begins with the bytes that are wrong."""
+    if isinstance(error, FileProblem):
+        return error
+    why = f"cannot be read to its end ({error}): download it again"
+    if isinstance(error, LookupError):
+        why = "has an unknown encoding: save it as UTF-8"
+    elif isinstance(error, expat.ExpatError):
+        why = f"({expat.ErrorString(error.code)}): it may be cut off, or of another kind"
+        if damage and not damage[:1].isascii():
+            why = f"and {other_encoding(damage)}"
+        why = f"is not well-formed XML {why}"
+    return FileProblem(f"{name} {why}")
+
+
+def without_prefixes(root: Element) -> Element:
+    """Take the prefixes off all tags; expat does not, as some files do not declare theirs."""
+    for element in root.iter():
+        if ":" in element.tag:
+            element.tag = element.tag.rpartition(":")[2]
+    return root

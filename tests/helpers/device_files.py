@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from trajanon.extract.sources.formats import FORMATS, format_of
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
 START = 1_700_000_000.0  # 2023-11-14T22:13:20Z

@@ -12,7 +12,7 @@ import pandas as pd
 import shapely
 
 from trajanon.extract.sources import geo_files, json_documents
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
 FILES = ("x.geojson", "x.geojsonl", "x.gpkg", "x.parquet", "x.shp", "x.fgb")

@@ -8,7 +8,7 @@ import pandas as pd
 
 from trajanon.common.columns_read import columns_read
 from trajanon.extract.sources import source_tables
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
 ROWS = pd.DataFrame(

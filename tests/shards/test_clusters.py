@@ -40,7 +40,7 @@ from trajanon.data import sample
 from trajanon.extract import extract_to
 from trajanon.extract.extraction import From
 from trajanon.extract.sources import files
-from trajanon.extract.sources.streams import USED_IN_PART
+from trajanon.extract.sources.reading import USED_IN_PART
 from trajanon.shards.parts import anonymize_parts
 
 

@@ -10,8 +10,8 @@ from trajanon.common.errors import BadInput
 from trajanon.extract import traces
 from trajanon.extract.sources import collections
 from trajanon.extract.sources.formats import format_of
+from trajanon.extract.sources.reading import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.source_tables import UNREAD
-from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
 from trajanon.extract.trace import Trace
 
 START = 1_606_219_200  # 2020-11-24T12:00:00Z

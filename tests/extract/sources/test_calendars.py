@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from trajanon.extract import traces
 from trajanon.extract.sources.calendars import MENDED, with_true_years
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.timestamps import EARLIEST, LATEST, UNREAD_TIMES
 from trajanon.extract.trace import Trace
 

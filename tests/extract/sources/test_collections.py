@@ -10,7 +10,7 @@ from real_data import REAL, needs_real_data
 
 from trajanon.common.errors import BadInput
 from trajanon.extract.sources.formats import FORMATS, Format
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
 geolife, cabspotting, porto, tdrive = (

@@ -18,7 +18,7 @@ from trajanon.extract import extract, traces
 from trajanon.extract.dropped import CUT_OFF
 from trajanon.extract.sources import source_tables
 from trajanon.extract.sources.column_roles import parse_columns
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 
 MOVEBANK = """event-id,visible,timestamp,location-long,location-lat,sensor-type,\
 individual-taxon-canonical-name,tag-local-identifier,individual-local-identifier,\

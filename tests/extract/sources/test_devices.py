@@ -16,7 +16,7 @@ from fit_written import fit
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources import devices
 from trajanon.extract.sources.formats import FORMATS
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.trace_pieces import EMPTY
 from trajanon.extract.trace import Trace
 

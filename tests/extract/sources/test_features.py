@@ -31,7 +31,7 @@ from hypothesis import strategies as st
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract import traces
 from trajanon.extract.sources import geo_files, source_tables
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -13,7 +13,7 @@ from real_data import REAL, needs_real_data
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources import gpx_document
 from trajanon.extract.sources.gpx_document import ApiPage
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources import gpx_document
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
 Pack = Callable[[bytes], bytes]

@@ -20,7 +20,7 @@ from commands import track
 
 from trajanon.common.errors import FileProblem
 from trajanon.extract import traces
-from trajanon.extract.sources import gpx_document, streams, trace_pieces
+from trajanon.extract.sources import archives, gpx_document, reading, trace_pieces
 
 MB = 1 << 20
 
@@ -70,7 +70,7 @@ def test_values_that_take_hardly_any_place_are_refused(
     pack: Pack,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(streams, "_VALUES", 100_000)
+    monkeypatch.setattr(archives, "_VALUES", 100_000)
     path = packed(tmp_path / name, head, unit, 8 * MB, end, pack)
     assert "values take hardly any place" in sentence_of(path)
 
@@ -78,7 +78,7 @@ def test_values_that_take_hardly_any_place_are_refused(
 def test_as_many_values_that_are_not_packed_so_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "_VALUES", 1_000)
+    monkeypatch.setattr(archives, "_VALUES", 1_000)
     rng = np.random.default_rng(0)
     rows = (f"a,{lat:.7f},{lat:.7f},{n}\n" for n, lat in enumerate(rng.uniform(0, 1, 2_000)))
     path = tmp_path / "a.csv.gz"
@@ -107,7 +107,7 @@ def test_a_member_that_unpacks_to_more_than_a_thousand_times_its_size_is_refused
     counts: Counter[str] = Counter()
     (found,) = traces(path, counts=counts)
     assert found.name.endswith("good.gpx")
-    assert counts[streams.UNREADABLE] == 1
+    assert counts[reading.UNREADABLE] == 1
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_sparse_table_is_refused_at_once(tmp_path: Path) -> None:
 def test_a_large_document_that_is_held_whole_is_refused(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "_DOCUMENT", MB)
+    monkeypatch.setattr(archives, "_DOCUMENT", MB)
     path = tmp_path / name
     path.write_bytes({"a.json": b"[" + POINT, "a.kml": b"<kml>"}.get(name, GEOJSON) + b" " * MB)
     assert "it has more than 1 GB, and is held whole: split it" in sentence_of(path)

@@ -13,7 +13,7 @@ from trajanon.extract import traces
 from trajanon.extract.sources import json_documents
 from trajanon.extract.sources.features import NO_GEOMETRY
 from trajanon.extract.sources.formats import format_of
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
 START = 1_529_968_782_421  # milliseconds

@@ -13,7 +13,7 @@ from trajanon.common.errors import BadInput
 from trajanon.extract.sources import json_documents
 from trajanon.extract.sources.features import NO_GEOMETRY, POINTS_BESIDE
 from trajanon.extract.sources.formats import format_of
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
 PLACES = [[2.0, 41.0], [2.5, 41.5], [3.0, 41.25]]

@@ -22,7 +22,7 @@ from trajanon.extract.sources.osm_api import (
     joined_traces,
     traces_of_boxes,
 )
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
 ANN = "/user/ann/traces/7"

@@ -12,8 +12,8 @@ from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract import traces
 from trajanon.extract.sources import json_documents, phones
 from trajanon.extract.sources.formats import format_of
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.source_tables import UNREAD
-from trajanon.extract.sources.streams import Reading
 
 
 def e7(lat: float, lon: float) -> tuple[int, int]:

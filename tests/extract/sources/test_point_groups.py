@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from trajanon.common.errors import FileProblem
 from trajanon.extract.sources import point_groups
 from trajanon.extract.sources.point_groups import traces_of_points
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
 Row = tuple[str | None, str | None, int]

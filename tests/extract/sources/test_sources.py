@@ -17,8 +17,8 @@ import trajanon
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.data import sample
 from trajanon.extract import Trace, extract_to, traces
-from trajanon.extract.sources import files, streams
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources import files, reading
+from trajanon.extract.sources.reading import Reading
 from trajanon.files.trajectory_files import read_trajectories
 
 ROWS = "lat,lon,time,id\n" + "".join(
@@ -132,7 +132,7 @@ def test_links_are_followed_to_files_and_named_if_they_lead_to_folders(
         found = [one.name for one in traces(mixed, counts=counts)]
     assert "traces/11.gpx" in found
     assert len(found) == 6
-    assert counts[streams.UNREADABLE] == 3
+    assert counts[reading.UNREADABLE] == 3
     for words in (
         "more is a link to a folder: name the folder as a source, too",
         "there is no",
@@ -165,7 +165,7 @@ def test_a_file_that_cannot_be_read_among_good_ones_is_left_out(
         "er/x.gpx.gz",
         "traces/table.csv#a",
     ]
-    assert (counts[streams.UNREADABLE], counts[streams.USED_IN_PART]) == (1, 1)
+    assert (counts[reading.UNREADABLE], counts[reading.USED_IN_PART]) == (1, 1)
     damaged, unread = (record.message for record in caplog.records)
     assert "9.gpx" in damaged
     assert damaged.endswith("before that are used")
@@ -186,7 +186,7 @@ def test_of_warnings_of_a_kind_ten_are_shown_and_the_others_counted(
     counts: Counter[str] = Counter()
     with caplog.at_level(logging.WARNING, "trajanon"):
         assert len(list(traces(tmp_path, counts=counts, jobs=2))) == 14
-    assert counts[streams.UNREADABLE] == 26
+    assert counts[reading.UNREADABLE] == 26
     for what in ("is a link to a", "no column recognised as id", "no track points", "holds times"):
         said = [message for message in caplog.messages if what in message]
         *ten, rest = said

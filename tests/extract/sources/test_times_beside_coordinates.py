@@ -10,7 +10,7 @@ import pytest
 import shapely
 
 from trajanon.extract import traces
-from trajanon.extract.sources.features import times_in
+from trajanon.extract.sources.timestamps import times_in
 from trajanon.extract.trace import Trace
 
 START = 1_683_964_800.0

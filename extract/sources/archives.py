@@ -1,6 +1,7 @@
-"""The options of every reader, and what it reads: files, packed ones, JSON; archives in memory.
+"""Files, packed ones and archives, read within limits: however it is made, none fills the memory.
 
-However it is made, no file fills the memory: each is read as a `Stream`, which has limits.
+Each is a `Stream`, which has limits: of lines, of documents, and of what a few packed bytes unpack
+to. Archives are read in memory, a member after the other.
 """
 
 import bz2
@@ -12,34 +13,22 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-import msgspec
-
-from trajanon.common.columns_read import TablesRead, persons_sentence
-from trajanon.common.errors import FileProblem, GuessedWarning, LeftOutWarning
-from trajanon.common.inputs import other_encoding, regular, seems_utf16
-from trajanon.common.number_text import number_of
-from trajanon.common.progress import Notices, Progress
+from trajanon.common.errors import FileProblem
 
 # What reading raises where a packed stream, a zip archive or a tar archive is damaged or cut off.
 DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
 DAMAGED_ZIP = (*DAMAGED, zipfile.BadZipFile, RuntimeError, ValueError, OverflowError, struct.error)
 _DAMAGED_TAR = (*DAMAGED, tarfile.TarError, ValueError, LookupError, OverflowError, RecursionError)
 
-UNREADABLE = "files that could not be read"  # or members of archives: how they are counted
-USED_IN_PART = "files from their damage on"  # what comes before it is used
-OTHER_TIMES = "lines with more or fewer times than points"
-TABLE_CUT_OFF = "tables cut off in their last line"
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # how a zip begins, one with files and one without
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # how a zip begins, one with files and one without
 
 RECORD = 1 << 26  # bytes of the longest line, or row of a table, that is read
 POINT = 24  # bytes of a point of a table, at least: latitude, longitude, and time
@@ -56,74 +45,6 @@ _UNPACK: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }  # by the first bytes of a packed stream
-
-
-def unmetered(size: int) -> None:
-    """Count no bytes."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reading:
-    """How to read a file, and where to report what was found."""
-
-    what: str = ""  # the file, in messages
-    label: str = ""  # the same, in the names of recordings
-    columns: Mapping[str, str] = field(default_factory=dict)  # of tables
-    subjects_exact: bool = False
-    timed: bool = False  # whether times in a column that was not recognised are refused
-    nested: bool = False  # whether names of columns are those of objects, with dots between them
-    sorted_by_place: bool = False  # whether its points are in no order
-    counts: Counter[str] = field(default_factory=Counter)  # what was left out while reading
-    tables: TablesRead = field(default_factory=TablesRead)  # what was decided of their columns
-    read: Callable[[int], None] = unmetered
-    warned: Notices = field(default_factory=Notices)
-
-    def of_file(self, path: Path, label: str = "") -> "Reading":
-        """Return the same for a file, which names of recordings may begin with."""
-        return replace(self, what=str(path), label=label or path.name)
-
-    def with_columns(self, **columns: str) -> "Reading":
-        """Return the same with roles of columns, unless these are said."""
-        return replace(self, columns={**columns, **self.columns})
-
-    def warn(self, kind: str, message: str, about: str = "", *, left_out: bool = False) -> None:
-        """Warn once, though many files have it; of ten things of a kind, as `Notices` does.
-
-        What is counted is left out, or was said to be; all else is read as the data suggest.
-        """
-        category = LeftOutWarning if left_out or kind in self.counts else GuessedWarning
-        self.warned.warn(category(message, kind, about))
-
-    def warn_of_file(self, kind: str, holds: str, *, once: bool = False) -> None:
-        """Warn of what the file holds; perhaps once for all files."""
-        self.warn(kind, f"{self.what} {holds}", "" if once else self.what)
-
-    def leave_out(self, error: Exception, used: int, kind: str = UNREADABLE) -> None:
-        """Count a file that cannot be read, or only so many points of it; and warn."""
-        if used:
-            self.counts[USED_IN_PART] += 1
-            points_used = f"its {number_of(used, 'point')} before that are used"
-            self.warn(USED_IN_PART, f"{error}; {points_used}", str(error))
-        else:
-            self.counts[UNREADABLE] += 1
-            self.warn(kind, f"{error}; going on without it", str(error), left_out=True)
-
-    def tell_rest(self) -> None:
-        """Warn of what is known once everything is read."""
-        if possible := persons_sentence(self.tables.account["possible_persons"]):
-            self.warn("persons", possible)
-        self.warned.tell_others()
-
-    def open(self, path: Path) -> "Stream":
-        """Open a file unchanged; bytes read from it count as progress."""
-        try:
-            return Stream(_Metered(regular(path), self.read))
-        except OSError as error:
-            raise FileProblem(f"cannot read {path}: {error.strerror}") from error
-
-    def unpacked(self, path: Path) -> "Stream":
-        """Open a file and unpack it, if it is packed by gzip, bzip2 or xz."""
-        return unpacked(self.open(path))
 
 
 class Stream(io.BufferedReader):
@@ -220,29 +141,6 @@ class _Content(io.RawIOBase):
         super().close()
 
 
-class _Metered(io.FileIO):
-    def __init__(self, path: Path, read: Callable[[int], None]) -> None:
-        super().__init__(path)
-        self._read = read
-
-    def readinto(self, buffer: Any, /) -> int:
-        size = super().readinto(buffer) or 0
-        self._read(size)
-        return size
-
-
-def meter(task: str, total: int, progress: Progress) -> Callable[[int], None]:
-    """Return what adds up the bytes that are read, and reports the progress."""
-    done = 0
-
-    def read(size: int) -> None:
-        nonlocal done
-        done = min(done + size, total)  # a reader may look at some of them twice
-        progress(task, done, total)
-
-    return read
-
-
 # The name of a member, and what opens and unpacks it; None for a link or a device.
 Member = tuple[str, Callable[[], Stream] | None]
 
@@ -251,9 +149,9 @@ class CutOff(Exception):
     """An archive cannot be read any further."""
 
 
-def members(path: Path, reading: Reading) -> Iterator[Member]:
-    """Return the members of a zip or tar archive in their order, folders left out."""
-    with reading.open(path) as stream:
+def members(stream: Stream, path: Path) -> Iterator[Member]:
+    """Return the members of a zip or tar archive in their order, folders left out; close it."""
+    with stream:
         find = _in_zip if stream.peek(4).startswith(ZIP) else _in_tar
         for name, opened in find(stream, path):
             # A name may hold ends of lines and broken characters.
@@ -344,40 +242,3 @@ class _Header(tarfile.TarInfo):
         if header.type in _LONG_HEADERS and header.size > _HEADER:
             raise tarfile.ReadError("a name in it has more than 1 MB")
         return header
-
-
-def json_text(stream: io.BufferedIOBase, what: str) -> bytes:
-    """Read a document of JSON whole."""
-    try:
-        text = stream.read().removeprefix(BYTE_ORDER_MARK)
-    except DAMAGED as error:
-        raise FileProblem(f"cannot unpack {what}: {error}") from error
-    if seems_utf16(text):
-        raise FileProblem(f"{what} {other_encoding(text)}")
-    return text
-
-
-def decoded(data: Any, what: str, kind: Any = Any) -> Any:
-    """Decode JSON, or a part of it, as values of a kind."""
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except UnicodeDecodeError as error:
-        raise FileProblem(f"{what} {other_encoding(error.object)}") from error
-    except RecursionError as error:
-        raise FileProblem(f"{what} is not JSON: it is nested too deeply") from error
-    except msgspec.DecodeError as error:
-        raise FileProblem(f"{what} is not JSON, or damaged or cut off: {error}") from error
-
-
-def json_object(value: object) -> Mapping[str, Any]:
-    """Return an object of JSON, or an empty one in place of something else."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def plain_value(value: Any) -> Any:
-    """Return a value of JSON as one that a column of texts or numbers can hold."""
-    if isinstance(value, str):
-        return value.encode(errors="replace").decode()  # JSON may name half a character
-    if isinstance(value, list):
-        return [plain_value(element) for element in value]
-    return str(value) if isinstance(value, int) and abs(value) > 2**53 else value

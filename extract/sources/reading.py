@@ -1,0 +1,118 @@
+"""How a file is read, and where its reader reports what is left out, guessed and found."""
+
+import io
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trajanon.common.arrays import Bools
+from trajanon.common.columns_read import TablesRead, persons_sentence
+from trajanon.common.errors import FileProblem
+from trajanon.common.inputs import regular
+from trajanon.common.number_text import number_of
+from trajanon.common.progress import Notices, Progress
+from trajanon.extract.sources.archives import Stream, unpacked
+from trajanon.extract.sources.findings import warning_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNREADABLE = "files that could not be read"  # or members of archives: how they are counted
+USED_IN_PART = "files from their damage on"  # what comes before it is used
+OTHER_TIMES = "lines with more or fewer times than points"
+TABLE_CUT_OFF = "tables cut off in their last line"
+
+
+def unmetered(size: int) -> None:
+    """Count no bytes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """How to read a file, and where to report what was found."""
+
+    what: str = ""  # the file, in messages
+    label: str = ""  # the same, in the names of recordings
+    columns: Mapping[str, str] = field(default_factory=dict)  # of tables
+    subjects_exact: bool = False
+    timed: bool = False  # whether times in a column that was not recognised are refused
+    nested: bool = False  # whether names of columns are those of objects, with dots between them
+    sorted_by_place: bool = False  # whether its points are in no order
+    counts: Counter[str] = field(default_factory=Counter)  # what was left out while reading
+    tables: TablesRead = field(default_factory=TablesRead)  # what was decided of their columns
+    read: Callable[[int], None] = unmetered
+    warned: Notices = field(default_factory=Notices)
+
+    def of_file(self, path: Path, label: str = "") -> "Reading":
+        """Return the same for a file, which names of recordings may begin with."""
+        return replace(self, what=str(path), label=label or path.name)
+
+    def with_columns(self, **columns: str) -> "Reading":
+        """Return the same with roles of columns, unless these are said."""
+        return replace(self, columns={**columns, **self.columns})
+
+    def count(self, what: str, marked: "Bools | pd.Series") -> None:
+        """Count what is marked as left out, if anything is."""
+        if marked.any():
+            self.counts[what] += int(marked.sum())
+
+    def found(self, kind: str, count: int | None = None, **values: object) -> None:
+        """Warn of what was found, by its sentence; where there is a count, if it is not 0.
+
+        Of a thing once, though many files have it; of ten things of a kind, as `Notices` does.
+        """
+        if count:
+            self.counts[kind] += count
+        if count != 0:
+            values = {"what": self.what, "count": count, **values}
+            self.warned.warn(warning_of(kind, **values))
+
+    def leave_out(self, error: Exception, used: int, kind: str = UNREADABLE) -> None:
+        """Count a file that cannot be read, or only so many points of it; and warn."""
+        if used:
+            self.found(USED_IN_PART, 1, error=error, points=number_of(used, "point"))
+        else:
+            self.counts[UNREADABLE] += 1
+            self.found(kind, error=error)
+
+    def tell_rest(self) -> None:
+        """Warn of what is known once everything is read."""
+        if possible := persons_sentence(self.tables.account["possible_persons"]):
+            self.found("persons", possible=possible)
+        self.warned.tell_others()
+
+    def open(self, path: Path) -> "Stream":
+        """Open a file unchanged; bytes read from it count as progress."""
+        try:
+            return Stream(_Metered(regular(path), self.read))
+        except OSError as error:
+            raise FileProblem(f"cannot read {path}: {error.strerror}") from error
+
+    def unpacked(self, path: Path) -> "Stream":
+        """Open a file and unpack it, if it is packed by gzip, bzip2 or xz."""
+        return unpacked(self.open(path))
+
+
+class _Metered(io.FileIO):
+    def __init__(self, path: Path, read: Callable[[int], None]) -> None:
+        super().__init__(path)
+        self._read = read
+
+    def readinto(self, buffer: Any, /) -> int:
+        size = super().readinto(buffer) or 0
+        self._read(size)
+        return size
+
+
+def meter(task: str, total: int, progress: Progress) -> Callable[[int], None]:
+    """Return what adds up the bytes that are read, and reports the progress."""
+    done = 0
+
+    def read(size: int) -> None:
+        nonlocal done
+        done = min(done + size, total)  # a reader may look at some of them twice
+        progress(task, done, total)
+
+    return read

@@ -1,0 +1,47 @@
+"""Every warning of a reader has its sentence, and every sentence its reader."""
+
+import ast
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from string import Formatter
+
+import pytest
+
+from trajanon.common.inputs import rows_beside
+from trajanon.extract import sources
+from trajanon.extract.sources import findings
+
+ROWS = {row["kind"]: row for row in rows_beside(findings.__file__, "findings.csv")}
+FROM_THE_READING = {"what", "count"}
+ANY_OF_THREE: list[object] = ["files that could not be read", "members", "links to folders"]
+
+
+def reports() -> list[tuple[str, set[str]]]:
+    """List the calls of `Reading.found`: the kind, or its name, and the values that are given."""
+    calls = []
+    for module in iter_modules(sources.__path__, "trajanon.extract.sources."):
+        loaded = import_module(module.name)
+        for node in ast.walk(ast.parse(Path(str(loaded.__file__)).read_text("utf-8"))):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                continue
+            if node.func.attr == "found":
+                kind = node.args[0]
+                names: list[object] = [kind.value] if isinstance(kind, ast.Constant) else []
+                if isinstance(kind, ast.Name):  # that of `leave_out` may be any of three
+                    names = [getattr(loaded, kind.id)] if kind.id != "kind" else ANY_OF_THREE
+                values = {str(keyword.arg) for keyword in node.keywords}
+                calls += [(str(name), values) for name in names]
+    return calls
+
+
+@pytest.mark.parametrize(("kind", "values"), reports())
+def test_a_report_gives_the_values_of_its_sentence(kind: str, values: set[str]) -> None:
+    row = ROWS[kind]
+    parsed = [*Formatter().parse(row["sentence"]), *Formatter().parse(row["about"])]
+    fields = {field for _, field, _, _ in parsed if field is not None}
+    assert fields - FROM_THE_READING == values - FROM_THE_READING
+
+
+def test_each_sentence_is_used() -> None:
+    assert {kind for kind, _ in reports()} == set(ROWS)
