@@ -23,7 +23,7 @@ from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import measured, regrouped
 from trajanon.grouping.refinements.blocks import block_count
 from trajanon.grouping.sliding.alignment import align as slide_to_groups
-from trajanon.grouping.sliding.alignment import may_slide
+from trajanon.grouping.sliding.alignment import begins_hot, may_slide
 from trajanon.grouping.sliding.choice_of_run import placed
 from trajanon.release.assembly import finished
 from trajanon.release.mending import mend
@@ -239,6 +239,7 @@ def _grouped_together(
     if plan.release.align:
         trajectories = placed(trajectories, k, subjects=subjects, timing=plan.timing)
     slides = plan.release.align and may_slide(trajectories)
+    moves = EFFORTS[search.effort].moves_per_record if search.refine == "anneal" else 0
 
     # The search sees departures beside places, if times are released.
     columns, weights = search_columns(trajectories, plan.timing, plan.spread)
@@ -247,10 +248,11 @@ def _grouped_together(
         partition = replace(partition, stopped=chosen.stopped)
     else:
         shortened = search
-        is_annealed = search.refine == "anneal" and search.effort == "balanced"
-        if slides and is_annealed and block_count(len(columns)) > 1:
-            # The moves of windows that slide begin so hot that they forget what is refined before.
+        if slides and begins_hot(len(columns), moves):
             shortened = replace(search, refine="none")
+        elif slides and search.refine == "anneal" and block_count(len(columns)) > 1:
+            # They are annealed as they slide: what else is done by default is forgotten.
+            shortened = replace(search, effort="best" if search.effort == "best" else "fast")
         partition = microaggregate(
             columns,
             k,
@@ -265,7 +267,6 @@ def _grouped_together(
 
     if slides and not partition.stopped:
         # Each slide is followed by a search as thorough as the first one would have been.
-        moves = EFFORTS[search.effort].moves_per_record if search.refine == "anneal" else 0
         trajectories, partition = slide_to_groups(
             trajectories,
             partition,

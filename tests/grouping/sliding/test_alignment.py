@@ -24,7 +24,7 @@ from trajanon.common.arrays import Ints
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
 from trajanon.grouping.refinements.annealing import PASS
-from trajanon.grouping.sliding.alignment import WindowLog, may_slide
+from trajanon.grouping.sliding.alignment import WindowLog, begins_hot, may_slide
 from trajanon.grouping.sliding.windows import Aligned
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import Trajectories
@@ -179,3 +179,16 @@ def test_groups_that_break_the_promise_are_never_returned(monkeypatch: pytest.Mo
     monkeypatch.setattr("trajanon.grouping.sliding.alignment.search_windows", breaks)
     with pytest.raises(trajanon.TrajanonError, match="left a group of fewer than 3"):
         aligned(before, partition, 3)
+
+
+@pytest.mark.parametrize(
+    ("n", "moves_per_record", "hot"),
+    [
+        (20_000, 8_000, False),
+        (1_000_000, 8_000, True),
+        (1_000_000, 40_000, False),
+        (100_000, 0, False),
+    ],
+)
+def test_windows_with_few_moves_begin_hotter(n: int, moves_per_record: int, hot: bool) -> None:
+    assert begins_hot(n, moves_per_record) is hot

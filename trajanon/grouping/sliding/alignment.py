@@ -53,14 +53,24 @@ from trajanon.trajectories.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)
 
-HOT = 1.5
-COLD = 0.03
-"""First and last heat. It begins so hot that it hardly matters which groups it begins with."""
-PASSES = 16
-"""Times that blocks, and the room between windows of a run, are divided among windows again."""
-PACES = (2, 2, 1)
-"""Steps by which windows slide, each for a third of the passes: farther as long as groups change.
-Before each, neighbours are searched again: windows slide, and meet others."""
+
+class Schedule(NamedTuple):
+    """How hot it is when windows begin to slide, and how often they are divided among threads."""
+
+    hot: float  # the first heat
+    passes: int  # with each, blocks and the room between windows of a run are divided again
+    # Steps by which windows slide, each for as many passes. Before each, neighbours are searched
+    # again: windows slide, and meet others.
+    paces: tuple[int, ...]
+
+
+COLD = 0.03  # the last heat
+LONG = Schedule(hot=0.7, passes=24, paces=(1, 1, 1))
+SHORT = Schedule(hot=1.5, passes=16, paces=(2, 2, 1))
+FEW_MOVES = 1_000
+"""With fewer moves a window, as beyond some 85,000, reading where windows may lie takes more time
+than moves: passes are then fewer, and windows slide farther at first. They begin hotter, as groups
+are not refined before. With more moves the long schedule brings windows nearer."""
 SETTLINGS = 2  # times that windows settle in the end, in blocks with other borders
 
 MOVES_SHARE = 0.75
@@ -68,6 +78,16 @@ LEAST = 0.06
 FULL = 9_000
 """Of the moves per record that a run of annealing gets, n windows get the first share; beyond 9,574
 windows they get LEAST + FULL / n of that: 1,670 a window with 41,233, and 414 with a million."""
+
+
+def moves_per_window(n: int, moves_per_record: int) -> int:
+    """Compute the moves that each of n windows gets, of those of a record."""
+    return int(MOVES_SHARE * moves_per_record * min(LEAST + FULL / n, 1.0))
+
+
+def begins_hot(n: int, moves_per_record: int) -> bool:
+    """Check whether windows slide by the short schedule, which forgets how groups were refined."""
+    return 0 < moves_per_window(n, moves_per_record) < FEW_MOVES
 
 
 def may_slide(trajectories: Trajectories) -> bool:
@@ -183,11 +203,12 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     windows = log.windows
     aligned = log.aligned
 
-    n = len(problem.subjects)
-    moves = int(MOVES_SHARE * problem.budget.moves_per_record * min(LEAST + FULL / n, 1.0))
-    pass_count = PASSES if moves else 0
-    moves_of_pass = -(-moves // PASSES)
-    heats = np.geomspace(HOT, COLD, PASSES + 1)
+    size = len(problem.subjects), problem.budget.moves_per_record
+    moves = moves_per_window(*size)
+    schedule = SHORT if begins_hot(*size) else LONG
+    pass_count = schedule.passes if moves else 0
+    moves_of_pass = -(-moves // schedule.passes)
+    heats = np.geomspace(schedule.hot, COLD, schedule.passes + 1)
 
     def in_blocks(work: BlockWork, axes: Floats, task: str, done: int, *, chained: bool) -> None:
         nonlocal aligned
@@ -204,8 +225,8 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     if not regroup:
         return
 
-    rounds = np.array_split(np.arange(pass_count), len(PACES))
-    for pace, passes in zip(PACES, filter(len, rounds), strict=False):
+    rounds = np.array_split(np.arange(pass_count), len(schedule.paces))
+    for pace, passes in zip(schedule.paces, filter(len, rounds), strict=False):
         axes, field = window_field(problem, windows, aligned)
         for number in passes.tolist():
             heats_of_pass = heats[number : number + 2]
