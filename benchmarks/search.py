@@ -1,31 +1,22 @@
-"""Measure the search: losses, bounds and seconds.
+"""Measure the search: losses, bounds and seconds, on the papers' tables in a folder.
 
-    python benchmarks/search.py losses DATASETS     tables of the papers, in a folder
-    python benchmarks/search.py sizes               tracks drawn along corridors, many
-    python benchmarks/search.py sliding windows.parquet -k 4 -k 10
+    python benchmarks/search.py DATASETS
 
-Everything is compiled before the clock starts. docs/measurements.md shows all.
+Everything is compiled before the clock starts. docs/measurements.md shows the table.
 """
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
-from corridors import corridors
-from measures import Spent, alone, command_line, peak_gb, row, say_machine, spent
+from measures import Spent, command_line, row, say_machine, spent
 
 import trajanon
 from trajanon.common.arrays import Floats
-from trajanon.grouping import neighbours
 from trajanon.tables.papers.datasets import find_datasets
 
-K = 5  # of the sizes, and beyond which bounds of the papers' tables take minutes
+MOST_BOUNDED = 5  # the k beyond which bounds of the papers' tables take minutes
 SEEDS = range(5)
-SIZES = [20_000, 100_000, 1_000_000]
-MOST_COMPARED = 50_000  # records up to which MDAV is asked, too: its time grows with their square
-MDAV = {"method": "mdav", "refine": "none"}
 
 
 def searched(records: Floats, k: int, **options: Any) -> Spent:
@@ -43,13 +34,15 @@ def losses(folder: Path) -> None:
     for dataset in (find() for find in find_datasets(folder)):
         trajanon.microaggregate(dataset.records[:60], 3, effort="best")
         trajanon.lower_bound(dataset.records[:60], 3)
+
         for k in (3, 4, 5, 10):
             runs = [searched(dataset.records, k, seed=seed) for seed in SEEDS]
             loss = np.mean([run.found.information_loss for run in runs])
             best, _, took = searched(dataset.records, k, effort="best")
             cells = [f"{loss:.4f}", f"{np.mean([run.cpu_seconds for run in runs]):.2f}"]
             cells += [f"{best.information_loss:.5f}", f"{took:.0f}"]
-            if k <= K:
+
+            if k <= MOST_BOUNDED:
                 bound, _, took = spent(trajanon.lower_bound, dataset.records, k)
                 gap = 100.0 * (1.0 - bound.information_loss / best.information_loss)
                 proven = "" if bound.certified else " (not certified)"
@@ -57,37 +50,5 @@ def losses(folder: Path) -> None:
             row(dataset.name, k, *cells)
 
 
-def of_size(n: int, how: str) -> tuple[str, str, float]:
-    """Search among n records, or ask MDAV, in this process: loss, seconds, gigabytes."""
-    for few in (300, neighbours.WHOLE + 1):
-        trajanon.microaggregate(corridors(few), K)
-    run = searched(corridors(n), K, **(MDAV if how == "MDAV" else {}))
-    return f"{run.found.information_loss:.5f}", f"{run.seconds:.2f}", peak_gb()
-
-
-def sizes(size: list[int] = SIZES) -> None:
-    """Measure each size in a process of its own, and MDAV in others."""
-    say_machine()
-    row("n", "", "loss", "seconds by the clock", "GB")
-    for n in size:
-        for how in ["MDAV", "default"] if n <= MOST_COMPARED else ["default"]:
-            row(n, how, *alone(of_size, n, how))
-
-
-def sliding(file: Path, k: Annotated[list[int], typer.Option("-k")]) -> None:
-    """Measure metres of windows, of which k counts each, by MDAV, search and sliding."""
-    cut = replace(trajanon.read_trajectories(file), subject=None)
-    say_machine()
-    trajanon.anonymize(cut.take(np.arange(60)), 3)  # compiles
-    row("k", "MDAV", "search", "with sliding", "windows that slid")
-    for least in k:
-        mdav = trajanon.anonymize(cut, least, align=False, method="mdav", refine="none").report
-        report = trajanon.anonymize(cut, least, seed=1).report
-        stay = trajanon.anonymize(cut, least, align=False, seed=1).report
-        ways = (one["displacement"] for one in (mdav, stay, report))
-        metres = (f"{way['mean']:.1f}, {way['median']:.1f}" for way in ways)
-        row(least, *metres, f"{report['alignment']['slid']:.0%}")
-
-
 if __name__ == "__main__":
-    command_line(__doc__, losses, sizes, sliding)
+    command_line(__doc__, losses)

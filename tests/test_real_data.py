@@ -94,7 +94,7 @@ def test_cabs_are_extracted_from_a_table(run: Run) -> None:
 
 def test_some_cabs_from_table_to_map(run: Run, tmp_path: Path) -> None:
     rows = pd.read_parquet(CABS)
-    some = rows["user_id"].isin(rows["user_id"].unique()[:40])
+    some = rows["user_id"].isin(rows["user_id"].unique()[:20])
     rows[some].to_parquet(tmp_path / "cabs.parquet")
     extracted = run(
         *("extract", "cabs.parquet", f"--bbox={CITY}"),

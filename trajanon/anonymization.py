@@ -239,7 +239,6 @@ def _grouped_together(
     if plan.release.align:
         trajectories = placed(trajectories, k, subjects=subjects, timing=plan.timing)
     slides = plan.release.align and may_slide(trajectories)
-    moves = EFFORTS[search.effort].moves_per_record if search.refine == "anneal" else 0
 
     # The search sees departures beside places, if times are released.
     columns, weights = search_columns(trajectories, plan.timing, plan.spread)
@@ -248,11 +247,11 @@ def _grouped_together(
         partition = replace(partition, stopped=chosen.stopped)
     else:
         shortened = search
-        if slides and begins_hot(len(columns), moves):
-            shortened = replace(search, refine="none")
-        elif slides and search.refine == "anneal" and block_count(len(columns)) > 1:
+        if slides and search.refine == "anneal" and block_count(len(columns)) > 1:
             # They are annealed as they slide: what else is done by default is forgotten.
             shortened = replace(search, effort="best" if search.effort == "best" else "fast")
+            if begins_hot(len(columns), EFFORTS[search.effort]):
+                shortened = replace(search, refine="none")
         partition = microaggregate(
             columns,
             k,
@@ -266,7 +265,8 @@ def _grouped_together(
         partition = regrouped(partition, trajectories.records, partition.labels)
 
     if slides and not partition.stopped:
-        # Each slide is followed by a search as thorough as the first one would have been.
+        # After each slide groups are searched again, with the moves of the effort asked for.
+        moves = EFFORTS[search.effort].moves_per_record if search.refine == "anneal" else 0
         trajectories, partition = slide_to_groups(
             trajectories,
             partition,

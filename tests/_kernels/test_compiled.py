@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trajanon._kernels.compiled import Kernel, compile_beside, forget_older
+from trajanon._kernels.compiled import OVERRIDDEN, Kernel, compile_beside, forget_older
 from trajanon._kernels.tour_moves import shorten
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.trajectories.trajectories import Trajectories
@@ -140,3 +140,10 @@ def test_kernels_that_are_kept_start_no_process(sum_of_two: Kernel) -> None:
 def test_a_kernel_that_the_process_did_not_compile_is_compiled_here(sum_of_two: Kernel) -> None:
     compile_beside("fails", sum_of_two)
     assert sum_of_two(3.0, 4.0) == 7.0
+
+
+def test_numba_still_has_what_compiling_once_overrides() -> None:
+    """Without them all is right, but the first run takes a third longer."""
+    from numba.core.codegen import JITCodeLibrary
+
+    assert [name for name in OVERRIDDEN if not hasattr(JITCodeLibrary, name)] == []

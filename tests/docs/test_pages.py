@@ -4,7 +4,6 @@ import re
 import shlex
 from itertools import islice
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import geopandas
@@ -143,14 +142,3 @@ def test_tables_are_microaggregated(folder: Path) -> None:
     pd.DataFrame(columns).to_csv("survey.csv", index=False)
     pd.DataFrame({"income": [1.0] * 3, "age": [30] * 3}).to_csv("published.csv", index=False)
     assert set(run("tables.md", trajanon=trajanon)["result"].table) == {"income", "age"}
-
-
-def test_the_bar_of_tqdm_on_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("tqdm")
-    page = (ROOT / "docs/python.md").read_text("utf-8")
-    (snippet,) = re.findall(r"(?m)^    from tqdm(?:.*\n)(?:(?:    .*)?\n)+", page)
-    names: dict[str, Any] = {}
-    exec(dedent(snippet), names)
-    trajanon.microaggregate([[0.0], [1.0], [10.0], [11.0]], k=2, progress=names["show"])
-    names["bar"].close()
-    assert "Annealing" in capsys.readouterr().err

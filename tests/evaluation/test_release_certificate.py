@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import rdflib
 from evaluations import Evaluated
 from msgspec import structs
-from pyshacl import validate
 
 import trajanon
 from trajanon.common.errors import FileProblem
@@ -101,6 +99,10 @@ def certified(evaluation: Evaluation, released: Path) -> Any:
 
 
 def conforms(metadata: dict[str, Any]) -> bool:
+    # Imported here: every worker imports each module of tests.
+    import rdflib
+    from pyshacl import validate
+
     graph = rdflib.Graph().parse(data=json.dumps(metadata), format="json-ld")
     shapes = rdflib.Graph().parse(data=SHAPES, format="turtle")
     found, _, _ = validate(graph, shacl_graph=shapes, inference="none")

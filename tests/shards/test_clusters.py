@@ -100,7 +100,7 @@ def test_a_cluster_gives_what_one_process_does(tmp_path: Path, client: Client) -
     assert ("Grouping shards", 5, 5) in told
 
 
-@pytest.mark.parametrize("step", ["Writing shards", "Grouping shards", "Writing lines"])
+@pytest.mark.parametrize("step", ["Grouping shards", "Writing lines"])
 def test_what_a_killed_worker_did_another_does(tmp_path: Path, client: Client, step: str) -> None:
     source = write_parts(tmp_path / "trips", hours(walks(150)), 40)
     killed: list[int] = []

@@ -173,13 +173,9 @@ def test_what_cannot_be_released_is_said_beside_the_button(page: Page, tmp_path:
     page.set_viewport_size({"width": 1280, "height": 720})
     fill(page, "At least this many behind", "4")
     choose(page, "How many trips of one person are released?", "All trips of each person")
-    for header, people, trips, message in (
-        ("trip;user;lat;lon", 3, 3, "3 trips cannot form a group of k = 4; lower k"),
-        ("trip;user;lat;lon", 1, 9, "come from 1 subject, and k = 4 needs 4"),
-    ):
-        bring(page, rides(tmp_path, "brought.csv", header, people=people, trips=trips))
-        press(page, "Make the release")
-        seen_beside(page, message)
+    bring(page, rides(tmp_path, "brought.csv", "trip;user;lat;lon", people=1, trips=9))
+    press(page, "Make the release")
+    seen_beside(page, "come from 1 subject, and k = 4 needs 4")
 
 
 def test_the_sample_is_looked_into_and_drawn(page: Page, tmp_path: Path) -> None:

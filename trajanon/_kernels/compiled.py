@@ -20,6 +20,10 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
+OVERRIDDEN = ("_optimize_final_module", "_finalize_final_module", "get_pointer_to_function")
+"""Methods of numba's code that do nothing for kernels which only kernels call."""
+
+
 class Kernel:
     """A function compiled on first use, as Python calls it, which is kept, and as kernels do."""
 
@@ -126,11 +130,14 @@ def _compiler_of_parts() -> Any:
 
     numba optimises each function, and makes it machine code, before it is linked into those that
     call it, where both are done again. Only that of the outermost kernel runs: to leave the other
-    steps out saves a third of the time. What is overridden here is not public; where numba renames
-    it, kernels are compiled as they are by default.
+    steps out saves a third of the time.
     """
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import Compiler
+
+    # They are not public: where numba renames one, kernels are compiled as they are by default.
+    if not all(hasattr(JITCodeLibrary, name) for name in OVERRIDDEN):
+        return Compiler
 
     class Part(JITCodeLibrary):
         def _optimize_final_module(self) -> None:

@@ -27,6 +27,7 @@ from trajanon._kernels.group_state import (
 RECORDS, GROUPS, CREATED = np.arange(3)
 """What a pass looks at: records, groups, or records where groups are created."""
 
+_NO_RECORDS = np.int64(0)
 _LARGEST = 16  # k up to which three records are moved: beyond, there are too many
 
 
@@ -191,7 +192,7 @@ def gather(descent, group):
     """Gather the members of a group, rising; return how many they are."""
     # Rising, as the order of a chain depends on all moves before.
     members = descent.gathered
-    count = 0
+    count = _NO_RECORDS
 
     member = descent.groups.heads[group].first
     while member >= 0:
@@ -334,9 +335,9 @@ def split_group(descent, group, k, limit):
         change += joining_change(groups, groups.records[member], cut_off)
         move(groups, member, cut_off)
 
-        least_different = min(groups.heads[group].different, groups.heads[cut_off].different)
         if (
-            least_different >= k
+            groups.heads[group].different >= k
+            and groups.heads[cut_off].different >= k
             and change < best
             and places_lacked(groups, group) <= lacked
             and places_lacked(groups, cut_off) <= lacked

@@ -235,8 +235,8 @@ def count_places(groups, group, end, leaving, entering):
                 count += 1
             member = member_after(groups, group, member, entering)
 
-        if start != leaving:
-            most = max(most, count)
+        if start != leaving and count > most:
+            most = count
         start = member_after(groups, group, start, entering)
     return most
 

@@ -22,18 +22,18 @@ class Walks(NamedTuple):
 
 
 @bare
-def nearest_waiting(walks, here):
+def nearest_waiting(walks, city):
     """Find the nearest record that is waiting, and how far it is."""
     # Most walks find the next record in the list; late ones have met all that are listed.
     for i in range(walks.neighbours.shape[1]):
-        if walks.waiting[walks.neighbours[here, i]]:
-            return walks.neighbours[here, i], walks.near[here, i]
+        if walks.waiting[walks.neighbours[city, i]]:
+            return walks.neighbours[city, i], walks.near[city, i]
 
     nearest = -1
     least = np.inf
     for record in range(walks.records.shape[0]):
         if walks.waiting[record]:
-            away = squared_distance(walks.records[here], walks.records[record])
+            away = squared_distance(walks.records[city], walks.records[record])
             if away < least:
                 nearest = record
                 least = away
@@ -57,19 +57,19 @@ def shortest_walk(walks, starts, ends, shortest):
             walks.waiting[end] = False
             last = n - 2
 
-        here = starts[number]
+        city = starts[number]
         length = 0.0
         for place in range(last + 1):
-            walks.order[place] = here
-            walks.waiting[here] = False
+            walks.order[place] = city
+            walks.waiting[city] = False
             if place == last or length >= shortest:
                 break
-            here, step = nearest_waiting(walks, here)
+            city, step = nearest_waiting(walks, city)
             length += step
 
         if end >= 0:
             walks.order[n - 1] = end
-            length += np.sqrt(squared_distance(walks.records[here], walks.records[end]))
+            length += np.sqrt(squared_distance(walks.records[city], walks.records[end]))
         if length < shortest:
             shortest = length
             for place in range(n):

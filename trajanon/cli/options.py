@@ -85,6 +85,7 @@ def options(*settings: type, **words: object) -> Callable[[Command], Command]:
         parameters |= {_option_of(parameter): parameter for parameter in plain.parameters.values()}
 
         shown = []
+        # In the order of the table, which is that of --help.
         for name, help, group in _listed(command.__name__):
             parameter = parameters[name]
             text, default = _texts(help, words) if help else usual_helps[name]

@@ -35,6 +35,7 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
         sentences,
     )
 
+    # What the columns were taken for stands first: all else follows from it.
     counts = provenance["counts"]
     uses = columns_read(provenance)
     for use in uses[:_HEADERS]:

@@ -93,6 +93,7 @@ def words_of(parameters: Sequence[Any], table: Table) -> list[str]:
         if not values or not all(isinstance(item, str | int | float) for item in values):
             raise BadInput(f"{name} must be a text, a number, true or false, or a list of these")
 
+        # Options with an on and an off are written by the one that is meant.
         if parameter.param_type_name == "argument":
             files += map(str, values)
         elif isinstance(value, bool):

@@ -202,6 +202,7 @@ def show_microaggregated(report: Mapping[str, Any]) -> None:
 
 def _show_written_loss(report: Mapping[str, Any]) -> None:
     """Print the loss of what is written, where that is not what the search reached."""
+    # As both are printed: a difference that nobody sees needs no line.
     written = report["information_loss"]
     reached = report["stages"][-1]["information_loss"]
     if f"{written:.4g}" != f"{reached:.4g}":

@@ -12,7 +12,7 @@ class Progress(Protocol):
 
     Examples
     --------
-    Bars of rich, one for each task (`docs/python.md` has one of tqdm):
+    Bars of rich, one for each task:
 
     >>> import trajanon
     >>> from rich.progress import Progress as Bars

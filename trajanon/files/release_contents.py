@@ -70,6 +70,14 @@ def line_keys(points: Floats, times: Floats | None = None) -> Ints:
     return np.frombuffer(b"".join(words), dtype="<i8").astype(np.int64)
 
 
+def different_lines(rows: TrajectoryRows) -> tuple[Ints, Ints, Ints]:
+    """Find the different lines of a release: their keys, copies, and first rows, (l,) each."""
+    keys, first, copies = np.unique(
+        line_keys(rows.points, rows.times), return_index=True, return_counts=True
+    )
+    return keys, copies, first
+
+
 class Layout(NamedTuple):
     """A release as every format writes it: its lines, what stands beside each, and words on all."""
 

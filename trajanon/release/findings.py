@@ -117,6 +117,7 @@ class Remedy:
     @property
     def command_line(self) -> str:
         """Write the whole command: that of the release, changed; or both, if extraction changes."""
+        # Options keep the order in which they were typed, and changed ones come last.
         typed = {**self.runs[self.command]}
         for name, value in self.changes.items():
             before = typed.pop(name, "")

@@ -162,6 +162,7 @@ class _Groups:
         count = min(_NEAR + 1, tree.n)
         away, near = tree.query(turn(records, axes), k=range(1, count + 1))
 
+        # The others stay in the order of their distance.
         own_group_last = np.argsort(near == group, axis=1, kind="stable")
         away = np.take_along_axis(away, own_group_last, axis=1)
         near = np.take_along_axis(near, own_group_last, axis=1)
@@ -226,6 +227,7 @@ class _Groups:
         grown: dict[int, Ints] = {}
         placed = np.zeros(len(rows), dtype=np.bool_)
         for place, row in enumerate(rows):
+            # Those who joined before it are members, too: together they may be too wide.
             for group in near[place].tolist():
                 members = grown.get(group, self.members[group])
                 joined = np.append(members, row)

@@ -11,7 +11,7 @@ from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.declared_options import ReleaseSettings
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
-from trajanon.files.release_contents import clock_of, line_keys
+from trajanon.files.release_contents import clock_of, different_lines
 from trajanon.files.release_formats import read_release, release_parts
 from trajanon.files.trajectory_files import read_by_part, read_ends
 from trajanon.grouping.k_promise import broken_promises, subjects_per_group
@@ -65,21 +65,13 @@ def matched(trajectories: Trajectories, release: ReleasedTrajectories, report: R
     require(report.averaged in (None, averaged))
 
     require(clock_of(release) == report.clock)
-    keys, copies, first = _different_lines(release)
+    keys, copies, first = different_lines(release)
     line = lines_of_released(report, keys, copies)
 
     # Groups are numbered as they appear, and each has its line.
     labels, line_of_group = pd.factorize(line)
     lines = release.take(first[line_of_group])
     return Matched(labels, lines.points, slid, report.own_rows, lines.times)
-
-
-def _different_lines(rows: ReleasedTrajectories) -> tuple[Ints, Ints, Ints]:
-    """Find the different lines of a release: their keys, copies, and first rows, (l,) each."""
-    keys, first, copies = np.unique(
-        line_keys(rows.points, rows.times), return_index=True, return_counts=True
-    )
-    return keys, copies, first
 
 
 def require(holds: object) -> None:
@@ -249,7 +241,7 @@ def lines_by_part(release: Path) -> Iterator[tuple[Ints, Ints, ReleasedTrajector
     """Read the lines of a release, a file or a folder, part by part: keys, copies, and lines."""
     for path in release_parts(release) if release.is_dir() else [release]:
         rows = read_release(path)
-        keys, copies, first = _different_lines(rows)
+        keys, copies, first = different_lines(rows)
         yield keys, copies, rows.take(first)
 
 

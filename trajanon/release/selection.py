@@ -106,6 +106,6 @@ def one_each(trajectories: Trajectories, k: int, plan: Plan, progress: Progress)
         if np.array_equal(rows_before, rows):
             break
 
-    # Groups do not depend on whom they were searched in which order.
+    # In the order of the table, by which all rows are reported.
     order = np.argsort(rows)
     return OneEach(rows[order], dense(labels[order]), stopped, since)

@@ -56,6 +56,7 @@ class TrajectoryGroups:
     def means(self) -> Floats:
         """Average each group, (g, m, 2): each person counts once; without a key each trip."""
         trips = self.trajectories
+        # In the papers, whose lines have no key, each record counts once.
         weights = None if self.plan.key is None else self.weights
         means = group_means(trips.records, self.partition.labels, weights)
         return means.reshape(-1, *trips.points.shape[1:])
@@ -93,7 +94,7 @@ class TrajectoryGroups:
 
         if trips.unit != "day":
             return lines
-        # A day ends with a stay, and its line with one point: noise would show that it is one.
+        # The movement would turn the stay at the end of a day into a walk.
         first = np.unique(labels, return_index=True)[1]
         return staying(lines, trips_of_days(trips.take(first)), trips.origin.trips_of_day)
 

@@ -133,6 +133,7 @@ def verdict(report: Report, problems: Sequence[str] = (), found: Sequence[Findin
         *(Finding("file_problem", {"problem": problem}) for problem in problems),
     ]
     if stops:
+        # Report and file may be at fault in the same way.
         different = [stop for place, stop in enumerate(stops) if stop not in stops[:place]]
         return Verdict("stop", different)
 
@@ -218,6 +219,7 @@ def _people_not_protected(report: Report) -> Iterator[Finding]:
     if not report.knows_people:
         yield Finding("people_unknown", of_lines, _name_the_persons(report))
     elif persons is not None and persons.share_below > PEOPLE:
+        # What helps is one trip of each person, also where whole days were released.
         unit = "trip" if report.unit == "day" else report.unit
         share = Share(persons.share_below, persons.people)
         each_once = _remedy(report, "one_line_each", one_line_each=True, days=None)
@@ -230,6 +232,7 @@ def _drives_followed(report: Report) -> Iterator[Finding]:
     if report.chains and report.chains.share_below > DRIVES:
         yield _drives(report, report.chains, "drives_below_k")
 
+    # Shards have counted nothing: a drive may have windows in several of them.
     one_each = report.source.per_recording == 1
     if report.unit != "trip" and report.chains is UNSET and not one_each:
         yield Finding("drives_not_checked", {"k": report.k}, _one_window_each(report))
@@ -244,7 +247,7 @@ def _hours_alone(report: Report) -> Iterator[Finding]:
         return
 
     remedy = _remedy(report, "hours_alone_of_day", times="of-day")
-    if times.times == "of-day":  # hours of all days are one already: fewer are left alone
+    if times.times == "of-day":  # no hours are wider: departures may differ more instead
         worth = max(times.minute_worth / 3.0, 0.5)
         remedy = _remedy(report, "departures_may_differ", minute_worth=worth)
     yield Finding("hours_alone", {"alone": alone, "hours": times.alone.of}, remedy)

@@ -84,6 +84,7 @@ def numbered(
     except (TypeError, ValueError) as error:
         raise BadInput(f"subjects must be names or numbers: {error}") from error
 
+    # Numbers are compared as they are; names by the one form of all their spellings.
     merged = Merged()
     if column.dtype == object:
         names = [text_of_subject(value) for value in different]

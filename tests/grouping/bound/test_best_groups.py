@@ -19,7 +19,7 @@ from trajanon.grouping.methods.distance_methods import mdav
 from trajanon.grouping.refinements.shuffling_and_swapping import swap
 
 
-@given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), grid=...)
+@given(seed=seeds, m=st.integers(2, 8), k=st.integers(2, 4), grid=...)
 @settings(max_examples=25)
 def test_few_records_lose_between_the_relaxation_and_the_incumbent(
     seed: int, m: int, k: int, grid: bool

@@ -24,7 +24,7 @@ from trajanon.common.arrays import Ints
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
 from trajanon.grouping.refinements.annealing import PASS
-from trajanon.grouping.sliding.alignment import WindowLog, begins_hot, may_slide
+from trajanon.grouping.sliding.alignment import WindowLog, may_slide
 from trajanon.grouping.sliding.windows import Aligned
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.trajectories import Trajectories
@@ -181,14 +181,13 @@ def test_groups_that_break_the_promise_are_never_returned(monkeypatch: pytest.Mo
         aligned(before, partition, 3)
 
 
-@pytest.mark.parametrize(
-    ("n", "moves_per_record", "hot"),
-    [
-        (20_000, 8_000, False),
-        (1_000_000, 8_000, True),
-        (1_000_000, 40_000, False),
-        (100_000, 0, False),
-    ],
-)
-def test_windows_with_few_moves_begin_hotter(n: int, moves_per_record: int, hot: bool) -> None:
-    assert begins_hot(n, moves_per_record) is hot
+def test_many_windows_slide_by_a_schedule_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = town(3, 40, 3)
+    partition = cut(before, 3)
+    long, _ = aligned(before, partition, 3, moves=8 * PASS)
+    monkeypatch.setattr("trajanon.grouping.sliding.alignment.MANY", 1)
+    short, found = aligned(before, partition, 3, moves=8 * PASS)
+    assert lie_well(before, short)
+    assert naive.holds(found.labels, None, 3)
+    assert mean_metres(short, found) < mean_metres(before, partition)
+    assert not np.array_equal(start_of(long), start_of(short))

@@ -15,7 +15,7 @@ from trajanon._kernels.descent_moves import Descent
 from trajanon._kernels.random_moves import make_random_moves
 from trajanon._kernels.sliding_windows import Slides, Windows, build_rows, slide_pass
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.declared_options import Effort
+from trajanon.common.declared_options import EFFORTS, Effort
 from trajanon.common.errors import TrajanonError
 from trajanon.common.glibc_memory import give_back
 from trajanon.common.progress import Progress, silent
@@ -67,10 +67,10 @@ class Schedule(NamedTuple):
 COLD = 0.03  # the last heat
 LONG = Schedule(hot=0.7, passes=24, paces=(1, 1, 1))
 SHORT = Schedule(hot=1.5, passes=16, paces=(2, 2, 1))
-FEW_MOVES = 1_000
-"""With fewer moves a window, as beyond some 85,000, reading where windows may lie takes more time
-than moves: passes are then fewer, and windows slide farther at first. They begin hotter, as groups
-are not refined before. With more moves the long schedule brings windows nearer."""
+MANY = 85_000
+"""So many windows get under 1,000 moves each by default: reading where they may lie then takes more
+time than moves. So passes are fewer, and windows slide farther at first; they begin hotter, as
+groups are not refined before. With more moves the long schedule brings windows nearer."""
 SETTLINGS = 2  # times that windows settle in the end, in blocks with other borders
 
 MOVES_SHARE = 0.75
@@ -80,14 +80,9 @@ FULL = 9_000
 windows they get LEAST + FULL / n of that: 1,670 a window with 41,233, and 414 with a million."""
 
 
-def moves_per_window(n: int, moves_per_record: int) -> int:
-    """Compute the moves that each of n windows gets, of those of a record."""
-    return int(MOVES_SHARE * moves_per_record * min(LEAST + FULL / n, 1.0))
-
-
-def begins_hot(n: int, moves_per_record: int) -> bool:
-    """Check whether windows slide by the short schedule, which forgets how groups were refined."""
-    return 0 < moves_per_window(n, moves_per_record) < FEW_MOVES
+def begins_hot(n: int, effort: Effort) -> bool:
+    """Check whether n windows slide by the short schedule, which forgets refined groups."""
+    return n >= MANY and 0 < effort.moves_per_record <= EFFORTS["balanced"].moves_per_record
 
 
 def may_slide(trajectories: Trajectories) -> bool:
@@ -203,9 +198,9 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     windows = log.windows
     aligned = log.aligned
 
-    size = len(problem.subjects), problem.budget.moves_per_record
-    moves = moves_per_window(*size)
-    schedule = SHORT if begins_hot(*size) else LONG
+    n = len(problem.subjects)
+    moves = int(MOVES_SHARE * problem.budget.moves_per_record * min(LEAST + FULL / n, 1.0))
+    schedule = SHORT if begins_hot(n, problem.budget) else LONG
     pass_count = schedule.passes if moves else 0
     moves_of_pass = -(-moves // schedule.passes)
     heats = np.geomspace(schedule.hot, COLD, schedule.passes + 1)
