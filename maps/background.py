@@ -1,13 +1,9 @@
-"""What lies beneath the lines of maps: tiles of a street map, or roads; and the colours on it."""
+"""What maps show of the place beneath their lines, and the colours of lines and cells."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from trajanon.common.arrays import Floats
-from trajanon.common.errors import BadInput
-
-if TYPE_CHECKING:
-    import folium
 
 # Different with any colour vision, and dark enough on a pale street map: Okabe and
 # Ito's colours without yellow and black, with Tol's indigo and wine.
@@ -40,13 +36,3 @@ class Surroundings(NamedTuple):
 
 NOWHERE = Surroundings()
 """Neither a name nor roads."""
-
-
-def add_tiles(drawn: "folium.Map", tiles: str) -> None:
-    """Add the tiles of a street map that folium knows."""
-    import folium
-
-    try:
-        folium.TileLayer(tiles, name="Street map", overlay=True, opacity=0.6).add_to(drawn)
-    except ValueError as error:
-        raise BadInput(f"no street map is called {tiles!r}; try OpenStreetMap, or none") from error

@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader
 
 from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput
-from trajanon.maps.background import NOWHERE, PALETTE, RAMP, Surroundings, add_tiles
+from trajanon.maps.background import NOWHERE, PALETTE, RAMP, Surroundings
 from trajanon.maps.drawing import (
     Drawing,
     bends,
@@ -113,7 +113,12 @@ def _page_of(
     page.add_child(drawn)
 
     if tiles is not None:
-        add_tiles(drawn, tiles)
+        try:
+            folium.TileLayer(tiles, name="Street map", overlay=True, opacity=0.6).add_to(drawn)
+        except ValueError as error:
+            raise BadInput(
+                f"no street map is called {tiles!r}; try OpenStreetMap, or none"
+            ) from error
     return drawn
 
 

@@ -40,8 +40,8 @@ def objects(
             processor.with_locations()
         if areas is not None:
             processor.with_areas(areas)
-        for each in filters:
-            processor.with_filter(each)
+        for passing in filters:
+            processor.with_filter(passing)
         for thing in processor:
             dict(thing.tags)  # here fails what is no UTF-8, not where a tag is read
             yield thing
@@ -200,13 +200,18 @@ def hidden(
     [True, False]
     """
     if not 0.0 < radius <= WIDEST:
-        what = f"a positive number of metres (got {radius}), at most {WIDEST:,.0f}"
-        raise BadInput(f"`radius` must be {what}")
+        raise BadInput(
+            f"`radius` must be a positive number of metres (got {radius}), at most {WIDEST:,.0f}"
+        )
+
     places = _places(pbf, tags)
     if len(places) == 0:
         # A slip of the pen must not publish places that were meant to be hidden.
-        way_out = "look for the right tags at https://taginfo.openstreetmap.org"
-        raise BadInput(f"{pbf} holds no places with the tags {tags} to hide: {way_out}")
+        raise BadInput(
+            f"{pbf} holds no places with the tags {tags} to hide: look for the right tags at "
+            "https://taginfo.openstreetmap.org"
+        )
+
     shapes = around(places, radius)
     if bounds is not None:
         shapes = shapes[shapely.intersects(shapes, shapely.box(*bounds.sides))]
@@ -219,25 +224,25 @@ def hidden(
 
 def _places(pbf: str | os.PathLike[str], tags: str) -> NDArray[np.object_]:
     """Return the points and polygons of a file that have the tags, each once."""
-    found: dict[tuple[str, int], BaseGeometry] = {}
-    lost: set[tuple[str, int]] = set()  # also ways and relations that are areas, too
+    shapes: dict[tuple[str, int], BaseGeometry | None] = {}
     for passing in _filters(tags):
         for thing in objects(pbf, passing, areas=passing):
-            place, shape = (thing.type_str(), thing.id), None
+            # A way or relation comes as itself, without a shape, and again as an area.
+            place = thing.type_str(), thing.id
+            shape = None
             if isinstance(thing, osm.Node) and thing.location.valid():
                 shape = shapely.Point(thing.location.lon, thing.location.lat)
             elif isinstance(thing, osm.Area):
                 place = "w" if thing.from_way() else "r", thing.orig_id()
                 shape = polygons(thing)
-            if shape is None:
-                lost.add(place)
-            else:
-                found[place] = shape
-    if lost := lost - found.keys():
-        places = number_of(len(lost), "place is", "places are")
+            shapes[place] = shape or shapes.get(place)
+
+    places = [shape for shape in shapes.values() if shape is not None]
+    if lacking := len(shapes) - len(places):
+        number = number_of(lacking, "place is", "places are")
         why = "as the area around is not whole; a larger extract may hold it"
-        warn(TrajanonWarning(f"{pbf}: {places} not hidden, {why}", "hidden places", str(pbf)))
-    return np.array(list(found.values()), dtype=np.object_)
+        warn(TrajanonWarning(f"{pbf}: {number} not hidden, {why}", "hidden places", str(pbf)))
+    return np.array(places, dtype=np.object_)
 
 
 def _filters(tags: str) -> list[BaseFilter]:

@@ -89,6 +89,7 @@ def roads_to_follow(
         raise BadInput(f"`mode` {mode!r} is not known; choose from {', '.join(MODES)}")
     if not 0.0 < keep_off < inf:
         raise BadInput(f"`keep_off` must be a positive number of metres (got {keep_off:g})")
+
     numbers: dict[int, int] = {}
     places: list[tuple[float, float]] = []
     ends: list[tuple[int, int, int, float]] = []  # nodes of a segment, its way, how dear it is
@@ -102,29 +103,32 @@ def roads_to_follow(
             continue
 
         assert isinstance(thing, osm.Way)
-        way = thing
-        directions = _directions(way.tags, mode)
-        if not any(directions) or not (bbox is None or bbox.contains(*_places_of(way).T).any()):
+        directions = _directions(thing.tags, mode)
+        in_box = bbox is None or bbox.contains(*_places_of(thing).T).any()
+        if not (any(directions) and in_box):
             continue
-        dear = float(_KINDS[way.tags["highway"]]["dear"]) if mode == "car" else 1.0
-        tags[way.id] = (way.tags["highway"], way.tags.get("name") or "")
-        last = -1
-        for node in way.nodes:
-            here = -1
+        # Cars keep to main roads; others take the shortest way.
+        dear = float(_KINDS[thing.tags["highway"]]["dear"]) if mode == "car" else 1.0
+        tags[thing.id] = (thing.tags["highway"], thing.tags.get("name") or "")
+
+        tail = -1
+        for node in thing.nodes:
+            head = -1  # an extract may lack the places of nodes beyond its border
             if node.location.valid():
-                here = numbers.setdefault(node.ref, len(places))
-                if here == len(places):
+                head = numbers.setdefault(node.ref, len(places))
+                if head == len(places):
                     places.append((node.lat, node.lon))
-            if last >= 0 and here >= 0 and here != last:
-                ends.append((last, here, way.id, dear))
+            if tail >= 0 and head >= 0 and head != tail:
+                ends.append((tail, head, thing.id, dear))
                 passable.append(directions)
-            last = here
+            tail = head
+
     if not ends:
         region = "" if bbox is None else " in the area of the lines: take the file of their region"
         raise BadInput(f"{pbf} holds no roads for {mode}{region}")
     lat, lon = np.array(places).T
-    tail, head, way_of, how_dear = map(np.array, zip(*ends, strict=True))
-    network, order = streets_of(lat, lon, tail, head, np.array(passable), how_dear)
+    tails, heads, way_of, how_dear = map(np.array, zip(*ends, strict=True))
+    network, order = streets_of(lat, lon, tails, heads, np.array(passable), how_dear)
     seconds = np.array([waits.get(node, 0.0) for node in numbers])
     osm_ids = OsmStreets(np.array(list(numbers)), way_of[order], tags, seconds)
     return RoadsToFollow(network, keep_off, osm_ids)
@@ -151,19 +155,20 @@ def _directions(tags: osm.TagList, mode: str) -> tuple[bool, bool]:
     takes = _KINDS.get(kind or "", dict.fromkeys(MODES, "no")).get(mode, "yes")
     if takes == "no" or tags.get("area") == "yes":
         return False, False
-    word = next((tags.get(tag) for tag in _TAGS[mode] if tag in tags), None)
-    if word in _NO or (takes == "signed" and word is None):
+    access = next((tags.get(tag) for tag in _TAGS[mode] if tag in tags), None)
+    if access in _NO or (takes == "signed" and access is None):
         return False, False
     if mode in ("foot", "any"):
         return True, True
+
     oneway = tags.get("oneway")
     if mode == "bicycle":
         oneway = tags.get("oneway:bicycle", oneway)
     if oneway in _BACK:
         return False, True
-    rounds = tags.get("junction") in ("roundabout", "circular")
-    one = oneway in ("yes", "true", "1") or (oneway != "no" and (rounds or kind == "motorway"))
-    return True, not one
+    # Roundabouts and motorways are one-way, unless a tag says that they are not.
+    implied = kind == "motorway" or tags.get("junction") in ("roundabout", "circular")
+    return True, not (oneway in ("yes", "true", "1") or (implied and oneway != "no"))
 
 
 def main_roads(pbf: str | os.PathLike[str], box: Box) -> list[Floats]:

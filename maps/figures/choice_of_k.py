@@ -72,8 +72,15 @@ def which_k(
         )
         ax.plot(choices["moved"], choices["baseline"], "--", color=INK, linewidth=0.8, label="1/k")
         for choice in measured.choices:
-            at = (choice.moved, max(choice.chance, 1.0 / choice.k))
-            ax.annotate(f"{choice.k}", at, (3, 3), textcoords="offset points", color=INK)
+            # Both curves fall, so nothing else is drawn on this side of a point.
+            ax.annotate(
+                f"k = {choice.k}",
+                (choice.moved, choice.chance),
+                (-4, -2),
+                textcoords="offset points",
+                horizontalalignment="right",
+                verticalalignment="top",
+            )
 
         figure.suptitle(NOTICE, fontsize=7)
         ax.margins(x=0.08)
@@ -81,12 +88,12 @@ def which_k(
         ax.set_ylim(bottom=0.0)
         ax.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
         ax.set_xlabel("points moved, mean (metres)")
-        ax.set_ylabel("a row of the target is found")
+        ax.set_ylabel("a row of the target is found (share of tries)")
         legend_below(figure, 2, lines=ax.get_legend_handles_labels()[0])
 
     caption = (
         f"{NOTICE} Which k: the mean chance of the best attack over metres moved, of "
-        f"{len(trajectories):,} {trajectories.units}. Numbers are k. {measured.words}"
+        f"{len(trajectories):,} {trajectories.units}. {measured.words}"
     )
     numbers = choices.to_csv(index=False, float_format="%.4g")
     return Picture("which-k", figure, caption, numbers=numbers, notice=NOTICE)

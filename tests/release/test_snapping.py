@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("few_tried")
 
 LAT, LON = 47.0, 9.5
 NORTH, EAST = 1 / 111_177.0, 1 / 76_055.0  # degrees of a metre there
-HOW = Matching(100.0, 8, 0.0, 5.0, 500.0)
+HOW = Matching(100.0, 8, 5.0, 500.0)
 
 
 def at(x: Floats, y: Floats) -> Floats:

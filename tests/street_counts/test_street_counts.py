@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -177,9 +178,11 @@ def test_streets_of_the_originals_are_compared(roads: RoadsToFollow) -> None:
 
 
 def test_measures_of_volumes_are_those_of_their_definitions() -> None:
-    before, after = np.array([100, 50, 10, 4, 0]), np.array([80, 60, 10, 2, 4])
     speed = np.array([10.0, 20.0, 30.0, 40.0, 50.0])
-    found = street_usefulness(before, after, np.full(5, 100.0), (speed, speed * 1.1))
+    columns = {"trips": [100, 50, 10, 4, 0], "trips_released": [80, 60, 10, 2, 4], "metres": 100.0}
+    found = street_usefulness(
+        pd.DataFrame({**columns, "speed": speed, "speed_released": speed * 1.1})
+    )
     assert (found.streets, found.order) == (4, 1.0)
     assert found.busiest_error == pytest.approx(np.median([0.2, 0.2, 0.0, 0.5]))
     assert found.error["100 to 199"] == pytest.approx(0.2)

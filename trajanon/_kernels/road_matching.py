@@ -46,8 +46,6 @@ class Matching(NamedTuple):
 
     within: float  # metres; roads farther than this are none
     states: int  # streets near each point that are tried at most
-    spread: float  # metres: how far a line lies from its road, and how much longer than straight
-    # its way is, as e to 1; 0 estimates it of each line
     turn: float  # what going back on a street costs beside
     slack: float  # metres, by which a way may be longer than twice the straight one
 
@@ -318,16 +316,6 @@ def spread_of(near, ordered):
 
 
 @bare
-def last_state(score):
-    """Find the state that the best path ends in; -1 if there is no path."""
-    best = -1
-    for state in range(score.shape[0]):
-        if score[state] > (score[best] if best >= 0 else -np.inf):
-            best = state
-    return best
-
-
-@bare
 def match_lines(network, matching, points, near_all, first, room, matched):
     """Match lines from the first on that have streets near; in pieces if they leave roads."""
     way, walked, linked = matched
@@ -339,9 +327,8 @@ def match_lines(network, matching, points, near_all, first, room, matched):
         line = first + i
         near = Near(near_all.segment[i], near_all.far[i], near_all.share[i], near_all.many[i])
 
-        spread = matching.spread
-        if spread <= 0.0:
-            spread = spread_of(near, room.ordered)
+        # How far the line lies from its road, and how much longer than straight its way is.
+        spread = spread_of(near, room.ordered)
         begin_paths(network, near, spread, paths)
 
         for p in range(1, m):
@@ -352,8 +339,8 @@ def match_lines(network, matching, points, near_all, first, room, matched):
         # From the last point back along the best path.
         best = -1
         for p in range(m - 1, -1, -1):
-            if best < 0:
-                best = last_state(paths.score[p, : paths.states[p]])
+            if best < 0 and paths.states[p]:
+                best = int(np.argmax(paths.score[p, : paths.states[p]]))
             way[line, p] = -1
             linked[line, p] = False
 

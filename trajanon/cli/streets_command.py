@@ -58,10 +58,11 @@ def streets(
     from trajanon.cli.map_command import roads_around
     from trajanon.cli.progress_bars import bars
     from trajanon.common.atomic_output import replacing
-    from trajanon.evaluation.counts_datasheet import counts_datasheet
+    from trajanon.evaluation.counts_datasheet import WORTH_OF_STREETS, counts_datasheet
     from trajanon.release.report import datasheet_path, report_path
     from trajanon.street_counts.day_parts import ALL_DAY, day_parts
     from trajanon.street_counts.released_lines import lines_to_count
+    from trajanon.street_counts.streets import streets as trips_on_streets
 
     kind = _kind_of_counts(roads, mode, od, cells, for_router)
     parts = ALL_DAY if hours is None else day_parts(hours)
@@ -82,8 +83,11 @@ def streets(
         lines = lines_to_count(release)
         if roads is not None:
             network = roads_around(lines.points, roads, mode)
-            counted_on_roads = _write_streets if for_router is None else _write_speeds
-            counts = counted_on_roads(drafts[:-1], lines, network, parts, progress)
+        if kind == "speeds":
+            counts = _write_speeds(drafts[:-1], lines, network, parts, progress)
+        elif kind == "streets":
+            table = trips_on_streets(lines, network, parts=parts, progress=progress)
+            counts = _write_table(drafts[0], table, "street", [WORTH_OF_STREETS])
         elif od is not None:
             counts = _write_flows(drafts[0], lines, od, parts, release)
         else:
@@ -118,21 +122,6 @@ def _kind_of_counts(
     if roads is not None:
         return "streets" if router is None else "speeds"
     return "cells" if od is None else "od"
-
-
-def _write_streets(
-    drafts: "Sequence[Path]",
-    lines: "ReleasedLines",
-    roads: "RoadsToFollow",
-    parts: "tuple[DayPart, ...]",
-    progress: "Progress",
-) -> _Counts:
-    """Write trips on streets."""
-    from trajanon.evaluation.counts_datasheet import WORTH_OF_STREETS
-    from trajanon.street_counts.streets import streets as trips_on_streets
-
-    table = trips_on_streets(lines, roads, parts=parts, progress=progress)
-    return _write_table(drafts[0], table, "street", [WORTH_OF_STREETS])
 
 
 def _write_speeds(

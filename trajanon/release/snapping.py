@@ -35,7 +35,7 @@ Number = TypeVar("Number", np.float64, np.int64)
 KEEP_OFF = 100.0
 """Metres; a line with a point farther than this from all roads stays as it was."""
 
-_MATCHING = Matching(within=KEEP_OFF, states=12, spread=0.0, turn=5.0, slack=500.0)
+_MATCHING = Matching(within=KEEP_OFF, states=12, turn=5.0, slack=500.0)
 _LINES_PER_TASK = 500
 
 
@@ -169,13 +169,13 @@ def matched_to_roads(lines: Floats, network: Network, matching: Matching) -> Mat
     n, m = lines.shape[:2]
     ways = MatchedWays(np.empty((n, m), np.int64), np.zeros((n, m)), np.empty((n, m), np.bool_))
 
-    def match_some(first: int, stop: Event) -> None:
+    def match_task(first: int, stop: Event) -> None:
         if not stop.is_set():
             near = near_streets(network, tree, lines[first : first + _LINES_PER_TASK], matching)
             room = room_for(len(network.lat), m, matching.states)
             match_lines(network, matching, lines, near, first, room, ways)
 
-    in_threads(partial(match_some, first) for first in range(0, n, _LINES_PER_TASK))
+    in_threads(partial(match_task, first) for first in range(0, n, _LINES_PER_TASK))
     return ways
 
 

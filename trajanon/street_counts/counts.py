@@ -59,15 +59,15 @@ def table_of_counts(
         table["hours"] = [parts[number].label for number in counts.table["part"]]
 
     trips = int(lines.trips.sum())
-    found = geopandas.GeoDataFrame(table, geometry=shapes, crs="EPSG:4326")
-    found.attrs |= {
+    drawn = geopandas.GeoDataFrame(table, geometry=shapes, crs="EPSG:4326")
+    drawn.attrs |= {
         "attribution": lines.attribution,
         "of_lines": len(lines.trips),
         "of_trips": trips,
         "share_counted": counts.counted / max(trips, 1),
         "k": lines.k,
     }
-    return found
+    return drawn
 
 
 def rounded_counts(counts: Ints, k: int | None) -> Ints:

@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from trajanon.common.arrays import Floats, Ints
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.released_lines import ReleasedLines
 from trajanon.street_counts.streets import count_on_streets
@@ -38,53 +37,43 @@ def compared_streets(
     """Compare the streets of a release with those of its originals, matched alike."""
     one_each = np.ones(len(originals), np.int64)
     counted = ReleasedLines(originals.points, one_each, originals.times)
-    every_state = np.arange(2 * len(roads.network.whole))
     before, after = (
-        count_on_streets(lines, roads.network)
-        .table.set_index("state")
-        .reindex(every_state, fill_value=0)
+        count_on_streets(lines, roads.network).table.set_index("state")[["trips", "speed"]]
         for lines in (counted, release)
     )
-    return street_usefulness(
-        before["trips"].to_numpy(),
-        after["trips"].to_numpy(),
-        np.repeat(roads.network.whole, 2),
-        (before["speed"].to_numpy(), after["speed"].to_numpy()),
-    )
+    streets = before.join(after.add_suffix("_released"), how="outer")
+    streets["metres"] = roads.network.whole[streets.index // 2]
+    return street_usefulness(streets.fillna({"trips": 0, "trips_released": 0}))
 
 
-def street_usefulness(
-    before: Ints, after: Ints, length: Floats, speeds: tuple[Floats, Floats]
-) -> StreetUsefulness:
-    """Compare trips on streets, (n,), of a length in metres, of the originals and of a release.
+def street_usefulness(streets: pd.DataFrame) -> StreetUsefulness:
+    """Compare originals and release on each street in a direction.
 
-    Speeds are NaN where there are no times.
+    Columns are ``trips``, ``trips_released``, ``speed`` and ``speed_released``, which are NaN where
+    there are no times, and ``metres``.
     """
     from scipy.stats import spearmanr
 
-    used = np.flatnonzero(before >= FEWEST)
-    busiest = np.argsort(-before, kind="stable")[:BUSIEST_STREETS]
-    busiest = busiest[before[busiest] > 0]
-
-    error = pd.Series(np.abs(after - before) / np.maximum(before, 1))
+    before = streets["trips"]
+    after = streets["trips_released"]
+    error = (after - before).abs() / before.clip(lower=1)
+    busiest = before[before > 0].nlargest(BUSIEST_STREETS).index
     names = [f"{low} to {high - 1}" for low, high in pairwise(_VOLUME_CLASSES)]
     names.append(f"{_VOLUME_CLASSES[-1]} or more")
     volume_class = pd.cut(before, [*_VOLUME_CLASSES, np.inf], right=False, labels=names)
-    errors = error.groupby(volume_class, observed=True).median().to_dict()
 
     enough = (before >= FEWEST_FOR_SPEED) & (after >= FEWEST_FOR_SPEED)
-    change = speeds[1][enough] / speeds[0][enough] - 1.0
-    speed_error = float(np.nanmedian(np.abs(change))) if np.isfinite(change).any() else None
+    change = (streets["speed_released"] / streets["speed"] - 1.0)[enough].abs()
 
-    order = None
-    if min(len(np.unique(before[used])), len(np.unique(after[used]))) > 1:
-        order = float(spearmanr(before[used], after[used]).statistic)
-    in_place = float((np.minimum(before, after) * length).sum())
+    used = before >= FEWEST
+    # Where all volumes are equal, they have no order.
+    ordered = min(before[used].nunique(), after[used].nunique()) > 1
+    in_place = float((np.minimum(before, after) * streets["metres"]).sum())
     return StreetUsefulness(
-        streets=len(used),
-        order=order,
-        busiest_error=float(np.median(error[busiest])) if len(busiest) else 0.0,
-        error=errors,
-        on_right_street=in_place / max(float((before * length).sum()), 1.0),
-        speed_error=speed_error,
+        streets=int(used.sum()),
+        order=float(spearmanr(before[used], after[used]).statistic) if ordered else None,
+        busiest_error=float(error[busiest].median()) if len(busiest) else 0.0,
+        error=error.groupby(volume_class, observed=True).median().to_dict(),
+        on_right_street=in_place / max(float((before * streets["metres"]).sum()), 1.0),
+        speed_error=float(change.median()) if change.notna().any() else None,
     )
