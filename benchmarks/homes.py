@@ -71,9 +71,9 @@ def centre_of(ends: Floats, radius: float) -> Floats:
     for reach, step in ((AROUND, 50.0), (75.0, 10.0), (12.0, 2.0)):
         side = np.arange(-reach, reach + step, step)
         grid = centre + np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
-        outside = np.linalg.norm(grid[:, None] - ends[None], axis=2) - radius
+        beyond = np.linalg.norm(grid[:, None] - ends[None], axis=2) - radius
         # A cut end is the first fix outside, so it lies up to a hop from the circle.
-        cost = np.where(outside < 0.0, 2.0 * HOP, np.minimum(outside, HOP)).sum(axis=1)
+        cost = np.where(beyond < 0.0, 2.0 * HOP, np.minimum(beyond, HOP)).sum(axis=1)
         centre = grid[cost.argmin()]
     return centre
 

@@ -12,7 +12,7 @@ begin and end at the same places, are compared at some of these.
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -46,7 +46,8 @@ _SURE = 1.01  # a factor: as metres are measured on planes
 _COMPARED_AT_ONCE = 50_000  # places
 
 
-class _Recorded(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Recorded:
     """Recordings: a batch of them, or all."""
 
     subject: Ints  # who made each, (n,)
@@ -55,7 +56,8 @@ class _Recorded(NamedTuple):
     signs: Ints  # some of these in 1e-7 degrees, (n, _SIGNS, 2)
 
 
-class _Sightings(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Sightings:
     """Where and when recordings were: a batch of them, or all."""
 
     slot: Ints  # the time of each place, (p,), rising in each recording
@@ -64,14 +66,44 @@ class _Sightings(NamedTuple):
     places: Ints  # how many each recording has, (n,)
     step: Ints  # slots from one to the next, (n,)
 
+    @cached_property
+    def start(self) -> Ints:
+        """The first place of each recording, (n,)."""
+        return np.cumsum(self.places) - self.places
+
+    @cached_property
+    def recording(self) -> Ints:
+        """Of which recording each place is, (p,)."""
+        return np.repeat(np.arange(len(self.places)), self.places)
+
+    @cached_property
+    def keys(self) -> Ints:
+        """A number for the recording and slot of each place, (p,), rising."""
+        return self.key(self.recording, self.slot)
+
+    @staticmethod
+    def key(recording: Ints, slot: Ints) -> Ints:
+        """Return a number for a recording and a slot."""
+        return (recording << 33) + slot + (1 << 31)
+
+    @cached_property
+    def moves(self) -> Bools:
+        """Mark the recordings that are long enough to be compared with others, (n,)."""
+        moves = self.places > 0
+        start, where = self.start[moves], self.where / _DIGITS
+        south_west, north_east = (far.reduceat(where, start) for far in (np.minimum, np.maximum))
+        moves[moves] = np.abs(_metres(south_west, north_east)).max(axis=1) >= LEAST_WAY
+        return moves
+
 
 _Batch = TypeVar("_Batch", _Recorded, _Sightings)
 
 
 def _joined(batches: list[_Batch]) -> _Batch:
     """Put batches together, in their place, for the memory."""
-    columns = map(np.concatenate, zip(*batches, strict=True))
-    batches[:] = [type(batches[0])(*columns)]
+    if len(batches) > 1:
+        columns = zip(*(vars(batch).values() for batch in batches), strict=True)
+        batches[:] = [type(batches[0])(*map(np.concatenate, columns))]
     return batches[0]
 
 
@@ -119,38 +151,35 @@ class Places:
         self._slots.append(_at_slots(cleaned, duration))
         self._fixes.append(_fixes_of(cleaned, duration > _SPARSE * fixes))
 
-    def _known(self) -> tuple["_Known", "_Known"]:
-        recorded = _joined(self._recorded)
-        slots = _Known(_joined(self._slots), recorded, _SLOT)
-        return slots, _Known(_joined(self._fixes), recorded, 1)
-
     def copies(self) -> Ints:
         """Return pairs of subjects that have copies of one recording, (m, 2)."""
-        pairs = [_alike_without_times(_joined(self._recorded))]
-        for known in self._known():
-            near = _near_in_time(known)
-            costs = np.cumsum(known.times.places[near[:, 0]])
+        recorded = _joined(self._recorded)
+        pairs = [_alike_without_times(recorded)]
+        for batches_of_times, unit in ((self._slots, _SLOT), (self._fixes, 1)):
+            times = _joined(batches_of_times)
+            near = _near_in_time(times, recorded, unit)
+            costs = np.cumsum(times.places[near[:, 0]])
             batches = np.split(near, np.flatnonzero(np.diff(costs // _COMPARED_AT_ONCE)) + 1)
-            pairs += [batch[_are_copies(known, batch), :2] for batch in batches]
-        return np.asarray(self._recorded[0].subject[np.concatenate(pairs)])
+            pairs += [batch[_are_copies(times, recorded, unit, batch), :2] for batch in batches]
+        return np.asarray(recorded.subject[np.concatenate(pairs)])
 
     def at_two_places(self) -> Ints:
         """Return the subjects who are, again and again, at two places at one time."""
-        known = self._known()[0]
-        slot = known.times.slot
+        times = _joined(self._slots)
+        subject = _joined(self._recorded).subject[times.recording]
+        slot = times.slot
         shared = np.flatnonzero(slot % _MINUTE == 0)
-        key = known.key(known.recorded.subject[known.recording[shared]], slot[shared])
+        key = times.key(subject[shared], slot[shared])
         order = np.argsort(key, kind="stable")
         first = np.flatnonzero(np.diff(key[order], prepend=-1))
         if len(first) == len(order):
             return np.empty(0, np.int64)
 
-        where = known.times.where[shared[order]] / _DIGITS
+        where = times.where[shared[order]] / _DIGITS
         reach = _metres(np.minimum.reduceat(where, first), np.maximum.reduceat(where, first))
         far = order[first[np.abs(reach).max(axis=1) > TWO_PLACES]]
-        recordings = known.recording[shared[far]]
-        subject, times = np.unique(known.recorded.subject[recordings], return_counts=True)
-        return np.asarray(subject[times >= MANY])
+        who, how_often = np.unique(subject[shared[far]], return_counts=True)
+        return np.asarray(who[how_often >= MANY])
 
 
 def _at_slots(cleaned: Points, duration: Floats) -> _Sightings:
@@ -214,44 +243,6 @@ def _signs_of(given: Points, n: int) -> tuple[Ints, Ints]:
     return points, _in_digits(np.stack([given.lat[place], given.lon[place]], axis=-1))
 
 
-@dataclass(frozen=True, eq=False)
-class _Known:
-    """Where and when all recordings were."""
-
-    times: _Sightings
-    recorded: _Recorded
-    unit: int  # seconds of a slot
-
-    @cached_property
-    def start(self) -> Ints:
-        """The first place of each recording, (n,)."""
-        return np.cumsum(self.times.places) - self.times.places
-
-    @cached_property
-    def recording(self) -> Ints:
-        """Of which recording each place is, (p,)."""
-        return np.repeat(np.arange(len(self.times.places)), self.times.places)
-
-    @cached_property
-    def keys(self) -> Ints:
-        """A number for the recording and slot of each place, (p,), rising."""
-        return self.key(self.recording, self.times.slot)
-
-    @staticmethod
-    def key(recording: Ints, slot: Ints) -> Ints:
-        """Return a number for a recording and a slot."""
-        return (recording << 33) + slot + (1 << 31)
-
-    @cached_property
-    def moves(self) -> Bools:
-        """Mark the recordings that are long enough to be compared with others, (n,)."""
-        moves = self.times.places > 0
-        start, where = self.start[moves], self.times.where / _DIGITS
-        south_west, north_east = (far.reduceat(where, start) for far in (np.minimum, np.maximum))
-        moves[moves] = np.abs(_metres(south_west, north_east)).max(axis=1) >= LEAST_WAY
-        return moves
-
-
 def _corners(where: Floats, reach: float) -> list[Floats]:
     """Return the corners of squares around places: what is within reach shares a cell with one."""
     north = reach / DEGREE
@@ -260,22 +251,22 @@ def _corners(where: Floats, reach: float) -> list[Floats]:
     return [where + np.column_stack(np.broadcast_arrays(*side)) for side in sides]
 
 
-def _near_in_time(known: _Known) -> Ints:
+def _near_in_time(times: _Sightings, recorded: _Recorded, unit: int) -> Ints:
     """Find recordings of two subjects near each other at one time: both, and slots apart, (m, 3).
 
+    A slot has so many seconds as the unit.
     Each is looked for where the fewest others are, a long one in each of its halves. The first of
     two has no more places than the second.
     """
-    times = known.times
-    hour = 3_600 // known.unit
-    late = LATE // known.unit
+    hour = 3_600 // unit
+    late = LATE // unit
     most_apart = CLOCKS * hour + late
 
     # One of these places is among any that are enough for copies.
-    is_seldom = times.slot % (FEW * _MINUTE if known.unit > 1 else 1) == 0
-    has_seldom = np.bincount(known.recording, is_seldom, len(times.places)) > 0.0
-    place = np.flatnonzero(is_seldom | ~has_seldom[known.recording])
-    recording = known.recording[place]
+    is_seldom = times.slot % (FEW * _MINUTE if unit > 1 else 1) == 0
+    has_seldom = np.bincount(times.recording, is_seldom, len(times.places)) > 0.0
+    place = np.flatnonzero(is_seldom | ~has_seldom[times.recording])
+    recording = times.recording[place]
     slot = times.slot[place].astype(np.int64)
     where = times.where[place] / _DIGITS
 
@@ -289,11 +280,11 @@ def _near_in_time(known: _Known) -> Ints:
     by_key = np.argsort(key)
     square = np.empty(len(key), np.int64)
     square[by_key] = np.cumsum(np.diff(key[by_key], prepend=key[by_key[:1]]) != 0)
-    half = 2 * (place - known.start[recording]) // times.places[recording]
+    half = 2 * (place - times.start[recording]) // times.places[recording]
     half[times.step[recording] < _MINUTE] = 0
     pace = np.hypot(*times.speed[place].T)
     sought = greatest_of(2 * recording + half, -np.bincount(square)[square], pace <= _FASTEST)
-    sought = sought[known.moves[recording[sought]]]
+    sought = sought[times.moves[recording[sought]]]
 
     # Places near each other lie in a square in which one of them has a corner of its own square.
     squares = [cells(corner, 2.01 * _NEAR) for corner in _corners(where[sought], _NEAR)]
@@ -307,7 +298,7 @@ def _near_in_time(known: _Known) -> Ints:
     first = np.tile(sought, len(keys_near))[row]
     apart = slot[second] - slot[first]
     metres = np.hypot(*_metres(where[first], where[second]).T)
-    subject = known.recorded.subject[recording]
+    subject = recorded.subject[recording]
 
     is_near = metres <= np.minimum(WIDE + LATE * pace[first], _NEAR)
     is_near &= (np.abs(apart) <= most_apart) & (subject[first] != subject[second])
@@ -320,25 +311,24 @@ def _near_in_time(known: _Known) -> Ints:
     return np.asarray(pd.DataFrame(pairs).drop_duplicates())
 
 
-def _are_copies(known: _Known, pairs: Ints) -> Bools:
+def _are_copies(times: _Sightings, recorded: _Recorded, unit: int, pairs: Ints) -> Bools:
     """Mark the pairs that are copies, over all the time they have in common."""
-    times = known.times
     shorter, longer, apart = pairs.T
     count = times.places[shorter]
     pair = np.repeat(np.arange(len(pairs)), count)
-    place = known.start[shorter][pair] + _ranks(count)
+    place = times.start[shorter][pair] + _ranks(count)
     slot = times.slot[place] + apart[pair]
 
     def total(pair: Ints, values: Floats | Bools) -> Floats:
         return np.bincount(pair, values, len(pairs)).astype(np.float64, copy=False)
 
     # Places at a time at which the longer one may have one, and those at which it has.
-    first, last = known.start[longer], (known.start + times.places - 1)[longer]
+    first, last = times.start[longer], (times.start + times.places - 1)[longer]
     inside = (slot >= times.slot[first][pair]) & (slot <= times.slot[last][pair])
     expected = inside & (slot % times.step[longer][pair] == 0)
-    key = known.key(longer[pair], slot)
-    of_longer = np.minimum(np.searchsorted(known.keys, key), len(known.keys) - 1)
-    common = known.keys[of_longer] == key
+    key = times.key(longer[pair], slot)
+    of_longer = np.minimum(np.searchsorted(times.keys, key), len(times.keys) - 1)
+    common = times.keys[of_longer] == key
     share = total(pair, inside) / count
     missing = total(pair, expected & ~common)
     pair, of_shorter, of_longer = pair[common], place[common], of_longer[common]
@@ -353,13 +343,13 @@ def _are_copies(known: _Known, pairs: Ints) -> Bools:
     wide = total(pair, metres <= WIDE)
     narrow = total(pair, metres <= NARROW)
 
-    fixes = np.minimum(known.recorded.fixes[shorter] * share, known.recorded.fixes[longer])
+    fixes = np.minimum(recorded.fixes[shorter] * share, recorded.fixes[longer])
     copies = (wide >= SHARE * shared) & (np.minimum(wide, fixes) >= MANY)
 
     # From station to station many go in as many minutes, at some hour.
-    enough = (known.recorded.fixes[shorter] >= FEW) | (apart == 0)
+    enough = (recorded.fixes[shorter] >= FEW) | (apart == 0)
     copies |= (narrow >= SHARE * shared) & (narrow >= FEW) & enough
-    if known.unit == 1:
+    if unit == 1:
         # Few fixes suffice if they tell seconds, and are not those of buses to the minute.
         exact = total(pair, (metres <= WIDE) & (times.slot[of_shorter] % 60 != 0))
         copies |= (wide >= SHARE * shared) & (exact >= FEW)

@@ -45,22 +45,17 @@ def to_degrees(xy: Floats, system: object, what: str) -> tuple[Floats, Floats]:
     return lat, lon
 
 
-def longitudes_reach_360(lon: Floats, reading: Reading) -> bool:
-    """Check whether longitudes go from 0 to 360, not from -180 to 180; warn if they do."""
+def reader_of_longitudes(lon: Floats, reading: Reading) -> Callable[[Floats], Floats]:
+    """Find whether longitudes go from 0 to 360, not from -180 to 180; warn if they do."""
     known = lon[np.isfinite(lon)]
     is_beyond = (known > 180.0) & (known <= 360.0)
     is_negative = (known < 0.0) & (known >= -180.0)
 
     # They are more than 1 % of all, and 100 times the negative ones: a few may be errors.
-    reach_360 = bool(100 * is_beyond.sum() > max(len(known), 100 * 100 * is_negative.sum()))
-    if reach_360:
-        reading.found("longitudes to 360", example=known[is_beyond][0])
-    return reach_360
-
-
-def wrapped_at_180(lon: Floats) -> Floats:
-    """Return longitudes from 0 to 360 as longitudes from -180 to 180."""
-    return np.where(lon > 180.0, lon - 360.0, lon)
+    if 100 * is_beyond.sum() <= max(len(known), 100 * 100 * is_negative.sum()):
+        return lambda lon: lon
+    reading.found("longitudes to 360", example=known[is_beyond][0])
+    return lambda lon: np.where(lon > 180.0, lon - 360.0, lon)
 
 
 def check_degrees(
@@ -116,15 +111,9 @@ def reader_of_degrees(
             example = f"such as {str(texts.iloc[0])[:40]!r}: write it as 48.2 or 48.2N"
             raise BadInput(f"{reading.what} has no {role} that can be read, {example}")
 
-    reach_360 = longitudes_reach_360(lon, reading)
-
-    def read(rows: pd.DataFrame) -> tuple[Floats, Floats]:
-        lat = _degrees_of_role(rows, "lat")
-        lon = _degrees_of_role(rows, "lon")
-        return lat, wrapped_at_180(lon) if reach_360 else lon
-
-    check_degrees(lat, wrapped_at_180(lon) if reach_360 else lon, reading.what, WAY_OUT_FOR_COLUMNS)
-    return read
+    longitudes = reader_of_longitudes(lon, reading)
+    check_degrees(lat, longitudes(lon), reading.what, WAY_OUT_FOR_COLUMNS)
+    return lambda rows: (_degrees_of_role(rows, "lat"), longitudes(_degrees_of_role(rows, "lon")))
 
 
 def _degrees_of_role(rows: pd.DataFrame, role: str) -> Floats:

@@ -16,12 +16,7 @@ from trajanon.common.errors import BadInput
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.column_roles import known_as
 from trajanon.extract.sources.columns import columns_of_lines, used_columns
-from trajanon.extract.sources.coordinates import (
-    check_degrees,
-    longitudes_reach_360,
-    to_degrees,
-    wrapped_at_180,
-)
+from trajanon.extract.sources.coordinates import check_degrees, reader_of_longitudes, to_degrees
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.reading import OTHER_TIMES, Reading
 from trajanon.extract.sources.timestamps import times_in
@@ -64,8 +59,7 @@ def traces_of_features(
     xy, part = shapely.get_coordinates(lines, return_index=True)
 
     lat, lon = to_degrees(xy, system, reading.what)
-    if longitudes_reach_360(lon, reading):
-        lon = wrapped_at_180(lon)
+    lon = reader_of_longitudes(lon, reading)(lon)
     if not points:
         lon = _across_180(lon, lines, reading)
     check_degrees(lat, lon, reading.what, known=system is not None)

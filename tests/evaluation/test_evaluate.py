@@ -22,7 +22,7 @@ def test_pairs_are_measured_as_by_hand() -> None:
     evaluation = evaluated(toy())
     account = evaluation.account
     assert evaluation.holds
-    assert (evaluation.k, evaluation.counted) == (2, "subjects")
+    assert (evaluation.k, evaluation.report.counted) == (2, "subjects")
     assert (evaluation.trajectories, evaluation.points, evaluation.subjects) == (4, 3, 4)
     assert evaluation.sizes.tolist() == [2, 2]
     assert account["violations"] == {"records": 0, "subjects": 0}

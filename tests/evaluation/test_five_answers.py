@@ -9,7 +9,7 @@ END = Inferred("the end of a trip", "its first two thirds", told=0.1, guess=0.0)
 
 
 def test_lines_with_too_few_people_are_counted() -> None:
-    measured = Measured(points=30, attacks=[], inferred=[END], verified=None, below_k=3)
+    measured = Measured(told_apart=None, attacks=[], inferred=[END], verified=None, below_k=3)
     answers = five_answers(reported(lines=9), measured)
     assert answers[0].answer == "Fewer than 5 different people stand behind 3 of 9 lines."
 

@@ -11,7 +11,7 @@ from toy import toy
 
 from trajanon import Publisher
 from trajanon.evaluation.evidence import NOTICE, Evaluation
-from trajanon.evaluation.processing_record import processing_record
+from trajanon.evaluation.release_certificate import processing_record
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

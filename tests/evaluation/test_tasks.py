@@ -52,7 +52,7 @@ def test_the_same_drives_have_no_error_however_they_are_counted() -> None:
     # Each line stands for two trips: lengths and speeds are right, counts are not.
     doubled = task_errors(before, twice)
     values = {task: None if error is None else error.value for task, error in doubled.items()}
-    assert values["lengths"] == values["speeds"] == 0.0
+    assert values["lengths"] == values["speeds"] == values["travel times"] == 0.0
     assert values["volumes"] == 1.0
     assert values["OD 1 km"] == values["hours"] == pytest.approx(1.0 / 3.0)
 
@@ -60,13 +60,30 @@ def test_the_same_drives_have_no_error_however_they_are_counted() -> None:
 def test_what_needs_times_is_not_measured_without() -> None:
     before = drives(4)
     errors = task_errors(before, replace(before, times=None))
-    assert [task for task, error in errors.items() if error is None] == ["speeds", "hours"]
+    assert [task for task, error in errors.items() if error is None] == [
+        "speeds",
+        "travel times",
+        "hours",
+    ]
 
 
 def test_slower_drives_have_lower_speeds() -> None:
     before = drives(5)
     assert before.times is not None
     slower = before.times[:, :1] + 2.0 * (before.times - before.times[:, :1])
-    error = task_errors(before, replace(before, times=slower))["speeds"]
+    errors = task_errors(before, replace(before, times=slower))
+    for task, expected in (("speeds", 0.5), ("travel times", 1.0)):
+        error = errors[task]
+        assert error is not None
+        assert error.value == pytest.approx(expected)
+
+
+def test_a_trip_takes_the_usual_time_where_nobody_was_released() -> None:
+    at_once = np.array([[[0.0, 0.0], [1_000.0, 0.0]], [[0.0, 0.0], [0.0, 1_000.0]]])
+    both = ReleasedLines(on_earth(at_once), np.ones(2, np.int64), np.array([[0.0, 100.0]] * 2))
+    first = both.points[:1] + np.array([1.0, 0.0])
+    assert both.times is not None
+    elsewhere = ReleasedLines(first, np.ones(1, np.int64), both.times[:1] / 2.0)
+    error = task_errors(both, elsewhere)["travel times"]
     assert error is not None
-    assert error.value == pytest.approx(0.5)
+    assert error.value == pytest.approx(0.5, rel=1e-3)

@@ -69,14 +69,17 @@ def likeliest_ways(
     white: NDArray[np.float64],
     factors: NDArray[np.float64],
     hop: NDArray[np.float64],
-    walk: Walk,
-) -> None:
+) -> Walk:
     """Find the likeliest way to each place, point by point (A. Viterbi, 1967).
 
     Noise follows from that at the three points before by ``factors``, (m, 4), but for a variance,
     the last. ``hop`` (3,) holds the length of one, its variance as a share, and that of headings.
     """
     first = places.first
+    count = len(places.at)
+    walk = Walk(np.zeros((count, 4)), np.zeros(count), np.zeros(count, dtype=np.int64))
+    seen = np.ascontiguousarray(seen)
+    white = np.ascontiguousarray(white)
     for point in range(len(seen)):
         behind = first[max(point - 1, 0)]
         start = first[point]
@@ -85,6 +88,7 @@ def likeliest_ways(
         order = behind + np.argsort(-walk.worth[behind:start], kind="stable")
         here = np.array([start, first[point + 1]])
         ways_to_point(places, here, order, seen[point], white[point], factors[point], hop, walk)
+    return walk
 
 
 @bare

@@ -43,9 +43,8 @@ def evaluate(
     from trajanon.common.atomic_output import replacing
     from trajanon.evaluation.evaluation import evaluate as evaluated
     from trajanon.evaluation.large_folders import evaluate_large
-    from trajanon.evaluation.processing_record import processing_record
     from trajanon.evaluation.publisher import Publisher
-    from trajanon.evaluation.release_certificate import certificate
+    from trajanon.evaluation.release_certificate import certificate, processing_record
     from trajanon.release import report as reports
     from trajanon.release.release import json_report
 

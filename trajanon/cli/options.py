@@ -143,14 +143,14 @@ def _option_of(parameter: Parameter) -> str:
     return parameter.name.removesuffix(_TEXT)
 
 
-def _type(parameter: Parameter) -> Any:
+def _type(parameter: Parameter) -> object:
     """Take names as texts: the settings refuse others, in one sentence."""
     if names_in(parameter.annotation):
         return str if parameter.default is not None else str | None
     return parameter.annotation
 
 
-def _declared(parameter: Parameter, text: str, default: str | None, group: str | None) -> Any:
+def _declared(parameter: Parameter, text: str, default: str | None, group: str | None) -> object:
     if parameter.kind is not Parameter.KEYWORD_ONLY:
         return typer.Argument(help=text, show_default=default or True)
 

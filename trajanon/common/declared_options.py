@@ -129,15 +129,15 @@ def option(default: Any, shown: str | None = None, **allowed: Any) -> Any:
     return field(default=default, metadata={"shown": shown, **allowed})
 
 
-def with_help(kind: type) -> type:
+def with_help(settings: type) -> type:
     """Take the help of each option from the docstring of its class: the first sentence."""
-    about = f"{cleandoc(kind.__doc__ or '')}\n"
+    about = f"{cleandoc(settings.__doc__ or '')}\n"
     texts = dict(re.findall(r"^(\w+)\n((?: {4}.+\n)+)", about, re.MULTILINE))
-    for option in fields(kind):
+    for option in fields(settings):
         words = " ".join(texts.get(option.name, "").replace("``", "").split())
         help = words.partition(". ")[0].removesuffix(".") + "."
         option.metadata = MappingProxyType({**option.metadata, "help": help})
-    return kind
+    return settings
 
 
 _BYTES = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
@@ -303,11 +303,11 @@ class ReleaseSettings(Checked):
     rows: RowsName = option("subjects")
 
 
-def parameters_of(kind: type) -> list[Parameter]:
+def parameters_of(settings: type) -> list[Parameter]:
     """The options of a class as parameters of a function."""
     return [
-        Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
-        for one in fields(kind)
+        Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=field.type)
+        for field in fields(settings)
     ]
 
 
@@ -324,6 +324,7 @@ def takes_settings(*kinds: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
         @wraps(function)
         def checking(*args: P.args, **options: P.kwargs) -> T:
+            # The settings would take a misspelt option for one that nobody gave.
             for name in options:
                 if name not in shown.parameters:
                     near = get_close_matches(name, shown.parameters, n=1)
@@ -337,10 +338,10 @@ def takes_settings(*kinds: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return showing
 
 
-def made_of(options: Mapping[str, object], kind: Callable[..., T]) -> T:
+def made_of(options: Mapping[str, object], settings: Callable[..., T]) -> T:
     """Make settings of those options that are theirs."""
-    names = signature(kind).parameters
-    return kind(**{name: options[name] for name in names if name in options})
+    names = signature(settings).parameters
+    return settings(**{name: options[name] for name in names if name in options})
 
 
 def settings_of(options: AnonymizeKeywords) -> tuple[ReleaseSettings, Settings]:
@@ -363,15 +364,15 @@ def settings_of(options: AnonymizeKeywords) -> tuple[ReleaseSettings, Settings]:
     return replace(release, **_ALONE), replace(search, refine=refine)
 
 
-def names_in(kind: Any) -> tuple[str, ...]:
+def names_in(annotation: Any) -> tuple[str, ...]:
     """List the names that a type allows: a Literal, or one that may be None.
 
     >>> names_in(TimesName | None), names_in(str | None)
     (('of-day', 'of-week', 'date'), ())
     """
-    if get_origin(kind) is Literal:
-        return get_args(kind)
-    return tuple(chain.from_iterable(map(names_in, get_args(kind))))
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    return tuple(chain.from_iterable(map(names_in, get_args(annotation))))
 
 
 def whole(value: object) -> int | None:
@@ -388,21 +389,21 @@ def whole(value: object) -> int | None:
         return None
 
 
-def _checked(name: str, value: Any, kind: Any, allowed: Mapping[str, Any]) -> object:
+def _checked(name: str, value: Any, annotation: Any, allowed: Mapping[str, Any]) -> object:
     """Return a value of Python's own kind, which JSON can hold; refuse another than is allowed."""
     checked: object = None
-    if (names := names_in(kind)) and ("least" not in allowed or isinstance(value, str)):
+    if (names := names_in(annotation)) and ("least" not in allowed or isinstance(value, str)):
         checked = str(value) if isinstance(value, str) and value in names else None
         or_number = ", or a number" * ("least" in allowed)
         rule = f"{value!r} is not known; choose from {', '.join(names)}{or_number}"
-    elif kind is bool:
+    elif annotation is bool:
         checked = bool(value) if type(value).__name__ == "bool" else None  # numpy's, too
         rule = f"must be True or False (got {value!r})"
-    elif kind == str | None:
+    elif annotation == str | None:
         checked = str(value) if isinstance(value, str) else None
         rule = f"must be a text (got {value!r})"
     else:
-        checked, rule = _number(value, allowed, is_whole=kind in (int, int | None))
+        checked, rule = _number(value, allowed, is_whole=annotation in (int, int | None))
 
     if checked is None:
         raise BadInput(f"`{name}` {rule}")
@@ -429,8 +430,8 @@ def _number(
 def bytes_of(memory: str | float) -> float:
     """Read an amount of memory, such as ``4GB`` or ``500 MB``."""
     number = r"(\d+\.?\d*(?:e\+?\d+)?|\.\d+)"
-    found = re.fullmatch(rf"\s*{number}\s*([kmgt]?)i?b?\s*", str(memory).lower())
-    amount = float(found[1]) * _BYTES[found[2]] if found else inf
+    match = re.fullmatch(rf"\s*{number}\s*([kmgt]?)i?b?\s*", str(memory).lower())
+    amount = float(match[1]) * _BYTES[match[2]] if match else inf
     if amount == inf:
         raise BadInput(f"`memory` must be an amount such as 4GB or 500MB (got {memory!r})")
     return amount

@@ -238,8 +238,8 @@ def search_options(options: Mapping[str, object]) -> SearchOptions:
     for chosen in parameters:
         kind = type(chosen)
         if chosen != kind() and not kind.belongs_to(settings):
-            names = [one.name for one in fields(kind)]
-            name = next(one for one in names if getattr(chosen, one) != getattr(kind(), one))
+            names = [field.name for field in fields(kind)]
+            name = next(name for name in names if getattr(chosen, name) != getattr(kind(), name))
             needed = f"`{kind.setting}={kind.value}`{kind.needed}"
             raise BadInput(f"`{name}` needs {needed}: choose that, or leave out `{name}`")
     return SearchOptions(settings, parameters)

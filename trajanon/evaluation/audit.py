@@ -1,6 +1,6 @@
 """An audit of any release, with no report of its own: what attacks find, what tasks lose."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -10,7 +10,7 @@ from msgspec import to_builtins
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.inputs import Json
-from trajanon.evaluation.attacks.attack import Attack, Published, people_steps, published
+from trajanon.evaluation.attacks.attack import Published, people_steps, published
 from trajanon.evaluation.attacks.chains import Place, places_found
 from trajanon.evaluation.attacks.inference import departures_told, ends_told
 from trajanon.evaluation.attacks.known_tracks import Estimate, share_of
@@ -22,7 +22,7 @@ from trajanon.evaluation.attacks.linkage import (
 )
 from trajanon.evaluation.comparisons import Holdout, risk, wilson
 from trajanon.evaluation.evidence import NOTICE
-from trajanon.evaluation.page.templates import rendered
+from trajanon.evaluation.page.templates import rendered, words
 from trajanon.evaluation.recordings import Originals, Recordings
 from trajanon.evaluation.tasks import TASKS, task_errors
 from trajanon.evaluation.weaknesses import Weakness, weaknesses
@@ -84,14 +84,12 @@ class Audit:
     @property
     def not_measured_words(self) -> str:
         """Name what is left out, and what would bring it."""
-        left_out = f"{self.name}: not measured are {', '.join(self.not_measured)}."
         ways = {
             "rows have no times": not self.timed,
             "which row is whose is not known (--match id, or order)": self.matched is None,
             "membership needs --method": self.chances["membership"] is None,
         }
-        why = "; ".join(way for way, holds in ways.items() if holds)
-        return f"{left_out} Why: {why}." if why else left_out
+        return words("not_measured", audit=self, ways=[way for way in ways if ways[way]])
 
     @property
     def account(self) -> dict[str, Json]:
@@ -103,12 +101,9 @@ class Audit:
 
 def match_of(text: str | None) -> MatchName | None:
     """Check how rows are matched with originals."""
-    for name in get_args(MatchName):
-        if text == name:
-            return name  # type: ignore[no-any-return]
-    if text is not None:
+    if text not in (None, *get_args(MatchName)):
         raise BadInput(f"`match` is id or order (got {text!r})")
-    return None
+    return text  # type: ignore[return-value]  # one of its names
 
 
 def audit(
@@ -213,7 +208,7 @@ def _audited(
     roads: RoadsToFollow | None,
     holdout: Holdout | None,
 ) -> Audit:
-    chances = dict.fromkeys(KNOWN_TO_ADVERSARY) | _told(seen)
+    chances: dict[str, Estimate | None] = {**dict.fromkeys(KNOWN_TO_ADVERSARY), **_told(seen)}
     metres = None
     people = None
     if members is not None:
@@ -245,31 +240,28 @@ def _audited(
     )
 
 
-def _picked(seen: Published) -> dict[str, Estimate | None]:
+def _picked(seen: Published) -> dict[str, Estimate]:
     """Pick a row of each target, by what the adversary knows of it."""
-    attacks: dict[str, Callable[[Published], Attack]] = {
-        "whole trip": nearest_record,
-        "two points": known_points,
-        "both ends": nearest_ends,
+    attacks = {
+        "whole trip": nearest_record(seen),
+        "two points": known_points(seen),
+        "both ends": nearest_ends(seen),
     }
     if seen.line_times is not None:
-        attacks["two points and hours"] = lambda seen: known_points(seen, hour=HOUR)
+        attacks["two points and hours"] = known_points(seen, hour=HOUR)
     if seen.steps is not None:
-        attacks["next trip"] = next_line
-
-    chances: dict[str, Estimate | None] = {}
-    for name, attack in attacks.items():
-        tried = attack(seen)
-        chances[name] = chance(tried.rates, seen.owners[tried.targets])
-    return chances
+        attacks["next trip"] = next_line(seen)
+    return {
+        name: chance(attack.rates, seen.owners[attack.targets]) for name, attack in attacks.items()
+    }
 
 
-def _told(seen: Published) -> dict[str, Estimate | None]:
+def _told(seen: Published) -> dict[str, Estimate]:
     """Read from the nearest line where a trip ends and when it departs.
 
     Guessing takes the likeliest answer of the originals.
     """
-    chances: dict[str, Estimate | None] = {}
+    chances = {}
     shown, _ = ends_told(seen.points, seen.lines)
     _, guessed = ends_told(seen.points, seen.points)
     chances["end of a trip"] = chance(shown, seen.owners, guessed)
@@ -312,8 +304,7 @@ def chance(rates: Floats | Bools, people: Ints, guesses: Bools | None = None) ->
 def ends_of_the_scale(originals: Originals, roads: RoadsToFollow | None = None) -> list[Audit]:
     """Audit the originals as if they were published, and noise in their place."""
     trips = originals.trips
-    clock = None
-    rows = Recordings.of(trips, clock)
+    rows = Recordings.of(trips, None)
     published_as_they_are = audit("originals", originals, rows, match="order", roads=roads)
     random = np.random.default_rng(0)
     low, high = (bound(trips.points, axis=(0, 1)) for bound in (np.min, np.max))

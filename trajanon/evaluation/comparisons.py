@@ -10,7 +10,6 @@ from trajanon.anonymization import anonymize
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.declared_options import Settings
 from trajanon.common.errors import BadInput, TooFewSubjects
-from trajanon.common.number_text import metres, number_of, percent
 from trajanon.common.progress import Progress, silent
 from trajanon.evaluation.attacks.attack import Published, people_steps, published
 from trajanon.evaluation.attacks.inference import (
@@ -26,6 +25,7 @@ from trajanon.evaluation.attacks.inference import (
 )
 from trajanon.evaluation.attacks.known_tracks import Estimate
 from trajanon.evaluation.attacks.linkage import attacks, next_line
+from trajanon.evaluation.page.templates import words
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import key_of_trials
 from trajanon.release.originals import matched, timing_in
@@ -38,14 +38,6 @@ SHADOWS = 18
 KS = (2, 3, 4, 5, 8, 10, 20)
 
 NEXT = "linkability of the next"
-_SUCCESSES = {
-    "linkability": "both halves of a trajectory lead to the same line",
-    NEXT: "the line that begins nearest to its end is the one of the person's next",
-    "inference": "the line nearest to its first two thirds ends within "
-    f"{metres(NEAR_END)} of its end",
-    "inference of the hour": "the line nearest to all its places departs within an hour of it",
-}
-"""When an attack of a hold-out succeeds, by its question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,35 +60,11 @@ class Curve:
     @property
     def words(self) -> str:
         """Describe cost and protection of the least and the largest k."""
-        sentences = []
-        if self.choices:
-            first = self.choices[0]
-            last = self.choices[-1]
-            best = " or ".join(dict.fromkeys(choice.attack for choice in self.choices))
-            sentences.append(
-                f"With k = {first.k} points move by {metres(first.moved)} on average, and the best "
-                f"attack ({best}) finds a row of its target in {percent(first.chance)} of all "
-                f"cases; 1/k is {percent(1 / first.k)}."
-            )
-            if last is not first:
-                sentences.append(
-                    f"With k = {last.k} they move by {metres(last.moved)}, and it finds one in "
-                    f"{percent(last.chance)}; 1/k is {percent(1 / last.k)}."
-                )
-        sentences += [
-            f"k = {k} is left out: there are too few trajectories for a group, or groups would be "
-            "too wide."
-            for k in self.left_out
-        ]
-        return " ".join(sentences)
+        return words("curve", choices=self.choices, left_out=self.left_out)
 
 
 def curve(
-    trajectories: Trajectories,
-    ks: Sequence[int] = KS,
-    *,
-    progress: Progress = silent,
-    **options: Any,
+    trajectories: Trajectories, ks: Sequence[int], *, progress: Progress = silent, **options: Any
 ) -> Curve:
     """Anonymize again with each k and run all attacks; ``options`` are those of `anonymize`."""
     ks = sorted({check_k(k) for k in ks})
@@ -165,11 +133,7 @@ class Risk:
     @property
     def words(self) -> str:
         """Describe the difference with its interval, without a full stop."""
-        return (
-            f"{percent(self.main)} of the time for members and {percent(self.control)} for "
-            f"those held out: a risk of {percent(self.risk)} for being in the release "
-            f"({percent(self.low)} to {percent(self.high)})"
-        )
+        return words("risk", of=self)
 
 
 @dataclass(frozen=True)
@@ -190,16 +154,7 @@ class Holdout:
     @property
     def beside(self) -> str:
         """Compare members with those held out, in a few sentences."""
-        sentences = [
-            f"{number_of(self.members, 'subject')} were anonymized again as this release was, and "
-            f"{number_of(self.others, 'subject')} held out."
-        ]
-        sentences += [
-            f"{question.capitalize()}: {success} {self.risks[question].words}."
-            for question, success in _SUCCESSES.items()
-            if question in self.risks
-        ]
-        return " ".join(sentences)
+        return words("holdout", held=self, near_end=NEAR_END)
 
 
 Publish = Callable[[Trajectories, int], Floats]

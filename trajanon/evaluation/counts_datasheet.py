@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import trajanon
-from trajanon.common.number_text import metres, number_of, percent
-from trajanon.evaluation.page.templates import rendered
+from trajanon.evaluation.page.templates import rendered, words
 from trajanon.evaluation.release_certificate import CellsForFlows, sha256_of
 from trajanon.evaluation.usefulness import LARGEST, OD_CELLS
 from trajanon.street_counts.router_speeds import RouterSpeeds
@@ -32,42 +31,13 @@ WORTH_OF_CELLS = (
 def facts(table: "GeoDataFrame") -> list[str]:
     """Say what counts are of, who stands behind each, and which share of the trips is in them."""
     about = table.attrs
-    lines = number_of(about["of_lines"], "line")
-    counted = percent(about["share_counted"])
-    if "cell" in table.columns:
-        covered = f"{counted} pass one of these cells."
-    elif "share_on_roads" in about:
-        on_roads = percent(about["share_on_roads"])
-        covered = f"{counted} pass one of these streets; {on_roads} of the way of all is on roads."
-    else:
-        covered = f"{counted} begin and end in these zones."
-
-    if about["k"] is None:
-        rows = number_of(about["of_trips"], "row")
-        people = (
-            "At least the rows of one line stand behind each count; the datasheet of the release "
-            "says how many people these are. One person may have made several of the trips."
-        )
-    else:
-        one = "several of one person on one line count as one"
-        rows = f"{number_of(about['of_trips'], 'trip')} ({one})"
-        people = (
-            f"At least {about['k']} different people stand behind each count. Counts are of trips, "
-            "not of people: a person counts once on each line."
-        )
-    rounded = "Counts are rounded to two digits, and small ones to steps of k."
-    return [f"Of the {rows} on the {lines} of the release, {covered}", f"{people} {rounded}"]
+    covered = words("trips_counted", about=about, columns=list(table.columns))
+    return [covered, words("people_counted", about=about)]
 
 
 def facts_of_speeds(speeds: RouterSpeeds, k: int | None) -> list[str]:
     """Say how much of the roads has a speed, and who stands behind it."""
-    people = "The rows of one line at least" if k is None else f"At least {k} different people"
-    return [
-        f"Speeds are of {percent(speeds.share_of_network, 2)} of the length of all streets in each "
-        "direction. Where nobody went, there is no row, and the router keeps its own speed.",
-        f"{people} stand behind each speed. Parts of the day differ by how late all lines in them "
-        "are. Delays at turns and signals are taken off, as the router adds its own.",
-    ]
+    return [words("roads_with_speeds", speeds=speeds), words("people_of_speeds", k=k)]
 
 
 def worth_of_flows(
@@ -87,39 +57,12 @@ def worth_of_flows(
     sentences = []
     alone = int((table["lines"] == 1).sum())
     if 2 * alone > len(table):
-        flows = number_of(len(table), "flow")
-        sentences.append(
-            f"Warning: {alone:,} of {flows} are of one line alone, which is a mean and need not "
-            "begin or end where anybody did. Take larger cells or zones."
-        )
+        sentences.append(words("flows_of_one_line", alone=alone, flows=len(table)))
 
-    if measured is None:
-        sentences.append(
-            "It is not known how many of these counts are right. With trips of enough people, "
-            "trajanon evaluate names the smallest cells with which three of four are, in the "
-            "certificate of the release."
-        )
-    elif (smallest := measured["cell"]) is None:
-        right = _share(measured["right"])
-        sentences.append(
-            f"Warning: these counts are not fit for use. Even between cells of {LARGEST} only "
-            f"{right} of them are right."
-        )
-    elif cell is not None and cell < OD_CELLS[smallest]:
-        sentences.append(
-            f"Warning: cells of {metres(cell)} are too small: fewer than three of four counts are "
-            f"right. The smallest that trajanon evaluate names: --od {OD_CELLS[smallest]:g}"
-        )
-    else:
-        right = _share(measured["right"])
-        sentences.append(f"Between cells of {smallest}, {right} of the counts are right.")
+    sentences.append(
+        words("flows_right", measured=measured, cell=cell, od_cells=OD_CELLS, largest=LARGEST)
+    )
     return sentences
-
-
-def _share(bounds: float | list[float]) -> str:
-    """Write a published share, which may be a range."""
-    low_and_high = bounds if isinstance(bounds, list) else [bounds]
-    return " to ".join(percent(share, 2) for share in low_and_high)
 
 
 def counts_datasheet(

@@ -18,8 +18,8 @@ from trajanon.evaluation.attacks.known_tracks import Guessed, Movement, Noise
 from trajanon.evaluation.attacks.linkage import attacks
 from trajanon.evaluation.attacks.rebuilding import Ways, rebuilding
 from trajanon.evaluation.attacks.verification import Verified, verification
-from trajanon.evaluation.comparisons import Curve, drawn_half, hold_out, options_in
 from trajanon.evaluation.comparisons import curve as curve_of
+from trajanon.evaluation.comparisons import drawn_half, hold_out, options_in
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher import Publisher, check_licence
 from trajanon.evaluation.tasks import task_errors
@@ -128,15 +128,18 @@ def evaluate(
     if holdout:
         drawn_half(in_file, k)  # refuses too few before anything is measured
 
+    # Where each person has one line, this is chosen anew with each k.
+    searched = trajectories if reported.one_line_each else in_file
     groups = matched(in_file, release, reported)
-    averaged = groups.slid
     return replace(
         measured(groups, reported, seed=seed, progress=progress),
         file=file,
         problems=None if findings is None else findings.problems,
-        curve=_curve(trajectories, reported, curve_ks, progress),
+        curve=curve_of(searched, curve_ks, progress=progress, **options_in(reported))
+        if curve_ks
+        else None,
         holdout=hold_out(in_file, reported, seed=seed, progress=progress) if holdout else None,
-        streets=streets and compared_streets(averaged, ReleasedLines.of(release), streets),
+        streets=streets and compared_streets(groups.slid, ReleasedLines.of(release), streets),
         publisher=publisher,
     )
 
@@ -178,10 +181,7 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
         tasks=task_errors(before, after),
         attacks=_by_name([*attacks(seen), *attacks(seen.originals)]),
         most_of_one=1 if seen.subjects is None else int(np.bincount(seen.subjects).max()),
-        verification=known.verified,
-        rebuilding=known.rebuilt,
-        rebuilt_times=known.rebuilt_times,
-        habits=known.habits,
+        **known._asdict(),
         chained=drives,
         followed=people_followed(seen, departure_days(averaged)),
         inferred=inferred(seen),
@@ -189,17 +189,6 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
         holdout=None,
         report=report,
     )
-
-
-def _curve(
-    trajectories: Trajectories, report: Report, ks: Sequence[int], progress: Progress
-) -> Curve | None:
-    """Anonymize again with each k; where each person has one line, this is chosen anew."""
-    if not ks:
-        return None
-    if not report.one_line_each:
-        trajectories = report.released_of(trajectories)
-    return curve_of(trajectories, ks, progress=progress, **options_in(report))
 
 
 def violations(seen: Published, k: int) -> dict[str, int | None]:
@@ -235,8 +224,8 @@ def months(times: Floats | None) -> str | None:
 class Known(NamedTuple):
     """What somebody finds who holds all other tracks, or all others of a person."""
 
-    verified: Verified | None
-    rebuilt: Guessed | None
+    verification: Verified | None
+    rebuilding: Guessed | None
     rebuilt_times: Guessed | None
     habits: Guessed | None
 
@@ -295,27 +284,26 @@ def movement_of(report: Report, seen: Published) -> Movement:
 def _near(seen: Published, seed: int) -> tuple[Published, Ints, Ints]:
     """Select whole groups, on the lines nearest to one that is drawn, as many as may be tried."""
     middles = seen.lines.mean(axis=1)
-    middle = middles[np.random.default_rng(seed).integers(len(middles))]
-    away = (middles - middle) * [1.0, np.cos(np.radians(middle[0]))]
-    order = np.argsort((away**2).sum(axis=1), kind="stable")
-    lines = np.sort(order[np.cumsum(seen.sizes[order]) <= MOST_SEARCHED])
+    drawn = int(np.random.default_rng(seed).integers(len(middles)))
+    lines = np.sort(lines_near(middles, drawn, seen.sizes, MOST_SEARCHED))
     rows = np.flatnonzero(np.isin(seen.labels, lines))
 
-    def taken(values: Any, chosen: Ints) -> Any:
-        return None if values is None else values[chosen]
-
-    near = replace(
-        seen,
-        points=seen.points[rows],
-        lines=seen.lines[lines],
-        labels=np.searchsorted(lines, seen.labels[rows]),
-        subjects=taken(seen.subjects, rows),
-        times=taken(seen.times, rows),
-        line_times=taken(seen.line_times, lines),
-        own_row=taken(seen.own_row, rows),
-        steps=None,
-    )
+    parts = {"points": rows, "subjects": rows, "times": rows, "own_row": rows}
+    parts |= {"lines": lines, "line_times": lines}
+    taken: dict[str, Any] = {
+        name: getattr(seen, name)[chosen]
+        for name, chosen in parts.items()
+        if getattr(seen, name) is not None
+    }
+    near = replace(seen, **taken, labels=np.searchsorted(lines, seen.labels[rows]), steps=None)
     return near, rows, lines
+
+
+def lines_near(middles: Floats, line: int, sizes: Ints, most: int) -> Ints:
+    """Find the lines nearest to a line, by their middles, with at most so many rows in all."""
+    away = (middles - middles[line]) * [1.0, np.cos(np.radians(middles[line, 0]))]
+    order = np.argsort((away**2).sum(axis=1), kind="stable")
+    return np.asarray(order[np.cumsum(sizes[order]) <= most])
 
 
 def _by_name(tried: Sequence[Attack]) -> list[Attack]:

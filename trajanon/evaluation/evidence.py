@@ -21,10 +21,9 @@ from trajanon.evaluation.attacks.inference import Inferred
 from trajanon.evaluation.attacks.known_tracks import Estimate, Guessed
 from trajanon.evaluation.attacks.verification import Verified
 from trajanon.evaluation.comparisons import Curve, Holdout
-from trajanon.evaluation.five_answers import Answer, Measured, five_answers
-from trajanon.evaluation.page.templates import rendered
+from trajanon.evaluation.five_answers import Answer, Measured, five_answers, risk_bars
+from trajanon.evaluation.page.templates import rendered, words
 from trajanon.evaluation.publisher import Publisher
-from trajanon.evaluation.risk_bars import risk_bars
 from trajanon.release.findings import Finding, label_of, sentence_of
 from trajanon.release.left_out import left_out_of
 from trajanon.release.people_left import Left, counts_of, few_left
@@ -43,8 +42,8 @@ BEYOND = 0.05
 NOTICE = "For the holder of the data, not for publication."
 
 _AS_THEY_ARE = (
-    *("file", "unit", "spacing", "holds", "k", "counted", "as_published", "trajectories", "points"),
-    *("subjects", "nameless", "nameless_count_as", "sample"),
+    *("file", "unit", "spacing", "holds", "k", "trajectories", "points", "subjects", "nameless"),
+    *("nameless_count_as", "sample"),
 )
 """What an account repeats."""
 
@@ -173,23 +172,12 @@ class Evaluation:
     @property
     def sample_words(self) -> str | None:
         """Write that attacks and usefulness are of a sample; None if they are of all."""
-        if self.sample is None:
-            return None
-        return (
-            f"Counts, areas and information loss are of all {self.trajectories:,} {self.units}. "
-            f"Attacks and usefulness were measured on a sample of {self.sample:,}: whole groups "
-            "around places that a fixed seed drew."
-        )
+        return words("sampled", evaluation=self) if self.sample else None
 
     @property
     def k(self) -> int:
         """Return the promised size of groups."""
         return self.report.k
-
-    @property
-    def counted(self) -> str:
-        """Return what the promise counts: subjects, or records."""
-        return self.report.counted
 
     @property
     def clock(self) -> Clock | None:
@@ -202,29 +190,16 @@ class Evaluation:
         return UNITS[self.unit]
 
     @property
-    def as_published(self) -> bool:
-        """Check whether all was done as in the papers."""
-        return self.report.as_published
-
-    @property
-    def way(self) -> str:
-        """Return what has a row each: ``subjects``, ``trajectories``, or ``lines`` with a count."""
-        return self.report.rows.way
-
-    @property
     def holds(self) -> bool:
         """Check whether it may be published."""
         return bool(self.verdict)
 
     @property
-    def _flows(self) -> Mapping[str, float]:
-        """Return the flow similarity by cells."""
-        return self.usefulness.flow_similarity
-
-    @property
     def od_cell(self) -> str | None:
         """Return the size of the smallest cells for OD tables of trips; None where none are fit."""
-        return measures.cell_for_od(self._flows) if self.unit == "trip" else None
+        return (
+            measures.cell_for_od(self.usefulness.flow_similarity) if self.unit == "trip" else None
+        )
 
     @property
     def verdict(self) -> Verdict:
@@ -240,7 +215,7 @@ class Evaluation:
             remedy=again(self.report),
         )
         findings = [] if below_k is None else [below_k]
-        if not small and self.counted == "subjects" and people is None:
+        if not small and self.report.counted == "subjects" and people is None:
             findings.append(Finding("people_not_named", {"units": self.units}))
         return verdict(self.report, self.problems or (), findings)
 
@@ -251,7 +226,7 @@ class Evaluation:
 
     def _answered(self, crowd: Crowd) -> list[Answer]:
         measured = Measured(
-            points=self.points,
+            told_apart=self.told_apart,
             attacks=self.attacks,
             inferred=self.inferred,
             verified=self.verification,
@@ -279,9 +254,11 @@ class Evaluation:
             "source": left_out(self.report),
             "left_out": [counts._asdict() for counts in left_out_of(self.report)],
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
+            "counted": self.report.counted,
+            "as_published": self.report.as_published,
             "area": list(self.area),
             "groups": len(self.sizes),
-            "rows": {"way": self.way, "released": int(self.rows.sum())},
+            "rows": {"way": self.report.rows.way, "released": int(self.rows.sum())},
             "sizes": {"min": int(smallest), "median": median, "max": int(largest)},
             "violations": dict(self.violations),
             "problems": None if self.problems is None else list(self.problems),
@@ -351,7 +328,7 @@ class Evaluation:
 
         # Of few trips this would tell where one of them ends.
         if self.unit == "trip" and self.crowd.people >= FEW:
-            right = self._flows[self.od_cell or measures.LARGEST]
+            right = self.usefulness.flow_similarity[self.od_cell or measures.LARGEST]
             shares = self.crowd.shares_of()
             figures["flows"] = {"cell": self.od_cell, "right": shares.number(right)}
         return figures
@@ -389,19 +366,17 @@ class Evaluation:
             of_habits=Crowd(self.habits.targets if self.habits else 1, shares=True),
             of_counts=self.crowd.shares_of(),
             two_digits=two_digits,
-            minutes=_minutes,
+            minutes=lambda minutes: span(60.0 * minutes),
             openstreetmap=OSM_ATTRIBUTION,
             largest=measures.LARGEST,
         )
 
+    @property
+    def _judged(self) -> str:
+        return " ".join([self.verdict.headline, *self.verdict.sentences])
+
     def __repr__(self) -> str:
-        judged = " ".join([self.verdict.headline, *self.verdict.sentences])
-        return shown(type(self).__name__, [judged, cost(self.report)])
+        return shown(type(self).__name__, [self._judged, cost(self.report)])
 
     def _repr_html_(self) -> str:
-        judged = " ".join([self.verdict.headline, *self.verdict.sentences])
-        return page([("Verdict", judged), *self.answers], note=NOTICE)
-
-
-def _minutes(minutes: float) -> str:
-    return span(60.0 * minutes)
+        return page([("Verdict", self._judged), *self.answers], note=NOTICE)

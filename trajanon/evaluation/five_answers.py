@@ -1,13 +1,13 @@
-"""Five answers about a release, in plain English: what page, datasheet and studio show first."""
+"""Five answers about a release, and the bars beside them: what pages and datasheet show first."""
 
 from collections.abc import Sequence
-from math import ceil, inf
 from typing import NamedTuple
 
-from trajanon.common.number_text import UNITS, number_of, percent, two_digits
 from trajanon.evaluation.attacks.attack import Attack
+from trajanon.evaluation.attacks.chains import Followed
 from trajanon.evaluation.attacks.inference import Inferred
 from trajanon.evaluation.attacks.verification import Verified
+from trajanon.evaluation.page.templates import words
 from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import EXACT, Crowd
 from trajanon.release.release_words import cost, left_out, people_sentences, who_is_counted
@@ -24,103 +24,99 @@ class Answer(NamedTuple):
 class Measured(NamedTuple):
     """What an evaluation adds to a report."""
 
-    points: int  # of each trajectory
+    told_apart: ToldApart | None  # from one moved to the side; None of plain means
     attacks: Sequence[Attack]
     inferred: Sequence[Inferred]
     verified: Verified | None
     below_k: int  # lines with fewer than k behind them
 
 
-def five_answers(
-    report: Report, measured: Measured | None = None, crowd: Crowd = EXACT
-) -> list[Answer]:
-    """Answer five questions by the numbers of a report and, if there is one, of an evaluation.
+class RiskBar(NamedTuple):
+    """How often an attack is right: against the release, the originals, and by guessing."""
+
+    finds: str  # what the adversary looks for
+    knows: str
+    right: float
+    guessing: float
+    originals: float
+
+
+def five_answers(report: Report, measured: Measured, crowd: Crowd = EXACT) -> list[Answer]:
+    """Answer five questions by the numbers of a report and of an evaluation.
 
     With a ``crowd``, all figures are rounded for publication.
     """
+    who = who_is_counted(report)
+    best = _best(measured.attacks, "singling out")
+    verified = measured.verified
+    of_lines = crowd
+    if verified is not None and crowd != EXACT:
+        of_lines = Crowd(verified.lines, shares=True)
+
+    behind_a_line = words(
+        "behind_a_line",
+        report=report,
+        below_k=measured.below_k,
+        who=who,
+        people_sentences=people_sentences(report),
+    )
+    known_trip = words(
+        "who_knows_one_trip",
+        report=report,
+        who=who,
+        best=best,
+        shares=crowd.shares_of(len(best.targets) / report.n if best else 1.0),
+        shown=max(measured.inferred, key=lambda answer: answer.told),
+        all_shares=crowd.shares_of(),
+    )
+    known_tracks = words(
+        "who_knows_all_other_tracks",
+        report=report,
+        told=measured.told_apart,
+        verified=verified,
+        crowd=of_lines,
+    )
     return [
-        Answer("How many people stand behind each line?", _behind_a_line(report, measured)),
-        Answer(
-            f"What can somebody who knows one {report.unit} find out?",
-            _who_knows_one_trip(report, measured, crowd),
-        ),
-        Answer(
-            "And somebody who knows all other tracks?",
-            _who_knows_all_other_tracks(report, measured, crowd),
-        ),
+        Answer("How many people stand behind each line?", behind_a_line),
+        Answer(f"What can somebody who knows one {report.unit} find out?", known_trip),
+        Answer("And somebody who knows all other tracks?", known_tracks),
         Answer("What was left out?", left_out(report, crowd)),
         Answer("What does it cost?", cost(report, crowd)),
     ]
 
 
-def _behind_a_line(report: Report, measured: Measured | None) -> str:
-    who = who_is_counted(report)
-    different = "different " * (who != UNITS[report.unit])
-    lines = number_of(report.lines, "line")
-    if measured is not None and measured.below_k:
-        below = f"{measured.below_k:,} of {lines}"
-        return f"Fewer than {report.k} {different}{who} stand behind {below}."
-
-    behind = f"At least {report.k} {different}{who} stand behind each of the {lines}."
-    if who == "recordings":
-        behind += " The source names nobody: several recordings may be of one person."
-    return f"{behind} {people_sentences(report)}".rstrip()
-
-
-def _who_knows_one_trip(report: Report, measured: Measured | None, crowd: Crowd) -> str:
-    k, unit = report.k, report.unit
-    guessing = f"guessing among the {k} {who_is_counted(report)} of a line is right in"
-    if measured is None:
-        return (
-            f"Not measured: trajanon evaluate tries attacks, and {guessing} {percent(1.0 / k)} of "
-            "cases."
-        )
-
+def _best(attacks: Sequence[Attack], question: str) -> Attack | None:
+    """Find the attack that answers a question best of those tried on the release."""
     tried = [
         attack
-        for attack in measured.attacks
-        if attack.question == "singling out" and attack.against == "release" and len(attack.targets)
+        for attack in attacks
+        if attack.question == question and attack.against == "release" and len(attack.targets)
     ]
-    sentences = []
-    if tried:
-        best = max(tried, key=lambda attack: attack.expected)
-        shares = crowd.shares_of(len(best.targets) / report.n)
-        sentences.append(
-            f"Somebody who knows {best.knows} picks the person's row in "
-            f"{shares.text(best.expected, two_digits)} of cases (attack “{best.name}”); "
-            f"{guessing} {percent(1.0 / k)}."
+    return max(tried, key=lambda attack: attack.expected, default=None)
+
+
+def risk_bars(
+    attacks: Sequence[Attack], followed: Followed | None, inferred: Sequence[Inferred]
+) -> list[RiskBar]:
+    """Return the best attack of each kind: on a row, on the next trip of a person, on a part."""
+    bars = []
+    on_originals = {attack.name: attack for attack in attacks if attack.against == "originals"}
+
+    best = _best(attacks, "singling out")
+    if best is not None:
+        # An attack by a whole trajectory is not run on the originals: it finds each at once.
+        before = on_originals[best.name].expected if best.name in on_originals else 1.0
+        bars.append(
+            RiskBar("the row of a person", best.knows, best.expected, best.baseline, before)
         )
-    shown = max(measured.inferred, key=lambda answer: answer.told)
-    shares = crowd.shares_of()
-    sentences.append(
-        f"The nearest line shows {shown.name} in {shares.text(shown.told, two_digits)} of cases to "
-        f"somebody who knows {shown.knows}; the same guess for every {unit} is right in "
-        f"{shares.text(shown.guess, two_digits)}."
-    )
-    return " ".join(sentences)
 
+    attack = _best(attacks, "linkability")
+    if attack is not None and followed is not None and followed.found:
+        before = on_originals[attack.name].line_found if attack.name in on_originals else 0.0
+        right = max(followed.first, attack.expected)
+        known = f"one {followed.unit}"
+        bars.append(RiskBar(followed.next, known, right, followed.chance, before))
 
-def _who_knows_all_other_tracks(report: Report, measured: Measured | None, crowd: Crowd) -> str:
-    unit = report.unit
-    width = report.width
-    points = report.points if measured is None else measured.points
-    if width is None:
-        return f"Everything: lines are plain means, so the last {unit} of a group can be computed."
-
-    sentences = []
-    if points is not None:
-        told = ToldApart.of(points, width)
-        places = ", by places alone," * (report.times is not None)
-        sentences.append(
-            f"Such a person tells a {unit} from the same {unit} moved {told.metres:g} m to the "
-            f"side{places} in at most {ceil(100.0 * told.right)} of 100 cases; tossing a coin is "
-            f"right in 50."
-        )
-    found = ""
-    if measured is not None and measured.verified is not None:
-        of_lines = crowd
-        if crowd.people < inf:
-            of_lines = Crowd(measured.verified.lines, shares=True)
-        found = f": found for {of_lines.text(measured.verified.right.value, two_digits)} of lines"
-    sentences.append(f"Who is behind a line is not hidden from such a person{found}.")
-    return " ".join(sentences)
+    shown = max(inferred, key=lambda answer: answer.told)
+    bars.append(RiskBar(shown.name, shown.knows, shown.told, shown.guess, 1.0))
+    return bars

@@ -17,7 +17,7 @@ from trajanon.evaluation.attacks.attack import Published, published
 from trajanon.evaluation.attacks.chains import Followed, people_followed
 from trajanon.evaluation.attacks.habits import other_trips
 from trajanon.evaluation.attacks.known_tracks import TRIED
-from trajanon.evaluation.evaluation import box_of, measured, months, violations
+from trajanon.evaluation.evaluation import box_of, lines_near, measured, months, violations
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher import Publisher, check_licence
 from trajanon.files.trajectory_files import copy_rows, read_trajectories
@@ -102,10 +102,8 @@ def near_places(middles: Floats, sizes: Ints, random: np.random.Generator) -> Bo
     """Mark the lines nearest to lines that are drawn, with about `ROWS` rows in all."""
     chosen = np.zeros(len(middles), dtype=np.bool_)
     for drawn in random.choice(len(middles), min(PLACES, len(middles)), replace=False).tolist():
-        away = (middles - middles[drawn]) * [1.0, np.cos(np.radians(middles[drawn, 0]))]
-        order = np.argsort((away**2).sum(axis=1), kind="stable")
-        rows = np.cumsum(sizes[order])
-        chosen[order[rows <= max(ROWS // PLACES, rows[0])]] = True
+        most = max(ROWS // PLACES, int(sizes[drawn]))
+        chosen[lines_near(middles, drawn, sizes, most)] = True
     return chosen
 
 
@@ -158,10 +156,4 @@ def _with_steps(followed: Followed | None, of_sample: Followed | None) -> Follow
     """Add how lines are followed one by one, among those of the sample."""
     if followed is None or of_sample is None:
         return followed
-    return replace(
-        followed,
-        lines=of_sample.lines,
-        steps=of_sample.steps,
-        on_a_day=of_sample.on_a_day,
-        found=of_sample.found,
-    )
+    return replace(of_sample, left=followed.left, place=followed.place, second=followed.second)

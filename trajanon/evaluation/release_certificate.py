@@ -1,4 +1,7 @@
-"""Certificate of a release: the assessment in publishable, machine-readable figures."""
+"""Certificate of a release, with its metadata for portals, and the holder's record of processing.
+
+The certificate is the assessment in publishable, machine-readable figures.
+"""
 
 import hashlib
 import json
@@ -12,13 +15,20 @@ from typing import Literal, NamedTuple, NotRequired, TypedDict
 import trajanon
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import Json, parsed
+from trajanon.common.number_text import roughly, two_digits
 from trajanon.evaluation.attacks.known_tracks import Estimate
-from trajanon.evaluation.evidence import Basis, Evaluation
-from trajanon.evaluation.mobility_metadata import metadata
+from trajanon.evaluation.evidence import NOTICE, Basis, Evaluation
 from trajanon.evaluation.page.templates import rendered
+from trajanon.evaluation.publisher import OSM_LICENCE, Publisher
+from trajanon.release.people_left import few_left
 from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import HUNDREDTHS, Crowd
 from trajanon.release.release_check import Findings
+from trajanon.release.release_words import cost, left_out
+from trajanon.trajectories.trajectories import OSM_ATTRIBUTION
+
+_FILE_TYPES = {".gpx": "XML", ".mfjson": "JSON"}
+"""File types that portals do not name by the ending."""
 
 
 class Difference(NamedTuple):
@@ -90,13 +100,60 @@ def certificate(evaluation: Evaluation, released: str | os.PathLike[str]) -> dic
         sha256=sha256_of(Path(released)),
         metadata=metadata(evaluation, Path(released)),
         estimate=_estimate,
-        share=_share,
+        share=lambda share, tried: _crowd(tried).number(share),
         part=partial(_part, evaluation),
-        rounded_up=_rounded_up,
+        rounded_up=lambda number: ceil(100.0 * number) / 100.0,  # never below what was stated
         statement=statement,
     )
     certified: dict[str, Json] = json.loads(text)
     return certified
+
+
+def metadata(evaluation: Evaluation, released: Path) -> dict[str, Json]:
+    """Describe a release by mobilityDCAT-AP 1.1, as JSON-LD for mobility data portals.
+
+    What only its publisher knows is absent unless the publisher said it. Of the mandatory
+    properties these are ``dct:publisher``, ``dcat:accessURL`` and, of data that are not of
+    OpenStreetMap, ``dct:rights``.
+    """
+    words = evaluation.publisher
+    rights = words.licence
+    if evaluation.report.attribution == OSM_ATTRIBUTION:
+        rights = OSM_ATTRIBUTION
+        words = Publisher(licence=OSM_LICENCE)
+
+    ending = released.suffix.lower()
+    text = rendered(
+        "mobility_metadata.json",
+        evaluation=evaluation,
+        cost=cost(evaluation.report, evaluation.crowd),
+        file_type="PARQUET" if released.is_dir() else _FILE_TYPES.get(ending, ending[1:].upper()),
+        licence=words.licence_address,
+        rights=rights,
+    )
+    described: dict[str, Json] = json.loads(text)
+    return described
+
+
+def processing_record(evaluation: Evaluation) -> str:
+    """Write the record of processing as a page of HTML, which prints on A4.
+
+    It holds the facts that Articles 30 and 35 of the GDPR ask for, as far as the evaluation and the
+    publisher's words give them, and marked blanks for all others. It is the holder's.
+    """
+    return rendered(
+        "processing_record.html",
+        notice=NOTICE,
+        evaluation=evaluation,
+        version=trajanon.__version__,
+        bases=Basis,
+        source=left_out(evaluation.report),
+        cost=cost(evaluation.report),
+        roughly=roughly,
+        two_digits=two_digits,
+        few_left=few_left,
+        statement=statement,
+    )
 
 
 def differences(
@@ -170,11 +227,6 @@ def _part(evaluation: Evaluation, share: float, tried: int) -> Json:
     return evaluation.crowd.shares_of(part).number(share)
 
 
-def _share(share: float, tried: int) -> Json:
-    """Round a share of so many, at most so many that it is rounded to hundredths."""
-    return _crowd(tried).number(share)
-
-
 def _estimate(estimate: Estimate, tried: int) -> Json:
     """Round a figure and its interval for publication."""
     crowd = _crowd(tried)
@@ -183,12 +235,8 @@ def _estimate(estimate: Estimate, tried: int) -> Json:
 
 
 def _crowd(tried: int) -> Crowd:
+    """Return of how many shares are, at most so many that they are rounded to hundredths."""
     return Crowd(min(tried, HUNDREDTHS), shares=True)
-
-
-def _rounded_up(number: float) -> float:
-    """Round to hundredths, never below what was stated."""
-    return ceil(100.0 * number) / 100.0
 
 
 def statement(told_apart: ToldApart, unit: str) -> str:

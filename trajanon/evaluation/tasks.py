@@ -15,11 +15,12 @@ from trajanon.trajectories.distances import displacement, lengths
 from trajanon.trajectories.geodesy import cells
 from trajanon.trajectories.times import DAY, HOUR
 
-TASKS = ("lengths", "volumes", "speeds", "OD 1 km", "OD 2 km", "hours")
+TASKS = ("lengths", "volumes", "speeds", "travel times", "OD 1 km", "OD 2 km", "hours")
 CELL = 500.0  # metres
 BUSIEST_CELLS = 100
 BUSIEST_STREETS = 1_000
 QUANTILES = 200  # of lengths
+TRAVELLED = 1_000  # trips at most, spread over all, of which travel times are compared
 
 
 class Traffic(NamedTuple):
@@ -37,11 +38,16 @@ def task_errors(
     A task that needs times is None where lines have none.
     """
     timed = before.times is not None and after.times is not None
-    volumes, speeds = _traffic_errors(before, after, roads)
+    in_cells = _in_cells(before), _in_cells(after)
+    traffic = in_cells
+    if roads is not None:
+        traffic = _on_streets(before, roads), _on_streets(after, roads)
+    volumes, speeds = _traffic_errors(*traffic, BUSIEST_CELLS if roads is None else BUSIEST_STREETS)
     errors = [
         _length_error(before, after),
         volumes,
-        speeds if timed else None,
+        speeds,
+        _travel_time_error(before, *in_cells) if timed else None,
         *(_flow_error(_trips(before, cell), _trips(after, cell)) for cell in (1_000.0, 2_000.0)),
         _flow_error(_departures(before), _departures(after)) if timed else None,
     ]
@@ -60,15 +66,10 @@ def _length_error(before: ReleasedLines, after: ReleasedLines) -> Estimate:
 
 
 def _traffic_errors(
-    before: ReleasedLines, after: ReleasedLines, roads: RoadsToFollow | None
+    known: Traffic, released: Traffic, places: int
 ) -> tuple[Estimate, Estimate | None]:
-    """Compare trips and speeds at the busiest places, in the median."""
-    traffic = [
-        _in_cells(lines) if roads is None else _on_streets(lines, roads)
-        for lines in (before, after)
-    ]
-    known, released = traffic
-    busiest = known.trips.nlargest(BUSIEST_CELLS if roads is None else BUSIEST_STREETS)
+    """Compare trips and speeds at so many of the busiest places, in the median."""
+    busiest = known.trips.nlargest(places)
     off = released.trips.reindex(busiest.index, fill_value=0.0) / busiest - 1.0
     volumes = estimated(median, off.abs().to_numpy())
     if known.speed is None or released.speed is None:
@@ -78,6 +79,29 @@ def _traffic_errors(
     speed = known.speed.reindex(busiest.index).dropna()
     change = released.speed.reindex(speed.index) / speed - 1.0
     return volumes, estimated(median, change.abs().fillna(1.0).to_numpy())
+
+
+def _travel_time_error(before: ReleasedLines, known: Traffic, released: Traffic) -> Estimate:
+    """Compare how long trips of the originals take, if each goes as fast as the cells it passes.
+
+    That is what a planner computes who has speeds but no router. Beside the speeds of the release
+    stand those of the originals, not the trips' own seconds, so that originals have no error. Where
+    nobody was released, the median speed of all cells is taken.
+    """
+    rows = np.linspace(0, len(before.points) - 1, min(len(before.points), TRAVELLED)).astype(int)
+    points = before.points[rows]
+    metres = displacement(points[:, :-1], points[:, 1:])
+    cell = cells(points[:, :-1], CELL).ravel()
+
+    def seconds(speed: pd.Series | None) -> Floats:
+        assert speed is not None
+        moving = speed[speed > 0.0]
+        of_hops = moving.reindex(cell).fillna(moving.median()).to_numpy()
+        return np.asarray((metres / of_hops.reshape(metres.shape)).sum(axis=1))
+
+    usual = seconds(known.speed)
+    off = np.abs(seconds(released.speed) - usual) / np.maximum(usual, 1e-9)
+    return estimated(median, np.nan_to_num(off, nan=1.0))  # without any speed, all of it is wrong
 
 
 def _on_streets(lines: ReleasedLines, roads: RoadsToFollow) -> Traffic:

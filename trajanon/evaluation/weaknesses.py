@@ -8,8 +8,8 @@ from scipy.stats import spearmanr
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.inputs import Json
-from trajanon.common.number_text import number_of
 from trajanon.evaluation.attacks.inference import nearest_line
+from trajanon.evaluation.page.templates import words
 from trajanon.evaluation.recordings import Originals, Recordings
 from trajanon.files.release_contents import line_numbers, out_of_order
 from trajanon.trajectories.geodesy import metres_of_degrees
@@ -43,19 +43,7 @@ class Weakness(NamedTuple):
     @property
     def sentence(self) -> str:
         """Describe it."""
-        rows = number_of(self.rows, "row")
-        has = "has" if self.rows == 1 else "have"
-        row = f"(row {self.first:,})" if self.rows == 1 else f"(the first is row {self.first:,})"
-        sentences: dict[WeaknessName, str] = {
-            "original_rows": f"{rows} {row} {has} the points of an original, all of them.",
-            "pieces": f"{rows} {row} {has} {PIECE} or more points of one original in sequence.",
-            "ids_kept": f"The ids of {rows} tell which original each belongs to.",
-            "order_kept": "Rows stand in the order of the originals, which tells whose each is.",
-            "exact_times": f"{rows} {row} {has} the departure and arrival of an original, to the "
-            "second.",
-            "small_lines": f"{rows} {row} {has} fewer equal rows beside them than all others.",
-        }
-        return sentences[self.name]
+        return words("weakness", weak=self, piece=PIECE)
 
 
 def weaknesses(

@@ -118,6 +118,7 @@ def test_a_member_that_unpacks_to_more_than_a_thousand_times_its_size_is_refused
         ("a.gpx.gz", b"<gpx>", b" ", "a tag or text of more than 8 MB"),
         ("a.gpx.gz", b'<gpx a="', b"no end ", "a tag or text of more than 8 MB"),
         ("a.gpx.gz", b"<gpx><trk><url>", b"no end ", "a tag or text of more than 8 MB"),
+        ("a.gpx.gz", b"<gpx>", b"<a>", "more than 10,000 elements within each other"),
     ],
 )
 def test_a_record_that_never_ends_is_refused(

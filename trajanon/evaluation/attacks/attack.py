@@ -12,7 +12,6 @@ from scipy.spatial import cKDTree
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.inputs import Json
 from trajanon.common.workers import in_parts
-from trajanon.grouping.k_promise import check_k
 from trajanon.grouping.loss import principal_axes, turn
 from trajanon.release.originals import Matched, timing_in
 from trajanon.release.report import Report
@@ -86,9 +85,6 @@ class Published:
     copies: Ints | None = None  # rows of each line, (g,); None: one for each original with a row
     steps: Steps | None = None  # None: there are none
 
-    def __post_init__(self) -> None:
-        check_k(self.k)
-
     @cached_property
     def sizes(self) -> Ints:
         """Count the trajectories behind each line, (g,)."""
@@ -157,19 +153,19 @@ class Published:
         own_line = self.labels[self.steps.here]
         if self.against == "release":
             own_line = np.array([lines[0] for lines in self.nearest[self.steps.here]])
-        return self._ranked(self.points, self.times, self.steps.here, own_line)
+        return self._ranked(self.steps, self.points, self.times, self.steps.here, own_line)
 
     @cached_property
     def next_lines_by_line(self) -> NextLines:
         """Rank the lines by how well they go on from the line of each step."""
         assert self.steps is not None
         own_line = self.labels[self.steps.here]
-        return self._ranked(self.lines, self.line_times, own_line, own_line)
+        return self._ranked(self.steps, self.lines, self.line_times, own_line, own_line)
 
-    def _ranked(self, points: Floats, times: Floats | None, row: Ints, own_line: Ints) -> NextLines:
+    def _ranked(
+        self, steps: Steps, points: Floats, times: Floats | None, row: Ints, own_line: Ints
+    ) -> NextLines:
         """Rank the lines for each step, which is from a row of the points, but its own line."""
-        steps = self.steps
-        assert steps is not None
         right_line = self.labels[steps.there]
 
         # Times within a day do not tell what comes next on another day.
@@ -284,29 +280,25 @@ def nearest_of(originals: Floats, lines: Floats) -> NDArray[np.object_]:
     return np.asarray(tree.query_ball_point(originals, radius, workers=-1))
 
 
-class RowsPicked(NamedTuple):
-    """Lines that an adversary takes for a target's, one of whose rows is picked at random, (p,)."""
+def chances_of_rows(
+    published: Published, target: Ints, original: Ints, line: Ints, known: Ints | None = None
+) -> tuple[Floats, Floats]:
+    """Compute each target's chance of a row of its subject, and of a row of its line, (t,).
 
-    target: Ints  # the target of each pair of a target and a line
-    rows: Ints  # how many rows the line has
-    of_subject: Ints  # how many of these are of the target's subject
-    of_line: Ints  # how many of these lie on the line of the target's own group: all or none
+    Pairs of a target, from 0 on, and a line that it may be on, (p,): one of the rows of these lines
+    is picked at random. The target is an original. A row of the subject on the line that is
+    ``known`` to be another of its trajectories is no success.
+    """
+    rows = published.rows[line]
+    of_subject = published.rows_held(published.owners[original], line)
+    if known is not None:
+        of_subject[line == known] = 0
+    of_line = rows * (line == published.labels[original])
 
-    @classmethod
-    def of(cls, published: Published, target: Ints, original: Ints, line: Ints) -> "RowsPicked":
-        """Count the rows of pairs of a target and a line; the target is this original."""
-        rows = published.rows[line]
-        of_subject = published.rows_held(published.owners[original], line)
-        of_line = rows * (line == published.labels[original])
-        return cls(target, rows, of_subject, of_line)
-
-    def chances(self, targets: int) -> tuple[Floats, Floats]:
-        """Compute each target's chance of a row of its subject, and of a row of its line, (t,)."""
-        picked, of_subject, of_line = (
-            np.bincount(self.target, count, targets)
-            for count in (self.rows, self.of_subject, self.of_line)
-        )
-        return of_subject / picked, of_line / picked
+    picked, of_subject, of_line = (
+        np.bincount(target, count) for count in (rows, of_subject, of_line)
+    )
+    return of_subject / picked, of_line / picked
 
 
 @dataclass(frozen=True, eq=False)

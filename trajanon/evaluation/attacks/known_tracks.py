@@ -8,8 +8,9 @@ import numpy as np
 from scipy.special import betaincinv
 
 from trajanon.common.arrays import Bools, Floats, Ints, dense
-from trajanon.common.number_text import metres, number_of, percent, span
+from trajanon.common.number_text import metres, percent, span
 from trajanon.evaluation.attacks.attack import Published
+from trajanon.evaluation.page.templates import words
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.trajectories.geodesy import metres_of_degrees
 
@@ -118,12 +119,7 @@ class Guessed:
     @property
     def words(self) -> str:
         """Describe the result in two sentences."""
-        written = span if self.timed else metres
-        return (
-            f"Anyone who knows {self.knows} is off by {written(self.best.median.value)} in the "
-            f"median of {number_of(self.targets, 'case')}; the line itself is off by "
-            f"{written(self.line.median.value)}. That leaves {self.share.words} of its error."
-        )
+        return words("guessed", found=self, written=span if self.timed else metres)
 
 
 def _errors(values: Floats) -> Errors:

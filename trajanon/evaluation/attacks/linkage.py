@@ -8,7 +8,7 @@ from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.workers import in_parts
-from trajanon.evaluation.attacks.attack import Attack, Published, RowsPicked, nearest_of
+from trajanon.evaluation.attacks.attack import Attack, Published, chances_of_rows, nearest_of
 from trajanon.trajectories.geodesy import in_space
 from trajanon.trajectories.times import HOUR
 
@@ -49,7 +49,7 @@ def _picked(name: str, knows: str, published: Published, lines: NDArray[np.objec
     n = len(published.points)
     original = np.repeat(np.arange(n), [len(found) for found in lines])
     line = np.concatenate(lines).astype(np.int64)
-    rates, line_rates = RowsPicked.of(published, original, original, line).chances(n)
+    rates, line_rates = chances_of_rows(published, original, original, line)
     return Attack(name, knows, published, np.arange(n), rates, line_rates, worst=rates)
 
 
@@ -125,11 +125,8 @@ def next_line(published: Published) -> Attack:
     steps = published.steps
     assert steps is not None
     _, step, line = published.next_lines
-    rows = RowsPicked.of(published, step, steps.there[step], line)
-
-    # The row of the known trip is no other one of the target's.
-    rows.of_subject[line == published.labels[steps.here[step]]] = 0
-    rates, line_rates = rows.chances(len(steps.here))
+    known_line = published.labels[steps.here[step]]
+    rates, line_rates = chances_of_rows(published, step, steps.there[step], line, known_line)
     return Attack(
         f"next {published.unit}",
         f"a {published.unit} of the same person, and looks for one that begins where it ends",

@@ -163,7 +163,8 @@ def _guesses(
     deviation = np.sqrt(np.trace(noise) / len(noise))
     white = np.broadcast_to(np.eye(2) / (deviation + _ROUND), (len(left), 2, 2))
     factors = _factors(noise / deviation**2, white)
-    on_map = _followed(places, _walk(places, left, white, factors, spacing))
+    hop = np.array([spacing, _HOP, _HEADING])
+    on_map = _followed(places, likeliest_ways(places, left, white, factors, hop))
     return left, smoothed.way, on_map, 0.5 * (smoothed.way + on_map)
 
 
@@ -211,7 +212,7 @@ def _around(spread: Floats) -> Floats:
     return np.asarray((1.0 - _ANY_WAY) * around + _ANY_WAY * alike)
 
 
-def _square(away: Floats) -> Floats:
+def _square_lengths(away: Floats) -> Floats:
     """Compute the squared lengths of vectors, (2, n), several times faster than a sum of rows."""
     x, y = away
     return np.asarray(x * x + y * y)
@@ -243,15 +244,6 @@ def _factors(alike: Floats, white: Floats) -> Floats:
         factors[point, : len(by)] = by[::-1]
         factors[point, 3] = alike[point, point] - by @ alike[before, point] + fix[point]
     return factors
-
-
-def _walk(places: Places, left: Floats, white: Floats, factors: Floats, hop: float) -> Walk:
-    count = len(places.at)
-    walk = Walk(np.zeros((count, 4)), np.zeros(count), np.zeros(count, dtype=np.int64))
-    seen = np.ascontiguousarray(left)
-    white = np.ascontiguousarray(white)
-    likeliest_ways(places, seen, white, factors, np.array([hop, _HOP, _HEADING]), walk)
-    return walk
 
 
 def _followed(places: Places, walk: Walk) -> Floats:
@@ -287,10 +279,10 @@ def _places_near(
             worth.append(np.zeros(1))
             continue
 
-        off = _square(((plan.at[near, :2] - middle[point]) @ inverse[point]).T)
+        off = _square_lengths(((plan.at[near, :2] - middle[point]) @ inverse[point]).T)
         likely = _POPULAR * plan.log_people[near] - 0.5 * off / _ALONE
         if len(near) > _MOST:
-            away = _square((plan.at[near, :2] - way[point]).T) / smoothed.unsure[point] ** 2
+            away = _square_lengths((plan.at[near, :2] - way[point]).T) / smoothed.unsure[point] ** 2
             likeliest = np.argpartition(0.5 * away - likely, _MOST)[:_MOST]
             near = near[likeliest]
             likely = likely[likeliest]

@@ -7,7 +7,6 @@ import numpy as np
 
 from trajanon._kernels.likely_members import Candidates, Rest, exchange_members
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.number_text import number_of, percent
 from trajanon.common.workers import in_parts
 from trajanon.evaluation.attacks.attack import Published
 from trajanon.evaluation.attacks.known_tracks import (
@@ -17,6 +16,7 @@ from trajanon.evaluation.attacks.known_tracks import (
     groups_drawn,
     share_of,
 )
+from trajanon.evaluation.page.templates import words
 from trajanon.grouping.k_promise import member_weights
 
 _NEAR = 60  # trajectories that may be members of a line, at least; and three times its members
@@ -39,11 +39,7 @@ class Verified:
     @property
     def words(self) -> str:
         """Describe the result in two sentences."""
-        return (
-            "Somebody who holds all tracks, and knows how lines are moved, finds the people of "
-            f"{self.right.words} of {number_of(self.lines, 'line')}. This adversary is sure of "
-            f"{self.verified.words}, and wrong in {percent(self.wrong)} of these."
-        )
+        return words("verified", found=self)
 
 
 def verification(published: Published, movement: Movement, *, seed: int = 0) -> Verified | None:

@@ -1,11 +1,12 @@
 """Templates of this folder, and how they write numbers and names."""
 
 import json
+import re
 from functools import cache, partial
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from trajanon.common.number_text import metres, number_of, percent, span
+from trajanon.common.number_text import UNITS, metres, number_of, percent, span, two_digits
 from trajanon.common.plain_text import code_span, markdown
 
 
@@ -13,6 +14,12 @@ def rendered(template: str, **values: object) -> str:
     """Fill in a template of this folder; only HTML is escaped."""
     environment = _environment(keep_trailing_newline=not template.endswith(".html"))
     return environment.get_template(template).render(values)
+
+
+def words(sentence: str, **values: object) -> str:
+    """Write what a macro of words.md says, on one line."""
+    macros = _environment(keep_trailing_newline=False).get_template("words.md").module
+    return re.sub("[ \n]+", " ", getattr(macros, sentence)(**values)).strip()
 
 
 @cache
@@ -29,11 +36,11 @@ def _environment(*, keep_trailing_newline: bool) -> Environment:
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.filters |= {"count": _count, "code": code_span, "markdown": markdown}
     environment.filters["quoted"] = partial(json.dumps, ensure_ascii=False)
+    environment.globals |= {"two_digits": two_digits, "units_of": UNITS}
     environment.filters |= {
         "metres": metres,
         "percent": percent,
         "span": span,
-        "tau": _tau,
         "number_of": number_of,
     }
     return environment
@@ -41,7 +48,3 @@ def _environment(*, keep_trailing_newline: bool) -> Environment:
 
 def _count(number: int | None) -> str:
     return "not known" if number is None else f"{number:,}"
-
-
-def _tau(agreement: float | None) -> str:
-    return "–" if agreement is None else f"{agreement:.2f}"
