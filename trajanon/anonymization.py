@@ -23,7 +23,7 @@ from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import measured, regrouped
 from trajanon.grouping.refinements.blocks import block_count
 from trajanon.grouping.sliding.alignment import align as slide_to_groups
-from trajanon.grouping.sliding.alignment import may_slide
+from trajanon.grouping.sliding.alignment import begins_hot, may_slide
 from trajanon.grouping.sliding.choice_of_run import placed
 from trajanon.release.assembly import finished
 from trajanon.release.mending import mend
@@ -250,6 +250,8 @@ def _grouped_together(
         if slides and search.refine == "anneal" and block_count(len(columns)) > 1:
             # They are annealed as they slide: what else is done by default is forgotten.
             shortened = replace(search, effort="best" if search.effort == "best" else "fast")
+            if begins_hot(len(columns), EFFORTS[search.effort]):
+                shortened = replace(search, refine="none")
         partition = microaggregate(
             columns,
             k,

@@ -52,7 +52,7 @@ def laid(
     starts = windows.most + 1
     rows = np.empty((starts.sum(), axes.shape[1]), dtype=kind)
     first = np.cumsum(starts) - starts
-    build_rows(windows, axes.T.copy(), np.empty(len(axes)), first, rows)
+    build_rows(windows, axes.T.copy(), np.empty(len(axes)), 1, first, rows)
     return Slides(rows, first, starts, start.copy(), start.copy(), np.full_like(near, -1))
 
 

@@ -62,11 +62,14 @@ def read_records(windows, start, records):
 
 
 @bare
-def build_rows(windows, axes, record, first, rows):
-    """Read all windows at all their starts, turned to axes, (q, p); with room for a record."""
+def build_rows(windows, axes, record, pace, first, rows):
+    """Read all windows at all their starts, which lie a pace apart, turned to axes, (q, p).
+
+    The record is room for one.
+    """
     for x in range(first.shape[0]):
         for start in range(windows.most[x] + 1):
-            read_record(windows, x, start, record)
+            read_record(windows, x, pace * start, record)
             row = rows[first[x] + start]
             for axis in range(axes.shape[0]):
                 along = record.dtype.type(0)

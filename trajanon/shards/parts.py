@@ -205,7 +205,8 @@ def _at_once(
             progress=progress,
         )
     except BadInput:
-        for part in table.parts:  # to name the part that is wrong, and the row in it
+        # Each part by itself, to name the one that is wrong, and the row in it.
+        for part in table.parts:
             with table.opened(part) as file:
                 table.read(part, file)
         raise
@@ -213,13 +214,16 @@ def _at_once(
 
 
 def parts_report_path(out: str) -> str:
-    """The path of the report of a release in parts."""
+    """Return the path of the report of a release in parts."""
     return f"{out.rstrip('/')}.parts.report.json"
 
 
 @contextmanager
 def _beside(place: Folder, *, sharded: bool) -> Iterator[tuple[Path, Path]]:
-    """Give where the report is written, and what is known of each row if it is not in it."""
+    """Open drafts of the report, and of the labels of all rows where it does not hold them.
+
+    Both are moved, or copied to the store, when the block has ended without an error.
+    """
     report = parts_report_path(place.path)
     members = report.removesuffix("report.json") + MEMBERS
     if place.local is None:
@@ -241,7 +245,7 @@ def _beside(place: Folder, *, sharded: bool) -> Iterator[tuple[Path, Path]]:
 
 @contextmanager
 def _replaced(place: Folder, inputs: Iterable[Path]) -> Iterator[Folder]:
-    """Give a folder to write in: on a disk it is whole or not there, on a store it is new."""
+    """Open a folder to write in: on a disk it is whole or not there, on a store it is new."""
     if place.local is not None:
         with replacing_folder(place.local, is_part, inputs, public=True) as draft:
             yield Folder(draft)
@@ -256,25 +260,26 @@ def _replaced(place: Folder, inputs: Iterable[Path]) -> Iterator[Folder]:
 
 
 def shards_for(n: int, capacity: int) -> int:
-    """How many shards are needed, with room to spare where there are several: they differ."""
+    """Count the shards that are needed: a tenth more than fit exactly, as their sizes differ."""
     return 1 if n <= capacity else -(-n * 11 // (capacity * 10))
 
 
 def capacity_of(table: PartsTable, memory: float) -> int:
-    """How many records fit into memory while they are searched."""
+    """Count the records that fit into memory while they are searched."""
     with table.file.opened[0]() as part:
-        about = part.metadata
-        groups = map(about.row_group, range(about.num_row_groups))
-        stored = sum(group.total_byte_size for group in groups)
+        metadata = part.metadata
+        row_groups = map(metadata.row_group, range(metadata.num_row_groups))
+        stored_bytes = sum(row_group.total_byte_size for row_group in row_groups)
+
     # The table as read, standardised, and in the order of a path; neighbours and their distances;
     # what else there is for each record. Measured, and rounded up.
-    numbers = stored / max(about.num_rows, 1)
-    each = 3.25 * numbers + 16 * neighbour_count(table.k) + 300
-    capacity = int((memory - PROGRAM) / each)
+    bytes_as_read = stored_bytes / max(metadata.num_rows, 1)
+    bytes_per_record = 3.25 * bytes_as_read + 16 * neighbour_count(table.k) + 300
+    capacity = int((memory - PROGRAM) / bytes_per_record)
     if capacity < 10_000:
         raise BadInput(
             f"`memory` {memory / 1e9:g}GB is too little: the program alone takes "
-            f"{PROGRAM / 1e9:g}GB, and each million of these records some {each / 1e3:.0f}GB; "
-            "give it 1GB at least"
+            f"{PROGRAM / 1e9:g}GB, and each million of these records some "
+            f"{bytes_per_record / 1e3:.0f}GB; give it 1GB at least"
         )
     return capacity

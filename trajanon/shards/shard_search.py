@@ -147,21 +147,23 @@ def search_shard(table: PartsTable, progress: Progress, shard: int) -> GroupsFou
     return found
 
 
-def write_lines(table: PartsTable, widths: PublicWidths, of_shard: tuple[int, int]) -> ShardFigures:
-    """Write the lines of a shard, whose first group has a number; measure what is lost."""
+def write_lines(
+    table: PartsTable, widths: PublicWidths, shard_and_first_group: tuple[int, int]
+) -> ShardFigures:
+    """Write the lines of a shard, whose groups are numbered from one on; measure what is lost."""
     since = perf_counter()
     spread = table.plan.spread
     assert spread is not None
 
-    shard, first_group = of_shard
+    shard, first_group = shard_and_first_group
     rows = read_shard(table, shard)
     trajectories = rows.trajectories
-    found = read_table(table.scratch.groups(shard))
-    label = found["group"].to_numpy()
+    searched = read_table(table.scratch.groups(shard))
+    label = searched["group"].to_numpy()
     left_out = label < 0
     released = trajectories.take(~left_out) if left_out.any() else trajectories
-    if "start" in found.column_names:
-        released = released.slid(found["start"].to_numpy()[~left_out])
+    if "start" in searched.column_names:
+        released = released.slid(searched["start"].to_numpy()[~left_out])
 
     partition = measured(released.records, label[~left_out], "shard", since)
     groups = TrajectoryGroups(released, partition, table.plan, left_out, release_widths=widths)

@@ -71,7 +71,7 @@ def release_in_shards(
     """
     since = perf_counter()
     refuse_attribution(table.origin.attribution)
-    each = partial(each_done, client, progress)
+    do_each = partial(each_done, client, progress)
     parts = table.parts
     largest = max(part.n for part in parts)
     if largest > sizes.capacity:
@@ -81,14 +81,14 @@ def release_in_shards(
         )
 
     step = sample_step(table.file.n, sizes.shards)
-    surveys = each("Reading parts", partial(read_part, table, step), parts)
+    surveys = do_each("Reading parts", partial(read_part, table, step), parts)
     table = surveyed(table, sizes.shards, step, surveys)
     table = replace(table, plan=table.plan.with_key())  # after all checks
 
     if table.ranges_can_be_read:
         rows = np.diff([table.range_of(shard) for shard in range(table.shards)])
     else:
-        rows = np.sum(each("Writing shards", partial(write_part, table), parts), axis=0)
+        rows = np.sum(do_each("Writing shards", partial(write_part, table), parts), axis=0)
     if rows.max() > sizes.capacity:
         raise BadInput(
             f"{rows.max():,} trajectories lie in one place, or are of few subjects, and only "
@@ -98,11 +98,11 @@ def release_in_shards(
     read = Stage("reading", None, perf_counter() - since)
 
     shown = progress if client is None else silent  # workers cannot show bars
-    groups = each("Grouping shards", partial(search_shard, table, shown), range(len(rows)))
+    groups = do_each("Grouping shards", partial(search_shard, table, shown), range(len(rows)))
     # All lines are moved by one public width, which is known once all groups are.
     widths = _public_widths(groups)
     firsts = np.cumsum([0, *(shard.groups for shard in groups)])[:-1]
-    written = each(
+    written = do_each(
         "Writing lines", partial(write_lines, table, widths), [*enumerate(firsts.tolist())]
     )
 

@@ -21,6 +21,7 @@ from naive_sliding import MADRID, STEP, standardised, town, tracks_of
 
 import trajanon
 from trajanon.common.arrays import Ints
+from trajanon.common.declared_options import EFFORTS
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
 from trajanon.grouping.refinements.annealing import PASS
@@ -179,3 +180,16 @@ def test_groups_that_break_the_promise_are_never_returned(monkeypatch: pytest.Mo
     monkeypatch.setattr("trajanon.grouping.sliding.alignment.search_windows", breaks)
     with pytest.raises(trajanon.TrajanonError, match="left a group of fewer than 3"):
         aligned(before, partition, 3)
+
+
+def test_many_windows_slide_by_a_schedule_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = town(11, 60, 3)
+    partition = cut(before, 3)
+    moves = EFFORTS["balanced"].moves_per_record
+    long, _ = aligned(before, partition, 3, moves=moves)
+    monkeypatch.setattr("trajanon.grouping.sliding.alignment.MANY", 1)
+    short, groups = aligned(before, partition, 3, moves=moves)
+    assert lie_well(before, short)
+    assert naive.holds(groups.labels, None, 3)
+    assert mean_metres(short, groups) < mean_metres(before, partition)
+    assert not np.array_equal(start_of(long), start_of(short))

@@ -15,7 +15,7 @@ from trajanon._kernels.descent_moves import Descent
 from trajanon._kernels.random_moves import make_random_moves
 from trajanon._kernels.sliding_windows import Slides, Windows, build_rows, slide_pass
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.common.declared_options import Effort
+from trajanon.common.declared_options import EFFORTS, Effort
 from trajanon.common.errors import TrajanonError
 from trajanon.common.glibc_memory import give_back
 from trajanon.common.progress import Progress, silent
@@ -53,11 +53,24 @@ from trajanon.trajectories.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)
 
-HOT = 0.7
-COLD = 0.03
-"""First and last heat; what groups look like from afar is settled before."""
-NEAR_ROUNDS = 3  # searches for neighbours of windows: windows slide, and meet others
-PASSES = 24  # with each, blocks and the room between windows of a run are divided again
+
+class Schedule(NamedTuple):
+    """How hot it is when windows begin to slide, and how often they are divided among threads."""
+
+    hot: float  # the first heat
+    passes: int  # with each, blocks and the room between windows of a run are divided again
+    # Steps by which windows slide, each for as many passes. Before each, neighbours are searched
+    # again: windows slide, and meet others.
+    paces: tuple[int, ...]
+
+
+COLD = 0.03  # the last heat
+LONG = Schedule(hot=0.7, passes=24, paces=(1, 1, 1))
+SHORT = Schedule(hot=1.5, passes=16, paces=(2, 2, 1))
+MANY = 85_000
+"""So many windows get under 1,000 moves each by default: reading where they may lie then takes more
+time than moves. So passes are fewer, and windows slide farther at first; they begin hotter, as
+groups are not refined before. With more moves the long schedule brings windows nearer."""
 SETTLINGS = 2  # times that windows settle in the end, in blocks with other borders
 
 MOVES_SHARE = 0.75
@@ -65,6 +78,11 @@ LEAST = 0.06
 FULL = 9_000
 """Of the moves per record that a run of annealing gets, n windows get the first share; beyond 9,574
 windows they get LEAST + FULL / n of that: 1,670 a window with 41,233, and 414 with a million."""
+
+
+def begins_hot(n: int, effort: Effort) -> bool:
+    """Check whether n windows slide by the short schedule, which forgets refined groups."""
+    return n >= MANY and 0 < effort.moves_per_record <= EFFORTS["balanced"].moves_per_record
 
 
 def may_slide(trajectories: Trajectories) -> bool:
@@ -182,9 +200,10 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
 
     n = len(problem.subjects)
     moves = int(MOVES_SHARE * problem.budget.moves_per_record * min(LEAST + FULL / n, 1.0))
-    pass_count = PASSES if moves else 0
-    moves_of_pass = -(-moves // PASSES)
-    heats = np.geomspace(HOT, COLD, PASSES + 1)
+    schedule = SHORT if begins_hot(n, problem.budget) else LONG
+    pass_count = schedule.passes if moves else 0
+    moves_of_pass = -(-moves // schedule.passes)
+    heats = np.geomspace(schedule.hot, COLD, schedule.passes + 1)
 
     def in_blocks(work: BlockWork, axes: Floats, task: str, done: int, *, chained: bool) -> None:
         nonlocal aligned
@@ -201,11 +220,12 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     if not regroup:
         return
 
-    for passes in filter(len, np.array_split(np.arange(pass_count), NEAR_ROUNDS)):
+    rounds = np.array_split(np.arange(pass_count), len(schedule.paces))
+    for pace, passes in zip(schedule.paces, filter(len, rounds), strict=False):
         axes, field = window_field(problem, windows, aligned)
         for number in passes.tolist():
             heats_of_pass = heats[number : number + 2]
-            work = partial(anneal_windows, field, axes, moves_of_pass, heats_of_pass)
+            work = partial(anneal_windows, field, axes, moves_of_pass, heats_of_pass, pace)
             in_blocks(work, axes, "Sliding windows", number, chained=False)
 
     axes, field = window_field(problem, windows, aligned)
@@ -300,17 +320,24 @@ def settle_windows(problem: Problem, near: Near | None, block: Block, stop: Even
 
 
 def anneal_windows(
-    field: Field, axes: Floats, moves: int, heats: Floats, block: Block, stop: Event
+    field: Field, axes: Floats, moves: int, heats: Floats, pace: int, block: Block, stop: Event
 ) -> Aligned:
-    """Make random moves of the windows of a block, ``moves`` for each, between two heats."""
-    start = block.aligned.start.copy()
-    windows = centred(block.windows, start)
+    """Make random moves of the windows of a block, ``moves`` for each, between two heats.
+
+    Windows slide by paces of so many steps: with fewer starts, less is read and compared.
+    """
+    windows = centred(block.windows, block.aligned.start)
+
+    # Starts are counted in paces from the first that a window can reach from where it is.
+    offset = block.aligned.start % pace
+    start = block.aligned.start // pace
+    windows = windows._replace(place=windows.place + offset, most=(windows.most - offset) // pace)
     starts = windows.most + 1
     first = np.cumsum(starts) - starts
 
     # In single precision twice as many fit into a core's cache; settling is exact.
     rows = np.empty((starts.sum(), axes.shape[1]), dtype=np.float32)
-    build_rows(windows, axes.T.copy(), np.empty(len(axes)), first, rows)
+    build_rows(windows, axes.T.copy(), np.empty(len(axes)), pace, first, rows)
     records = rows[first + start].astype(np.float64)
 
     annealing = build_annealing(field, records, block.aligned.labels, block.rows, block.word)
@@ -320,4 +347,4 @@ def anneal_windows(
     if stop.is_set():
         raise KeyboardInterrupt
     make_random_moves(annealing, slides, field.problem.k, moves * len(start), *heats)
-    return Aligned(start, dense(annealing.descent.groups.labels))
+    return Aligned(offset + pace * start, dense(annealing.descent.groups.labels))

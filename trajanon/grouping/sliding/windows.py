@@ -109,7 +109,7 @@ def fill_turned(
 ) -> None:
     """Read the records of some windows, each at a start, turned to axes."""
     at_start = windows._replace(place=windows.place[rows] + start, most=np.zeros_like(start))
-    build_rows(at_start, axes.T.copy(), np.empty(len(axes)), np.arange(len(rows)), turned)
+    build_rows(at_start, axes.T.copy(), np.empty(len(axes)), 1, np.arange(len(rows)), turned)
 
 
 def summed(windows: Windows, start: Ints, measure: Callable[[Floats], Floats]) -> Floats:
