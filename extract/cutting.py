@@ -87,7 +87,8 @@ class Cutter:
 
     def _most_places(self, trace: Trace, spacing: float) -> int:
         """Estimate, rather too high, how many places a spacing apart fit on a recording."""
-        # The points are not cleaned yet: coordinates may be NaN, infinite or not on Earth.
+        # The points are not cleaned yet: coordinates may be NaN, infinite or not on Earth. Two on
+        # Earth differ by 540 degrees at most.
         with np.errstate(all="ignore"):
             degrees = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
         hops = DEGREE * np.where(degrees < 720.0, degrees, 0.0)
@@ -146,7 +147,7 @@ class Cutter:
         )
 
     def _note_became(self, recording: Ints, became: Ints) -> None:
-        """Note what became of recordings: of several traces of one, that which came farthest."""
+        """Note what became of recordings: of the traces of one, the greatest `Became` holds."""
         new = max(int(recording.max(initial=-1)) + 1 - len(self._became), 0)
         self._became = np.append(self._became, np.zeros(new, np.int8))
         np.maximum.at(self._became, recording, became.astype(np.int8))

@@ -80,8 +80,8 @@ def streets_of(
     """Chain segments, (s,), between nodes, (v,), to a network of streets.
 
     Tail and head are the nodes of a segment. It is passable, (s, 2), from tail to head, from head
-    to tail, or both ways. ``dear`` is for how many metres one of its own counts where ways are
-    chosen. Returned with the network: which of the given segments each segment of it is.
+    to tail, or both ways. Where ways are chosen, each metre of it counts for ``dear`` metres.
+    Returned with the network: which of the given segments each segment of it is, (s,).
     """
     from pyproj import Geod
 
@@ -90,11 +90,13 @@ def streets_of(
     ends = np.where(is_turned, tail[order], head[order])
     length = Geod(ellps="WGS84").inv(lon[begins], lat[begins], lon[ends], lat[ends])[2]
 
-    # Metres of each street, of the part of a street before each segment, and of streets as dear.
+    # Metres of each street, and of the part of it before each segment.
     first, last = ends_of_streets(street)
     street_length = np.add.reduceat(length, first)
     before = np.cumsum(length) - length
     before -= before[first][street]
+
+    # Metres of each street as they count where ways are chosen.
     dear_metres = np.add.reduceat(dear[order] * length, first)
 
     street_ends = np.stack([begins[first], ends[last]], axis=1)
@@ -126,7 +128,7 @@ def streets_of(
 
 
 def ends_of_streets(street: Ints) -> tuple[Ints, Ints]:
-    """Return the first and the last segment of each street, (c,), by the street of each segment."""
+    """Return the first and the last segment of each street, (c,), from the street of each one."""
     first = np.flatnonzero(np.diff(street, prepend=-1))
     return first, np.append(first[1:], len(street)) - 1
 

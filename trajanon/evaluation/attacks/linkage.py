@@ -166,8 +166,9 @@ def next_line(published: Published) -> Attack:
 def attacks(published: Published) -> list[Attack]:
     """Run every attack on a release; on originals, only the two that are of use there.
 
-    Known trajectories and known points would find each original as itself. If times are released,
-    the attack by known points is run twice: without times, and with times known to an hour.
+    Who knows a whole trajectory, or points of it, would find each original as itself. If times are
+    released, the attack by known points is run twice: without times, and with times known to an
+    hour.
     """
     tried = [nearest_ends(published)]
     if published.against == "release":

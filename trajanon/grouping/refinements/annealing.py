@@ -231,7 +231,7 @@ def anneal_regions(problem: Problem, labels: Ints) -> Ints:
     rounds = int(REGION_MOVES_SHARE * runs * problem.budget.moves_per_record / moves)
 
     def anneal_one(before: Ints, rows: Ints, word: np.uint64, stop: Event) -> Ints:
-        """Anneal the region of these rows; return its new labels, or those before if better."""
+        """Anneal the region of these rows; return its labels, which lose no more than before."""
         region = block_of(problem, stop, rows)
         annealed = anneal_block(shared, MOVES_PER_PASS, heats, before, rows, word, stop)
         after = cross(region.records, before, descend(region, annealed))
