@@ -9,7 +9,7 @@ import pandas as pd
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UNITS, metres, number_of, percent, span
-from trajanon.maps.background import PALETTE, RAMP
+from trajanon.maps.colours import PALETTE, RAMP
 from trajanon.release.originals import Matched, matched
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import NOT_TOGETHER, Report
