@@ -92,6 +92,7 @@ def cells_alone(cells: "GeoDataFrame") -> Drawing:
     # Counts go up in steps, so each colour begins at one of them.
     counts = np.unique(trips)
     evenly = np.geomspace(least, most, len(RAMP) + 1)[:-1]
+    evenly = np.minimum(evenly, most)  # which rounding may exceed
     bounds = np.unique(counts[np.searchsorted(counts, evenly)])
     rings = [shapely.get_coordinates(cell)[:, ::-1] for cell in cells.geometry]
     south, west = rings[0].min(axis=0)
