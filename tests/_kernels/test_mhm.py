@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from problems import problem
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.grouping.methods.hm2 import cut_path, latest_starts
+from trajanon.grouping.paths.optimal_cut import cut_path, latest_starts
 
 seeds = st.integers(0, 10**6)
 

@@ -111,6 +111,7 @@ NOTHING_IS_LOST = {
     "recordings without their account in the dump, or before it",
     "mended times (Buddhist years, or 1,024 weeks early)",
     "pieces of a recording with overlapping times",
+    "seconds from an unknown beginning",
     "files from OpenStreetMap",
 }
 

@@ -11,7 +11,8 @@ from real_data import published, reference
 from trajanon._kernels.tour_moves import Tour
 from trajanon.common.arrays import Floats, Ints
 from trajanon.grouping.loss import sse, standardise
-from trajanon.grouping.methods.hm2 import HEURISTICS, cut_path
+from trajanon.grouping.methods.hm2 import HEURISTICS
+from trajanon.grouping.paths.optimal_cut import cut_path
 from trajanon.grouping.paths.paths import greedy, near_lists, tour_through
 
 kinds = st.sampled_from(["normal", "grid", "line", "clusters", "equal"])

@@ -39,7 +39,7 @@ PROVEN = (
     *(perturbation.odds_of, perturbation.public_width, perturbation.group_widths),
     *(perturbation.perturbed_times, holder_key.search_seed),
 )
-DIGEST = "25c88e33d9da27e7"
+DIGEST = "8e392e00044a52f9"
 
 
 def test_the_proof_is_of_these_functions() -> None:

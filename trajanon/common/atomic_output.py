@@ -166,8 +166,15 @@ def replacing_folder(
                 "was replaced: write to another folder"
             )
 
-        with _put_aside(place, before):
+        try:
+            if place.exists():
+                place.replace(before)
             draft.replace(place)
+        except BaseException:
+            # Whatever else stands in the place is somebody's, and stays.
+            if before.exists():
+                before.replace(place)
+            raise
         shutil.rmtree(before, ignore_errors=True)
 
 

@@ -1,17 +1,17 @@
-"""HM2-Micro: a short path through the records, and its optimal cut (MHM)."""
+"""HM2-Micro: a short path through the records, which is then cut into groups."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from trajanon._kernels.path_building import fill_latest_starts, mark_optimal_cut
 from trajanon.common.arrays import Ints
 from trajanon.common.declared_options import HeuristicName
 from trajanon.common.method_parameters import CompressionParameters
-from trajanon.grouping.loss import group_means, sse
+from trajanon.grouping.loss import group_means
 from trajanon.grouping.methods.distance_methods import cbfs, md, mdav, v_mdav
 from trajanon.grouping.paths.external_solvers import concorde, concorde_command, lkh
+from trajanon.grouping.paths.optimal_cut import best_cut
 from trajanon.grouping.paths.path_heuristics import INSERTIONS, npn, repetitive_nn
 from trajanon.grouping.paths.paths import (
     Heuristic,
@@ -53,38 +53,6 @@ def hm2(problem: Problem) -> Ints:
     labels, path = best_cut(problem, paths)
     problem.log.path_length = path_length(problem.records, path)
     return labels
-
-
-def best_cut(problem: Problem, paths: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """Cut each path, and keep the cut that loses least: the group of each record, and the path."""
-    cuts = [(cut_path(problem, path), path) for path in paths]
-    if len(cuts) == 1:
-        return cuts[0]
-    return min(cuts, key=lambda cut: sse(problem.records, cut[0]))
-
-
-def cut_path(problem: Problem, path: Ints) -> Ints:
-    """Cut a path by MHM: the group of each record, shape (n,)."""
-    # The dynamic programme knows for each end what the path up to there costs at least.
-    n = len(path)
-    latest = latest_starts(problem.subjects[path], problem.k)
-    cost = np.full(n + 1, np.inf)
-    cost[0] = 0.0
-    to_later = np.zeros(n)
-    best_start = np.zeros(n + 1, np.int64)
-    starts = np.zeros(n, np.bool_)
-    mark_optimal_cut(problem.records, path, latest, to_later, cost, best_start, starts)
-
-    labels = np.empty(n, np.int64)
-    labels[path] = np.cumsum(starts) - 1
-    return labels
-
-
-def latest_starts(subjects: Ints, k: int) -> Ints:
-    """Find for each end of a group on a path the latest start that gives k subjects, or -1."""
-    latest = np.empty_like(subjects)
-    fill_latest_starts(subjects, k, np.zeros(int(subjects.max()) + 1, np.int64), latest)
-    return latest
 
 
 CONCORDE_CITIES = 5_000
