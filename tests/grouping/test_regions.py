@@ -14,11 +14,7 @@ from trajanon.common.arrays import dense
 from trajanon.common.declared_options import Effort
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping import loss
-from trajanon.grouping.refinements.annealing import (
-    GROUPS_PER_REGION,
-    MOVES_PER_PASS,
-    anneal_regions,
-)
+from trajanon.grouping.refinements.annealing import MOVES_PER_PASS, REGION_GROUPS, anneal_regions
 from trajanon.grouping.refinements.descent import descend
 
 ANNEALING = import_module("trajanon.grouping.refinements.annealing")
@@ -32,10 +28,10 @@ def searched(work: Grouped, runs: int = 2, progress: Progress = silent) -> Group
     )
 
 
-@pytest.fixture(params=[GROUPS_PER_REGION, 2], ids=["whole", "small regions"])
+@pytest.fixture(params=[REGION_GROUPS, 2], ids=["whole", "small regions"])
 def region(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The table is one region, or falls into several."""
-    monkeypatch.setattr(ANNEALING, "GROUPS_PER_REGION", request.param)
+    monkeypatch.setattr(ANNEALING, "REGION_GROUPS", request.param)
 
 
 @pytest.mark.usefixtures("region")

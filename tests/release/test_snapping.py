@@ -19,13 +19,7 @@ from trajanon._kernels.road_matching import Matching, Network
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow
-from trajanon.release.snapping import (
-    matched_to_roads,
-    snapped,
-    streets_of,
-    traced,
-    without_steps_back,
-)
+from trajanon.release.snapping import forward_only, matched_to_roads, snapped, streets_of, traced
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_tried")
@@ -101,7 +95,7 @@ def test_the_best_path_is_found(seed: int, side: int) -> None:
 def test_no_street_of_a_way_is_lost(seed: int, side: int) -> None:
     """Each street leads to the next, and they are those of the shortest way."""
     lines, network = wandering(seed, side), streets(side, seed=seed)
-    on = without_steps_back(matched_to_roads(lines, network, HOW))
+    on = forward_only(matched_to_roads(lines, network, HOW))
     found = traced(lines, network, HOW)
     pieces = (on.way >= 0) & ~on.linked
     assert len(found.line) >= pieces.sum()

@@ -7,8 +7,8 @@ import unicodedata
 # full-width forms.
 _FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
-# Invisible, but kept: they decide how letters of some scripts are joined.
-_ZERO_WIDTH_JOINERS = "\u200c\u200d"
+# Zero-width characters, invisible but kept: they decide how letters of some scripts are joined.
+_JOINERS = "\u200c\u200d"
 
 # Unicode categories: controls, format characters, halves of characters, ends of lines, paragraphs.
 _INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -30,11 +30,7 @@ def plain_text(text: str, *, cell: bool = False) -> str:
     ('High[2J Street', "'=1+1", '=1+1')
     """
     one_line = " ".join(re.split(r"[\t\n\v\f\r\x85\u2028\u2029]+", text))
-    visible = (
-        character
-        for character in one_line
-        if character in _ZERO_WIDTH_JOINERS or unicodedata.category(character) not in _INVISIBLE
-    )
+    visible = (c for c in one_line if c in _JOINERS or unicodedata.category(c) not in _INVISIBLE)
     plain = "".join(visible).strip()
     return f"'{plain}" if cell and plain.startswith(_FORMULA_STARTS) else plain
 

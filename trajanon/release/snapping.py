@@ -274,7 +274,7 @@ def near_streets(network: Network, tree: "STRtree", lines: Floats, matching: Mat
     return Near(by_point(segment), by_point(metres), by_point(share), tried)
 
 
-def without_steps_back(ways: MatchedWays) -> MatchedWays:
+def forward_only(ways: MatchedWays) -> MatchedWays:
     """Move points that lie behind the one before, on the same street, up to that one."""
     # From the first point to the last, as several in turn may lie behind.
     for p in range(1, ways.way.shape[1]):
@@ -291,7 +291,7 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
     move them far along it.
     """
     matching = _MATCHING._replace(within=keep_off)
-    way, walked, linked = without_steps_back(matched_to_roads(lines, network, matching))
+    way, walked, linked = forward_only(matched_to_roads(lines, network, matching))
     on_roads = (way[:, 0] >= 0) & linked[:, 1:].all(axis=1)
 
     # Metres are counted from where a line enters a street; from here on, from where it begins.
@@ -322,7 +322,7 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
 def traced(lines: Floats, network: Network, matching: Matching = _MATCHING) -> Found:
     """Follow lines, (n, m, 2), along all streets that they take, also between their points."""
     lines = np.ascontiguousarray(lines)
-    ways = without_steps_back(matched_to_roads(lines, network, matching))
+    ways = forward_only(matched_to_roads(lines, network, matching))
     search = room_for(len(network.lat), 1, 1).search
 
     # A guess; the search returns how much room it would have needed.

@@ -52,7 +52,7 @@ LARGE_PASSES = 4  # at least; with 3, 0.9 % of the SSE are lost
 PASSES_AT_ONCE = 4
 
 LARGEST_K_SOLVED = 5  # up to this k recombination finds the best of a region, or nearly so
-GROUPS_PER_REGION = 25  # of k records each; fewer, if groups are larger
+REGION_GROUPS = 25  # in a region, of k records each; fewer, if groups are larger
 REGION_MOVES = 5_000  # per record in a round at most
 REGION_MOVES_SHARE = 2.0  # moves of all rounds together, as a multiple of those of all runs
 REGION_HOT = 0.6  # lower than in runs, which have found where whole groups belong
@@ -68,7 +68,7 @@ NEARNESS = 5.0
 often, 0.1 % of the SSE would be lost."""
 
 
-class SharedInput(NamedTuple):
+class Shared(NamedTuple):
     """What random moves read of a whole table, the same for all of its n records and blocks."""
 
     problem: Problem  # as the moves see it: its records hold the leading axes only
@@ -184,7 +184,7 @@ def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
     return in_threads([partial(descend_in_thread, optimum) for optimum in best])
 
 
-def anneal_passes(shared: SharedInput, runs: list[Ints], moves: int, heats: Floats) -> list[Ints]:
+def anneal_passes(shared: Shared, runs: list[Ints], moves: int, heats: Floats) -> list[Ints]:
     """Anneal each block of each run, one pass between each two heats; return the runs' labels."""
     random = shared.problem.random
     blocks = [list(draw_blocks(shared.problem.records, labels, random)) for labels in runs]
@@ -241,7 +241,7 @@ def anneal_regions(problem: Problem, labels: Ints) -> Ints:
 
     for number in range(rounds):
         problem.progress("Annealing regions", number, rounds, problem.log.note)
-        size = GROUPS_PER_REGION * problem.k
+        size = REGION_GROUPS * problem.k
         regions = list(draw_blocks(shared.problem.records, labels, problem.random, size))
         jobs = [
             partial(anneal_one, dense(labels[rows]), rows, random_word(problem.random))
@@ -277,11 +277,12 @@ def cross(records: Floats, labels: Ints, other_labels: Ints) -> Ints:
     return dense(np.where(other_is_better, groups + other_labels, labels))
 
 
-def cooling(
-    moves: int, most_per_pass: int, fewest_passes: int, hot: float, cold: float
-) -> tuple[int, Floats]:
-    """Split moves per record into passes: the moves of each, and the heats before and after it."""
-    passes = max(moves // most_per_pass, fewest_passes) if moves else 0
+def cooling(moves: int, most: int, fewest: int, hot: float, cold: float) -> tuple[int, Floats]:
+    """Split moves per record into passes of about ``most``, and ``fewest`` passes at least.
+
+    Returned are the moves of each pass, and the heats before and after each.
+    """
+    passes = max(moves // most, fewest) if moves else 0
 
     # Moves are rounded up.
     return -(-moves // max(passes, 1)), np.geomspace(hot, cold, passes + 1)
@@ -296,7 +297,7 @@ def neighbour_ranks(count: int) -> Ints:
     return np.asarray(np.searchsorted(weights, entries * weights[-1]))
 
 
-def shared_input(problem: Problem, labels: Ints) -> SharedInput:
+def shared_input(problem: Problem, labels: Ints) -> Shared:
     """Find leading axes, neighbours and temperatures; the SSE of the labels must not be 0."""
     records = problem.records
     lost = sse(records, labels)
@@ -305,17 +306,15 @@ def shared_input(problem: Problem, labels: Ints) -> SharedInput:
         turned = large.turned(DROPPED_SHARE * lost)
         squared = large.approximate.squared.T
         warmth = warmth_by_distances(squared, large.count, problem.k, lost / len(records))
-        return SharedInput(replace(problem, records=turned), large.nearest, warmth)
+        return Shared(replace(problem, records=turned), large.nearest, warmth)
 
     near = neighbours_of(records, neighbour_count(problem.k), problem.neighbours)
     turned = turn(records, leading_axes(sums_of_products(records), DROPPED_SHARE * lost))
-    warmth = warmth_of_records(records, near, problem.k, lost)
-    return SharedInput(replace(problem, records=turned), near, warmth)
+    warmth = warmth_of(records, near, problem.k, lost)
+    return Shared(replace(problem, records=turned), near, warmth)
 
 
-def warmth_of_records(
-    records: Floats, neighbours: NDArray[np.integer], k: int, lost: float
-) -> Floats:
+def warmth_of(records: Floats, neighbours: NDArray[np.integer], k: int, lost: float) -> Floats:
     """Compute the square root of the temperature that suits each record; ``lost`` is the SSE."""
 
     def warmth_of_part(rows: Ints, stop: Event) -> Floats:
@@ -346,7 +345,7 @@ def warmth_by_distances(squared: Iterable[Floats], count: int, k: int, lost: flo
 
 
 def build_annealing(
-    shared: SharedInput, records: Floats, labels: Ints, rows: Ints, word: np.uint64
+    shared: Shared, records: Floats, labels: Ints, rows: Ints, word: np.uint64
 ) -> Annealing:
     """Lay out the groups of a block for random moves; ``word`` is the seed of these."""
     near = neighbours_within(shared.neighbours, rows)
@@ -361,7 +360,7 @@ def build_annealing(
 
 
 def anneal_block(
-    shared: SharedInput,
+    shared: Shared,
     moves: int,
     heats: Floats,
     labels: Ints,

@@ -28,9 +28,9 @@ from trajanon.grouping.partition import Partition, Stage, regrouped
 from trajanon.grouping.problem import Problem, SearchLog
 from trajanon.grouping.refinements.annealing import (
     DROPPED_SHARE,
-    SharedInput,
+    Shared,
     build_annealing,
-    warmth_of_records,
+    warmth_of,
 )
 from trajanon.grouping.refinements.blocks import (
     block_of,
@@ -238,9 +238,7 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
         settle_in_blocks(partial(settle_windows, problem, shared.neighbours), axes, done=pass_count)
 
 
-def window_input(
-    problem: Problem, windows: Windows, aligned: Aligned
-) -> tuple[Floats, SharedInput]:
+def window_input(problem: Problem, windows: Windows, aligned: Aligned) -> tuple[Floats, Shared]:
     """Find axes, (p, q), and neighbours and temperatures for windows where they are."""
     start = aligned.start
     centred_windows = centred(windows, start)
@@ -248,7 +246,7 @@ def window_input(
     axes = axes_of(centred_windows, start, lost)
     near = window_neighbours(windows, start, axes, neighbour_count(problem.k))
     records = turned_at(centred_windows, start, axes)
-    return axes, SharedInput(problem, near, warmth_of_records(records, near, problem.k, lost))
+    return axes, Shared(problem, near, warmth_of(records, near, problem.k, lost))
 
 
 def axes_of(windows: Windows, start: Ints, lost: float) -> Floats:
@@ -327,13 +325,7 @@ def settle_windows(problem: Problem, near: Near | None, block: Block, stop: Even
 
 
 def anneal_windows(
-    shared: SharedInput,
-    axes: Floats,
-    moves: int,
-    heats: Floats,
-    pace: int,
-    block: Block,
-    stop: Event,
+    shared: Shared, axes: Floats, moves: int, heats: Floats, pace: int, block: Block, stop: Event
 ) -> Aligned:
     """Make random moves of the windows of a block, ``moves`` for each, between two heats.
 
