@@ -1,4 +1,4 @@
-"""Traces -> trajectories, a batch at a time, with an account of what was dropped."""
+"""Traces cut into trajectories, a batch at a time, with counts of what was dropped."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,61 +26,74 @@ from trajanon.extract.trips import Trips
 from trajanon.trajectories.geodesy import DEGREE
 from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 
-BATCH = 50_000  # points that are worked on at once, so that they stay in the processor's cache
+POINTS_PER_BATCH = 50_000  # about; few enough to stay in the processor's cache
 
 UNTIMED = "trajectories without times"
 
-_PLACES = 10  # a spacing apart, that a point may bring; longer hops count as more points
+# Along long hops, windows have many more places than there are points: these count, too.
+_PLACES_PER_POINT = 10
 
 
 @dataclass(eq=False)
 class Cutter:
-    """Turns recordings into trajectories; holds what one extraction has found so far."""
+    """Cuts recordings into trajectories; holds what one extraction has counted so far."""
 
     rules: Rules
     _: KW_ONLY
     area: Area | None = None
-    boxes: Sequence[Box] = ()  # beyond which the source, a server, gave no points
-    hidden: Region | None = None
+    boxes: Sequence[Box] = ()  # asked of a server, which gave no points outside of them
+    hidden: Region | None = None  # surroundings of places that no trajectory may show
     unread: Counter[str] = field(default_factory=Counter)  # what readers left out
-    tables: TablesRead = field(default_factory=TablesRead)  # what readers decided of columns
-    nameless_differ: bool = False  # whether each recording without a name is a person's own
-    key: int = field(default_factory=lambda: randbits(63))  # secret, of the trimmed ends
+    tables: TablesRead = field(default_factory=TablesRead)  # how readers used the columns
+    nameless_differ: bool = False  # whether recordings without a name are of different people
+    key: int = field(default_factory=lambda: randbits(63))  # secret: where ends are trimmed
     counts: Counter[str] = field(default_factory=Counter, init=False)
 
     def __post_init__(self) -> None:
         self.anchors = Anchors(self.rules.trim_ends, self.key)
         self.recordings = Recordings(subjects_exact=self.rules.subjects_exact)
-        self._limits: dict[str, Any] = {}  # the limits that were found, and from what
-        self._numbers = [np.empty((2, 0), np.int64)]  # subject and trace of each trajectory
-        self._became = np.empty(0, np.int8)  # of each recording, the numbers of `Became`
+        self._limits_found: dict[str, Any] = {}  # which limits the data gave, and from what
+        # Subject and trace of each trajectory, (2, n), batch by batch.
+        self._subjects_and_traces = [np.empty((2, 0), np.int64)]
+        self._became = np.empty(0, np.int8)  # the `Became` of each recording
 
     def batches(self, traces: Iterator[Trace]) -> Iterator[list[Trace]]:
-        """Gather traces to batches of any size; the limits are found from the first traces."""
+        """Gather traces, of any size, into batches; find limits that are "auto" from the first."""
         if "auto" in (self.rules.max_gap, self.rules.max_pause):
             first, traces = head(traces)
             if first:
+                # Another cutter cleans them, as they must not be counted twice.
                 cleaned = Cutter(self.rules)._cleaned(batch(first))
-                self.rules, self._limits = with_limits(self.rules, clean.drop_zero_hops(cleaned))
+                self.rules, self._limits_found = with_limits(
+                    self.rules, clean.drop_zero_hops(cleaned)
+                )
 
         gathered: list[Trace] = []
         size = 0
         for trace in traces:
             gathered.append(trace)
             size += 1 + len(trace)
-            if self.rules.spacing is not None:  # of a trip there are few places
-                size += self._most_places(trace, self.rules.spacing) // _PLACES
-            if size >= BATCH:
+            # A whole trip has few places, however long it is.
+            if self.rules.spacing is not None:
+                size += self._most_places(trace, self.rules.spacing) // _PLACES_PER_POINT
+
+            if size >= POINTS_PER_BATCH:
                 yield gathered
-                gathered, size = [], 0
+                gathered = []
+                size = 0
+
         if gathered:
             yield gathered
 
     def _most_places(self, trace: Trace, spacing: float) -> int:
-        """Estimate from above how many places a spacing apart lie on a recording."""
-        with np.errstate(all="ignore"):  # impossible points will be dropped
-            hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
-        hops = DEGREE * np.where(hops < 720.0, hops, 0.0)
+        """Estimate, rather too high, how many places a spacing apart fit on a recording."""
+        # The points are not cleaned yet: coordinates may be NaN, infinite or not on Earth. Two on
+        # Earth differ by 540 degrees at most.
+        with np.errstate(all="ignore"):
+            degrees = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
+        hops = DEGREE * np.where(degrees < 720.0, degrees, 0.0)
+
+        # Longer hops will be cut. The sum over both axes is up to 1.42 times the way itself.
         return int(np.minimum(hops, 1.5 * self.rules.longest_hop).sum() / spacing)
 
     def cut(self, traces: Sequence[Trace]) -> Trajectories:
@@ -89,53 +102,58 @@ class Cutter:
         Numbers of subjects are not final: two of them may turn out to be one person's.
         """
         points = batch(traces)
-        if "max_gap" not in self._limits.get("limits", ()):  # a limit that was asked for holds
+
+        # Rows without a position allow a longer hop, unless the user has set the limit.
+        if "max_gap" not in self._limits_found.get("limits", ()):
             points = replace(points, without_fix={})
 
         entered = self.recordings.enter(traces, points)
         repeated = entered.repeated[points.trace]
-        read = {
+        counts = {
             "recordings read": entered.new.sum(),
             "points read": len(points),
             "recordings repeated": entered.repeated.sum(),
             "points of repeated recordings": repeated.sum(),
         }
-        self._count(read)
+        self._count(counts)
 
-        given = points.take(~repeated)
-        cleaned = self._cleaned(given)
-        self.recordings.place(cleaned, given, entered)
+        as_read = points.take(~repeated)
+        cleaned = self._cleaned(as_read)
+        self.recordings.place(cleaned, as_read, entered)
         moving = self._kept("points repeated in place", cleaned, clean.drop_zero_hops(cleaned))
 
+        # What became of each trace, if no later step changes it.
         became = np.where(entered.repeated, Became.REPEATED, Became.ONE_PLACE)
-        find = self._trips if self.rules.trips else self._windows
-        found, true_ends = find(moving, traces, became)
-        self._count_ways(found)
-        became[found.trace] = Became.TAKEN
-        self._note(entered.trace, became)
+        cut_points = self._trips if self.rules.trips else self._windows
+        rows, true_ends = cut_points(moving, traces, became)
+        self._count_metres(rows)
+        became[rows.trace] = Became.TAKEN
+        self._note_became(entered.trace, became)
 
-        subject = entered.subject[found.trace]
-        trace = entered.trace[found.trace]
-        self._numbers.append(np.stack([subject, trace]))
+        subject = entered.subject[rows.trace]
+        trace = entered.trace[rows.trace]
+        self._subjects_and_traces.append(np.stack([subject, trace]))
 
-        bounded = self.area is not None or bool(self.boxes)
+        # Only a border can cut off the end of a trip; None says that all ends are true.
+        has_border = self.area is not None or bool(self.boxes)
         return Trajectories(
-            found.points,
+            rows.points,
             subject,
             trace,
-            tracks=found.tracks,
-            times=found.times,
-            marks=np.column_stack([entered.mark[found.trace], found.hops]),
-            true_ends=true_ends if bounded else None,
+            tracks=rows.tracks,
+            times=rows.times,
+            marks=np.column_stack([entered.mark[rows.trace], rows.hops]),
+            true_ends=true_ends if has_border else None,
         )
 
-    def _note(self, recording: Ints, became: Ints) -> None:
-        """Note what became of recordings: the last that holds for any part of it."""
+    def _note_became(self, recording: Ints, became: Ints) -> None:
+        """Note what became of recordings: of the traces of one, the greatest `Became` holds."""
         new = max(int(recording.max(initial=-1)) + 1 - len(self._became), 0)
         self._became = np.append(self._became, np.zeros(new, np.int8))
         np.maximum.at(self._became, recording, became.astype(np.int8))
 
     def _cleaned(self, points: Points) -> Points:
+        """Clean points, and count what each step of it drops."""
         kept = self._kept
         points = kept("points impossible", points, clean.drop_impossible(points))
         settled = clean.settle_times(points)
@@ -157,15 +175,18 @@ class Cutter:
         np.maximum.at(became, trips.trace, trips.became)
 
         self._count_track(inside)
-        found = whole_trips(inside, self.rules)
-        self.counts[SHORT] += int((found.track_length < self.rules.length).sum())
-        trip = found.trace
-        return replace(found, trace=trips.trace[trip]), true_ends[trip]
+        rows = whole_trips(inside, self.rules)
+        self.counts[SHORT] += int((rows.track_length < self.rules.length).sum())
+
+        # Until here the points are numbered by trip; from here on, rows are by trace again.
+        trip = rows.trace
+        return replace(rows, trace=trips.trace[trip]), true_ends[trip]
 
     def _windows(
         self, points: Points, traces: Sequence[Trace], became: Ints
     ) -> tuple[WindowBatch, Bools]:
-        """Find windows, which have no true ends; note what becomes of the recordings."""
+        """Find windows; note what becomes of the recordings. No end counts as cut off."""
+        # Traces with no points left after a step keep the reason set before it.
         became[points.trace] = Became.HIDDEN
         points = self._shown(split_at_gaps(points, self.rules, self.counts))
         became[points.trace] = Became.OUTSIDE
@@ -174,32 +195,35 @@ class Cutter:
         became[points.trace] = Became.TOO_SHORT
 
         self._count_track(points)
-        found = windows(points, self.rules)
-        return found, np.ones((len(found.trace), 2), dtype=np.bool_)
+        rows = windows(points, self.rules)
+        return rows, np.ones((len(rows.trace), 2), dtype=np.bool_)
 
     def _count(self, counts: Mapping[str, Any]) -> None:
         self.counts.update({what: int(count) for what, count in counts.items()})
 
     def _count_track(self, points: Points) -> None:
-        """Count the points that are used, and for how long they last."""
+        """Count the points that are used, and the seconds from begin to end of their pieces."""
         first, size = points.pieces
         seconds = np.nan_to_num(points.time[first + size - 1] - points.time[first])
         used = {"points used": len(points), "seconds of track": np.rint(seconds).sum()}
         self._count(used)
 
-    def _count_ways(self, found: WindowBatch) -> None:
-        """Count whole metres of each piece: a sum of fractions would depend on the batches."""
-        metres = np.rint(found.track_length)
-        long = found.track_length >= (1.0 - 1e-6) * self.rules.length
-        ways = {
+    def _count_metres(self, rows: WindowBatch) -> None:
+        """Count the metres of all pieces and of those with a trajectory; and rows without times."""
+        # Whole metres of each piece: the sum of fractions would depend on the batches.
+        metres = np.rint(rows.track_length)
+
+        # Long enough for a trajectory, but for rounding.
+        long = rows.track_length >= (1.0 - 1e-6) * self.rules.length
+        counts = {
             "metres of track": metres.sum(),
             "metres used": metres[long].sum(),
-            UNTIMED: np.isnan(found.times[:, 0]).sum(),
+            UNTIMED: np.isnan(rows.times[:, 0]).sum(),
         }
-        self._count(ways)
+        self._count(counts)
 
     def _shown(self, points: Points) -> Points:
-        """Cut out the surroundings of ends and of hidden places."""
+        """Drop the points near the ends of traces and near hidden places."""
         if self.rules.trim_ends:
             trimmed = trim(points, self.rules, self.anchors)
             points = self._kept("points near the ends of a trace", points, trimmed)
@@ -216,35 +240,43 @@ class Cutter:
         return after
 
     def numbered(self, parts: Iterable[Trajectories]) -> Iterator[Trajectories]:
-        """Count and number the people, once all are known; parts may come from disk."""
-        subject, trace = np.concatenate(self._numbers, axis=1)
+        """Count the people, and number the rows of all parts by person.
+
+        All recordings must have been cut before; the parts may be read from disk one by one.
+        """
+        subject, trace = np.concatenate(self._subjects_and_traces, axis=1)
         if not len(subject):
             what = "trips" if self.rules.trips else "trajectories"
             raise NoTrajectories(f"no {what}: {why_nothing(self.provenance())}")
 
         persons = self.recordings.persons(nameless_differ=self.nameless_differ)
-        people = persons.number
-        numbers = {
-            "subjects read": len(np.unique(people)),
-            "subjects of trajectories": len(np.unique(people[subject])),
+        person_of = persons.number  # by subject
+        counts = {
+            "subjects read": len(np.unique(person_of)),
+            "subjects of trajectories": len(np.unique(person_of[subject])),
             "trajectories": len(subject),
             **persons.nameless.counts,
         }
-        self.counts.update(numbers)
+        self.counts.update(counts)
 
-        beside = {**persons.merged.counts, AT_TWO_PLACES: persons.at_two_places}
-        self.counts.update({what: count for what, count in beside.items() if count})
-        return self._numbered(parts, dense(people[subject]), trace)
+        # These are written only where there are any.
+        rare = {**persons.merged.counts, AT_TWO_PLACES: persons.at_two_places}
+        self.counts.update({what: count for what, count in rare.items() if count})
+        return self._renumbered(parts, dense(person_of[subject]), trace)
 
-    def _numbered(
+    def _renumbered(
         self, parts: Iterable[Trajectories], person: Ints, trace: Ints
     ) -> Iterator[Trajectories]:
-        """Number people and traces anew; a part that is read from disk counts them from 0."""
+        """Replace the numbers of people and traces, as a part read from disk counts from 0.
+
+        If no trajectory of any part has times, none has a column of them.
+        """
         any_timed = self.counts[UNTIMED] < len(person)
         begin = 0
         for part in filter(len, parts):
             rows = slice(begin, begin + len(part))
             begin = rows.stop
+
             if not any_timed:
                 tracks = None if part.tracks is None else replace(part.tracks, times=None)
                 part = replace(part, tracks=tracks, times=None)
@@ -259,7 +291,7 @@ class Cutter:
             "box": None if self.area is None else list(self.area.bounds.sides),
             **asdict(self.rules),
             "trips": self.rules.trips,
-            "found": self._limits,
+            "found": self._limits_found,
             **self.tables.account,
             "counts": Counter({**self.unread, **self.counts}),
             "recordings": {
@@ -282,14 +314,14 @@ def cut(
     Parameters
     ----------
     traces
-        Recordings, in any number; only one batch of them is held at a time.
+        Recordings, in any number; the points of only one batch of them are held at a time.
     rules
         What a trajectory is, and where a track ends.
     area
         Where trajectories may lie; None for everywhere.
     nameless_differ
-        Whether each recording without a subject counts as a person of its own, beside people with a
-        name. Otherwise all of these count as one person, unless nobody has a name.
+        Whether each recording without a subject counts as a different person, even if others have a
+        name. Otherwise all of them together count as one person, unless nobody has a name.
 
     Returns
     -------
@@ -300,12 +332,12 @@ def cut(
     Raises
     ------
     NoTrajectories
-        If there is none; the message says at which step they were lost, and what to change.
+        If there is no trajectory; the message says which step dropped most, and what to change.
 
     Examples
     --------
-    A walk of 1,100 m to the north has room for two windows of 500 m; one is taken. Each point has a
-    latitude some 0.0009 degrees, or 100 m, above that of the point before:
+    A walk of 1,100 m to the north has room for two windows of 500 m; one is taken. Each of its
+    points lies 100 m, or some 0.0009 degrees of latitude, north of the point before:
 
     >>> import numpy as np
     >>> from trajanon.extract import Rules, Trace, cut

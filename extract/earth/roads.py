@@ -1,4 +1,4 @@
-"""The roads of an OpenStreetMap file as a network that somebody can go along."""
+"""The roads of an OpenStreetMap file: as a network for one mode of travel, or to be drawn."""
 
 import os
 from math import inf
@@ -17,24 +17,27 @@ from trajanon.release.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, stree
 MODES = ("car", "bicycle", "foot", "any")
 
 _KINDS = {row["kind"]: row for row in rows_beside(__file__, "road_kinds.csv")}
-"""Values of `highway`: which modes take each (some, if a sign says so); for how many a metre counts
-where ways of cars are chosen, which keep to main roads; and when maps draw it, 1 for the first."""
+"""By the value of `highway`: for each mode yes, no, or signed, which means that another tag must
+allow it; `dear`, for how many metres one of this road counts where a way is chosen for a car; and
+`drawn`, its rank on maps, 1 for main roads, which come first, and empty for roads never drawn."""
 
-_TAGS: dict[str, tuple[str, ...]] = {  # what says whether a mode may go, the most exact first
+# Tags that may allow or forbid a mode, the most exact first: the first that is there holds.
+_ACCESS_TAGS: dict[str, tuple[str, ...]] = {
     "car": ("motorcar", "motor_vehicle", "vehicle", "access"),
     "bicycle": ("bicycle", "vehicle", "access"),
     "foot": ("foot", "access"),
     "any": (),
 }
 
-# Seconds, as OSRM's lib/obstacles.lua counts them.
+# Seconds that the router OSRM adds at a node, from its lib/obstacles.lua.
 _WAITS = {"traffic_signals": 2.0, "stop": 2.0, "give_way": 1.0}
 
-POINTS_OF_ROADS = 20_000
-"""Points of roads that are drawn: some 300 kB of a page."""
+MOST_POINTS_DRAWN = 20_000
+"""Points of roads on a map at most: some 300 kB of a page."""
 
-_NO = {"no", "private"}
-_BACK = {"-1", "reverse"}
+# Values of tags: of access that is forbidden, and of a one-way street against its drawn direction.
+_FORBIDDEN = {"no", "private"}
+_ONLY_BACK = {"-1", "reverse"}
 
 
 def roads_to_follow(
@@ -43,19 +46,19 @@ def roads_to_follow(
     keep_off: float = KEEP_OFF,
     bbox: Box | None = None,
 ) -> RoadsToFollow:
-    r"""Read the roads that a mode takes, with the directions in which it does.
+    r"""Read the roads that a mode of travel may take, and in which directions.
 
     Parameters
     ----------
     pbf
         An OpenStreetMap file.
     mode
-        car, bicycle, foot or any. Cars and bicycles keep to one-way streets; who goes on foot, or
-        any way, goes in both directions.
+        car, bicycle, foot or any. Cars and bicycles obey one-way streets; foot and any take every
+        road in both directions.
     keep_off
-        Metres; a line with a point farther than this from all of them stays as it is.
+        Metres; a line with a point farther than this from all roads stays as it is.
     bbox
-        Take only the roads with a point in this box; None for all.
+        Read only the roads with a point in this box; None for all.
 
     Returns
     -------
@@ -90,12 +93,12 @@ def roads_to_follow(
     if not 0.0 < keep_off < inf:
         raise BadInput(f"`keep_off` must be a positive number of metres (got {keep_off:g})")
 
-    numbers: dict[int, int] = {}
-    places: list[tuple[float, float]] = []
-    ends: list[tuple[int, int, int, float]] = []  # nodes of a segment, its way, how dear it is
-    passable: list[tuple[bool, bool]] = []
-    tags: dict[int, tuple[str, str]] = {}
-    waits: dict[int, float] = {}
+    node_numbers: dict[int, int] = {}  # by id, in the order of `places`
+    places: list[tuple[float, float]] = []  # latitude and longitude of each node
+    segments: list[tuple[int, int, int, float]] = []  # its tail, its head, its way, how dear it is
+    passable: list[tuple[bool, bool]] = []  # whether from tail to head, and from head to tail
+    tags: dict[int, tuple[str, str]] = {}  # kind and name of each way
+    waits: dict[int, float] = {}  # seconds at each node with a `highway` tag, such as a signal
     nodes_and_ways = EntityFilter(osm.NODE | osm.WAY)
     for thing in objects(pbf, nodes_and_ways, KeyFilter("highway"), locations=True):
         if isinstance(thing, osm.Node):
@@ -107,7 +110,8 @@ def roads_to_follow(
         in_box = bbox is None or bbox.contains(*_places_of(thing).T).any()
         if not (any(directions) and in_box):
             continue
-        # Cars keep to main roads; others take the shortest way.
+
+        # Cars prefer main roads; other modes take the shortest way.
         dear = float(_KINDS[thing.tags["highway"]]["dear"]) if mode == "car" else 1.0
         tags[thing.id] = (thing.tags["highway"], thing.tags.get("name") or "")
 
@@ -115,33 +119,41 @@ def roads_to_follow(
         for node in thing.nodes:
             head = -1  # an extract may lack the places of nodes beyond its border
             if node.location.valid():
-                head = numbers.setdefault(node.ref, len(places))
+                # A node that is new gets the next number.
+                head = node_numbers.setdefault(node.ref, len(places))
                 if head == len(places):
                     places.append((node.lat, node.lon))
+
             if tail >= 0 and head >= 0 and head != tail:
-                ends.append((tail, head, thing.id, dear))
+                segments.append((tail, head, thing.id, dear))
                 passable.append(directions)
             tail = head
 
-    if not ends:
+    if not segments:
         region = "" if bbox is None else " in the area of the lines: take the file of their region"
         raise BadInput(f"{pbf} holds no roads for {mode}{region}")
+
     lat, lon = np.array(places).T
-    tails, heads, way_of, how_dear = map(np.array, zip(*ends, strict=True))
+    tails, heads, way_of, how_dear = map(np.array, zip(*segments, strict=True))
     network, order = streets_of(lat, lon, tails, heads, np.array(passable), how_dear)
-    seconds = np.array([waits.get(node, 0.0) for node in numbers])
-    osm_ids = OsmStreets(np.array(list(numbers)), way_of[order], tags, seconds)
-    return RoadsToFollow(network, keep_off, osm_ids)
+
+    # The network has its segments in another order than they were read.
+    seconds = np.array([waits.get(node, 0.0) for node in node_numbers])
+    in_osm = OsmStreets(np.array(list(node_numbers)), way_of[order], tags, seconds)
+    return RoadsToFollow(network, keep_off, in_osm)
 
 
 def _places_of(way: osm.Way) -> Floats:
-    """Return latitude and longitude of the nodes that the file places, shape (n, 2)."""
+    """Return latitude and longitude of the nodes of a way that have a place, shape (n, 2)."""
     places = [(node.lat, node.lon) for node in way.nodes if node.location.valid()]
     return np.array(places).reshape(-1, 2)
 
 
 def _seconds_at(tags: osm.TagList) -> float:
-    """Return how long a router waits at a node; signs for one direction are few, and left out."""
+    """Return the seconds that a router adds at a node.
+
+    Signals and signs for one direction alone are few, and count nothing.
+    """
     one_direction = {"forward", "backward"} & {
         tags.get("direction"),
         tags.get("traffic_signals:direction"),
@@ -150,29 +162,35 @@ def _seconds_at(tags: osm.TagList) -> float:
 
 
 def _directions(tags: osm.TagList, mode: str) -> tuple[bool, bool]:
-    """Return whether a mode may go along a way, and back."""
+    """Return whether a mode may go along a way as it is drawn, and whether back."""
+    # Kinds that are not in the table are for no mode; "any" has no column, and takes all others.
     kind = tags.get("highway")
-    takes = _KINDS.get(kind or "", dict.fromkeys(MODES, "no")).get(mode, "yes")
-    if takes == "no" or tags.get("area") == "yes":
+    allowed = _KINDS.get(kind or "", dict.fromkeys(MODES, "no")).get(mode, "yes")
+    if allowed == "no" or tags.get("area") == "yes":
         return False, False
-    access = next((tags.get(tag) for tag in _TAGS[mode] if tag in tags), None)
-    if access in _NO or (takes == "signed" and access is None):
+
+    access = next((tags.get(tag) for tag in _ACCESS_TAGS[mode] if tag in tags), None)
+    if access in _FORBIDDEN or (allowed == "signed" and access is None):
         return False, False
+
     if mode in ("foot", "any"):
         return True, True
 
     oneway = tags.get("oneway")
     if mode == "bicycle":
         oneway = tags.get("oneway:bicycle", oneway)
-    if oneway in _BACK:
+    if oneway in _ONLY_BACK:
         return False, True
+
     # Roundabouts and motorways are one-way, unless a tag says that they are not.
     implied = kind == "motorway" or tags.get("junction") in ("roundabout", "circular")
     return True, not (oneway in ("yes", "true", "1") or (implied and oneway != "no"))
 
 
 def main_roads(pbf: str | os.PathLike[str], box: Box) -> list[Floats]:
-    """Read the main roads in a box, and smaller ones as long as these are few points.
+    """Read the roads in a box, main roads first, and smaller ones while there is room for them.
+
+    A rank of roads is drawn whole or not at all; the first one that is there always is.
 
     Parameters
     ----------
@@ -186,7 +204,7 @@ def main_roads(pbf: str | os.PathLike[str], box: Box) -> list[Floats]:
     list[Floats]
         Latitude and longitude of the points of each road, (points, 2).
     """
-    by_rank: dict[str, list[Floats]] = {}
+    by_rank: dict[str, list[Floats]] = {}  # roads by the rank at which maps draw them
     for way in objects(pbf, EntityFilter(osm.WAY), KeyFilter("highway"), locations=True):
         assert isinstance(way, osm.Way)
         places = _places_of(way)
@@ -195,8 +213,9 @@ def main_roads(pbf: str | os.PathLike[str], box: Box) -> list[Floats]:
             by_rank.setdefault(rank, []).append(places)
 
     roads: list[Floats] = []
-    for _, smaller in sorted(by_rank.items()):
-        if roads and sum(map(len, roads)) + sum(map(len, smaller)) > POINTS_OF_ROADS:
+    for _, of_rank in sorted(by_rank.items()):
+        if roads and sum(map(len, roads)) + sum(map(len, of_rank)) > MOST_POINTS_DRAWN:
             break
-        roads += smaller
+        roads += of_rank
+
     return roads

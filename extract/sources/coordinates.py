@@ -1,4 +1,4 @@
-"""Coordinates as files have them -> degrees of latitude and longitude in WGS 84, or a refusal."""
+"""Coordinates of files, read as degrees of latitude and longitude in WGS 84, or refused."""
 
 from collections.abc import Callable
 
@@ -10,8 +10,9 @@ from trajanon.common.arrays import Bools, Floats
 from trajanon.common.errors import BadInput
 from trajanon.extract.sources.reading import Reading
 
-LETTERS = {"lat": "NS", "lon": "EW"}  # for a positive and a negative sign
+LETTERS = {"lat": "NS", "lon": "EW"}  # of degrees with a positive, and with a negative sign
 
+# Ends of messages: what to do about coordinates that are refused.
 WAY_OUT_FOR_GEOMETRIES = "transform it to EPSG:4326, x = longitude and y = latitude"
 WAY_OUT_FOR_COLUMNS = (
     "set `columns` lat=...,lon=... with the right two, or transform them to EPSG:4326"
@@ -19,17 +20,21 @@ WAY_OUT_FOR_COLUMNS = (
 
 
 def to_degrees(xy: Floats, system: object, what: str) -> tuple[Floats, Floats]:
-    """Turn x and y, shape (n, 2), of a reference system into latitude and longitude.
+    """Turn x and y, shape (n, 2), of a reference system into latitude and longitude, each (n,).
 
-    Without a system they are longitude and latitude already. ``what`` names the file in messages.
+    The system is anything that names one to pyproj. If it is None, x is the longitude and y the
+    latitude already. ``what`` names the file in messages.
     """
     from pyproj import CRS, Transformer
     from pyproj.exceptions import CRSError, ProjError
 
     try:
         crs = None if system is None else CRS.from_user_input(system)
+
+        # OGC:CRS84 is longitude and latitude in WGS 84.
         if crs is None or crs.equals("OGC:CRS84", ignore_axis_order=True):
             return np.ascontiguousarray(xy[:, 1]), np.ascontiguousarray(xy[:, 0])
+
         transformer = Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
     except (CRSError, ProjError) as error:
         reason = " ".join(str(error).split())[:100]
@@ -38,7 +43,7 @@ def to_degrees(xy: Floats, system: object, what: str) -> tuple[Floats, Floats]:
 
     lon, lat = transformer.transform(xy[:, 0], xy[:, 1])
 
-    # Outside its area a projection answers infinity. Neither coordinate is known then.
+    # A projection returns infinity for places outside its area. Then neither coordinate is known.
     unknown = ~(np.isfinite(lon) & np.isfinite(lat))
     lon[unknown] = np.nan
     lat[unknown] = np.nan
@@ -46,14 +51,19 @@ def to_degrees(xy: Floats, system: object, what: str) -> tuple[Floats, Floats]:
 
 
 def reader_of_longitudes(lon: Floats, reading: Reading) -> Callable[[Floats], Floats]:
-    """Find whether longitudes go from 0 to 360, not from -180 to 180; warn if they do."""
+    """Return a function that brings longitudes of a file to -180..180, by the first of them.
+
+    Some files have longitudes from 0 to 360. If this one does, that is reported.
+    """
     known = lon[np.isfinite(lon)]
     is_beyond = (known > 180.0) & (known <= 360.0)
     is_negative = (known < 0.0) & (known >= -180.0)
 
-    # They are more than 1 % of all, and 100 times the negative ones: a few may be errors.
+    # A few longitudes beyond 180 may be errors. They count if they are more than 1 % of all, and
+    # more than 100 times as many as the negative ones, which a file from 0 to 360 does not have.
     if 100 * is_beyond.sum() <= max(len(known), 100 * 100 * is_negative.sum()):
         return lambda lon: lon
+
     reading.found("longitudes to 360", example=known[is_beyond][0])
     return lambda lon: np.where(lon > 180.0, lon - 360.0, lon)
 
@@ -64,27 +74,29 @@ def check_degrees(
     what: str,
     way_out: str = WAY_OUT_FOR_GEOMETRIES,
     *,
-    known: bool = True,
+    system_known: bool = True,
 ) -> None:
-    """Refuse coordinates of which most are not degrees on Earth.
+    """Refuse coordinates if more than half of them are not degrees on Earth.
 
-    In a reference system that is not ``known``, one such point is enough: the numbers may be
-    metres. In a known one, a few are errors of the receiver, which the cleaning drops.
+    If the file names no reference system, one such point is enough, as the numbers may be metres.
+    If it does, a few of them are errors of the receiver, which are dropped later. ``what`` names
+    the file in messages, and ``way_out`` says what to do.
     """
     is_given = np.isfinite(lat) & np.isfinite(lon)
     lat = lat[is_given]
     lon = lon[is_given]
-    lat_size = np.abs(lat)
-    lon_size = np.abs(lon)
+    from_equator = np.abs(lat)
+    from_greenwich = np.abs(lon)
 
-    is_off_earth = (lat_size > 90.0) | (lon_size > 180.0)
-    is_refused = _most(is_off_earth) if known else is_off_earth.any()
+    is_off_earth = (from_equator > 90.0) | (from_greenwich > 180.0)
+    is_refused = _most_of(is_off_earth) if system_known else is_off_earth.any()
     if not is_refused:
         return
 
-    cause = ":" if known else " names no reference system, and"
+    cause = ":" if system_known else " names no reference system, and"
     problem = f"{cause} its coordinates are not degrees on Earth"
-    if _most((lat_size > 90.0) & (lat_size <= 180.0) & (lon_size <= 90.0)):
+    # The latitudes are longitudes, and the longitudes could be latitudes.
+    if _most_of((from_equator > 90.0) & (from_equator <= 180.0) & (from_greenwich <= 90.0)):
         problem = ": latitude and longitude seem swapped"
 
     ranges = (
@@ -94,7 +106,7 @@ def check_degrees(
     raise BadInput(f"{what}{problem}, with {' and '.join(ranges)}; {way_out}")
 
 
-def _most(marked: Bools) -> bool:
+def _most_of(marked: Bools) -> bool:
     """Return whether more than half are marked."""
     return 2 * int(marked.sum()) > len(marked)
 
@@ -102,7 +114,10 @@ def _most(marked: Bools) -> bool:
 def reader_of_degrees(
     first: pd.DataFrame, reading: Reading
 ) -> Callable[[pd.DataFrame], tuple[Floats, Floats]]:
-    """Find by the first rows of a table how latitude and longitude are read in any of its rows."""
+    """Return a function that reads latitude and longitude in any rows of a table.
+
+    What the longitudes mean, and whether anything can be read, is found by the ``first`` rows.
+    """
     lat = _degrees_of_role(first, "lat")
     lon = _degrees_of_role(first, "lon")
     for role, values in (("lat", lat), ("lon", lon)):
@@ -111,15 +126,16 @@ def reader_of_degrees(
             example = f"such as {str(texts.iloc[0])[:40]!r}: write it as 48.2 or 48.2N"
             raise BadInput(f"{reading.what} has no {role} that can be read, {example}")
 
-    longitudes = reader_of_longitudes(lon, reading)
-    check_degrees(lat, longitudes(lon), reading.what, WAY_OUT_FOR_COLUMNS)
-    return lambda rows: (_degrees_of_role(rows, "lat"), longitudes(_degrees_of_role(rows, "lon")))
+    read_lon = reader_of_longitudes(lon, reading)
+    check_degrees(lat, read_lon(lon), reading.what, WAY_OUT_FOR_COLUMNS)
+    return lambda rows: (_degrees_of_role(rows, "lat"), read_lon(_degrees_of_role(rows, "lon")))
 
 
 def _degrees_of_role(rows: pd.DataFrame, role: str) -> Floats:
-    """Read degrees as numbers, such as 48.2, or with a letter, such as 48.2N; others become NaN.
+    """Read the degrees in the column of a role, lat or lon; what cannot be read becomes NaN.
 
-    The letter may also stand in a column of its own.
+    They are numbers, such as 48.2, or have a letter, such as 48.2N. The letters may also stand in a
+    column of their own, lat_sign or lon_sign.
     """
     letters = LETTERS[role]
     values = numbers(rows[role])
@@ -138,9 +154,10 @@ def _degrees_of_role(rows: pd.DataFrame, role: str) -> Floats:
 
 
 def numbers(values: pd.Series) -> Floats:
-    """Read numbers; other values become NaN."""
+    """Read values, which may be texts, as numbers; what is no number becomes NaN."""
     if not pd.api.types.is_numeric_dtype(values):
-        try:  # Arrow reads texts much faster than pandas, but refuses all if one is no number.
+        # Arrow reads texts much faster than pandas, but refuses all of them if one is no number.
+        try:
             read = pa.array(values, from_pandas=True).cast(pa.float64())
             return np.asarray(read.to_numpy(zero_copy_only=False), np.float64)
         except (pa.ArrowException, TypeError):
@@ -149,7 +166,11 @@ def numbers(values: pd.Series) -> Floats:
 
 
 def _with_signs(sizes: Floats, signs: pd.Series, letters: str) -> Floats:
-    """Return degrees with the signs of their letters; NaN without a letter, or for -48.2N."""
+    """Return degrees with the signs of their letters, of which N and E, the first, are positive.
+
+    Degrees become NaN without a letter, and if they are negative with a positive one, as -48.2N.
+    """
+    # A whole word, such as north, is read by its first letter.
     first_letters = signs.astype("string").str.strip().str[:1].str.upper().astype(object)
     is_positive, is_negative = ((first_letters == letter).to_numpy(bool) for letter in letters)
     is_possible: Bools = is_negative | (is_positive & (sizes >= 0.0))

@@ -62,7 +62,7 @@ def traces_of_features(
     lon = reader_of_longitudes(lon, reading)(lon)
     if not points:
         lon = _across_180(lon, lines, reading)
-    check_degrees(lat, lon, reading.what, known=system is not None)
+    check_degrees(lat, lon, reading.what, system_known=system is not None)
 
     rows = pd.DataFrame({"lat": lat, "lon": lon})
     timed = MEASURE in columns or any("time" in known_as(str(name)) for name in columns)

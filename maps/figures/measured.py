@@ -22,8 +22,8 @@ from trajanon.maps.figures.pictures import (
     Picture,
     few_ticks,
     legend_below,
-    marks,
     panels,
+    series_style,
     styled,
 )
 from trajanon.tables.papers.measurements import correlation
@@ -185,7 +185,7 @@ def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
     for ax, (k, runs) in zip(axes, of_each_k, strict=False):
         for number, label in enumerate(labels):
             series = runs[runs["label"] == label]
-            style = marks(number) | {"alpha": 0.7, "markeredgewidth": 0, "ls": "none"}
+            style = series_style(number) | {"alpha": 0.7, "markeredgewidth": 0, "ls": "none"}
             ax.plot(series["length"], series["loss"], **style)
 
         # Each heuristic weighs the same.
@@ -246,7 +246,7 @@ def _curves(points: pd.DataFrame, labels: Sequence[str], height: float) -> tuple
     figure, (ax,) = panels(1, 1, ONE_COLUMN, height)
     for number, label in enumerate(labels):
         _, x, seconds = points[points["label"] == label].to_numpy().T
-        ax.plot(x, seconds, linewidth=0.8, **marks(number))
+        ax.plot(x, seconds, linewidth=0.8, **series_style(number))
 
     ax.set_yscale("log")
     ax.set_ylabel("seconds to find the path")

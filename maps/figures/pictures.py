@@ -1,4 +1,4 @@
-"""Figures with captions in one style; their files: SVG and PNG, and a page with all captions."""
+"""Figures in one style with their captions, and the files they are saved as."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -22,20 +22,22 @@ from trajanon.maps.colours import PALETTE
 
 CAPTIONS = "captions.md"
 
-_ON_SCREEN = 150  # dots an inch
+_NOTEBOOK_DPI = 150  # dots an inch
 
-# None leaves out what would differ from day to day, or from version to version.
+# Suffixes of the files of a figure, with metadata. None leaves out what matplotlib would write by
+# itself, and what would differ from day to day, or from version to version.
 _FORMATS: dict[str, dict[str, str | None]] = {
     ".svg": {"Date": None, "Creator": None},
     ".png": {"Software": None},
 }
 
-ONE_COLUMN = 3.5  # widths in inches, as most journals have them
+# Widths of figures in inches, as most journals have them.
+ONE_COLUMN = 3.5
 TWO_COLUMNS = 7.2
 
-INK = "#222222"
+INK = "#222222"  # of lines and texts that stand for no series
 
-# One for each colour: the methods can also be distinguished in grey.
+# One for each colour of the palette: series can also be distinguished in print without colours.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 _SETTINGS = {
@@ -66,7 +68,7 @@ _SETTINGS = {
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draw, or save, in our style, whatever the user's own settings are."""
+    """Set the style of all figures while they are drawn or saved, whatever the user has set."""
     with matplotlib.style.context(["default", _SETTINGS]):
         yield
 
@@ -74,28 +76,35 @@ def styled() -> Iterator[None]:
 def panels(
     rows: int, columns: int, width: float, height: float, *, same_y: bool = False
 ) -> tuple[Figure, list[Axes]]:
-    """Make a figure of equal panels."""
+    """Make a figure of equal panels, and list these row by row; its size is in inches.
+
+    With ``same_y``, the panels of a row share one y axis.
+    """
     figure = Figure(figsize=(width, height))
     grid = figure.subplots(rows, columns, squeeze=False, sharey="row" if same_y else False)
     return figure, list(grid.flat)
 
 
-def marks(number: int) -> dict[str, Any]:
-    """Return the colour and marker of the series of that number."""
+def series_style(number: int) -> dict[str, Any]:
+    """Return the colour and the marker of a series by its number, as keywords of matplotlib."""
     return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)]}
 
 
 def few_ticks(axis: Axis, limit: int) -> None:
-    """Limit the number of intervals, of 1, 2, 5, 10, ..., on an axis."""
+    """Limit the intervals between ticks to a number; each is 1, 2 or 5 times a power of ten."""
     axis.set_major_locator(MaxNLocator(limit, steps=[1, 2, 5, 10]))
 
 
 def legend_below(
     figure: Figure, columns: int, series: Sequence[str] = (), lines: Sequence[Artist] = ()
 ) -> None:
-    """Put a legend under all panels, where it hides nothing."""
+    """Put a legend in columns under all panels, where it hides nothing.
+
+    It shows the marker of each series, named in the order of their numbers, and then ``lines``,
+    which have labels already.
+    """
     markers = [
-        Line2D([], [], linestyle="none", label=name, **marks(number))
+        Line2D([], [], linestyle="none", label=name, **series_style(number))
         for number, name in enumerate(series)
     ]
     figure.legend(
@@ -122,13 +131,14 @@ class Picture:
     name: str  # of its files, without suffix
     figure: Figure
     caption: str  # what is shown, and of how many runs; one paragraph
-    numbers: str | None = None  # what is drawn, as CSV
-    notice: str = ""  # who alone may see it; empty of one to publish
+    numbers: str | None = None  # the values drawn, as CSV; None if they are not written
+    notice: str = ""  # says who may see a figure that is not for the public; else empty
 
     def _repr_png_(self) -> bytes:
+        """Return the PNG that a notebook shows; Jupyter calls this method by its name."""
         png = BytesIO()
         with styled():
-            self.figure.savefig(png, format="png", dpi=_ON_SCREEN)
+            self.figure.savefig(png, format="png", dpi=_NOTEBOOK_DPI)
         return png.getvalue()
 
 
@@ -137,17 +147,17 @@ def save(
 ) -> list[str]:
     """Write each figure as SVG and PNG, its numbers as CSV, and a page with all captions.
 
-    Equal figures are equal files: they hold no date. If one of them has a notice, all files can be
-    read by their owner alone.
+    Equal figures are equal files: they hold no date. If any of them has a notice, only the owner of
+    the files can read them.
 
     Parameters
     ----------
     pictures
-        As drawn.
+        The figures, with names that differ.
     folder
         Where the files go; it is made if needed.
     inputs
-        Files that were read, and are not written over.
+        Files that the figures were made from: they are never overwritten.
 
     Returns
     -------
@@ -168,6 +178,8 @@ def save(
     public = [] if any(picture.notice for picture in pictures) else outputs
 
     make_folder(folder)
+
+    # Drafts come in the order of the outputs, so everything is written in that order.
     with replacing(*outputs, inputs=inputs, public=public) as drafts, styled():
         next_drafts = iter(drafts)
         for picture in pictures:
@@ -176,7 +188,8 @@ def save(
                 picture.figure.savefig(next(next_drafts), metadata={**described, **metadata})
 
         captions = [f"## {picture.name}\n\n{picture.caption}\n" for picture in pictures]
-        texts = [picture.numbers for picture in pictures if picture.numbers is not None]
-        for text in [*texts, "\n".join(["# Captions\n", *captions])]:
+        tables = [picture.numbers for picture in pictures if picture.numbers is not None]
+        for text in [*tables, "\n".join(["# Captions\n", *captions])]:
             next(next_drafts).write_text(text, encoding="utf-8")
+
     return [*names, CAPTIONS]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon._kernels.forest import compare_leaves, grow, halve, sprout
+from trajanon._kernels.forest import begin_tree, compare_leaves, grow, halve
 from trajanon.common.arrays import Floats
 
 seeds = st.integers(0, 10**6)
@@ -28,7 +28,7 @@ def test_halves_lie_on_two_sides(seed: int, n: int, kind: str, data: st.DataObje
     start = data.draw(st.integers(0, n - 2))
     stop = data.draw(st.integers(start + 2, n))
     points = points_of(seed, n, kind)
-    tree = sprout(points, n, seed + 1)
+    tree = begin_tree(points, n, seed + 1)
     border, order = halve(tree, start, stop), tree.order
     assert order[:start].tolist() == list(range(start))
     assert order[stop:].tolist() == list(range(stop, n))
@@ -41,7 +41,7 @@ def test_halves_lie_on_two_sides(seed: int, n: int, kind: str, data: st.DataObje
 
 @given(seed=seeds, n=st.integers(1, 200), leaf=st.integers(1, 50), kind=kinds)
 def test_leaves_hold_each_point_once(seed: int, n: int, leaf: int, kind: str) -> None:
-    tree = sprout(points_of(seed, n, kind), leaf, seed + 1)
+    tree = begin_tree(points_of(seed, n, kind), leaf, seed + 1)
     order, borders = tree.order, tree.borders[: grow(tree, leaf) + 1]
     assert sorted(order.tolist()) == list(range(n))
     assert np.diff(borders).max() <= leaf
@@ -59,7 +59,7 @@ def test_the_nearest_of_several_trees_are_kept_once_each(
     nearest = np.full((n, count), -1, dtype=np.int32)
     away = np.full((n, count), np.inf)
     for number in range(1, 4):
-        tree = sprout(points, 10, seed + number)
+        tree = begin_tree(points, 10, seed + number)
         order, borders = tree.order, tree.borders[: grow(tree, 10) + 1]
         compare_leaves(points, order, borders, nearest, away)
         leaves += np.split(order, borders[1:-1])

@@ -111,7 +111,7 @@ def test_parts_are_the_same_however_much_fits_into_memory(
 ) -> None:
     extract_to(tmp_path / "a", str(sample()), "madrid", partition=100)
     with (
-        patch.object(hilbert_order, "_BYTES_PER_RUN", bytes_per_run),
+        patch.object(hilbert_order, "_BYTES_PER_CHUNK", bytes_per_run),
         patch.object(extraction, "HELD", 30),
     ):
         extract_to(tmp_path / "b", str(sample()), "madrid", partition=100)

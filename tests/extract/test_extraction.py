@@ -204,7 +204,7 @@ def trips(seed: int, number: int) -> pd.DataFrame:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of a few trajectories, batches of a few traces."""
     monkeypatch.setattr(extraction, "HELD", 20)
-    monkeypatch.setattr(cutting, "BATCH", 60)
+    monkeypatch.setattr(cutting, "POINTS_PER_BATCH", 60)
 
 
 @pytest.fixture

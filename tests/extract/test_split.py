@@ -138,7 +138,7 @@ def test_what_is_found_does_not_depend_on_batches(some: list[Trace], size: int) 
     whole = Cutter(Rules())
     list(map(whole.cut, whole.batches(iter(some))))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cutting, "BATCH", size)
+        patch.setattr(cutting, "POINTS_PER_BATCH", size)
         cutter = Cutter(Rules())
         batches = list(cutter.batches(iter(some)))
     assert [one.name for batch in batches for one in batch] == [one.name for one in some]

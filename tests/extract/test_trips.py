@@ -58,7 +58,7 @@ def test_trips_do_not_depend_on_batches(some: list[Trace], size: int, trims: boo
     together, counts = found(some, rules)
     cutter = Cutter(rules, key=12345)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cutting, "BATCH", size)
+        patch.setattr(cutting, "POINTS_PER_BATCH", size)
         parts = [cutter.cut(batch) for batch in cutter.batches(iter(some))]
     assert cutter.counts == counts
     for name in ("points", "times"):

@@ -18,11 +18,11 @@ from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.problem import Problem, SearchLog
 from trajanon.grouping.refinements import annealing as annealings
 from trajanon.grouping.refinements.annealing import (
-    PASS,
+    MOVES_PER_PASS,
     QUANTILES,
     anneal,
     anneal_runs,
-    nearest_most,
+    neighbour_ranks,
     schedule,
 )
 from trajanon.grouping.refinements.blocks import draw_blocks
@@ -43,7 +43,7 @@ class Heard(SearchLog):
         super().offer(labels, lost)
 
 
-def searched(work: Grouped, moves: int = 4 * PASS, runs: int = 2) -> Grouped:
+def searched(work: Grouped, moves: int = 4 * MOVES_PER_PASS, runs: int = 2) -> Grouped:
     """The same groups, to be annealed, with a course that hears everything."""
     return replace(work, budget=Effort(moves_per_record=moves, runs=runs), log=Heard(work.records))
 
@@ -95,7 +95,7 @@ def test_a_record_joins_the_group_of_one_whose_neighbour_it_is() -> None:
         descent=build_descent(Problem(records, np.arange(5), 2), records, labels, neighbours),
         warmth=np.full(5, 1e-3),
         quantiles=QUANTILES,
-        ranks=nearest_most(1),
+        ranks=neighbour_ranks(1),
         random=np.array([1], dtype=np.uint64),
         moves=np.empty((AT_ONE_HEAT, 4), dtype=np.int64),
     )
@@ -105,7 +105,7 @@ def test_a_record_joins_the_group_of_one_whose_neighbour_it_is() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 16, 20, 200, 5_000])
 def test_every_neighbour_is_drawn_and_the_nearest_most(count: int) -> None:
-    times = np.bincount(nearest_most(count))
+    times = np.bincount(neighbour_ranks(count))
     assert len(times) == count
     assert times.min() >= 1
     assert (np.diff(times) <= 1).all()  # but for rounding, ever fewer
@@ -113,7 +113,7 @@ def test_every_neighbour_is_drawn_and_the_nearest_most(count: int) -> None:
     assert times[0] / times[-1] == pytest.approx(expected, rel=0.6)
 
 
-@pytest.mark.parametrize("moves", [1, PASS, 8_000, 40_000])
+@pytest.mark.parametrize("moves", [1, MOVES_PER_PASS, 8_000, 40_000])
 def test_the_heat_falls_slowest_in_the_middle(moves: int) -> None:
     work = replace(random_groups(0, 40, 3, None, grid=False), budget=Effort(moves_per_record=moves))
     in_a_pass, heats = schedule(work)
@@ -220,7 +220,7 @@ def test_progress_tells_the_loss_of_the_best_groups_so_far() -> None:
         if task == "Annealing":
             told.append((done, total, note))
 
-    work = searched(random_groups(0, 60, 3, None, grid=False), 10 * PASS, runs=1)
+    work = searched(random_groups(0, 60, 3, None, grid=False), 10 * MOVES_PER_PASS, runs=1)
     anneal(*both(replace(work, progress=listen)))
     assert [(done, total) for done, total, _ in told] == [(0, 10), (4, 10), (8, 10)]
     losses = [float(note.removeprefix("IL ").removesuffix(" %")) for *_, note in told]

@@ -9,7 +9,7 @@ from problems import problem
 
 from trajanon.common.arrays import Floats
 from trajanon.grouping.paths.path_heuristics import _shortest_walk as shortest_walk_of
-from trajanon.grouping.paths.path_heuristics import inserted, repetitive_nn
+from trajanon.grouping.paths.path_heuristics import path_by_insertion, repetitive_nn
 
 seeds = st.integers(0, 10**6)
 rules = st.sampled_from([NEAREST, ARBITRARY, FARTHEST])
@@ -87,10 +87,10 @@ def test_insertion_is_its_slow_twin(kind: str, seed: int, n: int, rule: int) -> 
     """Of equal cities the first in turn is inserted."""
     n = n if kind == "normal" else min(n, 6)
     records, turn = records_of(kind, seed, n), turn_of(seed, n)
-    path = tuple(inserted(records, np.array(turn), rule).tolist())
+    path = tuple(path_by_insertion(records, np.array(turn), rule).tolist())
     assert path in naive_paths.insertion(records, turn, rule)
     if kind != "grid":
-        path = tuple(inserted(records, np.array(turn), None).tolist())
+        path = tuple(path_by_insertion(records, np.array(turn), None).tolist())
         assert path in naive_paths.cheapest_insertion(records, turn)
 
 
@@ -103,5 +103,5 @@ def test_cheapest_insertion_forgets_and_finds_places_again(kind: str, seed: int)
     if kind == "clusters":
         records = records * 0.01 + np.arange(n)[:, None] % 3 * 9.0
     turn = turn_of(seed, n)
-    path = tuple(inserted(records, np.array(turn), None).tolist())
+    path = tuple(path_by_insertion(records, np.array(turn), None).tolist())
     assert path in naive_paths.cheapest_insertion(records, turn)

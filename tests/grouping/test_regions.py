@@ -14,7 +14,11 @@ from trajanon.common.arrays import dense
 from trajanon.common.declared_options import Effort
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping import loss
-from trajanon.grouping.refinements.annealing import PASS, REGION, anneal_regions
+from trajanon.grouping.refinements.annealing import (
+    GROUPS_PER_REGION,
+    MOVES_PER_PASS,
+    anneal_regions,
+)
 from trajanon.grouping.refinements.descent import descend
 
 ANNEALING = import_module("trajanon.grouping.refinements.annealing")
@@ -23,13 +27,15 @@ seeds = st.integers(0, 10**6)
 
 
 def searched(work: Grouped, runs: int = 2, progress: Progress = silent) -> Grouped:
-    return replace(work, budget=Effort(moves_per_record=2 * PASS, runs=runs), progress=progress)
+    return replace(
+        work, budget=Effort(moves_per_record=2 * MOVES_PER_PASS, runs=runs), progress=progress
+    )
 
 
-@pytest.fixture(params=[REGION, 2], ids=["whole", "small regions"])
+@pytest.fixture(params=[GROUPS_PER_REGION, 2], ids=["whole", "small regions"])
 def region(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The table is one region, or falls into several."""
-    monkeypatch.setattr(ANNEALING, "REGION", request.param)
+    monkeypatch.setattr(ANNEALING, "GROUPS_PER_REGION", request.param)
 
 
 @pytest.mark.usefixtures("region")

@@ -16,7 +16,7 @@ from trajanon.common.progress import Progress, silent
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition
 from trajanon.grouping.problem import Problem
-from trajanon.grouping.refinements.annealing import PASS
+from trajanon.grouping.refinements.annealing import MOVES_PER_PASS
 from trajanon.grouping.sliding.alignment import WindowLog, align, search_windows
 from trajanon.grouping.sliding.windows import Aligned, build_windows
 from trajanon.trajectories.distances import displacement
@@ -39,7 +39,7 @@ def aligned(
     k: int,
     *,
     regroup: bool = True,
-    moves: int = 4 * PASS,
+    moves: int = 4 * MOVES_PER_PASS,
     seed: int = 0,
     progress: Progress = silent,
 ) -> tuple[Trajectories, Partition]:

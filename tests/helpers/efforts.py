@@ -4,10 +4,11 @@ from contextlib import AbstractContextManager
 from unittest import mock
 
 from trajanon.common.declared_options import EFFORTS
-from trajanon.grouping.refinements.annealing import PASS
+from trajanon.grouping.refinements.annealing import MOVES_PER_PASS
 
 FEW = {
-    name: EFFORTS[name]._replace(moves_per_record=4 * PASS, runs=2) for name in ("balanced", "best")
+    name: EFFORTS[name]._replace(moves_per_record=4 * MOVES_PER_PASS, runs=2)
+    for name in ("balanced", "best")
 }
 """Two passes of annealing with windows that slide, four without."""
 

@@ -18,7 +18,7 @@ def search_as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neighbours, "CROWD", 3)
     monkeypatch.setattr(paths, "PATH_BLOCK", 100)
     monkeypatch.setattr(blocks, "BLOCK", 30)
-    monkeypatch.setattr(annealing, "FULL", 0)
+    monkeypatch.setattr(annealing, "LARGE_RECORDS", 0)
 
 
 def clustered(n: int, p: int, seed: int = 0) -> Floats:

@@ -10,7 +10,7 @@ from trajanon._kernels.random_moves import AT_ONE_HEAT, Annealing
 from trajanon._kernels.sliding_windows import Slides, Windows, build_rows
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.grouping.problem import Problem
-from trajanon.grouping.refinements.annealing import QUANTILES, nearest_most
+from trajanon.grouping.refinements.annealing import QUANTILES, neighbour_ranks
 from trajanon.grouping.refinements.descent import build_descent
 from trajanon.grouping.sliding.windows import (
     build_windows,
@@ -90,7 +90,7 @@ def scene(
         descent=build_descent(Problem(records, subjects, k), records, labels, near),
         warmth=rng.uniform(0.2, 2.0, n),
         quantiles=QUANTILES,
-        ranks=nearest_most(near.shape[1]),
+        ranks=neighbour_ranks(near.shape[1]),
         random=rng.integers(1, 2**63, 1, dtype=np.uint64),
         moves=np.empty((AT_ONE_HEAT, 4), dtype=np.int64),
     )

@@ -19,7 +19,13 @@ from trajanon._kernels.road_matching import Matching, Network
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow
-from trajanon.release.snapping import kept_on, matched_to_roads, snapped, streets_of, traced
+from trajanon.release.snapping import (
+    matched_to_roads,
+    snapped,
+    streets_of,
+    traced,
+    without_steps_back,
+)
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_tried")
@@ -95,7 +101,8 @@ def test_the_best_path_is_found(seed: int, side: int) -> None:
 def test_no_street_of_a_way_is_lost(seed: int, side: int) -> None:
     """Each street leads to the next, and they are those of the shortest way."""
     lines, network = wandering(seed, side), streets(side, seed=seed)
-    on, found = kept_on(matched_to_roads(lines, network, HOW)), traced(lines, network, HOW)
+    on = without_steps_back(matched_to_roads(lines, network, HOW))
+    found = traced(lines, network, HOW)
     pieces = (on.way >= 0) & ~on.linked
     assert len(found.line) >= pieces.sum()
     goes_on = (np.diff(found.line) == 0) & (found.entered[1:] == found.left[:-1])

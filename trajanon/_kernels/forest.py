@@ -1,4 +1,4 @@
-"""Trees that halve points across directions, and the pairs that share a leaf."""
+"""Random trees that cut points into leaves of near ones; comparison of the pairs in each leaf."""
 
 from typing import NamedTuple
 
@@ -8,44 +8,47 @@ from numpy.typing import NDArray
 from trajanon._kernels.common import below, insert_rising, keep_nearest, squared_distance
 from trajanon._kernels.compiled import bare, kernel
 
-_LOOKED_AT = 25  # points of a part by which a far one and the middle are estimated
+_SAMPLE_SIZE = 25  # points drawn from a part, to estimate its longest direction and its middle
 
-_PARTED = 128  # how often points are halved at most: no part is less than a quarter
+# Each cut leaves at most three quarters of a part, so after 128 cuts in a row any part is a leaf;
+# of each of these cuts, one part waits.
+_MOST_WAITING = 128
 
 
 class Tree(NamedTuple):
-    """A tree while it grows."""
+    """A tree of n points in q dimensions while it grows; a part of it is a range of ``order``."""
 
     points: NDArray[np.floating]  # (n, q)
-    order: NDArray[np.int64]  # of the points, (n,): each leaf stands together
-    borders: NDArray[np.int64]  # where each leaf begins, and n
-    random: NDArray[np.uint64]  # the state of a generator, one cell
-    spare: NDArray[np.int64]  # room for an order, (n,)
-    waiting: NDArray[np.int64]  # where parts begin and end that are to be halved, (128, 2)
-    sample: NDArray[np.int64]  # points of a part, (25,)
-    along: NDArray[np.float64]  # where these lie along a line, (25,)
-    direction: NDArray[np.floating]  # of that line, (q,)
+    order: NDArray[np.int64]  # numbers of the points, (n,), sorted so that a leaf is one range
+    borders: NDArray[np.int64]  # place in `order` at which each leaf begins, and then n
+    random: NDArray[np.uint64]  # the state of a generator, (1,)
+    spare: NDArray[np.int64]  # working space for `order`, (n,)
+    waiting: NDArray[np.int64]  # begin and end of parts that are not cut yet, (128, 2)
+    sample: NDArray[np.int64]  # points drawn from a part, (25,)
+    along: NDArray[np.float64]  # their places along the direction, (25,)
+    direction: NDArray[np.floating]  # across which a part is cut, (q,)
 
 
-def sprout(points: NDArray[np.floating], leaf: int, seed: int) -> Tree:
-    """Begin a tree of points, (n, q), with room for all leaves."""
+def begin_tree(points: NDArray[np.floating], leaf_size: int, seed: int) -> Tree:
+    """Make a tree of points, (n, q), that is still one part, with room for all its leaves."""
     n = len(points)
     return Tree(
         points,
         order=np.arange(n),
-        borders=np.zeros(4 * n // leaf + 3, dtype=np.int64),
+        # A leaf is more than a quarter of a part that was larger than `leaf_size`.
+        borders=np.zeros(4 * n // leaf_size + 3, dtype=np.int64),
         random=np.array([seed], dtype=np.uint64),
         spare=np.empty(n, dtype=np.int64),
-        waiting=np.empty((_PARTED, 2), dtype=np.int64),
-        sample=np.empty(_LOOKED_AT, dtype=np.int64),
-        along=np.empty(_LOOKED_AT),
+        waiting=np.empty((_MOST_WAITING, 2), dtype=np.int64),
+        sample=np.empty(_SAMPLE_SIZE, dtype=np.int64),
+        along=np.empty(_SAMPLE_SIZE),
         direction=np.empty_like(points[0]),
     )
 
 
 @bare
 def place_along(direction, point):
-    """Compute where a point lies along a direction."""
+    """Compute the place of a point along a direction: their scalar product."""
     total = 0.0
     for column in range(direction.shape[0]):
         total += direction[column] * point[column]
@@ -54,7 +57,10 @@ def place_along(direction, point):
 
 @bare
 def halve(tree, start, stop):
-    """Part points about in halves, across a line between two, at a sample's middle; the border."""
+    """Cut a part, places start..stop-1 of the order, in two; return where the second one begins.
+
+    The cut is across the direction from a random point to a far one, at the median of a sample.
+    """
     points = tree.points
     order = tree.order
     spare = tree.spare
@@ -62,10 +68,11 @@ def halve(tree, start, stop):
     along = tree.along
     direction = tree.direction
 
-    for i in range(_LOOKED_AT):
+    for i in range(_SAMPLE_SIZE):
         sample[i] = order[start + below(tree.random, stop - start)]
 
-    # From a point to the farthest: long parts are cut across their length.
+    # The direction is from one sampled point to the farthest other: a long part is cut across its
+    # length.
     one_end = points[sample[0]]
     other_end = points[sample[0]]
     most = -1.0
@@ -78,11 +85,13 @@ def halve(tree, start, stop):
     for column in range(one_end.shape[0]):
         direction[column] = other_end[column] - one_end[column]
 
-    for i in range(_LOOKED_AT):
+    # Sort the sample along the direction: its median is where the part is cut.
+    for i in range(_SAMPLE_SIZE):
         insert_rising(along, sample, i, place_along(direction, points[sample[i]]), sample[i])
-    middle = along[_LOOKED_AT // 2]
+    middle = along[_SAMPLE_SIZE // 2]
 
-    # Without a branch that depends on the place: the processor would guess half of them wrong.
+    # Each point is written to the next free place on both sides, and stays on one, as only that
+    # side's place moves on. A branch would cost more: the processor would guess half of them wrong.
     left = start
     right = stop - 1
 
@@ -93,6 +102,7 @@ def halve(tree, start, stop):
         spare[right] = point
         left += is_left
         right -= not is_left
+
     for place in range(start, stop):
         order[place] = spare[place]
 
@@ -100,20 +110,24 @@ def halve(tree, start, stop):
     if start + quarter < left < stop - quarter:
         return left
 
-    # Many are at one place, or the sample was unlucky: half of them go to each side.
+    # Too uneven: many points are equal, or the sample was unlucky. Then the part is cut in the
+    # middle of its order.
     return (start + stop) // 2
 
 
 @bare
-def grow(tree, leaf):
-    """Halve points until no part holds more than a leaf; the leaves, near ones together."""
+def grow(tree, leaf_size):
+    """Cut parts until none holds more than ``leaf_size`` points; return the number of leaves.
+
+    Leaves that are near in the order are near in space.
+    """
     borders = tree.borders
     waiting = tree.waiting
 
+    # A stack of parts; at first all points are one. The left part is always taken next, so leaves
+    # are finished in their order.
     waiting[0, 0] = 0
     waiting[0, 1] = tree.order.shape[0]
-
-    # The left part is always next, so leaves are met in the order in which they stand.
     height = 1
     leaves = 0
     while height > 0:
@@ -121,7 +135,7 @@ def grow(tree, leaf):
 
         start = waiting[height, 0]
         stop = waiting[height, 1]
-        if stop - start <= leaf:
+        if stop - start <= leaf_size:
             leaves += 1
             borders[leaves] = stop
             continue
@@ -132,14 +146,18 @@ def grow(tree, leaf):
         waiting[height + 1, 0] = start
         waiting[height + 1, 1] = middle
         height += 2
+
     return leaves
 
 
 @kernel
 def compare_leaves(points, order, borders, nearest, away):
-    """Compare all records that share a leaf; keep the nearest of each, (n, c)."""
+    """Compare all pairs of points that share a leaf, and keep the c nearest of each point.
+
+    ``nearest`` holds their numbers and ``away`` their squared distances, both (n, c), rising.
+    """
     for leaf in range(borders.shape[0] - 1):
-        # Copied, so that the points of a leaf stand together: they are read once for each other.
+        # The points of a leaf are copied side by side in memory, as each is read for each other.
         members = order[borders[leaf] : borders[leaf + 1]]
         leaf_points = points[members]
 

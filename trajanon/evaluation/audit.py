@@ -248,7 +248,7 @@ def _picked(seen: Published) -> dict[str, Estimate]:
         "both ends": nearest_ends(seen),
     }
     if seen.line_times is not None:
-        attacks["two points and hours"] = known_points(seen, hour=HOUR)
+        attacks["two points and hours"] = known_points(seen, time_tolerance=HOUR)
     if seen.steps is not None:
         attacks["next trip"] = next_line(seen)
     return {

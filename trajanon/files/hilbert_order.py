@@ -1,11 +1,12 @@
-"""Rows in the order of places along a Hilbert curve, in bounded memory, and boxes around them.
+"""Rows sorted along a Hilbert curve, in bounded memory, and boxes around them.
 
 `trajanon extract --partition` writes its parts in this order: the key ``trajanon_order`` in the
 footer of each part is then ``hilbert``. The curve fills the rectangle of all longitudes and
 latitudes with 2^16 rows and columns of squares, as `geopandas.GeoSeries.hilbert_distance` numbers
-them; a row has the number of the middle point of its line. Rows of one recording, or of one run
-where several windows lie on it, have the number of the first of them and stay together. Numbers
-rise over all parts in the order of their names; rows of one number are in the order of the source.
+them; a row has the number of the square with the middle point of its line. Rows of one recording,
+or of one run (a piece of its track) where several windows lie on it, have the number of the first
+of them and stay together. Numbers rise over all parts in the order of their names; rows of one
+number are in the order of the source.
 
 Each row has its box in a column ``bbox``, which GeoParquet calls a covering. Its least and greatest
 values stand in the footer for each row group, and the box around all rows of the part beside its
@@ -26,43 +27,47 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FOOTER = {"trajanon_order": "hilbert"}
-"""What the footer of each part says."""
+"""Key and value in the footer of each part."""
 
 ROWS_PER_GROUP = 5_000
-"""Rows of a part that another program reads or skips."""
+"""Rows of a row group, which is what another program reads or skips."""
 
-SIDES = ("xmin", "ymin", "xmax", "ymax")
+SIDES = ("xmin", "ymin", "xmax", "ymax")  # of a box: west, south, east, north, in degrees
 
 _KEY = "hilbert"  # the column by which rows are sorted, which is not written
-_EARTH = (-180.0, -90.0, 180.0, 90.0)
-_MOST_ROWS = 2**31  # of all parts
-_BYTES_PER_RUN = 1 << 26
-_BYTES_PER_GROUP = 1 << 20  # of a run
-_ROWS_PER_KEY = 100  # of a run, of which one is in the sample of keys
+_EARTH = (-180.0, -90.0, 180.0, 90.0)  # the rectangle of the curve, in the order of SIDES
+_MOST_ROWS = 2**31  # of all parts: a key is the number of a square, times this, plus that of a row
+
+# Rows are sorted in chunks of this size, which wait in files until all have been read.
+_BYTES_PER_CHUNK = 1 << 26
+_BYTES_PER_CHUNK_GROUP = 1 << 20  # of a row group in these files
+_ROWS_PER_SAMPLED_KEY = 100
 
 
-def place_columns(trajectories: Trajectories, first: int) -> dict[str, "pa.Array"]:
-    """Return boxes of rows, and the key by which they are sorted; ``first`` rows came before."""
+def box_and_key_columns(trajectories: Trajectories, rows_before: int) -> dict[str, "pa.Array"]:
+    """Return the columns with the box of each row, and with the key by which rows are sorted."""
     import pyarrow as pa
 
-    points = trajectories.points[..., ::-1]
-    sides = np.concatenate([points.min(axis=1), points.max(axis=1)], axis=1).T
+    lon_lat = trajectories.points[..., ::-1]
+    sides = np.concatenate([lon_lat.min(axis=1), lon_lat.max(axis=1)], axis=1).T
     bbox = pa.StructArray.from_arrays([pa.array(side) for side in sides], names=SIDES)
 
-    middle = trajectories.points[:, points.shape[1] // 2]
+    # All windows of a recording, or run, lie where the first one does, so that they stay together.
+    middle = trajectories.points[:, lon_lat.shape[1] // 2]
     if trajectories.tracks is not None:
         recording = trajectories.tracks.recording_of
-        _, first_row, number = np.unique(recording, return_index=True, return_inverse=True)
-        middle = middle[first_row][number]
+        _, first_row, place = np.unique(recording, return_index=True, return_inverse=True)
+        middle = middle[first_row][place]
 
-    number = np.arange(first, first + len(middle))
-    return {"bbox": bbox, _KEY: pa.array(keys_on_curve(middle, number))}
+    row_number = np.arange(rows_before, rows_before + len(middle))
+    return {"bbox": bbox, _KEY: pa.array(keys_on_curve(middle, row_number))}
 
 
-def keys_on_curve(places: Floats, number: Ints) -> Ints:
-    """Compute the keys of rows with numbers, that lie at places (lat, lon), (n, 2).
+def keys_on_curve(places: Floats, row_number: Ints) -> Ints:
+    """Compute the keys of rows by their places, (n, 2), latitude and longitude in degrees.
 
-    All keys differ, so that rows of one place need not be in memory together.
+    The number of a row is part of its key. So all keys differ, and rows of one place need not be in
+    memory together.
     """
     import geopandas
     import shapely
@@ -70,13 +75,13 @@ def keys_on_curve(places: Floats, number: Ints) -> Ints:
     squares = geopandas.GeoSeries(shapely.points(places[:, ::-1])).hilbert_distance(
         _EARTH, level=16
     )
-    return np.asarray(squares, np.int64) * _MOST_ROWS + number
+    return np.asarray(squares, np.int64) * _MOST_ROWS + row_number
 
 
 def is_in_order(schema: "pa.Schema") -> bool:
-    """Check whether a part says that all parts are in this order."""
+    """Check whether the footer of a part says that all parts are in this order."""
     metadata = schema.metadata or {}
-    return all(metadata.get(key.encode()) == word.encode() for key, word in FOOTER.items())
+    return all(metadata.get(key.encode()) == value.encode() for key, value in FOOTER.items())
 
 
 def box_of(table: "pa.Table") -> list[float]:
@@ -87,54 +92,64 @@ def box_of(table: "pa.Table") -> list[float]:
 
 
 def in_hilbert_order(tables: Iterable["pa.Table"], scratch: Path) -> Iterator["pa.Table"]:
-    """Sort the rows of tables with `place_columns`; sorted runs of them wait in a folder."""
+    """Sort the rows of tables that have `box_and_key_columns`, by way of files in a folder.
+
+    Chunks of rows are sorted one by one and written. Then ranges of keys are read from all chunks.
+    """
     import pyarrow as pa
     import pyarrow.dataset as ds
     import pyarrow.parquet as pq
 
-    runs: list[Path] = []
+    chunk_files: list[Path] = []
     sample = [np.empty(0, np.int64)]
-    for table in _together(tables):
-        run = _sorted(table)
-        runs.append(scratch / f"run-{len(runs)}.parquet")
+    for table in _in_chunks(tables):
+        chunk = _sorted_by_key(table)
+        chunk_files.append(scratch / f"chunk-{len(chunk_files)}.parquet")
         pq.write_table(
-            run,
-            runs[-1],
-            row_group_size=max(_BYTES_PER_GROUP * len(run) // run.nbytes, 1),
+            chunk,
+            chunk_files[-1],
+            row_group_size=max(_BYTES_PER_CHUNK_GROUP * len(chunk) // chunk.nbytes, 1),
             compression="zstd",
             write_statistics=[_KEY],
             write_page_checksum=True,
         )
-        sample.append(run[_KEY].to_numpy()[::_ROWS_PER_KEY])
-        del table, run
+        sample.append(chunk[_KEY].to_numpy()[::_ROWS_PER_SAMPLED_KEY])
+
+        # This chunk must be out of memory before the next one is gathered.
+        del table, chunk
         pa.default_memory_pool().release_unused()
-    if not runs:
+
+    if not chunk_files:
         return
 
-    # As many tables as runs: each reads the row groups of all runs in which it has rows.
+    # There are as many ranges of keys as chunks, with about equally many rows by the sample. For
+    # each, only the row groups with such keys are read, and not ahead or in threads, for memory.
+    count = len(chunk_files)
     keys = np.sort(np.concatenate(sample))
-    borders = keys[len(keys) * np.arange(1, len(runs)) // len(runs)].tolist()
-    stored = ds.dataset([*map(str, runs)], format=ds.ParquetFileFormat(pre_buffer=False))
+    borders = keys[len(keys) * np.arange(1, count) // count].tolist()
+    stored = ds.dataset([*map(str, chunk_files)], format=ds.ParquetFileFormat(pre_buffer=False))
     key = ds.field(_KEY)
     for begin, end in pairwise([0, *borders, np.iinfo(np.int64).max]):
         part = stored.to_table(filter=(key >= begin) & (key < end), use_threads=False)
         if len(part):
-            yield _sorted(part).drop_columns([_KEY])
+            yield _sorted_by_key(part).drop_columns([_KEY])
 
 
-def _together(tables: Iterable["pa.Table"]) -> Iterator["pa.Table"]:
-    """Put tables together until they are as large as a run."""
+def _in_chunks(tables: Iterable["pa.Table"]) -> Iterator["pa.Table"]:
+    """Put tables together until they are as large as a chunk."""
     import pyarrow as pa
 
     waiting: list[pa.Table] = []
     for table in tables:
         waiting.append(table)
-        if sum(rows.nbytes for rows in waiting) >= _BYTES_PER_RUN:
+        if sum(rows.nbytes for rows in waiting) >= _BYTES_PER_CHUNK:
             yield pa.concat_tables(waiting)
             waiting = []
+
     if waiting:
         yield pa.concat_tables(waiting)
 
 
-def _sorted(table: "pa.Table") -> "pa.Table":
+def _sorted_by_key(table: "pa.Table") -> "pa.Table":
+    """Sort the rows of a table, whose keys all differ."""
     return table.take(np.argsort(table[_KEY].to_numpy()))

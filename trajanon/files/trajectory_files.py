@@ -93,7 +93,7 @@ def _tables(
             columns["true_end"] = part.true_ends[:, 1]
 
         if with_hilbert_keys:
-            columns |= hilbert_order.place_columns(part, rows_before)
+            columns |= hilbert_order.box_and_key_columns(part, rows_before)
 
         if tracks is not None:
             row_runs = track_rows.runs_of_rows(tracks)

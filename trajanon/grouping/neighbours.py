@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.forest import compare_leaves, grow, sprout
+from trajanon._kernels.forest import begin_tree, compare_leaves, grow
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.progress import Progress, silent
 from trajanon.common.workers import in_parts, in_threads
@@ -146,7 +146,7 @@ def grow_trees(points: NDArray[Any], leaf: int, count: int) -> list[tuple[Ints, 
     """Grow trees of points: the order of each, (n,), and where its leaves begin, (leaves + 1,)."""
 
     def grow_tree(seed: int, stop: Event) -> tuple[Ints, Ints]:
-        tree = sprout(points, leaf, seed)
+        tree = begin_tree(points, leaf, seed)
         return tree.order, tree.borders[: grow(tree, leaf) + 1]
 
     return in_threads([partial(grow_tree, seed) for seed in range(1, count + 1)])

@@ -1,8 +1,12 @@
 """Released lines laid on roads: computed from lines and public data alone, so it costs no privacy.
 
 Source: P. Newson and J. Krumm, "Hidden Markov map matching through noise and sparseness", ACM
-SIGSPATIAL (2009): emission by the distance to a road, transition by how much the way on roads and
-the straight one differ, and the most likely path.
+SIGSPATIAL (2009). A place on a road is the likelier, the nearer it is to a point of the line; a way
+between two places is the likelier, the less its length differs from the straight one; and of all
+paths the most likely is taken.
+
+Shapes: v nodes, s segments between two nodes, c streets, which are chains of segments from junction
+to junction; n lines of m points.
 """
 
 from functools import partial
@@ -35,6 +39,8 @@ Number = TypeVar("Number", np.float64, np.int64)
 KEEP_OFF = 100.0
 """Metres; a line with a point farther than this from all roads stays as it was."""
 
+# At most 12 streets are tried near each point. To turn back costs 5 of log-likelihood. A way may be
+# longer than twice the straight one by 500 m.
 _MATCHING = Matching(within=KEEP_OFF, states=12, turn=5.0, slack=500.0)
 _LINES_PER_TASK = 500
 
@@ -47,23 +53,23 @@ class Snapped(NamedTuple):
 
 
 class OsmStreets(NamedTuple):
-    """What OpenStreetMap says of the nodes and segments of a network."""
+    """What OpenStreetMap says of the nodes and segments of a network, in their order."""
 
     node: Ints  # id of each node, (v,)
     way: Ints  # id of the way of each segment, (s,)
-    tags: dict[int, tuple[str, str]]  # kind and name of each way
-    waits: Floats  # seconds at signals and signs of each node, as routers count them, (v,)
+    tags: dict[int, tuple[str, str]]  # kind and name of each way, by its id
+    waits: Floats  # seconds that routers add for signals and signs at each node, (v,)
 
 
 class RoadsToFollow(NamedTuple):
-    """Roads, and how near a line must be to all its points to be laid on them."""
+    """Roads, and how near to them all points of a line must be, so that it is laid on them."""
 
     network: Network
     keep_off: float = KEEP_OFF  # metres
     osm: OsmStreets | None = None
 
     def lay(self, lines: Floats) -> Snapped:
-        """Lay lines, (n, m, 2), on the roads, and round them; others stay unchanged."""
+        """Lay lines, (n, m, 2), on the roads, and round these as releases are; others stay."""
         laid, on_roads = snapped(lines, self.network, self.keep_off)
         return Snapped(np.where(on_roads[:, None, None], rounded(laid), lines), on_roads)
 
@@ -71,27 +77,37 @@ class RoadsToFollow(NamedTuple):
 def streets_of(
     lat: Floats, lon: Floats, tail: Ints, head: Ints, passable: Bools, dear: Floats
 ) -> tuple[Network, Ints]:
-    """Make a network of segments, (s,), between nodes, (v,); and the segment of each of its own."""
+    """Chain segments, (s,), between nodes, (v,), to a network of streets.
+
+    Tail and head are the nodes of a segment. It is passable, (s, 2), from tail to head, from head
+    to tail, or both ways. Where ways are chosen, each metre of it counts for ``dear`` metres.
+    Returned with the network: which of the given segments each segment of it is, (s,).
+    """
     from pyproj import Geod
 
-    street, order, back = _chains(tail, head, passable)
-    begins = np.where(back, head[order], tail[order])
-    ends = np.where(back, tail[order], head[order])
+    street, order, is_turned = _chains(tail, head, passable)
+    begins = np.where(is_turned, head[order], tail[order])
+    ends = np.where(is_turned, tail[order], head[order])
     length = Geod(ellps="WGS84").inv(lon[begins], lat[begins], lon[ends], lat[ends])[2]
 
+    # Metres of each street, and of the part of it before each segment.
     first, last = ends_of_streets(street)
-    whole = np.add.reduceat(length, first)
+    street_length = np.add.reduceat(length, first)
     before = np.cumsum(length) - length
     before -= before[first][street]
-    # Where ways are chosen, a metre counts for as many as it is dear.
+
+    # Metres of each street as they count where ways are chosen.
     dear_metres = np.add.reduceat(dear[order] * length, first)
 
     street_ends = np.stack([begins[first], ends[last]], axis=1)
     is_open = passable[order[first]]
-    is_open = np.where(back[first, None], is_open[:, ::-1], is_open)
+    is_open = np.where(is_turned[first, None], is_open[:, ::-1], is_open)
+
+    # A state is a street in one direction: 2 street forwards, and 2 street + 1 back. The states
+    # that may be gone along are listed by the node where they begin.
     state = np.flatnonzero(is_open.ravel())
-    leaves = street_ends[state // 2, state % 2]
-    by_node = np.argsort(leaves, kind="stable")
+    begin_node = street_ends[state // 2, state % 2]
+    by_node = np.argsort(begin_node, kind="stable")
 
     network = Network(
         lat=lat,
@@ -102,51 +118,63 @@ def streets_of(
         before=before,
         street=street,
         ends=street_ends,
-        whole=whole,
-        dear=dear_metres / np.maximum(whole, 1e-9),
+        whole=street_length,
+        dear=dear_metres / np.maximum(street_length, 1e-9),  # a street may have no length
         open=is_open,
-        first=np.searchsorted(leaves[by_node], np.arange(len(lat) + 1)),
+        first=np.searchsorted(begin_node[by_node], np.arange(len(lat) + 1)),
         leaving=state[by_node],
     )
     return network, order
 
 
 def ends_of_streets(street: Ints) -> tuple[Ints, Ints]:
-    """Return the first and the last segment of each street, (c,), by the street of each segment."""
+    """Return the first and the last segment of each street, (c,), from the street of each one."""
     first = np.flatnonzero(np.diff(street, prepend=-1))
     return first, np.append(first[1:], len(street)) - 1
 
 
 def _chains(tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, Ints, Bools]:
-    """Chain segments to streets, which end at junctions: the street, the segment, if it turns."""
+    """Chain segments to streets, which end at junctions.
+
+    Returned of each place in the order of streets: the number of the street, the segment, and
+    whether it is turned, from its head to its tail.
+    """
+    # An end is 2 segment at the tail and 2 segment + 1 at the head: end ^ 1 is the other end.
     next_end = _ends_that_follow(tail, head, passable)
     street = list[int]()
     order = list[int]()
-    back = list[bool]()
+    is_turned = list[bool]()
     seen = set[int]()
 
-    # Circles have no end of their own: they come last.
+    # Streets begin at an end that none follows. Circles have no such end, so they come last, and
+    # begin anywhere.
     for begin in (*np.flatnonzero(next_end < 0).tolist(), *range(2 * len(tail))):
         if begin // 2 in seen or not passable[begin // 2].any():
             continue
+
         number = street[-1] + 1 if street else 0
         end = begin
         while end >= 0 and end // 2 not in seen:
             seen.add(end // 2)
             street.append(number)
             order.append(end // 2)
-            back.append(bool(end % 2))
+            is_turned.append(bool(end % 2))
             end = int(next_end[end ^ 1])
-    return np.array(street), np.array(order), np.array(back)
+
+    return np.array(street), np.array(order), np.array(is_turned)
 
 
 def _ends_that_follow(tail: Ints, head: Ints, passable: Bools) -> Ints:
-    """Find where a street goes on from each end of its segments, 2 segment + 1 at the head."""
+    """Find the end of another segment at which a street goes on from each end; -1 for none.
+
+    Ends are numbered as in `_chains`.
+    """
     node = np.column_stack([tail, head]).ravel()
     ends = np.flatnonzero(np.repeat(passable.any(axis=1), 2))
     ends = ends[np.argsort(node[ends], kind="stable")]
 
-    # Streets go on at nodes with two ends, if the same ways are open on both sides.
+    # A street goes on at a node where just two ends meet, if the same directions are passable on
+    # both sides.
     _, first, count = np.unique(node[ends], return_index=True, return_counts=True)
     end = ends[first[count == 2]]
     opposite = ends[first[count == 2] + 1]
@@ -160,7 +188,7 @@ def _ends_that_follow(tail: Ints, head: Ints, passable: Bools) -> Ints:
 
 
 def matched_to_roads(lines: Floats, network: Network, matching: Matching) -> MatchedWays:
-    """Match lines, (n, m, 2), to a network."""
+    """Find the most likely street, and place on it, of each point of lines, (n, m, 2)."""
     from shapely import STRtree, linestrings
 
     places = np.stack([network.lon, network.lat], axis=-1)
@@ -170,6 +198,7 @@ def matched_to_roads(lines: Floats, network: Network, matching: Matching) -> Mat
     ways = MatchedWays(np.empty((n, m), np.int64), np.zeros((n, m)), np.empty((n, m), np.bool_))
 
     def match_task(first: int, stop: Event) -> None:
+        """Match the lines of a task, from the first on, and write their rows of `ways`."""
         if not stop.is_set():
             near = near_streets(network, tree, lines[first : first + _LINES_PER_TASK], matching)
             room = room_for(len(network.lat), m, matching.states)
@@ -180,22 +209,35 @@ def matched_to_roads(lines: Floats, network: Network, matching: Matching) -> Mat
 
 
 def near_streets(network: Network, tree: "STRtree", lines: Floats, matching: Matching) -> Near:
-    """Find the places where streets come nearest to each point of lines."""
+    """Find the places where streets come nearest to each point of lines, (n, m, 2).
+
+    The tree holds the segments of the network. A street with several bends near a point may have
+    several such places.
+    """
     from shapely import box
 
     lat, lon = lines.reshape(-1, 2).T
     north, east = metres_of_degrees(lat).T
     up = matching.within / north
     over = matching.within / east
+
+    # Pairs of a point and a segment that may be near enough.
     point, segment = tree.query(box(lon - over, lat - up, lon + over, lat + up))
 
     def nearest_on(segment: Ints) -> tuple[Floats, Floats]:
-        """Compute metres to a segment, and the share of it before the nearest place on it."""
-        tail, head = network.tail[segment], network.head[segment]
+        """Compute metres from the point of each pair to a segment, and the share of it before.
+
+        In metres to the east and north of the point, (x, y) is the tail and (dx, dy) leads from
+        there to the head.
+        """
+        tail = network.tail[segment]
+        head = network.head[segment]
         x = (network.lon[tail] - lon[point]) * east[point]
         y = (network.lat[tail] - lat[point]) * north[point]
         dx = (network.lon[head] - network.lon[tail]) * east[point]
         dy = (network.lat[head] - network.lat[tail]) * north[point]
+
+        # A segment may have no length.
         squared = dx * dx + dy * dy
         share = -(x * dx + y * dy) / np.where(squared > 0.0, squared, np.inf)
         share = share.clip(0.0, 1.0)
@@ -204,32 +246,37 @@ def near_streets(network: Network, tree: "STRtree", lines: Floats, matching: Mat
     metres, share = nearest_on(segment)
     street = network.street
     last = len(street) - 1
-    goes_on = (segment < last) & (street[np.minimum(segment + 1, last)] == street[segment])
-    began = (segment > 0) & (street[segment - 1] == street[segment])
-    # A street comes no nearer before or after this place on its segment.
-    nearest = np.where(
-        began & (share <= 0.0), nearest_on(segment - 1)[1] >= 1.0, ~goes_on | (share < 1.0)
+    has_next = (segment < last) & (street[np.minimum(segment + 1, last)] == street[segment])
+    has_previous = (segment > 0) & (street[segment - 1] == street[segment])
+
+    # The street comes no nearer just before or after this place. A joint of two segments belongs to
+    # the second, and only if the first comes no nearer before its end.
+    is_nearest = np.where(
+        has_previous & (share <= 0.0), nearest_on(segment - 1)[1] >= 1.0, ~has_next | (share < 1.0)
     )
 
-    # Of each point the nearest places, as many as there are states.
-    order = np.flatnonzero(nearest & (metres <= matching.within))
+    # The nearest places of each point come first; at most as many as may be tried are kept.
+    order = np.flatnonzero(is_nearest & (metres <= matching.within))
     order = order[np.lexsort((segment[order], metres[order], point[order]))]
     places = np.bincount(point[order], minlength=len(lat))
     rank = np.arange(len(order)) - np.repeat(np.cumsum(places) - places, places)
-    order, rank = order[rank < matching.states], rank[rank < matching.states]
+    is_tried = rank < matching.states
+    order = order[is_tried]
+    rank = rank[is_tried]
 
     def by_point(values: NDArray[Number]) -> NDArray[Number]:
-        """Lay values of places out by point and rank."""
+        """Lay values of pairs out by point and rank, (n, m, states)."""
         laid_out = np.zeros((len(lat), matching.states), values.dtype)
         laid_out[point[order], rank] = values[order]
         return laid_out.reshape(*lines.shape[:2], matching.states)
 
-    near_each = places.clip(max=matching.states).reshape(lines.shape[:2])
-    return Near(by_point(segment), by_point(metres), by_point(share), near_each)
+    tried = places.clip(max=matching.states).reshape(lines.shape[:2])
+    return Near(by_point(segment), by_point(metres), by_point(share), tried)
 
 
-def kept_on(ways: MatchedWays) -> MatchedWays:
-    """Keep lines that wait on a street from going back on it."""
+def without_steps_back(ways: MatchedWays) -> MatchedWays:
+    """Move points that lie behind the one before, on the same street, up to that one."""
+    # From the first point to the last, as several in turn may lie behind.
     for p in range(1, ways.way.shape[1]):
         waits = ways.linked[:, p] & (ways.way[:, p] == ways.way[:, p - 1])
         walked = ways.walked[waits]
@@ -238,28 +285,32 @@ def kept_on(ways: MatchedWays) -> MatchedWays:
 
 
 def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snapped:
-    """Lay lines, (n, m, 2), on roads: each point at its place on the way that is most likely.
+    """Lay lines, (n, m, 2), on roads: each point at its place on the most likely way.
 
-    Equal shares of that way would move points along it by what the way is longer than the line.
+    The points are not spread evenly along that way. Where it is longer than the line, this would
+    move them far along it.
     """
     matching = _MATCHING._replace(within=keep_off)
-    way, walked, linked = kept_on(matched_to_roads(lines, network, matching))
+    way, walked, linked = without_steps_back(matched_to_roads(lines, network, matching))
     on_roads = (way[:, 0] >= 0) & linked[:, 1:].all(axis=1)
+
+    # Metres are counted from where a line enters a street; from here on, from where it begins.
     street, back = np.divmod(way[on_roads], 2)
     walked = np.where(back, network.whole[street] - walked[on_roads], walked[on_roads])
 
-    # All streets one after the other: each place is on one segment.
+    # With all streets laid end to end, one search finds the segment of each place.
     begin_of_street = np.cumsum(network.whole) - network.whole
     begin_of_segment = network.before + begin_of_street[network.street]
     place = begin_of_street[street] + walked
     segment = np.searchsorted(begin_of_segment, place, side="right") - 1
 
-    # Rounding may lead to the street before.
+    # At the end of a street, or by rounding, that may be a segment of the street beside it.
     first, last = ends_of_streets(network.street)
     segment = segment.clip(first[street], last[street])
     share = (walked - network.before[segment]) / np.maximum(network.length[segment], 1e-9)
     share = share.clip(0.0, 1.0)
 
+    # Axis 0 is latitude and axis 1 longitude.
     laid = lines.copy()
     for axis, degrees in enumerate((network.lat, network.lon)):
         begin = degrees[network.tail[segment]]
@@ -269,11 +320,12 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
 
 
 def traced(lines: Floats, network: Network, matching: Matching = _MATCHING) -> Found:
-    """Follow lines, (n, m, 2), along all streets that they take."""
+    """Follow lines, (n, m, 2), along all streets that they take, also between their points."""
     lines = np.ascontiguousarray(lines)
-    ways = kept_on(matched_to_roads(lines, network, matching))
+    ways = without_steps_back(matched_to_roads(lines, network, matching))
     search = room_for(len(network.lat), 1, 1).search
 
+    # A guess; the search returns how much room it would have needed.
     room = 4 * lines.shape[0] * lines.shape[1]
     while True:
         line, state = np.empty((2, room), np.int64)
@@ -282,7 +334,7 @@ def traced(lines: Floats, network: Network, matching: Matching = _MATCHING) -> F
         if n <= room:
             return Found._make(column[:n] for column in taken)
 
-        # Search again, with room for all streets.
+        # Search again, with room for all streets. Marks of the first search must not count.
         search.stamp[:] = 0
         search.wanted[:] = 0
         room = n

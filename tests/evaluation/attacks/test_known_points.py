@@ -50,7 +50,7 @@ def told(found: Attack) -> Floats:
 )
 def test_it_is_the_slow_twin(city: Published, tolerance: float, hour: float) -> None:
     asked = None if city.times is None else hour
-    found = known_points(city, tolerance=tolerance, hour=hour)
+    found = known_points(city, tolerance=tolerance, time_tolerance=hour)
     expected = naive.known_points(city, tolerance, asked)
     np.testing.assert_allclose(told(found), expected, rtol=1e-9)
 
@@ -143,7 +143,7 @@ def test_of_many_targets_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None
     points = 40.0 + np.cumsum(random.normal(0.0, 0.0006, (60, 5, 2)), axis=1)
     city = alone(points, np.arange(60) // 2)
     whole = known_points(city)
-    monkeypatch.setattr(linkage, "_TARGETS", 20)
+    monkeypatch.setattr(linkage, "_MOST_TARGETS", 20)
     some, others = known_points(city), known_points(city, seed=1)
     assert len(some.targets) == len(np.unique(some.targets)) == 20
     np.testing.assert_array_equal(told(some), told(whole)[some.targets])
@@ -159,7 +159,7 @@ def test_an_hour_is_an_hour_to_the_second(apart: float) -> None:
     """The line of the other is nearer, but for its hour."""
     city = one_way(30_000.0, 30_000.0 + apart)
     lines = city.points + np.array([[[1e-4]], [[0.0]]])
-    rates = known_points(replace(city, lines=lines), hour=HOUR).rates.tolist()
+    rates = known_points(replace(city, lines=lines), time_tolerance=HOUR).rates.tolist()
     assert rates == ([0.0, 1.0] if apart <= HOUR else [1.0, 1.0])
 
 
@@ -167,16 +167,16 @@ def test_an_hour_is_an_hour_to_the_second(apart: float) -> None:
 def test_the_clock_goes_round(cycle: float) -> None:
     """Ten to midnight and ten past are twenty minutes apart, also where a day is a week."""
     city = one_way(cycle - 600.0, 600.0, 7_800.0 + 601.0, took=0.0, cycle=cycle)
-    assert known_points(city, hour=HOUR).rates.tolist() == [0.5, 0.5, 1.0]
+    assert known_points(city, time_tolerance=HOUR).rates.tolist() == [0.5, 0.5, 1.0]
     straight = replace(city, cycle=np.inf)
-    assert known_points(straight, hour=HOUR).rates.tolist() == [1.0, 1.0, 1.0]
+    assert known_points(straight, time_tolerance=HOUR).rates.tolist() == [1.0, 1.0, 1.0]
     # Times beyond the fold count on: 24:10 is ten past midnight.
     beyond = one_way(cycle + 600.0, 600.0, cycle=cycle)
-    assert known_points(beyond, hour=0.0).rates.tolist() == [0.5, 0.5]
+    assert known_points(beyond, time_tolerance=0.0).rates.tolist() == [0.5, 0.5]
 
 
 def test_what_is_known_is_said() -> None:
-    found = known_points(replace(one_way(0.0), unit="trip"), hour=HOUR)
+    found = known_points(replace(one_way(0.0), unit="trip"), time_tolerance=HOUR)
     assert found.name == "2 known points and their hours"
     assert found.knows == (
         "2 points of a person's trip, and when it was there, within 100 m and 60 min"

@@ -24,7 +24,7 @@ from trajanon.common.arrays import Ints
 from trajanon.common.declared_options import EFFORTS
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
-from trajanon.grouping.refinements.annealing import PASS
+from trajanon.grouping.refinements.annealing import MOVES_PER_PASS
 from trajanon.grouping.sliding.alignment import WindowLog, may_slide
 from trajanon.grouping.sliding.windows import Aligned
 from trajanon.trajectories.distances import displacement
@@ -48,7 +48,9 @@ def start_of(trajectories: Trajectories) -> Ints:
     noise=st.sampled_from([0.0, 0.4]),
     where=st.sampled_from([(MADRID, STEP), (FAR, 1e-7), ((0.0, 0.0), 0.1)]),
     regroup=st.booleans(),
-    moves=st.sampled_from([0, PASS, 2 * PASS, 4 * PASS, 8 * PASS + 1]),
+    moves=st.sampled_from(
+        [0, MOVES_PER_PASS, 2 * MOVES_PER_PASS, 4 * MOVES_PER_PASS, 8 * MOVES_PER_PASS + 1]
+    ),
 )
 @settings(max_examples=20)
 def test_windows_only_slide_and_groups_keep_k(

@@ -26,7 +26,7 @@ import trajanon
 from trajanon.common.arrays import dense
 from trajanon.common.declared_options import RefinementName
 from trajanon.extract import extract
-from trajanon.grouping.refinements.annealing import PASS
+from trajanon.grouping.refinements.annealing import MOVES_PER_PASS
 from trajanon.release.report import checked
 from trajanon.trajectories.tracks import STEPS
 from trajanon.trajectories.trajectories import Trajectories
@@ -100,7 +100,7 @@ def test_windows_that_may_change_groups_end_nearer() -> None:
     partition = cut(before, 3, refine="descent")
     stay, descend, anneal = [
         mean_metres(*aligned(before, partition, 3, regroup=regroup, moves=moves))
-        for regroup, moves in ((False, 0), (True, 0), (True, 20 * PASS))
+        for regroup, moves in ((False, 0), (True, 0), (True, 20 * MOVES_PER_PASS))
     ]
     assert anneal < descend < stay < 0.9 * mean_metres(before, partition)
 

@@ -11,7 +11,7 @@ from naive_sliding import town
 
 import trajanon
 from trajanon.common.declared_options import EffortName, RefinementName
-from trajanon.grouping.refinements.annealing import PASS
+from trajanon.grouping.refinements.annealing import MOVES_PER_PASS
 from trajanon.grouping.refinements.blocks import block_count
 
 pytestmark = pytest.mark.usefixtures("few_moves")
@@ -82,7 +82,7 @@ def test_progress_tells_the_loss_of_the_best_so_far() -> None:
         told.append((task, done, total, note))
 
     before = town(11, 60, 3)
-    aligned(before, cut(before, 3), 3, moves=12 * PASS, progress=listen)
+    aligned(before, cut(before, 3), 3, moves=12 * MOVES_PER_PASS, progress=listen)
     assert {task for task, *_ in told} == ALIGNING
     losses = [float(note.removeprefix("IL ").removesuffix(" %")) for *_, note in told]
     assert losses == sorted(losses, reverse=True)

@@ -1,11 +1,13 @@
 """Path heuristics of the papers: walks to the nearest record, and insertion.
 
-By insertion a tour grows. The next city is the nearest to the tour, the farthest, the cheapest to
-insert, or any (arbitrary); it is inserted where it lengthens the tour least. As in the published
-experiments the dummy is a city like the others: once the tour holds it every record is at distance
-0 from the tour. Nearest insertion then takes records at random, as arbitrary insertion does, while
-farthest insertion comes to the dummy last. Random choices, and those between equals, come from the
-seed.
+A path through n records is found as a tour of n + 1 cities: the records, and a dummy at distance 0
+from all of them, where the tour is cut.
+
+Insertion lets a tour grow city by city. The next one is the nearest to the tour, the farthest, the
+cheapest to insert, or any (arbitrary); it is inserted where it lengthens the tour least. As in the
+published experiments the dummy is a city like the others. Once it is on the tour, every record is
+at distance 0 from the tour: nearest insertion then takes records at random, as arbitrary insertion
+does. Farthest insertion comes to the dummy last. The seed decides random choices and ties.
 
 References
 ----------
@@ -43,24 +45,28 @@ from trajanon.grouping.neighbours import exact_neighbours
 from trajanon.grouping.paths.paths import Heuristic, from_any_start, outermost, walked
 from trajanon.grouping.problem import Problem
 
-_LISTED = 32  # neighbours of a record; a walk that has met them all searches the rest
+_NEIGHBOURS_LISTED = 32  # of each record; where a walk has met them all, it searches all records
 _WALKS_PER_REPORT = 100  # between two reports of progress, and two chances to interrupt
 
 
 def insertion(rule: int | None) -> Heuristic:
-    """Insert the nearest (-1), farthest (1), any (0), or the cheapest city (None) next."""
+    """Return the heuristic that inserts cities by a rule, as `path_by_insertion` does."""
 
     @from_any_start
     def path(problem: Problem) -> Ints:
         records = problem.records
-        # The cities, the dummy too, in the order in which they wait.
-        return inserted(records, problem.random.permutation(len(records) + 1), rule)
+        # All cities, the dummy among them, in random order.
+        return path_by_insertion(records, problem.random.permutation(len(records) + 1), rule)
 
     return path
 
 
-def inserted(records: Floats, turn: Ints, rule: int | None) -> Ints:
-    """Grow a tour from the first city in turn, by nearest, farthest, any or cheapest one."""
+def path_by_insertion(records: Floats, turn: Ints, rule: int | None) -> Ints:
+    """Grow a tour from the first city in ``turn``, (n + 1,), and cut it at the dummy, number n.
+
+    The rule says which city is next: the nearest (-1), the farthest (1), the first in turn (0), or
+    the cheapest (None). Of equals, the first in turn is next.
+    """
     n = len(records)
     tour = GrowingTour(
         records=records,
@@ -73,9 +79,10 @@ def inserted(records: Floats, turn: Ints, rule: int | None) -> Ints:
     if rule is None:
         insert_cheapest(tour, waiting)
     else:
+        # The array is for the distance of each city from the tour; none is known yet.
         insert_by_rule(tour, waiting, np.full(n + 1, np.inf), rule)
 
-    # The path is the tour behind the dummy.
+    # The path is the tour from behind the dummy on.
     following = tour.following.tolist()
     order = [n]
     for _ in range(n):
@@ -83,6 +90,7 @@ def inserted(records: Floats, turn: Ints, rule: int | None) -> Ints:
     return np.array(order[1:])
 
 
+# By their names in the settings.
 INSERTIONS: Mapping[str, Heuristic] = {
     "nearest-insertion": insertion(-1),
     "farthest-insertion": insertion(1),
@@ -94,10 +102,10 @@ INSERTIONS: Mapping[str, Heuristic] = {
 def repetitive_nn(problem: Problem, start: int | None = None) -> Ints:
     """Find the shortest of the nearest neighbour tours from every city.
 
-    Each record, and the dummy, begins a tour. From a record it leads to the dummy, at distance 0,
-    and from there to a random record, so the first record stands at the end of the path, as in
-    `nearest_neighbour`. With a ``start`` there is no dummy: of the paths from every other record
-    the shortest is taken.
+    Each record, and the dummy, begins a tour. From a record the tour leads to the dummy, which is
+    at distance 0, and from there to a random record. Cut at the dummy, it is a path from that
+    random record to the first one, as in `nearest_neighbour`. With a ``start`` there is no dummy:
+    of the paths from every other record the shortest is taken.
 
     References
     ----------
@@ -119,8 +127,12 @@ def repetitive_nn(problem: Problem, start: int | None = None) -> Ints:
     if start is not None:
         return _from_every_other(problem, start)
 
-    # The start is any record but the end: those behind it count one lower in the draw.
-    ends = np.arange(-1, n)  # -1 for the tour that begins with the dummy
+    # The tour from the dummy may end anywhere, -1. The others begin with a record, and their path
+    # ends there.
+    ends = np.arange(-1, n)
+
+    # The start of a path is any record but its end, so one of n - 1 numbers is drawn; from the end
+    # on, they are one too low.
     starts = problem.random.integers(np.where(ends < 0, n, n - 1))
     starts += (ends >= 0) & (starts >= ends)
     return _shortest_walk(problem, starts, ends)
@@ -128,41 +140,51 @@ def repetitive_nn(problem: Problem, start: int | None = None) -> Ints:
 
 @from_any_start
 def _from_every_other(problem: Problem) -> Ints:
+    """Find the shortest nearest neighbour path from any record; the decorator adds the start."""
     n = len(problem.records)
     return _shortest_walk(problem, np.arange(n), np.full(n, -1))
 
 
 def _shortest_walk(problem: Problem, starts: Ints, ends: Ints) -> Ints:
-    """Walk from each start to its end, -1 for any, and take the shortest path."""
+    """Walk from each start, ever to the nearest record left; return the shortest path.
+
+    A walk keeps the record in ``ends`` for its last step; with -1 it ends at any record.
+    """
     records = problem.records
     n = len(records)
     if n == 1:
         return np.zeros(1, dtype=np.int64)
 
-    neighbours = exact_neighbours(records, _LISTED)
-    near = np.sqrt(((records[:, None, :] - records[neighbours]) ** 2).sum(axis=2))
+    neighbours = exact_neighbours(records, _NEIGHBOURS_LISTED)
+    distances = np.sqrt(((records[:, None, :] - records[neighbours]) ** 2).sum(axis=2))
     walks = Walks(
         records=records,
         neighbours=neighbours,
-        near=near,
+        near=distances,
         waiting=np.empty(n, dtype=np.bool_),
         order=np.empty(n, dtype=np.int64),
         best=np.empty(n, dtype=np.int64),
     )
 
-    # A walk longer than the shortest so far is given up, so its length goes from part to part.
+    # A walk is given up when it gets longer than the shortest so far, so each part of the walks is
+    # told that length.
     shortest = np.inf
     task = "Walking from every record"
     for first in range(0, len(starts), _WALKS_PER_REPORT):
         problem.progress(task, first, len(starts))
+
         part = slice(first, first + _WALKS_PER_REPORT)
         shortest = shortest_walk(walks, starts[part], ends[part], shortest)
+
     problem.progress(task, len(starts), len(starts))
     return walks.best
 
 
 def npn(problem: Problem, start: int | None = None) -> Ints:
-    """Nearest Point Next: from the record farthest from the centroid, ever nearest.
+    """Walk by Nearest Point Next: ever to the nearest record left, from the outermost one.
+
+    The outermost record is the farthest from the centroid of all. With a ``start``, the walk begins
+    there instead.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Annealing: random moves, at first hot, then ever colder, and descent at the end."""
+"""Annealing: random moves while the heat falls, and descent at the end."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -30,42 +30,48 @@ from trajanon.grouping.refinements.blocks import (
 from trajanon.grouping.refinements.descent import build_descent, descend, descend_in_blocks
 
 COURSE = ((0.0, 1.4), (0.15, 0.6), (0.9, 0.12), (1.0, 0.07))
-"""Shares of a run that have passed, and the heat by then, a multiple of the temperature that suits
-the place of a move; in between it falls geometrically. Most is gained in the middle, where it falls
-slowly. The hot part finds where whole groups belong; it is short, as most moves are made then."""
+"""The share of a run that is over, and the heat by then; in between the heat falls geometrically.
+
+The heat times the temperature that suits the place of a move is the temperature of the move. Most
+is gained in the middle, where the heat falls slowly. The hot part finds where whole groups belong;
+it is short, as most moves are made then."""
 
 LARGE_HOT = 1.4
 LARGE_COLD = 0.1
 """Heats of a large table, which gets few moves: none are spent on what descent does as well."""
 
-LEAST = 0.01875
-FULL = 5_625
-"""A large table of n records gets LEAST + FULL / n of the moves: 2,400 a record with 20,000."""
+LARGE_SHARE = 0.01875
+LARGE_RECORDS = 5_625
+"""With n records, a large table gets LARGE_SHARE + LARGE_RECORDS / n of the moves per record of a
+small one: 2,400 a record with 20,000."""
 
-LARGE_PASS = 250  # moves per record of a large table's pass at most
-FEWEST = 4  # passes of a large table at least; with 3, 0.9 % are lost
+LARGE_MOVES_PER_PASS = 250  # per record, at most
+LARGE_PASSES = 4  # at least; with 3, 0.9 % of the SSE are lost
 
-PASSES_AT_ONCE = 4  # of one block, between two looks at its runs: the first waits for the others
-SOLVED = 5  # up to this k recombination solves regions, or comes near it, and none is annealed
-REGION = 25  # a region holds this many times k records: as many groups, if they are small
+# Of a table that is one block. After these all runs are compared, and wait for the slowest.
+PASSES_AT_ONCE = 4
+
+LARGEST_K_SOLVED = 5  # up to this k recombination finds the best of a region, or nearly so
+GROUPS_PER_REGION = 25  # of k records each; fewer, if groups are larger
 REGION_MOVES = 5_000  # per record in a round at most
-REGION_SHARE = 2.0  # moves of all rounds, of those that all runs of annealing had
-REGION_HOT = 0.6  # what groups look like from afar is settled before
+REGION_MOVES_SHARE = 2.0  # moves of all rounds together, as a multiple of those of all runs
+REGION_HOT = 0.6  # lower than in runs, which have found where whole groups belong
 REGION_COLD = 0.05
 
-PASS = 500  # moves per record of a pass at most; then blocks are drawn again
-DROPPED = 0.01  # share of the SSE that the axes left out of the search may hold
+MOVES_PER_PASS = 500  # per record, at most; after each pass blocks are drawn again
+DROPPED_SHARE = 0.01  # of the SSE: the search leaves out axes that hold no more than this
 _RECORDS_PER_PART = 10_000  # of which a thread finds the temperatures at once
 QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)  # of the exponential distribution
 
 NEARNESS = 5.0
-"""The farthest neighbours are drawn e^-5 times as often as the nearest; at 0, 0.1 % are lost."""
+"""The farthest neighbours are drawn e^-5 times as often as the nearest; if all were drawn equally
+often, 0.1 % of the SSE would be lost."""
 
 
-class Field(NamedTuple):
-    """What random moves in all blocks of a table have in common."""
+class SharedInput(NamedTuple):
+    """What random moves read of a whole table, the same for all of its n records and blocks."""
 
-    problem: Problem  # as they see it: records along the leading axes
+    problem: Problem  # as the moves see it: its records hold the leading axes only
     neighbours: NDArray[np.integer]  # the nearest records of each one, shape (n, c)
     warmth: Floats  # square root of the temperature that suits each record, shape (n,)
 
@@ -73,20 +79,21 @@ class Field(NamedTuple):
 def anneal(problem: Problem, labels: Ints) -> Ints:
     """Search by descent, by annealing, and by descent from where that ends.
 
-    Several runs end in several local optima, of which each place gets the best; if so asked, the
-    best partition that their groups make is chosen, and descended from. Beyond k = 5, where that
-    leaves more to gain, its regions are then annealed again.
+    Several runs end in several local optima; each place in the table gets its groups from the best
+    of them. If the budget has recombination, the best partition made of groups of any optimum is
+    found, and descent follows. Beyond k = 5, where this leaves more to gain, small regions are then
+    annealed again.
 
     Annealing tries random moves of the kinds that descent makes: a record and one of its 16 nearest
     in another group are drawn, the nearest most often; either joins the group of the other, or
     changes places with a member of it; and 1 % of the moves dissolve or create a group. A move that
     raises the SSE by d is made with the probability exp(-d / T).
 
-    T is the heat, which falls from pass to pass, times the temperature that suits
-    the place: sqrt(s_x s_y) for a move between records x and y, where s is the root mean square
-    distance to the k nearest, times that of a record to its centroid at the start. One temperature
-    for all would freeze the outskirts, where distances are large, long after the middle, or melt
-    the middle.
+    T is the heat, which falls from pass to pass, times the temperature that suits the place:
+    sqrt(s_x s_y) for a move between records x and y, where s is the root mean square distance to
+    the k nearest, times that of a record to its centroid at the start. One temperature for all
+    would freeze the outskirts, where distances are large, long after the middle, or melt the
+    middle.
 
     Tables beyond 2,500 records are searched in blocks of whole groups, all at once and drawn anew
     after 500 moves a record. The search sees the leading principal axes that leave out 1 % of the
@@ -130,7 +137,7 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
     best = descend(problem, best)
     log.end_step("recombination", best)
 
-    if problem.k > SOLVED:
+    if problem.k > LARGEST_K_SOLVED:
         best = anneal_regions(problem, best)
         best = descend(problem, best)
         log.end_step("regions", best)
@@ -138,27 +145,29 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
 
 
 def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
-    """Run the annealing several times, each time with other moves: the local optima."""
+    """Run the annealing several times, each time with other moves; return the local optima."""
     # A table of several blocks keeps the cores busy by itself, and gets fewer runs.
     blocks = block_count(len(labels))
     runs = [labels] * max(problem.budget.runs // blocks, 1)
 
-    one_group = np.count_nonzero(np.bincount(problem.subjects)) < 2 * problem.k
-    if one_group or sse(problem.records, labels) == 0.0:
+    # With fewer than 2 k subjects there is only one group.
+    only_one_group = np.count_nonzero(np.bincount(problem.subjects)) < 2 * problem.k
+    if only_one_group or sse(problem.records, labels) == 0.0:
         return runs
 
-    field = build_field(problem, labels)
+    shared = shared_input(problem, labels)
     moves, heats = schedule(problem)
     passes = len(heats) - 1
-    # One block has no borders, and no need for others.
-    together = PASSES_AT_ONCE if blocks == 1 else 1
+    # No record moves between blocks, so these are drawn anew after each pass. A single block need
+    # not be.
+    passes_at_once = PASSES_AT_ONCE if blocks == 1 else 1
 
     # A run may be better between two passes than at its end.
     best = list(runs)
     least = [np.inf] * len(runs)
-    for number in range(0, passes, together):
+    for number in range(0, passes, passes_at_once):
         problem.progress("Annealing", number, passes, problem.log.note)
-        runs = anneal_passes(field, runs, moves, heats[number : number + together + 1])
+        runs = anneal_passes(shared, runs, moves, heats[number : number + passes_at_once + 1])
         for run, run_labels in enumerate(runs):
             lost = sse(problem.records, run_labels)
             problem.log.offer(run_labels, lost)
@@ -175,11 +184,11 @@ def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
     return in_threads([partial(descend_in_thread, optimum) for optimum in best])
 
 
-def anneal_passes(field: Field, runs: list[Ints], moves: int, heats: Floats) -> list[Ints]:
-    """Anneal each block of each run between some heats; the labels of each run then."""
-    random = field.problem.random
-    blocks = [list(draw_blocks(field.problem.records, labels, random)) for labels in runs]
-    anneal_one = partial(anneal_block, field, moves, heats)
+def anneal_passes(shared: SharedInput, runs: list[Ints], moves: int, heats: Floats) -> list[Ints]:
+    """Anneal each block of each run, one pass between each two heats; return the runs' labels."""
+    random = shared.problem.random
+    blocks = [list(draw_blocks(shared.problem.records, labels, random)) for labels in runs]
+    anneal_one = partial(anneal_block, shared, moves, heats)
     jobs = [
         partial(anneal_one, dense(labels[rows]), rows, random_word(random))
         for labels, run_blocks in zip(runs, blocks, strict=True)
@@ -196,40 +205,44 @@ def schedule(problem: Problem) -> tuple[int, Floats]:
     """Find the moves per record of each pass, and the heats before and after it."""
     moves = problem.budget.moves_per_record
     if problem.large is not None:
-        moves = int(moves * (LEAST + FULL / len(problem.records)))
-        return cooling(moves, LARGE_PASS, FEWEST, LARGE_HOT, LARGE_COLD)
+        moves = int(moves * (LARGE_SHARE + LARGE_RECORDS / len(problem.records)))
+        return cooling(moves, LARGE_MOVES_PER_PASS, LARGE_PASSES, LARGE_HOT, LARGE_COLD)
 
-    passes = max(moves // PASS, 1)
+    passes = max(moves // MOVES_PER_PASS, 1)
     passed, heats = np.transpose(COURSE)
     shares = np.linspace(0.0, 1.0, passes + 1)
-    return min(PASS, moves), np.exp(np.interp(shares, passed, np.log(heats)))
+    return min(MOVES_PER_PASS, moves), np.exp(np.interp(shares, passed, np.log(heats)))
 
 
 def anneal_regions(problem: Problem, labels: Ints) -> Ints:
-    """Anneal small regions again and again, and keep what gains: how a run ends is chance."""
+    """Anneal small regions round after round, and keep each result that is better.
+
+    How good a run ends is a matter of chance, so it is worth while to try again.
+    """
     labels = dense(labels)
     if sse(problem.records, labels) == 0.0:
         return labels
 
-    # A region is small, and its runs short: most end no better, and what they lose is not kept.
-    field = build_field(problem, labels)
+    # Regions are the same to the search as blocks, but smaller, and drawn anew in each round.
+    shared = shared_input(problem, labels)
     moves = min(problem.budget.moves_per_record, REGION_MOVES)  # per record, in a round
-    _, heats = cooling(moves, PASS, 1, REGION_HOT, REGION_COLD)
+    _, heats = cooling(moves, MOVES_PER_PASS, 1, REGION_HOT, REGION_COLD)
     runs = max(problem.budget.runs // block_count(len(labels)), 1)
-    rounds = int(REGION_SHARE * runs * problem.budget.moves_per_record / moves)
+    rounds = int(REGION_MOVES_SHARE * runs * problem.budget.moves_per_record / moves)
 
     def anneal_one(before: Ints, rows: Ints, word: np.uint64, stop: Event) -> Ints:
+        """Anneal the region of these rows; return its labels, which lose no more than before."""
         region = block_of(problem, stop, rows)
-        annealed = anneal_block(field, PASS, heats, before, rows, word, stop)
+        annealed = anneal_block(shared, MOVES_PER_PASS, heats, before, rows, word, stop)
         after = cross(region.records, before, descend(region, annealed))
-        # But for rounding, it always gains.
+        # Crossed with the groups before, it can only lose by rounding.
         gains = sse(region.records, after) < sse(region.records, before)
         return after if gains else before
 
     for number in range(rounds):
         problem.progress("Annealing regions", number, rounds, problem.log.note)
-        size = REGION * problem.k
-        regions = list(draw_blocks(field.problem.records, labels, problem.random, size))
+        size = GROUPS_PER_REGION * problem.k
+        regions = list(draw_blocks(shared.problem.records, labels, problem.random, size))
         jobs = [
             partial(anneal_one, dense(labels[rows]), rows, random_word(problem.random))
             for rows in regions
@@ -240,7 +253,7 @@ def anneal_regions(problem: Problem, labels: Ints) -> Ints:
 
 
 def cross(records: Floats, labels: Ints, other_labels: Ints) -> Ints:
-    """Join two partitions: the groups of the better one, wherever they part ways.
+    """Join two partitions: wherever they differ, take the groups of the one with the lower SSE.
 
     As Whitley, Hains and Howe (GECCO 2009), "Tunneling between optima: partition crossover for the
     traveling salesman problem", do with two tours.
@@ -248,66 +261,77 @@ def cross(records: Floats, labels: Ints, other_labels: Ints) -> Ints:
     from scipy.sparse import coo_array  # takes long to load: most methods need none
     from scipy.sparse.csgraph import connected_components
 
+    # A graph of the groups of both, of which two are linked if they share a record.
     groups = int(labels.max()) + 1
     all_groups = groups + int(other_labels.max()) + 1
-    shared = coo_array(
+    links = coo_array(
         (np.ones(len(labels)), (labels, groups + other_labels)), shape=(all_groups, all_groups)
     )
 
     # A place is one of the smallest sets of records that are whole groups in both partitions.
-    places, place = connected_components(shared, directed=False)
-    place_of_record = place[labels]
+    places, place_of_group = connected_components(links, directed=False)
+    place_of_record = place_of_group[labels]
     lost = np.bincount(place_of_record, squares_to_means(records, labels), places)
     other_lost = np.bincount(place_of_record, squares_to_means(records, other_labels), places)
     other_is_better = (other_lost < lost)[place_of_record]
     return dense(np.where(other_is_better, groups + other_labels, labels))
 
 
-def cooling(moves: int, most: int, fewest: int, hot: float, cold: float) -> tuple[int, Floats]:
+def cooling(
+    moves: int, most_per_pass: int, fewest_passes: int, hot: float, cold: float
+) -> tuple[int, Floats]:
     """Split moves per record into passes: the moves of each, and the heats before and after it."""
-    passes = max(moves // most, fewest) if moves else 0
+    passes = max(moves // most_per_pass, fewest_passes) if moves else 0
+
+    # Moves are rounded up.
     return -(-moves // max(passes, 1)), np.geomspace(hot, cold, passes + 1)
 
 
 @cache
-def nearest_most(count: int) -> Ints:
-    """List the ranks of neighbours; the nearer one is, the more often its rank is listed."""
-    # 64 entries a neighbour are enough for the farthest to be among them.
+def neighbour_ranks(count: int) -> Ints:
+    """List the ranks of neighbours, (64 count,); the nearer one is, the more often it is listed."""
+    # With 64 entries for each neighbour, even the farthest is listed.
     weights = np.exp(-NEARNESS * np.arange(count) / count).cumsum()
     entries = (np.arange(64 * count) + 0.5) / (64 * count)
     return np.asarray(np.searchsorted(weights, entries * weights[-1]))
 
 
-def build_field(problem: Problem, labels: Ints) -> Field:
-    """Find leading axes, neighbours and temperatures; the SSE of the groups must not be 0."""
+def shared_input(problem: Problem, labels: Ints) -> SharedInput:
+    """Find leading axes, neighbours and temperatures; the SSE of the labels must not be 0."""
     records = problem.records
     lost = sse(records, labels)
 
     if (large := problem.large) is not None:
-        turned = large.turned(DROPPED * lost)
+        turned = large.turned(DROPPED_SHARE * lost)
         squared = large.approximate.squared.T
-        warm = tempered(squared, large.count, problem.k, lost / len(records))
-        return Field(replace(problem, records=turned), large.nearest, warm)
+        warmth = warmth_by_distances(squared, large.count, problem.k, lost / len(records))
+        return SharedInput(replace(problem, records=turned), large.nearest, warmth)
 
     near = neighbours_of(records, neighbour_count(problem.k), problem.neighbours)
-    turned = turn(records, leading_axes(sums_of_products(records), DROPPED * lost))
-    return Field(replace(problem, records=turned), near, warmth(records, near, problem.k, lost))
+    turned = turn(records, leading_axes(sums_of_products(records), DROPPED_SHARE * lost))
+    warmth = warmth_of_records(records, near, problem.k, lost)
+    return SharedInput(replace(problem, records=turned), near, warmth)
 
 
-def warmth(records: Floats, neighbours: NDArray[np.integer], k: int, lost: float) -> Floats:
-    """Find the square root of the temperature that suits each record."""
+def warmth_of_records(
+    records: Floats, neighbours: NDArray[np.integer], k: int, lost: float
+) -> Floats:
+    """Compute the square root of the temperature that suits each record; ``lost`` is the SSE."""
 
     def warmth_of_part(rows: Ints, stop: Event) -> Floats:
         columns = neighbours[rows].T
         part = records[rows]
         squared = (((part - records[column]) ** 2).sum(axis=1) for column in columns)
-        return tempered(squared, len(columns), k, lost / len(records))
+        return warmth_by_distances(squared, len(columns), k, lost / len(records))
 
     return np.concatenate(in_parts(warmth_of_part, np.arange(len(records)), _RECORDS_PER_PART))
 
 
-def tempered(squared: Iterable[Floats], count: int, k: int, lost: float) -> Floats:
-    """Find that root from squared distances to the nearest, the second, ..., and the loss."""
+def warmth_by_distances(squared: Iterable[Floats], count: int, k: int, lost: float) -> Floats:
+    """Compute the warmth of records from their distances to neighbours and the loss per record.
+
+    ``squared`` has, for each of ``count`` ranks from the nearest on, squared distances, (n,).
+    """
     near = min(k, count)
     to_near = np.zeros(1)
     to_all = np.zeros(1)
@@ -316,32 +340,41 @@ def tempered(squared: Iterable[Floats], count: int, k: int, lost: float) -> Floa
         if rank < near:
             to_near = to_near + distances
 
-    # Records with k duplicates have farther ones to go to.
+    # A record with k duplicates moves to farther neighbours, so all of them count.
     mean_square = np.where(to_near > 0.0, to_near / near, to_all / count)
     return np.sqrt(np.sqrt(mean_square * lost))
 
 
 def build_annealing(
-    field: Field, records: Floats, labels: Ints, rows: Ints, word: np.uint64
+    shared: SharedInput, records: Floats, labels: Ints, rows: Ints, word: np.uint64
 ) -> Annealing:
-    """Lay out the groups of a block for random moves, which begin with a word of random bits."""
-    near = neighbours_within(field.neighbours, rows)
+    """Lay out the groups of a block for random moves; ``word`` is the seed of these."""
+    near = neighbours_within(shared.neighbours, rows)
     return Annealing(
-        descent=build_descent(field.problem.part(rows), records, labels, near),
-        warmth=field.warmth[rows],
+        descent=build_descent(shared.problem.part(rows), records, labels, near),
+        warmth=shared.warmth[rows],
         quantiles=QUANTILES,
-        ranks=nearest_most(near.shape[1]),
+        ranks=neighbour_ranks(near.shape[1]),
         random=np.array([word]),
         moves=np.empty((AT_ONE_HEAT, 4), dtype=np.int64),
     )
 
 
 def anneal_block(
-    field: Field, moves: int, heats: Floats, labels: Ints, rows: Ints, word: np.uint64, stop: Event
+    shared: SharedInput,
+    moves: int,
+    heats: Floats,
+    labels: Ints,
+    rows: Ints,
+    word: np.uint64,
+    stop: Event,
 ) -> Ints:
-    """Make random moves in a block: ``moves`` per record between each two heats."""
-    problem = field.problem
-    annealing = build_annealing(field, problem.records[rows], labels, rows, word)
+    """Make random moves in the block of these rows: ``moves`` per record between each two heats.
+
+    The labels are those of the block, before and after. ``word`` is the seed.
+    """
+    problem = shared.problem
+    annealing = build_annealing(shared, problem.records[rows], labels, rows, word)
     for hot, cold in pairwise(heats):
         if stop.is_set():
             raise KeyboardInterrupt
@@ -350,25 +383,25 @@ def anneal_block(
 
 
 def compile_ahead() -> None:
-    """Start to compile descent and annealing in a process beside, unless an earlier run kept them.
+    """Start a process that compiles descent and annealing, unless an earlier run kept them.
 
-    Meanwhile paths are compiled and found. The process runs this module as a program; in one
-    process, what both kernels call is compiled once.
+    Meanwhile this process compiles and finds paths. The other one runs this module as a program. It
+    compiles both kernels, as they call others that then are compiled only once.
     """
     if cores() > 1:
         compile_beside(__name__, descent_pass, refresh_centroids, make_random_moves)
 
 
-def search_a_little() -> None:
-    """Run descent and random moves on a few records: that compiles both for their types."""
+def compile_by_search() -> None:
+    """Run descent and random moves on six records, which compiles both for the types they get."""
     records = np.arange(12.0).reshape(6, 2) % 5.0
     problem = Problem(records=records, subjects=np.arange(6), k=2)
     rows = np.arange(6)
     labels = rows // 2
     descend(problem, labels)
-    field = build_field(problem, labels)
-    anneal_block(field, 1, np.array([1.0, 0.5]), labels, rows, np.uint64(1), Event())
+    shared = shared_input(problem, labels)
+    anneal_block(shared, 1, np.array([1.0, 0.5]), labels, rows, np.uint64(1), Event())
 
 
 if __name__ == "__main__":
-    search_a_little()
+    compile_by_search()

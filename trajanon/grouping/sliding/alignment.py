@@ -26,7 +26,12 @@ from trajanon.grouping.loss import leading_axes
 from trajanon.grouping.neighbours import neighbour_count
 from trajanon.grouping.partition import Partition, Stage, regrouped
 from trajanon.grouping.problem import Problem, SearchLog
-from trajanon.grouping.refinements.annealing import DROPPED, Field, build_annealing, warmth
+from trajanon.grouping.refinements.annealing import (
+    DROPPED_SHARE,
+    SharedInput,
+    build_annealing,
+    warmth_of_records,
+)
 from trajanon.grouping.refinements.blocks import (
     block_of,
     draw_blocks,
@@ -222,18 +227,20 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
 
     rounds = np.array_split(np.arange(pass_count), len(schedule.paces))
     for pace, passes in zip(schedule.paces, filter(len, rounds), strict=False):
-        axes, field = window_field(problem, windows, aligned)
+        axes, shared = window_input(problem, windows, aligned)
         for number in passes.tolist():
             heats_of_pass = heats[number : number + 2]
-            work = partial(anneal_windows, field, axes, moves_of_pass, heats_of_pass, pace)
+            work = partial(anneal_windows, shared, axes, moves_of_pass, heats_of_pass, pace)
             in_blocks(work, axes, "Sliding windows", number, chained=False)
 
-    axes, field = window_field(problem, windows, aligned)
+    axes, shared = window_input(problem, windows, aligned)
     for _ in range(SETTLINGS):
-        settle_in_blocks(partial(settle_windows, problem, field.neighbours), axes, done=pass_count)
+        settle_in_blocks(partial(settle_windows, problem, shared.neighbours), axes, done=pass_count)
 
 
-def window_field(problem: Problem, windows: Windows, aligned: Aligned) -> tuple[Floats, Field]:
+def window_input(
+    problem: Problem, windows: Windows, aligned: Aligned
+) -> tuple[Floats, SharedInput]:
     """Find axes, (p, q), and neighbours and temperatures for windows where they are."""
     start = aligned.start
     centred_windows = centred(windows, start)
@@ -241,13 +248,13 @@ def window_field(problem: Problem, windows: Windows, aligned: Aligned) -> tuple[
     axes = axes_of(centred_windows, start, lost)
     near = window_neighbours(windows, start, axes, neighbour_count(problem.k))
     records = turned_at(centred_windows, start, axes)
-    return axes, Field(problem, near, warmth(records, near, problem.k, lost))
+    return axes, SharedInput(problem, near, warmth_of_records(records, near, problem.k, lost))
 
 
 def axes_of(windows: Windows, start: Ints, lost: float) -> Floats:
     """Find the axes, (p, q), that a search needs to see, where so much is lost."""
     products = summed(windows, start, lambda records: np.einsum("ij,ik->jk", records, records))
-    return leading_axes(products, DROPPED * lost)
+    return leading_axes(products, DROPPED_SHARE * lost)
 
 
 Near = NDArray[np.integer]  # neighbours of each window, (n, c)
@@ -320,7 +327,13 @@ def settle_windows(problem: Problem, near: Near | None, block: Block, stop: Even
 
 
 def anneal_windows(
-    field: Field, axes: Floats, moves: int, heats: Floats, pace: int, block: Block, stop: Event
+    shared: SharedInput,
+    axes: Floats,
+    moves: int,
+    heats: Floats,
+    pace: int,
+    block: Block,
+    stop: Event,
 ) -> Aligned:
     """Make random moves of the windows of a block, ``moves`` for each, between two heats.
 
@@ -340,11 +353,11 @@ def anneal_windows(
     build_rows(windows, axes.T.copy(), np.empty(len(axes)), pace, first, rows)
     records = rows[first + start].astype(np.float64)
 
-    annealing = build_annealing(field, records, block.aligned.labels, block.rows, block.word)
+    annealing = build_annealing(shared, records, block.aligned.labels, block.rows, block.word)
     unknown = np.full_like(annealing.descent.neighbours, -1)
     slides = Slides(rows, first, starts, start, start.copy(), unknown)
 
     if stop.is_set():
         raise KeyboardInterrupt
-    make_random_moves(annealing, slides, field.problem.k, moves * len(start), *heats)
+    make_random_moves(annealing, slides, shared.problem.k, moves * len(start), *heats)
     return Aligned(offset + pace * start, dense(annealing.descent.groups.labels))
