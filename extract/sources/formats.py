@@ -11,9 +11,10 @@ from trajanon.extract.sources import (
     collections,
     devices,
     geo_files,
+    google_timeline,
     gpx_document,
     json_documents,
-    phones,
+    kml_and_tcx,
     source_tables,
 )
 from trajanon.extract.sources.archives import DAMAGED
@@ -27,7 +28,8 @@ _HEAD, _HEAD_OF_JSON = 4096, 1 << 20  # bytes
 _BY_TRACK = ("gpx", "gpx-archive", "kml")
 
 _MODULES = (
-    *(collections, devices, geo_files, gpx_document, json_documents, phones, source_tables),
+    *(collections, devices, geo_files, google_timeline, gpx_document, json_documents),
+    *(kml_and_tcx, source_tables),
 )
 
 

@@ -1,4 +1,4 @@
-"""What phones write, as a source of traces."""
+"""Google's location history, as a source of traces."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from point_tables import names, uses
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract import traces
-from trajanon.extract.sources import json_documents, phones
+from trajanon.extract.sources import google_timeline, json_documents
 from trajanon.extract.sources.formats import format_of
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.source_tables import UNREAD
@@ -38,7 +38,7 @@ def test_records_of_takeout_are_a_piece_for_each_device(tmp_path: Path) -> None:
     }
     path = tmp_path / "x.json"
     assert read(path, content) == [[WAY[0], WAY[2]], [here]]
-    assert counted(path) == {phones.VAGUE: 1, phones.UNREAD_POSITIONS: 1}
+    assert counted(path) == {google_timeline.VAGUE: 1, google_timeline.UNREAD_POSITIONS: 1}
 
 
 def activity(path: dict[str, Any]) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def test_timeline_of_a_phone(tmp_path: Path) -> None:
         (41.9, -2.9, START + 540),
     ]
     assert read(path, content) == [timeline]
-    assert counted(path) == {phones.REPLACED: 1}
+    assert counted(path) == {google_timeline.REPLACED: 1}
 
 
 def signal(minute: float, lat: float, lon: float, **more: Any) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def test_raw_signals_are_read_alone_and_in_place_of_what_is_made_of_them(tmp_pat
     vague = signal(30, 41.3, -2.3, accuracyMeters=900)
     expected = [(41.0, -2.0, START), (41.2, -2.2, START + 1200)]
     assert read(path, {"rawSignals": [*signals, vague]}) == [expected]
-    assert counted(path) == {phones.VAGUE: 1}
+    assert counted(path) == {google_timeline.VAGUE: 1}
 
     far = {
         "startTime": at(0),
@@ -133,7 +133,7 @@ def test_raw_signals_are_read_alone_and_in_place_of_what_is_made_of_them(tmp_pat
     }
     both = {"semanticSegments": [far], "rawSignals": signals}
     assert read(path, both) == [[*expected, (41.4, -2.4, START + 5400)]]
-    assert counted(path) == {phones.REPLACED: 1}
+    assert counted(path) == {google_timeline.REPLACED: 1}
 
 
 def test_timeline_of_an_iphone_counts_minutes(tmp_path: Path) -> None:

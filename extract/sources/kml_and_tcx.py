@@ -1,0 +1,166 @@
+"""KML and KMZ of map programs, and TCX of watches -> traces."""
+
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from math import nan
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from trajanon.common.errors import FileProblem
+from trajanon.extract.sources.archives import DAMAGED, ZIP, Stream, members
+from trajanon.extract.sources.column_roles import TRACK
+from trajanon.extract.sources.reading import OTHER_TIMES, Reading
+from trajanon.extract.sources.timestamps import moment
+from trajanon.extract.sources.trace_pieces import PLANNED, Fix, number, traces_of_fixes
+from trajanon.extract.sources.xml_documents import growing_tree, without_prefixes
+from trajanon.extract.trace import Trace
+
+_POINTS = ("Trackpoint", "when", "coord", "Point")  # elements that are used whole or not at all
+
+
+def read_kml(path: Path, reading: Reading) -> Iterator[Trace]:
+    """Read a KML file, or all those of a KMZ, as one recording."""
+    documents = _documents(path, reading)
+    if reading.columns.get("subject") != TRACK:
+        pieces = ([*_of_placemarks(root, reading), None] for _, root in documents)
+        yield from traces_of_fixes(chain.from_iterable(pieces), reading)
+        return
+
+    for label, root in documents:
+        yield from _traces_by_track(root, replace(reading, label=label))
+
+
+def _documents(path: Path, reading: Reading) -> Iterator[tuple[str, Element]]:
+    """Read each document with its label; one that is damaged ends the reading."""
+    with Reading().open(path) as stream:
+        is_kmz = stream.peek(4).startswith(ZIP)
+    if not is_kmz:
+        with reading.unpacked(path) as stream:
+            for root in _trees(stream, str(path), "kml"):
+                yield reading.label, root
+        return
+
+    any_read = False
+    for name, opened in members(reading.open(path), path):
+        if opened and name.lower().endswith(".kml"):
+            for root in _trees(opened(), f"{path}/{name}", "kml"):
+                yield f"{reading.label}/{name}", root
+            any_read = True
+    if not any_read:
+        raise FileProblem(f"{path} holds no .kml file: name another one")
+
+
+def _traces_by_track(root: Element, reading: Reading) -> Iterator[Trace]:
+    """Read a document in which each Placemark with a line is a person's, if any has one."""
+    lines = [(mark, _of_placemarks(mark, reading)) for mark in root.iter("Placemark")]
+    if not any(fixes for _, fixes in lines):
+        yield from traces_of_fixes(_of_placemarks(root, reading), reading)
+        return
+
+    for number_of_line, (placemark, fixes) in enumerate(lines, start=1):
+        name = f"{reading.label}/track {number_of_line}"
+        if fixes:
+            subject = (placemark.findtext("name") or "").strip() or name
+            yield from traces_of_fixes(fixes, replace(reading, label=name), subject)
+
+
+def read_tcx(path: Path, reading: Reading) -> Iterator[Trace]:
+    """Read a TCX file: each activity, with all its laps, is a piece of one recording."""
+    with reading.unpacked(path) as stream:
+        trees = _trees(stream, str(path), "TrainingCenterDatabase")
+        activities = (_of_activities(root, reading) for root in trees)
+        yield from traces_of_fixes(chain.from_iterable(activities), reading)
+
+
+def _trees(stream: Stream, name: str, root_name: str) -> Iterator[Element]:
+    """Read an XML document whole: its tree, of a damaged one what is whole, then the problem."""
+    try:
+        content = io.BytesIO(stream.read())
+    except DAMAGED as error:
+        raise FileProblem(f"cannot read {name} to its end ({error}): copy it again") from error
+
+    root: Element | None = None
+    problem = None
+    try:
+        for grown in growing_tree(content.read, name):
+            root = grown
+    except FileProblem as error:
+        problem = error
+
+    if root is None or without_prefixes(root).tag != root_name:
+        tag = "nothing" if root is None else f"<{root.tag}>"
+        raise problem or FileProblem(f"{name} begins with {tag}, not with <{root_name}>")
+    _take_out_incomplete(root)
+    yield root
+    if problem:
+        raise problem
+
+
+def _take_out_incomplete(root: Element) -> None:
+    """Take out the point in which the reading ended, in the last child of each element."""
+    element = root
+    while len(element):
+        if element[-1].tag in _POINTS:
+            del element[-1]
+            return
+        element = element[-1]
+        if element.tag == "coordinates":
+            element.text = " ".join(_places_of(element)[:-1])
+
+
+def _of_placemarks(root: Element, reading: Reading) -> list[Fix | None]:
+    """Read the tracks, else the points, else the lines: programs write all three in one file."""
+    tracks: list[Fix | None] = []
+    lines: list[Fix | None] = []
+    for track in root.iter("Track"):
+        whens = [when.text for when in track.iterfind("when")]
+        coords = [(coord.text or "").split() for coord in track.iterfind("coord")]
+        if len(whens) < len(coords):  # which one is missing is not known
+            reading.counts[OTHER_TIMES] += 1
+            whens = [None] * len(coords)
+        tracks += [_place(coord, moment(when)) for coord, when in zip(coords, whens, strict=False)]
+        tracks.append(None)
+
+    for line in root.iterfind(".//LineString/coordinates"):
+        lines += [*(_place(place.split(","), nan) for place in _places_of(line)), None]
+    return tracks or _of_points(root) or lines
+
+
+def _places_of(line: Element) -> list[str]:
+    return re.sub(r"\s*,\s*", ",", line.text or "").split()
+
+
+def _of_points(element: Element) -> list[Fix | None]:
+    """Read the points that have a time; each folder is a piece."""
+    fixes = list[Fix | None]()
+    for child in element:
+        if child.tag in ("Folder", "Document"):
+            fixes += [None, *_of_points(child), None]
+        elif child.tag == "Placemark":
+            place = child.findtext(".//Point/coordinates")
+            when = child.findtext("TimeStamp/when")
+            if place and when:
+                fixes.append(_place(place.split(","), moment(when)))
+    return fixes if any(fixes) else []
+
+
+def _place(written: list[str], time: float) -> Fix:
+    """Read a longitude and a latitude, in this order; a height may follow."""
+    lon, lat, *_ = [*map(number, written[:2]), nan, nan]
+    return lat, lon, time
+
+
+def _of_activities(root: Element, reading: Reading) -> Iterator[Fix | None]:
+    if root.find(".//Course") is not None:
+        reading.found(PLANNED, 1)
+    for activity in root.iter("Activity"):
+        for point in activity.iter("Trackpoint"):
+            place = point.find("Position")
+            if place is not None:
+                names = ("LatitudeDegrees", "LongitudeDegrees")
+                lat, lon = (number(place.findtext(name)) for name in names)
+                yield lat, lon, moment(point.findtext("Time"))
+        yield None
