@@ -114,6 +114,7 @@ def _chances_by_pairs(published: Published, target: int, line: Ints, away: Float
     rows = published.rows[line]
     rows_of_subject = published.rows_held(published.owners[[target] * len(line)], line)
     rows_of_line = rows * (line == published.labels[target])
+    kinds_of_rows = rows, rows_of_subject, rows_of_line
 
     points = len(away)
     counts = [np.zeros((3, 0))]
@@ -124,12 +125,9 @@ def _chances_by_pairs(published: Published, target: int, line: Ints, away: Float
 
         # Lines that tie but for rounding are all candidates. Count their rows for each pair.
         pair, nearest = np.nonzero((sums <= least * (1.0 + 1e-9) + 1e-6) & np.isfinite(sums))
-        counts_of_pairs = np.array(
-            [
-                np.bincount(pair, count[nearest], points - 1 - point)
-                for count in (rows, rows_of_subject, rows_of_line)
-            ]
-        )
+        later_points = points - 1 - point
+        of_kinds = [np.bincount(pair, kind[nearest], later_points) for kind in kinds_of_rows]
+        counts_of_pairs = np.array(of_kinds)
         counts.append(counts_of_pairs[:, counts_of_pairs[0] > 0])
 
     # Pairs that no line passes have no chance, but count in the means.

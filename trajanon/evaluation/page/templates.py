@@ -37,12 +37,8 @@ def _environment(*, keep_trailing_newline: bool) -> Environment:
     environment.filters |= {"count": _count, "code": code_span, "markdown": markdown}
     environment.filters["quoted"] = partial(json.dumps, ensure_ascii=False)
     environment.globals |= {"two_digits": two_digits, "units_of": UNITS}
-    environment.filters |= {
-        "metres": metres,
-        "percent": percent,
-        "span": span,
-        "number_of": number_of,
-    }
+    for writer in (metres, percent, span, number_of):
+        environment.filters[writer.__name__] = writer
     return environment
 
 
