@@ -127,7 +127,7 @@ def _chances_by_pairs(published: Published, target: int, line: Ints, away: Float
         pair, nearest = np.nonzero((sums <= least * (1.0 + 1e-9) + 1e-6) & np.isfinite(sums))
         later_points = points - 1 - point
         of_kinds = [np.bincount(pair, kind[nearest], later_points) for kind in kinds_of_rows]
-        counts_of_pairs = np.array(of_kinds)
+        counts_of_pairs = np.array(of_kinds, np.float64)
         counts.append(counts_of_pairs[:, counts_of_pairs[0] > 0])
 
     # Pairs that no line passes have no chance, but count in the means.
