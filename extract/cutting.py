@@ -185,7 +185,7 @@ class Cutter:
     def _windows(
         self, points: Points, traces: Sequence[Trace], became: Ints
     ) -> tuple[WindowBatch, Bools]:
-        """Find windows; note what becomes of the recordings. No end counts as cut off."""
+        """Find windows, and note what becomes of the recordings. All ends count as true ends."""
         # Traces with no points left after a step keep the reason set before it.
         became[points.trace] = Became.HIDDEN
         points = self._shown(split_at_gaps(points, self.rules, self.counts))

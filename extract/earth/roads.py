@@ -21,7 +21,7 @@ _KINDS = {row["kind"]: row for row in rows_beside(__file__, "road_kinds.csv")}
 allow it; `dear`, for how many metres one of this road counts where a way is chosen for a car; and
 `drawn`, its rank on maps, 1 for main roads, which come first, and empty for roads never drawn."""
 
-# Tags that may allow or forbid a mode, the most exact first: the first that is there holds.
+# Tags that may allow or forbid a mode, the most exact first. The first tag that a road has holds.
 _ACCESS_TAGS: dict[str, tuple[str, ...]] = {
     "car": ("motorcar", "motor_vehicle", "vehicle", "access"),
     "bicycle": ("bicycle", "vehicle", "access"),
@@ -190,7 +190,7 @@ def _directions(tags: osm.TagList, mode: str) -> tuple[bool, bool]:
 def main_roads(pbf: str | os.PathLike[str], box: Box) -> list[Floats]:
     """Read the roads in a box, main roads first, and smaller ones while there is room for them.
 
-    A rank of roads is drawn whole or not at all; the first one that is there always is.
+    A rank of roads is drawn whole or not at all. The highest rank in the box is always drawn.
 
     Parameters
     ----------

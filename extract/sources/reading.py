@@ -14,7 +14,7 @@ from trajanon.common.inputs import regular
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Notices, Progress
 from trajanon.extract.sources.archives import Stream, unpacked
-from trajanon.extract.sources.findings import warning_of
+from trajanon.extract.sources.reader_warnings import warning_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -226,6 +226,24 @@ def test_a_folder_that_somebody_makes_at_the_last_moment_is_not_written_into(
     assert [path.name for path in out.iterdir()] == ["thesis.txt"]
 
 
+def test_a_file_that_somebody_writes_at_the_last_moment_stays(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    move = Path.replace
+
+    def moved(self: Path, other: Path) -> None:
+        if other == out:
+            out.write_text("a thesis")
+        move(self, other)
+
+    with (
+        patch.object(Path, "replace", moved),
+        pytest.raises(FileProblem, match="out: Not a directory"),
+        replacing_folder(out, is_ours) as draft,
+    ):
+        (draft / "ours1").touch()
+    assert out.read_text() == "a thesis"
+
+
 @pytest.mark.parametrize("name", ["ours1", "ours2", "thesis.txt"])
 @pytest.mark.parametrize("there", [True, False])
 def test_what_somebody_else_wrote_like_ours_is_not_replaced(

@@ -1,9 +1,9 @@
-"""What readers find in files that the user should know: the warnings of `findings.csv`."""
+"""What readers find in files that the user should know: the warnings of `reader_warnings.csv`."""
 
 from trajanon.common.errors import GuessedWarning, LeftOutWarning, TrajanonWarning
 from trajanon.common.inputs import rows_beside
 
-_SENTENCES = {row["kind"]: row for row in rows_beside(__file__, "findings.csv")}
+_SENTENCES = {row["kind"]: row for row in rows_beside(__file__, "reader_warnings.csv")}
 
 _FORMS = {"left out": LeftOutWarning, "guessed": GuessedWarning}
 

@@ -10,9 +10,9 @@ import pytest
 
 from trajanon.common.inputs import rows_beside
 from trajanon.extract import sources
-from trajanon.extract.sources import findings
+from trajanon.extract.sources import reader_warnings
 
-ROWS = {row["kind"]: row for row in rows_beside(findings.__file__, "findings.csv")}
+ROWS = {row["kind"]: row for row in rows_beside(reader_warnings.__file__, "reader_warnings.csv")}
 FROM_THE_READING = {"what", "count"}
 ANY_OF_THREE: list[object] = ["files that could not be read", "members", "links to folders"]
 
