@@ -330,3 +330,19 @@ def read_geometries(path: Path) -> NDArray[np.object_]:
     shapes = getattr(table, "geometry", geopandas.GeoSeries())  # a table without shapes has none
     shapes = shapes[~(shapes.isna() | shapes.is_empty)]
     return np.asarray(shapely.force_2d(shapes if shapes.crs is None else shapes.to_crs(4326)))
+
+
+def place_of(box: Box) -> str:
+    """Name the bundled city that a box lies in; elsewhere, give degrees.
+
+    >>> place_of(Box(-3.72, 40.40, -3.68, 40.44))
+    'Madrid'
+    >>> place_of(Box(-30.02, -10.01, -29.98, -9.99))
+    '10.00° S, 30.00° W'
+    """
+    lat = (box.south + box.north) / 2.0
+    lon = (box.west + box.east) / 2.0
+    for name, (city, _) in CITIES.items():
+        if city.contains(np.array([lat]), np.array([lon])).all():
+            return name.replace("-", " ").title()
+    return f"{abs(lat):.2f}° {'NS'[lat < 0]}, {abs(lon):.2f}° {'EW'[lon < 0]}"
