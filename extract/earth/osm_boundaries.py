@@ -11,7 +11,8 @@ from trajanon.common.errors import BadInput
 from trajanon.extract.earth.area import Region
 from trajanon.extract.earth.osm_objects import objects, polygons
 
-_NAMES = ("alt_name", "official_name", "short_name", "int_name")  # keys besides name, name:en, ...
+# Tags with names of a thing, besides name, name:en, ...
+_NAME_TAGS = ("alt_name", "official_name", "short_name", "int_name")
 
 _ADMINISTRATIVE = TagFilter(("boundary", "administrative"))
 
@@ -47,8 +48,8 @@ def boundary(pbf: str | os.PathLike[str], name: str) -> Region:
     >>> print(town, town.bounds, sep=": ")
     Vila (relation 7): 2,41,2.1,41.1
     """
-    relation, known_as, _ = _chosen(pbf, name)
-    name_and_number = f"{known_as} (relation {relation})"
+    relation, local_name, _ = _only_boundary(pbf, name)
+    name_and_number = f"{local_name} (relation {relation})"
     areas = objects(pbf, EntityFilter(osm.AREA), _ADMINISTRATIVE, areas=IdFilter([relation]))
     for area in areas:
         # A closed way is an area as well, and may have the relation's number.
@@ -70,38 +71,40 @@ class _Boundary(NamedTuple):
     level: str
 
 
-def _chosen(pbf: str | os.PathLike[str], name: str) -> _Boundary:
+def _only_boundary(pbf: str | os.PathLike[str], name: str) -> _Boundary:
     """Find the only boundary of a name; refuse a name of none, or of several."""
-    closed = TagFilter(("type", "boundary"), ("type", "multipolygon"))
+    has_polygons = TagFilter(("type", "boundary"), ("type", "multipolygon"))
     wanted = name.strip().casefold()
     local_names = set[str]()
-    by_name = dict[str, str]()
-    called = list[_Boundary]()
-    for relation in objects(pbf, _ADMINISTRATIVE, closed, entities=osm.RELATION):
+    names_in_file = dict[str, str]()  # as they are written, by themselves in lower case
+    boundaries = list[_Boundary]()  # of the wanted name, in any language
+    for relation in objects(pbf, _ADMINISTRATIVE, has_polygons, entities=osm.RELATION):
         tags = dict(relation.tags)
         local_name = tags.get("name", f"relation {relation.id}")
         names = [local_name]
         for key, value in tags.items():
-            if key in _NAMES or key.startswith("name:"):
+            if key in _NAME_TAGS or key.startswith("name:"):
                 names.extend(part.strip() for part in value.split(";"))
 
         local_names.add(local_name)
-        without_case = {text.casefold(): text for text in names}
-        by_name |= without_case
-        if wanted in (str(relation.id), *without_case):
-            called.append(_Boundary(relation.id, local_name, tags.get("admin_level", "unknown")))
+        in_lower_case = {text.casefold(): text for text in names}
+        names_in_file |= in_lower_case
+        if wanted in (str(relation.id), *in_lower_case):
+            level = tags.get("admin_level", "unknown")
+            boundaries.append(_Boundary(relation.id, local_name, level))
 
     # The name on the signs goes before those in other languages.
-    found = [boundary for boundary in called if wanted == boundary.name.casefold()] or called
-    if len(found) == 1:
-        return found[0]
-    if found:
-        listed = "; ".join(f"{name}: level {level}, relation {n}" for n, name, level in found)
+    by_local_name = [place for place in boundaries if wanted == place.name.casefold()]
+    boundaries = by_local_name or boundaries
+    if len(boundaries) == 1:
+        return boundaries[0]
+    if boundaries:
+        listed = "; ".join(f"{name}: level {level}, relation {n}" for n, name, level in boundaries)
         raise BadInput(
-            f"{len(found)} boundaries in {pbf} are called {name!r} ({listed}): give the number of "
-            f"a relation instead, such as {found[0].relation}"
+            f"{len(boundaries)} boundaries in {pbf} are called {name!r} ({listed}): give the "
+            f"number of a relation instead, such as {boundaries[0].relation}"
         )
-    near = [by_name[text] for text in get_close_matches(wanted, by_name, n=5, cutoff=0.7)]
-    examples = ", ".join(near or sorted(local_names)[:10])
+    alike = get_close_matches(wanted, names_in_file, n=5, cutoff=0.7)
+    examples = ", ".join([names_in_file[text] for text in alike] or sorted(local_names)[:10])
     holds = f"among those it holds are {examples}" if examples else "it holds none"
     raise BadInput(f"{pbf} holds no boundary called {name!r}: {holds}")

@@ -22,7 +22,11 @@ def objects(
     locations: bool = False,
     areas: BaseFilter | None = None,
 ) -> Iterator[OSMEntity]:
-    """Yield what passes all filters, valid until the next; areas are made of ways in theirs."""
+    """Yield the objects that pass all filters; each is valid until the next one.
+
+    ``entities`` are the kinds that are read. ``locations`` adds their places to the nodes of ways.
+    With ``areas``, closed ways and relations that pass this filter come as areas, too.
+    """
     try:
         regular(Path(pbf)).open("rb").close()
     except OSError as error:
@@ -39,8 +43,10 @@ def objects(
             dict(thing.tags)  # here fails what is no UTF-8, not where a tag is read
             yield thing
     except (RuntimeError, ValueError, osmium.InvalidLocationError) as error:
-        what = f"{pbf} as OpenStreetMap data (.osm.pbf)"
-        raise FileProblem(f"cannot read {what}: {str(error).rstrip('.')}") from error
+        reason = str(error).rstrip(".")
+        raise FileProblem(
+            f"cannot read {pbf} as OpenStreetMap data (.osm.pbf): {reason}"
+        ) from error
 
 
 def polygons(area: osm.Area) -> BaseGeometry | None:
