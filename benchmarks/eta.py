@@ -159,18 +159,25 @@ class Router:
         self.python = python_with_osrm()
         self.folder = folder
         self.graph = folder / "roads.osrm"
+        self.without_speeds = folder / "without_speeds"
         package = next(ENVIRONMENT.glob("lib/*/site-packages/osrm"))
         profile = package.absolute() / "share" / "profiles" / "car.lua"
         shutil.copy(roads, folder / "roads.osm.pbf")
         self._run("extract", "-p", profile, folder / "roads.osm.pbf")
         self._run("partition", self.graph)
+        self.without_speeds.mkdir()
+        for file in folder.glob("roads.osrm*"):
+            shutil.copy(file, self.without_speeds)
 
     def _run(self, *words: object) -> None:
+        """Run a command of OSRM's."""
         command = [self.python, "-m", "osrm", *map(str, words)]
         subprocess.run(command, check=True, capture_output=True, cwd=self.folder)
 
     def seconds(self, ways: list[str], speeds: str | None) -> Floats:
         """Return how long routes take, (n,); NaN where there is none."""
+        # OSRM writes speeds into its files, where a street without others would keep them.
+        shutil.copytree(self.without_speeds, self.folder, dirs_exist_ok=True)
         options = []
         if speeds is not None:
             (self.folder / "speeds.csv").write_text(speeds, "utf-8")

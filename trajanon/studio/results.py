@@ -141,43 +141,12 @@ class Answer(msgspec.Struct):
     answer: str
 
 
-class Attack(msgspec.Struct):
-    """How often an attack is right."""
-
-    name: str
-    knows: str
-    question: str
-    against: str
-    expected: float
-
-
-class Moved(msgspec.Struct):
-    """How far points moved, in metres."""
-
-    mean: float
-
-
-class Utility(msgspec.Struct):
-    """What a release costs."""
-
-    displacement: Moved
-
-
 class Evaluation(msgspec.Struct):
     """What the page shows of an evaluation."""
 
     k: int
     verdict: Verdict
     answers: Sequence[Answer]
-    attacks: Sequence[Attack]
-    utility: Utility
-
-    @property
-    def best_attack(self) -> Attack:
-        """The attack that finds a person's row most often."""
-        tried = (attack for attack in self.attacks if attack.against == "release")
-        picking = (attack for attack in tried if attack.question == "singling out")
-        return max(picking, key=lambda attack: attack.expected)
 
 
 class MadeRelease(NamedTuple):
