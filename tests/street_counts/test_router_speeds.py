@@ -116,25 +116,6 @@ def test_few_trips_change_a_street_little(roads: RoadsToFollow) -> None:
     assert both.speed == pytest.approx(slow.speed, rel=0.01)
 
 
-def test_a_street_of_few_trips_is_as_slow_as_those_around_it(tmp_path: Path) -> None:
-    """One quick trip on a street beside a slow one; streets elsewhere are quick."""
-    osm = OsmFile()
-    begin = np.array([[0.0, 0.0], [0.0, 60.0], [9_000.0, 0.0]])  # metres east and north
-    for east, north in begin:
-        ends = at(np.array([east, east + 500.0]), np.array([north, north]))
-        osm.way(osm.nodes(map(tuple, ends)), {"highway": "residential"})
-    town = roads_to_follow(osm.write(tmp_path / "town.osm"), "car")
-
-    along = np.linspace(20.0, 480.0, 40)
-    points = np.stack([at(east + along, np.full(40, north)) for east, north in begin])
-    times = np.outer([120.0, 40.0, 40.0], np.linspace(0.0, 1.0, 40))
-    released = ReleasedLines(points, np.array([4_000, 1, 90_000]), times, k=1)
-    slow, beside, quick = router_speeds(released, town).speed[0]
-    assert slow == pytest.approx(3.6 * 460.0 / 120.0, rel=0.05)
-    assert quick == pytest.approx(3.6 * 460.0 / 40.0, rel=0.05)
-    assert slow < beside < 0.7 * quick
-
-
 def test_parts_of_the_day_differ_on_all_streets(roads: RoadsToFollow) -> None:
     """A line at noon that goes half of the way tells how fast all of it is at noon."""
     half = at(np.linspace(20.0, 980.0, 40), np.zeros(40))
@@ -147,7 +128,7 @@ def test_parts_of_the_day_differ_on_all_streets(roads: RoadsToFollow) -> None:
     speeds = router_speeds(released, roads, day_parts("8-9,12-13,22-6"))
     early, late, night = speeds.speed
     assert late / early == pytest.approx(late[0] / early[0])
-    assert late[0] > 1.2 * early[0]
+    assert late[0] > 1.3 * early[0]
     assert early[0] < night[0] < late[0]
     assert len(speeds.osrm_text(1).splitlines()) == 20
 

@@ -38,19 +38,19 @@ def draw(
 
     if view not in _VIEWS:
         raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(_VIEWS)}")
-    read = files or [TRAJECTORIES, ANONYMIZED]
+    to_draw = files or [TRAJECTORIES, ANONYMIZED]
     public = view == "public"
-    if len(read) > 2 or (len(read) < 2 and not public):
+    if len(to_draw) > 2 or (len(to_draw) < 2 and not public):
         raise BadInput(
             "map takes trajectories and their release; or, with --view public, one release"
         )
-    release = read[-1]
+    release = to_draw[-1]
     check_page(out, "a map")
     if offline and (tiles or "none").lower() != "none":
         raise BadInput(f"an offline map has no tiles: leave out --offline or --tiles {tiles}")
 
     street_map = None if offline or (tiles or "").lower() == "none" else tiles or _TILES
-    inputs = [*read, report_path(release), *([roads] if roads else [])]
+    inputs = [*to_draw, report_path(release), *([roads] if roads else [])]
     with replacing(out, inputs=inputs, public=[out] * public) as (draft,):
         if public:
             shown = _cells_or_release(release)
@@ -58,7 +58,7 @@ def draw(
         else:
             released = trajanon.read_release(release)
             page = maps.compare(
-                trajanon.read_trajectories(read[0]),
+                trajanon.read_trajectories(to_draw[0]),
                 released,
                 read_report(release),
                 view=view,

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -87,8 +87,9 @@ def cell_counts(
     counts = counts_of(passages({"cell": cell}, line, part), lines)
 
     counted = counts.table["cell"].to_numpy()
-    drawn = _drawn_squares(counted, width) if resolution is None else _drawn_hexagons(counted)
-    return table_of_counts(pd.DataFrame({"cell": drawn.names}), drawn.shapes, counts, lines, parts)
+    is_square = resolution is None
+    names, shapes = _squares_drawn(counted, width) if is_square else _hexagons_drawn(counted)
+    return table_of_counts(pd.DataFrame({"cell": names}), shapes, counts, lines, parts)
 
 
 def _h3_resolution(grid: float | str) -> int | None:
@@ -128,15 +129,8 @@ def _places_on_lines(points: Floats, apart: float) -> tuple[Ints, Floats, Floats
     return line, place, point + np.minimum(share_of_hop, 1.0 - 1e-9)
 
 
-class _DrawnCells(NamedTuple):
-    """Cells with their names and polygons."""
-
-    names: list[str]
-    shapes: NDArray[np.object_]
-
-
-def _drawn_squares(cell: Ints, metres: float) -> _DrawnCells:
-    """Draw square cells, which are named by their middles."""
+def _squares_drawn(cell: Ints, metres: float) -> tuple[list[str], NDArray[np.object_]]:
+    """Return the names of square cells, which are their middles, and their polygons."""
     import shapely
 
     middles = cell_middles(cell, metres)
@@ -144,7 +138,7 @@ def _drawn_squares(cell: Ints, metres: float) -> _DrawnCells:
     south, west = (middles - half).T
     north, east = (middles + half).T
     names = [f"{lat:.5f} {lon:.5f}" for lat, lon in middles.tolist()]
-    return _DrawnCells(names, np.asarray(shapely.box(west, south, east, north)))
+    return names, np.asarray(shapely.box(west, south, east, north))
 
 
 def _hexagons(places: Floats, resolution: int) -> Ints:
@@ -158,8 +152,8 @@ def _hexagons(places: Floats, resolution: int) -> Ints:
     return np.array(numbers, np.uint64).astype(np.int64)
 
 
-def _drawn_hexagons(cell: Ints) -> _DrawnCells:
-    """Draw H3's cells."""
+def _hexagons_drawn(cell: Ints) -> tuple[list[str], NDArray[np.object_]]:
+    """Return the names of H3's cells, and their polygons."""
     import h3.api.numpy_int as h3
     import shapely
 
@@ -167,4 +161,4 @@ def _drawn_hexagons(cell: Ints) -> _DrawnCells:
         shapely.Polygon([(lon, lat) for lat, lon in h3.cell_to_boundary(number)])
         for number in cell.astype(np.uint64)
     ]
-    return _DrawnCells(list(map(h3.int_to_str, cell.tolist())), np.array(shapes, dtype=object))
+    return list(map(h3.int_to_str, cell.tolist())), np.array(shapes, dtype=object)

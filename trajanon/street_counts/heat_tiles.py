@@ -3,7 +3,6 @@
 import gzip
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,8 +85,8 @@ def write_heat_tiles(path: Path, lines: ReleasedLines, metres: float) -> "GeoDat
 
 def _features_of_tiles(
     table: "GeoDataFrame", zoom: int
-) -> Iterator[tuple[tuple[int, int], list[dict[str, object]]]]:
-    """Yield column and row of each tile that cells touch, and its cells as features."""
+) -> list[tuple[tuple[int, int], list[dict[str, object]]]]:
+    """List column and row of each tile that cells touch, and its cells as features."""
     features = defaultdict[tuple[int, int], list[dict[str, object]]](list)
     for shape, trips in zip(table.geometry, table.trips.tolist(), strict=True):
         flat = shapely.transform(shape, _mercator)
@@ -97,7 +96,7 @@ def _features_of_tiles(
         for column in range(int(west * 2**zoom), int(east * 2**zoom) + 1):
             for row in range(int(top * 2**zoom), int(bottom * 2**zoom) + 1):
                 features[column, row].append(feature)
-    yield from sorted(features.items())
+    return sorted(features.items())
 
 
 def _mercator(places: Floats) -> Floats:

@@ -1,10 +1,10 @@
 """Speeds for a router: of released lines, for each pair of neighbouring nodes of a street.
 
 A line says how long a whole way took, not where on it somebody waited. So all streets begin with
-one pace, in seconds a metre; each neighbourhood, and then each street, is corrected by how late the
-lines there are, as tomography does (A. H. Andersen and A. C. Kak, "Simultaneous algebraic
-reconstruction technique", 1984). Parts of the day share these paces, and differ by how late all
-lines in them are: few lines in few hours say no more.
+one pace, in seconds a metre, and each is corrected by how late the lines on it are, for some
+rounds: as tomography does (A. H. Andersen and A. C. Kak, "Simultaneous algebraic reconstruction
+technique", 1984). Parts of the day share these paces, and differ by how late all lines in them are:
+few lines in few hours say no more.
 
 A state is a street in one direction: 2 street + direction, which is 1 for back.
 """
@@ -21,18 +21,15 @@ from trajanon.common.progress import Progress, silent
 from trajanon.release.snapping import RoadsToFollow, ends_of_streets, traced
 from trajanon.street_counts.day_parts import ALL_DAY, DayPart, parts_of
 from trajanon.street_counts.released_lines import ReleasedLines
-from trajanon.trajectories.geodesy import cells
 
 _SLOWEST, _FASTEST = 3.0, 130.0  # km/h
 _SHORTEST = 300.0  # metres of a line that shows a speed
 _LEAST_ON_ROADS = 0.5  # share of its way
 
 # Chosen on another draw of cabs than those by which benchmarks/eta.py judges.
-_NEIGHBOURHOOD = 600.0  # metres across
-_OF_NEIGHBOURHOOD = 20_000.0  # metres times trips that keep a neighbourhood near the others
-_ROUNDS = 2  # of corrections of streets
-_OF_STREET = 1_200.0  # metres times trips that keep a street near its neighbourhood
-_OF_PART = 20.0  # trips that keep a part of the day near the others
+_ROUNDS = 2
+_PRIOR_OF_STREET = 1_200.0  # metres times trips that keep a street near the others
+_PRIOR_OF_PART = 20.0  # trips that keep a part of the day near the others
 _BELIEVED = (0.4, 2.5)  # times as long as expected that a line takes at least and at most
 
 # OSRM's car profile (profiles/car.lua, process_turn): seconds of the sharpest turn, how much more
@@ -92,7 +89,7 @@ def router_speeds(
     progress("Following lines on roads", 0, 1)
     network = roads.network
     drives = _drives(lines, roads)
-    pace = _paces(drives, network)
+    pace = drives.paces(2 * len(network.whole))
     part = parts_of(lines.times[:, 0], lines.clock, parts)
     slower = drives.slower_in_parts(pace, part, len(parts))
 
@@ -115,22 +112,6 @@ def router_speeds(
     )
 
 
-def _paces(drives: "_Drives", network: Network) -> Floats:
-    """Compute the pace of each state, in seconds a metre, (2c,)."""
-    state = np.arange(2 * len(network.whole))
-    ends = np.stack([network.lat[network.ends], network.lon[network.ends]], axis=-1)
-    cell = cells(ends.mean(axis=1), _NEIGHBOURHOOD)
-    neighbourhood = np.repeat(np.unique(cell, return_inverse=True)[1], 2)
-
-    ones = np.ones(len(state))
-    metres = drives.trips * drives.expected(ones)
-    pace = ones * (drives.trips * drives.seconds).sum() / max(metres.sum(), 1.0)
-    pace = drives.corrected(pace, neighbourhood, _OF_NEIGHBOURHOOD)
-    for _ in range(_ROUNDS):
-        pace = drives.corrected(pace, state, _OF_STREET)
-    return pace
-
-
 class _Drives(NamedTuple):
     """What lines do: a row for each street that a line takes, and time and trips of each line."""
 
@@ -151,17 +132,22 @@ class _Drives(NamedTuple):
         least, most = _BELIEVED
         return np.clip(self.seconds, least * expected, most * expected) - expected
 
-    def corrected(self, pace: Floats, place: Ints, prior: float) -> Floats:
-        """Correct paces by how late the lines in the same place are, with the place of each state.
+    def paces(self, states: int) -> Floats:
+        """Compute the pace of each state, in seconds a metre, (states,)."""
+        ones = np.ones(states)
+        metres = self.trips * self.expected(ones)
+        pace = ones * (self.trips * self.seconds).sum() / max(metres.sum(), 1.0)
+        for _ in range(_ROUNDS):
+            pace = self.corrected(pace)
+        return pace
 
-        ``prior`` metres times trips more count as in time.
-        """
+    def corrected(self, pace: Floats) -> Floats:
+        """Correct the pace of each state by how late its lines are."""
         weight = self.trips[self.line] * self.metres
         share_late = self.late(pace) / np.maximum(self.expected(pace), 1.0)
-        place_of_row = place[self.state]
-        late = np.bincount(place_of_row, weight * share_late[self.line], place.max() + 1)
-        weights = np.bincount(place_of_row, weight, place.max() + 1)
-        return pace * (1.0 + late / (weights + prior))[place]
+        late = np.bincount(self.state, weight * share_late[self.line], len(pace))
+        weights = np.bincount(self.state, weight, len(pace))
+        return pace * (1.0 + late / (weights + _PRIOR_OF_STREET))
 
     def slower_in_parts(self, pace: Floats, part: Ints, parts: int) -> Floats:
         """Compute how many times as slow streets are in each part of the day, (parts,)."""
@@ -169,7 +155,7 @@ class _Drives(NamedTuple):
         expected = self.trips * self.expected(pace)
         late = np.bincount(part[is_counted], (self.trips * self.late(pace))[is_counted], parts)
         in_part = np.bincount(part[is_counted], expected[is_counted], parts)
-        prior = _OF_PART * expected.sum() / max(self.trips.sum(), 1)
+        prior = _PRIOR_OF_PART * expected.sum() / max(self.trips.sum(), 1)
         return np.asarray(1.0 + late / np.maximum(in_part + prior, 1.0))
 
 
