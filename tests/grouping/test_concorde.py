@@ -25,7 +25,7 @@ from trajanon.grouping.methods import hm2
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition
 from trajanon.grouping.paths.external_solvers import concorde, concorde_command
-from trajanon.grouping.paths.paths import path_length
+from trajanon.grouping.paths.travelling_salesman import path_length
 from trajanon.tables.papers.datasets import Dataset
 from trajanon.tables.papers.published_tables import compression_table
 

@@ -19,7 +19,7 @@ from trajanon.grouping import loss
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.neighbours import Neighbours
 from trajanon.grouping.paths import paths
-from trajanon.grouping.paths.paths import joined_paths, path_length
+from trajanon.grouping.paths.travelling_salesman import joined_paths, path_length
 from trajanon.grouping.problem import SearchLog
 from trajanon.grouping.refinements.descent import descend
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from naive_sliding import MADRID, STEP, random_labels, rows_at, town, tracks_of
 
-from trajanon._kernels.random_moves import AT_ONE_HEAT, Annealing
+from trajanon._kernels.annealing_moves import AT_ONE_HEAT, Annealing
 from trajanon._kernels.sliding_windows import Slides, Windows, build_rows
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.grouping.problem import Problem

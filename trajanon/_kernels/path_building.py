@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.common import squared_distance
 from trajanon._kernels.compiled import bare
-from trajanon._kernels.tour_moves import between
+from trajanon._kernels.two_opt_or_opt_lin_kernighan import between
 
 
 class Walks(NamedTuple):

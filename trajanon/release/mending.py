@@ -10,10 +10,10 @@ from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import TrajanonError
-from trajanon.grouping.ends import Ends, merge_lacking, span
 from trajanon.grouping.k_promise import broken_promises
 from trajanon.grouping.loss import group_means, principal_axes, standardise, turn
 from trajanon.grouping.partition import measured
+from trajanon.grouping.places_at_ends import Ends, merge_lacking, span
 from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups, WorstGroups
 from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.trajectories.distances import displacement, lengths

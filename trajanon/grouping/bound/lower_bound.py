@@ -17,7 +17,7 @@ from trajanon.grouping.bound.column_generation import tighten
 from trajanon.grouping.bound.master import Master, Relaxation
 from trajanon.grouping.bound.pricing import first_groups, pricing_problem, search_best
 from trajanon.grouping.k_promise import check_enough, check_k
-from trajanon.grouping.methods.distance_methods import mdav
+from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 from trajanon.grouping.neighbours import exact_neighbours
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.descent import descend

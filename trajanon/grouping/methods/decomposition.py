@@ -7,7 +7,7 @@ import numpy as np
 from trajanon.common.arrays import Ints, dense
 from trajanon.common.method_parameters import DecompositionParameters
 from trajanon.grouping.loss import sse
-from trajanon.grouping.methods.distance_methods import mdav, v_mdav
+from trajanon.grouping.methods.mdav_and_v_mdav import mdav, v_mdav
 from trajanon.grouping.problem import Problem, SearchLog
 from trajanon.grouping.refinements.shuffling_and_swapping import swap
 

@@ -11,8 +11,8 @@ from trajanon.common.arrays import Ints
 from trajanon.common.declared_options import Effort
 from trajanon.common.method_parameters import MfTspParameters
 from trajanon.common.progress import silent
-from trajanon.grouping.methods.distance_methods import mdav
-from trajanon.grouping.methods.hm2 import HEURISTICS
+from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
+from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 from trajanon.grouping.problem import Problem
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
-from trajanon.grouping.paths.paths import from_any_start, shortest
+from trajanon.grouping.paths.travelling_salesman import from_any_start, shortest
 from trajanon.grouping.problem import Problem
 
 PROBLEM = "problem.tsp"

@@ -2,7 +2,12 @@
 
 import numpy as np
 
-from trajanon._kernels.paper_moves import Swaps, find_partners, make_exchanges, shuffling_pass
+from trajanon._kernels.shuffling_and_swapping_moves import (
+    Swaps,
+    find_partners,
+    make_exchanges,
+    shuffling_pass,
+)
 from trajanon.common.arrays import Ints, dense
 from trajanon.common.method_parameters import RcsParameters
 from trajanon.grouping.loss import sse

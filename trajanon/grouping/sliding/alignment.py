@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon._kernels.annealing_moves import make_random_moves
 from trajanon._kernels.descent_moves import Descent
-from trajanon._kernels.random_moves import make_random_moves
 from trajanon._kernels.sliding_windows import Slides, Windows, build_rows, slide_pass
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.declared_options import EFFORTS, Effort

@@ -14,12 +14,12 @@ from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping.loss import standardise
 from trajanon.grouping.methods.decomposition import regroup_parts, start
-from trajanon.grouping.methods.distance_methods import mdav, v_mdav
-from trajanon.grouping.methods.hm2 import find_paths, published_heuristic
+from trajanon.grouping.methods.hm2_and_compression import find_paths, published_heuristic
+from trajanon.grouping.methods.mdav_and_v_mdav import mdav, v_mdav
 from trajanon.grouping.methods.mf_tsp import group_by_paths, paths_from_every_record
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.paths.optimal_cut import best_cut
-from trajanon.grouping.paths.paths import path_length
+from trajanon.grouping.paths.travelling_salesman import path_length
 from trajanon.grouping.refinements.shuffling_and_swapping import rcs, swap
 from trajanon.tables.papers.datasets import PAPERS, Dataset, find_datasets
 from trajanon.tables.papers.measurements import (

@@ -13,7 +13,7 @@ from trajanon._kernels.far_records import farthest, farthest_pair, nearest_to_gr
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.declared_options import MethodName
 from trajanon.grouping import loss
-from trajanon.grouping.methods.distance_methods import (
+from trajanon.grouping.methods.mdav_and_v_mdav import (
     GAMMAS,
     Remaining,
     cbfs,

@@ -42,7 +42,7 @@ from trajanon._kernels.path_building import (
 )
 from trajanon.common.arrays import Floats, Ints
 from trajanon.grouping.neighbours import exact_neighbours
-from trajanon.grouping.paths.paths import Heuristic, from_any_start, outermost, walked
+from trajanon.grouping.paths.travelling_salesman import Heuristic, from_any_start, outermost, walked
 from trajanon.grouping.problem import Problem
 
 _NEIGHBOURS_LISTED = 32  # of each record; where a walk has met them all, it searches all records

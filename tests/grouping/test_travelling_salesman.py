@@ -12,10 +12,10 @@ from problems import problem
 from trajanon._kernels.path_building import Walks, shortest_walk
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.grouping import loss
-from trajanon.grouping.methods.distance_methods import cbfs, md, mdav
+from trajanon.grouping.methods.mdav_and_v_mdav import cbfs, md, mdav
 from trajanon.grouping.neighbours import exact_neighbours
 from trajanon.grouping.paths.optimal_cut import cut_path
-from trajanon.grouping.paths.paths import path_length, path_through, walked
+from trajanon.grouping.paths.travelling_salesman import path_length, path_through, walked
 
 seeds = st.integers(0, 10**6)
 

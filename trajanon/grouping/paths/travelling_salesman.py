@@ -11,11 +11,11 @@ import numpy as np
 
 from trajanon._kernels.far_records import farthest
 from trajanon._kernels.path_building import greedy_fragments, join_fragments
-from trajanon._kernels.tour_moves import Tour, shorten, shorten_by_chains
+from trajanon._kernels.two_opt_or_opt_lin_kernighan import Tour, shorten, shorten_by_chains
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.workers import in_parts, in_threads
 from trajanon.grouping.loss import group_means
-from trajanon.grouping.methods.distance_methods import mdav
+from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 from trajanon.grouping.neighbours import BATCHES, Approximate, Neighbours, neighbours_of
 from trajanon.grouping.problem import Problem
 

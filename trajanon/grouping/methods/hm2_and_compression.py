@@ -9,11 +9,11 @@ from trajanon.common.arrays import Ints
 from trajanon.common.declared_options import HeuristicName
 from trajanon.common.method_parameters import CompressionParameters
 from trajanon.grouping.loss import group_means
-from trajanon.grouping.methods.distance_methods import cbfs, md, mdav, v_mdav
+from trajanon.grouping.methods.mdav_and_v_mdav import cbfs, md, mdav, v_mdav
 from trajanon.grouping.paths.external_solvers import concorde, concorde_command, lkh
+from trajanon.grouping.paths.insertion_and_nearest_neighbour import INSERTIONS, npn, repetitive_nn
 from trajanon.grouping.paths.optimal_cut import best_cut
-from trajanon.grouping.paths.path_heuristics import INSERTIONS, npn, repetitive_nn
-from trajanon.grouping.paths.paths import (
+from trajanon.grouping.paths.travelling_salesman import (
     Heuristic,
     mdav_lk,
     nearest_neighbour,
