@@ -13,7 +13,7 @@ from trajanon.common.errors import TrajanonError
 from trajanon.grouping.k_promise import broken_promises
 from trajanon.grouping.loss import group_means, principal_axes, standardise, turn
 from trajanon.grouping.partition import measured
-from trajanon.grouping.places_at_ends import Ends, merge_lacking, span
+from trajanon.grouping.places_at_ends import Ends, merge_groups_lacking_places, span
 from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups, WorstGroups
 from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.trajectories.distances import displacement, lengths
@@ -121,9 +121,11 @@ def mended(
     if ends is not None:
         ends = ends.take(left_in)
         of_group, group = np.unique(labels[left_in], return_inverse=True)
-        merged = merge_lacking(records[left_in], group, ends)
+        merged = merge_groups_lacking_places(records[left_in], group, ends)
         labels[left_in] = of_group[merged]
-        one_place = GroupsInOnePlace(len(ends.lacking(group)), len(ends.lacking(dense(merged))))
+        one_place = GroupsInOnePlace(
+            len(ends.groups_lacking_places(group)), len(ends.groups_lacking_places(dense(merged)))
+        )
 
     if broken_promises(dense(labels[left_in]), people[left_in], k):
         raise TrajanonError(f"mending left a group of fewer than {k}; please report it")

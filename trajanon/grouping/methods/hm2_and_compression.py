@@ -1,7 +1,12 @@
-"""HM2-Micro: a short path through the records, which is then cut into groups."""
+"""HM2-Micro, and its compression: a short path through the records is cut into groups.
+
+A path is an order of the records: row numbers, (n,). With compression c the path leads through
+"cities", the centroids of groups of c records, and is then expanded to the records.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
@@ -23,6 +28,28 @@ from trajanon.grouping.paths.travelling_salesman import (
     two_opt,
 )
 from trajanon.grouping.problem import Problem, SearchLog
+
+CONCORDE_CITIES = 5_000
+"""Most cities for which Concorde is chosen unless it is named: EIA has 4,092; more may take hours."""
+
+DISTANCE_METHODS = {"mdav": mdav, "v-mdav": v_mdav, "md": md, "cbfs": cbfs}
+"""Methods by distance, which may also make the cities of a compressed path."""
+
+HEURISTICS: Mapping[str, Heuristic] = {
+    "or-opt": or_opt,
+    "two-opt": two_opt,
+    "nearest-neighbor": nearest_neighbour,
+    "repetitive-nn": repetitive_nn,
+    **INSERTIONS,
+    "mdav-lk": mdav_lk,
+    "npn": npn,
+    "md": through_groups(md),
+    "mdav": through_groups(mdav),
+    "cbfs": through_groups(cbfs),
+    "concorde": concorde,
+    "lkh": lkh,
+}
+"""Paths by the names in the settings."""
 
 
 def hm2(problem: Problem) -> Ints:
@@ -55,68 +82,50 @@ def hm2(problem: Problem) -> Ints:
     return labels
 
 
-CONCORDE_CITIES = 5_000
-"""Most cities that Concorde gets unasked: EIA has 4,092, and larger tables may take it hours."""
-
-DISTANCE_METHODS = {"mdav": mdav, "v-mdav": v_mdav, "md": md, "cbfs": cbfs}
-"""Methods that may make the groups of a compressed path."""
-
-HEURISTICS: Mapping[str, Heuristic] = {
-    "or-opt": or_opt,
-    "two-opt": two_opt,
-    "nearest-neighbor": nearest_neighbour,
-    "repetitive-nn": repetitive_nn,
-    **INSERTIONS,
-    "mdav-lk": mdav_lk,
-    "npn": npn,
-    "md": through_groups(md),
-    "mdav": through_groups(mdav),
-    "cbfs": through_groups(cbfs),
-    "concorde": concorde,
-    "lkh": lkh,
-}
-"""Paths by the names in the settings."""
-
-
 def find_paths(problem: Problem) -> list[Ints]:
-    """Find a short path, the order of the records, (n,); with compression, several to choose from.
+    """Find a short path, (n,); with compression, several to choose from.
 
-    A compressed path leads through the centroids of MDAV's groups of c or more records, whatever
-    their subjects. Members then take the place of their centroid, by distance to the centroid of
-    all records, and in the order of their rows; either way along the path. The parameters of the
-    compression name another method, or one order or direction alone.
+    A compressed path leads through cities, the centroids of MDAV's groups of c or more records,
+    whatever their subjects. Then the members of a city take its place, once in the order of their
+    distance to the centroid of all records, once in that of their rows; and the cities are gone
+    through forward and backward: four paths. The parameters of the compression name another method
+    than MDAV, or one order or direction alone.
 
     Source: Maya-López, Martínez-Ballesté, Casino (Expert Systems with Applications 2023), Algorithm
     1, which inserts members by distance; its program does by row, and cuts one direction.
     """
     c = min(problem.settings.compression, len(problem.records))
     if c == 1:
-        return [_shortest_path(problem)]
+        return [_short_path(problem)]
 
     parameters = problem.parameters_of(CompressionParameters)
-    labels, route = _route_through_cities(problem, c, DISTANCE_METHODS[parameters.compress_by])
-    place = np.empty(len(route), dtype=np.int64)
-    place[route] = np.arange(len(route))
+    city, route = _route_through_cities(problem, c, DISTANCE_METHODS[parameters.compress_by])
+    place_on_route = np.empty(len(route), dtype=np.int64)
+    place_on_route[route] = np.arange(len(route))
 
-    # Standardised records have their centroid at 0.
-    rows = np.arange(len(labels))
-    orders = {"distance": (problem.records**2).sum(axis=1), "row": rows}
-    directions = {"forward": 1, "backward": -1}
+    # What the members of a city are ordered by; standardised records have their centroid at 0.
+    rows = np.arange(len(city))
+    keys = {"distance": (problem.records**2).sum(axis=1), "row": rows}
+    signs = {"forward": 1, "backward": -1}
+
+    expansions = [name for name in keys if parameters.expansion in (name, "both")]
+    directions = [name for name in signs if parameters.direction in (name, "both")]
     return [
-        np.lexsort((rows, inside, sign * place[labels]))
-        for order, inside in orders.items()
-        for direction, sign in directions.items()
-        if parameters.expansion in (order, "both") and parameters.direction in (direction, "both")
+        np.lexsort((rows, keys[expansion], signs[direction] * place_on_route[city]))
+        for expansion, direction in product(expansions, directions)
     ]
 
 
 def _route_through_cities(
     problem: Problem, c: int, group: Callable[[Problem], Ints]
 ) -> tuple[Ints, Ints]:
-    """Group c records or more to a city, and find a path: the city of each record, and the path."""
+    """Group c records or more to a city, and find a path through the cities.
+
+    Returns the city of each record, (n,), and the order of the cities on the path.
+    """
     n = len(problem.records)
-    labels = group(replace(problem, subjects=np.arange(n), k=c, log=SearchLog()))
-    cities = group_means(problem.records, labels)
+    city = group(replace(problem, subjects=np.arange(n), k=c, log=SearchLog()))
+    cities = group_means(problem.records, city)
     problem_of_cities = replace(
         problem,
         records=cities,
@@ -125,28 +134,29 @@ def _route_through_cities(
         neighbours=None,
     )
 
-    route = _shortest_path(problem_of_cities)
-    # Of cuts that lose the same, rounding must not choose one.
+    route = _short_path(problem_of_cities)
+    # A route may be found in either direction: forward begins at the end with the lower number.
     if route[0] > route[-1]:
         route = route[::-1]
-    return labels, route
+    return city, route
 
 
-def _shortest_path(problem: Problem) -> Ints:
-    """Find a path by the heuristic named, or by the one that stands for none."""
+def _short_path(problem: Problem) -> Ints:
+    """Find a path by the heuristic of the settings; if they name none, choose and log one."""
     heuristic = problem.settings.heuristic
     if heuristic is not None:
         return HEURISTICS[heuristic](problem, None)
 
-    ours = problem.settings.refine in ("anneal", "descent")
-    heuristic = "or-opt" if ours else published_heuristic(len(problem.records))
+    # Where descent or annealing follows, a path that is somewhat longer leads to groups as good.
+    is_refined = problem.settings.refine in ("anneal", "descent")
+    heuristic = "or-opt" if is_refined else published_heuristic(len(problem.records))
     path = HEURISTICS[heuristic](problem, None)
     problem.log.chosen["heuristic"] = heuristic
     return path
 
 
 def published_heuristic(cities: int) -> HeuristicName:
-    """Name the path of HM2-Micro as published: Concorde where it is found, and takes no hours."""
+    """Name the path of HM2-Micro as published: Concorde, if it is installed and takes no hours."""
     if cities <= CONCORDE_CITIES and concorde_command() is not None:
         return "concorde"
     return "or-opt"

@@ -199,8 +199,8 @@ def or_opt(problem: Problem) -> Ints:
     Algorithm 2 for the dummy node. Bentley (1992), "Fast algorithms for geometric
     traveling salesman problems", for 2-opt with neighbour lists and a queue.
     """
-    if problem.large is not None:
-        return _path_in_blocks(problem, problem.large.approximate)
+    if problem.neighbours_if_large is not None:
+        return _path_in_blocks(problem, problem.neighbours_if_large.approximate)
 
     near = near_lists(problem.records, problem.neighbours)
     return _shortened(problem, partial(greedy, problem.records, near), near, or_opt=True)

@@ -114,7 +114,7 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
     [('mdav', 8.66), ('descent', 6.69), ('annealing', 6.69)]
     """
     log = problem.log
-    large = problem.large
+    large = problem.neighbours_if_large
     if large is None or problem.budget.moves_per_record == 0:
         labels = descend(problem, labels)
     else:
@@ -175,7 +175,7 @@ def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
                 best[run] = run_labels
                 least[run] = lost
 
-    if problem.large is not None:
+    if problem.neighbours_if_large is not None:
         return [descend_in_blocks(problem, optimum, problem.records) for optimum in best]
 
     def descend_in_thread(optimum: Ints, stop: Event) -> Ints:
@@ -204,7 +204,7 @@ def anneal_passes(shared: Shared, runs: list[Ints], moves: int, heats: Floats) -
 def schedule(problem: Problem) -> tuple[int, Floats]:
     """Find the moves per record of each pass, and the heats before and after it."""
     moves = problem.budget.moves_per_record
-    if problem.large is not None:
+    if problem.neighbours_if_large is not None:
         moves = int(moves * (LARGE_SHARE + LARGE_RECORDS / len(problem.records)))
         return cooling(moves, LARGE_MOVES_PER_PASS, LARGE_PASSES, LARGE_HOT, LARGE_COLD)
 
@@ -302,7 +302,7 @@ def shared_input(problem: Problem, labels: Ints) -> Shared:
     records = problem.records
     lost = sse(records, labels)
 
-    if (large := problem.large) is not None:
+    if (large := problem.neighbours_if_large) is not None:
         turned = large.turned(DROPPED_SHARE * lost)
         squared = large.approximate.squared.T
         warmth = warmth_by_distances(squared, large.count, problem.k, lost / len(records))

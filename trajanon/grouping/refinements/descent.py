@@ -67,8 +67,8 @@ def descend(problem: Problem, labels: Ints) -> Ints:
     >>> [(stage.name, round(stage.information_loss, 2)) for stage in partition.stages]
     [('mdav', 8.66), ('descent', 6.69)]
     """
-    if problem.large is not None:
-        labels = descend_in_blocks(problem, labels, problem.large.approximate.points)
+    if problem.neighbours_if_large is not None:
+        labels = descend_in_blocks(problem, labels, problem.neighbours_if_large.approximate.points)
         return descend_in_blocks(problem, labels, problem.records)
     near = neighbours_of(problem.records, neighbour_count(problem.k), problem.neighbours)
     descent = build_descent(problem, problem.records, labels, near)
@@ -78,7 +78,7 @@ def descend(problem: Problem, labels: Ints) -> Ints:
 
 def descend_in_blocks(problem: Problem, labels: Ints, seen: Floats) -> Ints:
     """Descend once in each block of a large table, with the records as ``seen``, (n, q)."""
-    large = problem.large
+    large = problem.neighbours_if_large
     assert large is not None
 
     report = partial(problem.progress, "Moving records", 0, None, problem.log.note)

@@ -204,7 +204,7 @@ def _price(
     ends = region.ends
 
     def fits(group: Ints) -> bool:
-        return ends is None or not ends.lack(group)
+        return ends is None or not ends.lacks_place(group)
 
     # The bound has a pool of its own, for it needs many columns that no choice ever takes.
     bounding = Master(pricing.distances, before)
