@@ -205,5 +205,5 @@ def test_descent_in_blocks_never_raises_the_sse(seed: int, n: int) -> None:
 
 def test_the_neighbours_of_other_records_are_not_taken() -> None:
     work = large_groups(100)
-    assert work.large is work.neighbours
-    assert replace(work, records=work.records.copy()).large is None
+    assert work.neighbours_if_large is work.neighbours
+    assert replace(work, records=work.records.copy()).neighbours_if_large is None

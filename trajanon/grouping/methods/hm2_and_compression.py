@@ -30,7 +30,7 @@ from trajanon.grouping.paths.travelling_salesman import (
 from trajanon.grouping.problem import Problem, SearchLog
 
 CONCORDE_CITIES = 5_000
-"""Most cities for which Concorde is chosen unless it is named: EIA has 4,092; more may take hours."""
+"""Most cities of a path for which Concorde is chosen without being named; more may take hours."""
 
 DISTANCE_METHODS = {"mdav": mdav, "v-mdav": v_mdav, "md": md, "cbfs": cbfs}
 """Methods by distance, which may also make the cities of a compressed path."""

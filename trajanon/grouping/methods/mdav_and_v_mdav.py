@@ -143,7 +143,7 @@ class Remaining:
             self._pack()
 
     def join_nearest_groups(self) -> Ints:
-        """Put every remaining record into the group with the nearest centroid; return all labels."""
+        """Put each remaining record into the group with the nearest centroid; return all labels."""
         records = self.problem.records
         grouped = self.labels >= 0
         centroids = group_means(records[grouped], self.labels[grouped])
@@ -155,7 +155,7 @@ class Remaining:
         return self.labels
 
     def group_rest(self) -> Ints:
-        """Make one group of the rest if it has k subjects, or else share it out; return all labels."""
+        """Make one group of the rest if it has k subjects, or share it out; return all labels."""
         if self.enough_for(1):
             self.labels[self.rows] = self.groups
             self.count = 0

@@ -1,7 +1,7 @@
 """MF-TSP: groups of records that are neighbours on many short paths.
 
-Maya-López and Solanas (ApplePies 2019); thesis (URV 2023), chapter 3. The counts of neighbours are a
-sparse matrix, (n, n).
+Maya-López and Solanas (ApplePies 2019); thesis (URV 2023), chapter 3. The counts of neighbours are
+a sparse matrix, (n, n).
 """
 
 from collections.abc import Iterable, Iterator
