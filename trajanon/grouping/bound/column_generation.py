@@ -1,4 +1,4 @@
-"""Column generation: the linear programme of set partitioning, over all groups without listing them.
+"""Column generation: the linear programme of set partitioning, over all groups but without a list.
 
 A column is a group, a sorted tuple of row numbers. Columns come in while they lower the optimum of
 the linear programme (du Merle et al. 2000; Castro et al. 2022); subset-row cuts then lift it, and
@@ -41,9 +41,7 @@ CUT_ROUNDS = 50  # times that cuts are added at most; ten sufficed up to k = 5
 CUTS_PER_RECORD = 5  # cuts that a record takes part in, of those added at once: the most violated
 VIOLATED = 1e-3  # share of a group by which a cut has to be violated to be added
 GAIN = 1e-5  # share of the SSE by which a round of cuts has to raise the bound, to go on
-_NEGLIGIBLE = (
-    1e-6  # share of a column that is as good as none; less than that missing, as all of it
-)
+_NEGLIGIBLE = 1e-6  # share of a column that is as good as none; one short of all by less, as all
 ROOM = 50  # groups round a record that may be columns beside those generated
 CHOICE_NODES = 200  # of the branch and bound that chooses; the root alone usually suffices
 CHOICE_GAP = 1e-4  # share of the SSE that the choice of groups may leave on the table
@@ -185,7 +183,7 @@ def violated_cuts(groups: Sequence[tuple[int, ...]], shares: Floats, known: Ints
 
 
 def _cuts_to_try(together: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
-    """Yield each three records of which one is together with both others; some are yielded twice."""
+    """Yield each three records of which one is together with both others, once or more."""
     partners: dict[int, set[int]] = {}
     for records in together:
         for record in records:

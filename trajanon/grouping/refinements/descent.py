@@ -27,8 +27,8 @@ from trajanon.grouping.refinements.blocks import (
 )
 
 SETTLED = 0.03
-"""A block is left when a round makes fewer moves than this share of its records: later ones together
-lower the SSE by a thousandth."""
+"""A block is left when a round makes fewer moves than this share of its records: all later ones
+would lower the SSE by a thousandth."""
 
 TINY_GAIN = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
 _RECORDS_PER_REPORT = 3_000  # times k, looked at between two reports of progress
@@ -85,7 +85,7 @@ def descend(problem: Problem, labels: Ints) -> Ints:
 
 
 def descend_in_blocks(problem: Problem, labels: Ints, seen: Floats) -> Ints:
-    """Descend once in each block of a large table; the moves see the records as ``seen``, (n, q)."""
+    """Descend once in each block of a large table; moves see the records as ``seen``, (n, q)."""
     large = problem.neighbours_if_large
     assert large is not None
 
@@ -103,7 +103,7 @@ def descend_in_blocks(problem: Problem, labels: Ints, seen: Floats) -> Ints:
 def _descend_in_block(
     problem: Problem, labels: Ints, large: Neighbours, seen: Floats, rows: Ints, stop: Event
 ) -> tuple[Ints, float]:
-    """Descend in the block of these rows; return the better labels of before and after, and their SSE."""
+    """Descend in a block; return the better labels of before and after, and their SSE."""
     block = block_of(problem, stop, rows)
     before = dense(labels[rows])
     near = neighbours_within(large.nearest, rows)
