@@ -21,12 +21,12 @@ from trajanon.common.method_parameters import (
 )
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping import loss
+from trajanon.grouping.different_ends import Ends, merge_groups_lacking_places
 from trajanon.grouping.k_promise import broken_promises, check_enough, check_k
 from trajanon.grouping.methods.decomposition import decomposition
 from trajanon.grouping.methods.hm2_and_compression import DISTANCE_METHODS, hm2
 from trajanon.grouping.methods.mf_tsp import mf_tsp
 from trajanon.grouping.partition import Partition
-from trajanon.grouping.places_at_ends import Ends, merge_groups_lacking_places
 from trajanon.grouping.problem import Problem, whole_problem
 from trajanon.grouping.refinements.annealing import anneal
 from trajanon.grouping.refinements.descent import descend

@@ -14,8 +14,8 @@ from trajanon.common.declared_options import (
     settings_of,
 )
 from trajanon.common.errors import BadInput
+from trajanon.grouping.different_ends import Ends
 from trajanon.grouping.k_promise import check_k
-from trajanon.grouping.places_at_ends import Ends
 from trajanon.release.holder_key import check_key, holders_key, search_seed
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.trajectories.distances import lengths

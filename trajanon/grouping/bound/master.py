@@ -65,7 +65,7 @@ class Master:
         return len(self.groups) - before
 
     def add_cuts(self, cuts: Ints) -> None:
-        """Add cuts, (t, 3): of groups with two or more of the three records at most one is chosen."""
+        """Add cuts, (t, 3): of groups with two or three of these records at most one is chosen."""
         for cut, records in enumerate(cuts.tolist(), len(self.cuts)):
             for record in records:
                 self._cuts_of_record[record].append(cut)

@@ -40,7 +40,7 @@ from trajanon.grouping.refinements.blocks import (
     random_word,
 )
 from trajanon.grouping.refinements.descent import Pass, build_descent, passes_of, settle
-from trajanon.grouping.sliding.windows import (
+from trajanon.grouping.sliding.window_places import (
     Aligned,
     build_windows,
     centred,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from trajanon.common.arrays import Ints, dense
 from trajanon.common.declared_options import Effort, EffortName
+from trajanon.grouping.different_ends import Ends
 from trajanon.grouping.microaggregation import microaggregate
-from trajanon.grouping.places_at_ends import Ends
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.annealing import anneal_runs
 from trajanon.grouping.refinements.descent import descend
