@@ -1,4 +1,9 @@
-"""The likeliest way over a map, of a trip observed with correlated noise."""
+"""The likeliest way over a map, of a trip that was observed with correlated noise.
+
+A way has a place at each of m points of the trip: one of the places listed for that point. Of all
+ways the likeliest is found by dynamic programming (Viterbi 1967). Coordinates are in metres on a
+plane; how likely something is, is given as a logarithm.
+"""
 
 from typing import NamedTuple
 
@@ -7,34 +12,35 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.compiled import bare, inlined
 
-# of a hop's length, the distance of its ends
+# Shares of its expected length that a hop, from a place to one of the next point, may have.
 NEAREST = 0.4
 FARTHEST = 1.3
-AHEAD = 0.3  # cosine of what a heading may differ from a hop
+AHEAD = 0.3  # cosine of the largest angle between a hop and the heading at its ends
 LOST = 30.0  # what a hop off the map costs, as a logarithm
-GIVEN_UP = 20.0  # places that are less likely than the best by so much lead nowhere
+GIVEN_UP = 20.0  # ways to places that are less likely than the best by so much are not followed
 
 
 class Places(NamedTuple):
-    """Where one may be at each point of a way."""
+    """Where the trip may be at each of its m points: s places in all, point by point."""
 
-    at: NDArray[np.float64]  # place, and heading as a unit vector, (s, 4)
+    at: NDArray[np.float64]  # x, y, and the heading there as a unit vector, (s, 4)
     worth: NDArray[np.float64]  # how likely each is by itself, as a logarithm, (s,)
-    first: NDArray[np.int64]  # of each point, and all, (m + 1,)
+    first: NDArray[np.int64]  # number of the first place of each point, and s, (m + 1,)
 
 
 class Walk(NamedTuple):
     """The likeliest way to each place."""
 
-    noise: NDArray[np.float64]  # there, and expected at the next point, (s, 4)
-    worth: NDArray[np.float64]  # of the way to there, as a logarithm, (s,)
+    noise: NDArray[np.float64]  # x and y there, and those expected at the next point, (s, 4)
+    worth: NDArray[np.float64]  # how likely the way to there is, as a logarithm, (s,)
     back: NDArray[np.int64]  # the place before, (s,); -1 at the first point
 
 
 @bare
 def expect_noise(walk, factors, place):
-    """Compute which noise follows at the next point on the way to a place."""
-    walk.noise[place, 2] = walk.noise[place, 3] = 0.0
+    """Compute which noise is expected at the next point, by the last three on the way there."""
+    walk.noise[place, 2] = 0.0
+    walk.noise[place, 3] = 0.0
 
     before = place
     for lag in range(3):
@@ -46,21 +52,30 @@ def expect_noise(walk, factors, place):
 
 @inlined
 def hop_cost(at, i, j, hop):
-    """Compute how unlikely a hop between two places is, as a logarithm; infinite if impossible."""
+    """Compute how unlikely a hop from place i to j is, as a logarithm; infinite if impossible.
+
+    ``hop`` is as in `likeliest_ways`.
+    """
+    length = hop[0]
+    length_variance = hop[1]
+    heading_variance = hop[2]
     dx = at[j, 0] - at[i, 0]
     dy = at[j, 1] - at[i, 1]
-    far = np.sqrt(dx * dx + dy * dy)
-    if far < NEAREST * hop[0] or far > FARTHEST * hop[0]:
+    metres = np.sqrt(dx * dx + dy * dy)
+    if metres < NEAREST * length or metres > FARTHEST * length:
         return np.inf
 
-    ahead_at_end = (dx * at[j, 2] + dy * at[j, 3]) / far
-    ahead_at_start = (dx * at[i, 2] + dy * at[i, 3]) / far
-    if ahead_at_end < AHEAD or ahead_at_start < AHEAD:
+    # Cosines of the angles between the hop and the headings at both ends.
+    end_cosine = (dx * at[j, 2] + dy * at[j, 3]) / metres
+    start_cosine = (dx * at[i, 2] + dy * at[i, 3]) / metres
+    if end_cosine < AHEAD or start_cosine < AHEAD:
         return np.inf
 
-    # Normal logarithms: of the length as a share, and of the turns at both ends.
-    off = far / hop[0] - 1.0
-    return 0.5 * (off * off / hop[1] + (2.0 - ahead_at_end - ahead_at_start) / hop[2])
+    # Both the length, as a share, and the turns are normal; 1 less the cosine of a small angle is
+    # half of its square.
+    off = metres / length - 1.0
+    turns = 2.0 - end_cosine - start_cosine
+    return 0.5 * (off * off / length_variance + turns / heading_variance)
 
 
 def likeliest_ways(
@@ -72,8 +87,10 @@ def likeliest_ways(
 ) -> Walk:
     """Find the likeliest way to each place, point by point (A. Viterbi, 1967).
 
-    Noise follows from that at the three points before by ``factors``, (m, 4), but for a variance,
-    the last. ``hop`` (3,) holds the length of one, its variance as a share, and that of headings.
+    ``seen``, (m, 2), is the trip as it was observed; what it is off a place is whitened by a
+    matrix for each point, ``white``, (m, 2, 2). ``factors``, (m, 4), say how noise follows from
+    that at the three points before, and with which variance. ``hop``, (3,), holds the expected
+    length of a hop, the variance of its length as a share of that, and that of its headings.
     """
     first = places.first
     count = len(places.at)
@@ -81,28 +98,32 @@ def likeliest_ways(
     seen = np.ascontiguousarray(seen)
     white = np.ascontiguousarray(white)
     for point in range(len(seen)):
-        behind = first[max(point - 1, 0)]
+        start_before = first[max(point - 1, 0)]
         start = first[point]
 
         # Ways that are likelier so far are tried first: soon no other can be better.
-        order = behind + np.argsort(-walk.worth[behind:start], kind="stable")
-        here = np.array([start, first[point + 1]])
-        ways_to_point(places, here, order, seen[point], white[point], factors[point], hop, walk)
+        order = start_before + np.argsort(-walk.worth[start_before:start], kind="stable")
+        start_and_end = np.array([start, first[point + 1]])
+        ways_to_point(
+            places, start_and_end, order, seen[point], white[point], factors[point], hop, walk
+        )
     return walk
 
 
 @bare
-def ways_to_point(places, here, order, seen, white, factors, hop, walk):
+def ways_to_point(places, start_and_end, order, seen, white, factors, hop, walk):
     """Find the likeliest way to each place of a point, by way of those of the point before.
 
-    ``order`` lists these, the likeliest first; at the first point there are none.
+    ``start_and_end`` are the numbers of its first place, and of the next point's. ``order`` lists
+    the places of the point before, the likeliest first; at the first point there are none. The
+    results are written to ``walk``.
     """
     at = places.at
     variance = factors[3]
     for i in order:
         expect_noise(walk, factors, i)
 
-    for j in range(here[0], here[1]):
+    for j in range(start_and_end[0], start_and_end[1]):
         dx = seen[0] - at[j, 0]
         dy = seen[1] - at[j, 1]
         x = white[0, 0] * dx + white[0, 1] * dy
@@ -110,16 +131,17 @@ def ways_to_point(places, here, order, seen, white, factors, hop, walk):
         walk.noise[j, 0] = x
         walk.noise[j, 1] = y
 
+        # A hop off the map, from the likeliest place before, is always possible.
         most = -0.5 * (x * x + y * y) / variance
-        came = -1
+        best_before = -1
         hopeless = -np.inf
         if len(order) > 0:
-            best = order[0]
-            ex = x - walk.noise[best, 2]
-            ey = y - walk.noise[best, 3]
-            most = walk.worth[best] - LOST - 0.5 * (ex * ex + ey * ey) / variance
-            came = best
-            hopeless = walk.worth[best] - GIVEN_UP
+            likeliest = order[0]
+            ex = x - walk.noise[likeliest, 2]
+            ey = y - walk.noise[likeliest, 3]
+            most = walk.worth[likeliest] - LOST - 0.5 * (ex * ex + ey * ey) / variance
+            best_before = likeliest
+            hopeless = walk.worth[likeliest] - GIVEN_UP
 
         for i in order:
             # No term makes a way likelier, so neither this one nor a later one can be better.
@@ -134,7 +156,7 @@ def ways_to_point(places, here, order, seen, white, factors, hop, walk):
             worth -= hop_cost(at, i, j, hop)
             if worth > most:
                 most = worth
-                came = i
+                best_before = i
 
         walk.worth[j] = most + places.worth[j]
-        walk.back[j] = came
+        walk.back[j] = best_before
