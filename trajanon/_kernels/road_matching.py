@@ -251,7 +251,7 @@ def straight_between(point, next_point):
 
 @bare
 def cost_between(network, search, from_state, from_offset, to_state, to_offset, mark):
-    """Compute what the way from a place on one street to a place on another costs; infinite if none.
+    """Compute what the way from a place on one street to one on another costs; infinite if none.
 
     Places are metres from where the street is entered. The ways from the end of the first street
     were searched with this mark.
@@ -367,7 +367,7 @@ def match_lines(network, matching, points, near_all, first, room, matched):
             near_all.segment[i], near_all.away[i], near_all.share[i], near_all.count[i]
         )
 
-        # For both: how far the line lies from its road, and how much longer than straight its way is.
+        # Used twice: for how far the line lies from its road, and how much longer its way is.
         spread = spread_of(near, room.distances)
         begin_paths(network, near, spread, paths)
 
