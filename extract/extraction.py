@@ -17,7 +17,6 @@ from trajanon.common.declared_options import made_of, takes_settings
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
-from trajanon.extract.cutting import Cutter, finished_cut
 from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
 from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
 from trajanon.extract.sources import files, osm_api
@@ -28,6 +27,7 @@ from trajanon.extract.sources.gpx_document import FROM_OSM
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.trace_pieces import joined, ordered
 from trajanon.extract.trace import Trace
+from trajanon.extract.traces_to_trajectories import Cutter, finished_cut
 from trajanon.files.trajectory_files import is_part, read_trajectories, write_partition, write_parts
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajectories
 

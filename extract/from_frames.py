@@ -8,8 +8,6 @@ import pandas as pd
 import shapely
 
 from trajanon.common.errors import BadInput, ColumnsUnclear, LeftOutWarning, warn
-from trajanon.extract.cutting import cut
-from trajanon.extract.dropped import sentences
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources.column_roles import known_as
 from trajanon.extract.sources.features import traces_of_features
@@ -17,6 +15,8 @@ from trajanon.extract.sources.point_groups import FIRST
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.source_tables import traces_of_table
 from trajanon.extract.trace import Trace
+from trajanon.extract.traces_to_trajectories import cut
+from trajanon.extract.why_dropped import sentences
 from trajanon.files.data_frames import DataFrame, to_pandas
 from trajanon.trajectories.trajectories import Trajectories
 

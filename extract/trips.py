@@ -11,11 +11,11 @@ from dataclasses import replace
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats
-from trajanon.extract.dropped import FOUND, WHY_LEFT_OUT, Became
 from trajanon.extract.earth.area import Area, Box
+from trajanon.extract.gaps_and_stays import broken, gaps_of, longest_stop, stays_of
 from trajanon.extract.points import Points, greatest_of
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import broken, gaps_of, longest_stop, stays_of
+from trajanon.extract.why_dropped import FOUND, WHY_LEFT_OUT, Became
 from trajanon.trajectories.geodesy import radii
 
 _NEAR = 100.0  # metres around one place; a stay of some minutes there is an arrival

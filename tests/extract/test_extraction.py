@@ -20,10 +20,18 @@ from tracks import GEOD
 from trajanon.common.arrays import dense
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.data import sample
-from trajanon.extract import Box, Rules, SourceOptions, cutting, extract, extract_to, extraction
-from trajanon.extract.cutting import Cutter
+from trajanon.extract import (
+    Box,
+    Rules,
+    SourceOptions,
+    extract,
+    extract_to,
+    extraction,
+    traces_to_trajectories,
+)
 from trajanon.extract.earth.area import CITIES, AreaLike
 from trajanon.extract.sources import osm_api
+from trajanon.extract.traces_to_trajectories import Cutter
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.trajectories.subjects import NAMES_MERGED
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
@@ -204,7 +212,7 @@ def trips(seed: int, number: int) -> pd.DataFrame:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of a few trajectories, batches of a few traces."""
     monkeypatch.setattr(extraction, "HELD", 20)
-    monkeypatch.setattr(cutting, "POINTS_PER_BATCH", 60)
+    monkeypatch.setattr(traces_to_trajectories, "POINTS_PER_BATCH", 60)
 
 
 @pytest.fixture

@@ -10,13 +10,14 @@ from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import TrajanonError
-from trajanon.grouping.ends import Ends, merge_lacking, span
+from trajanon.grouping.different_ends import Ends, merge_lacking, span
 from trajanon.grouping.k_promise import broken_promises
 from trajanon.grouping.loss import group_means, principal_axes, standardise, turn
 from trajanon.grouping.partition import measured
-from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups, WorstGroups
+from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups
 from trajanon.release.trajectory_groups import TrajectoryGroups
-from trajanon.trajectories.distances import displacement, lengths
+from trajanon.release.worst_groups import leave_out_worst
+from trajanon.trajectories.distances import lengths
 from trajanon.trajectories.geodesy import in_space
 from trajanon.trajectories.times import search_columns
 
@@ -66,41 +67,6 @@ def mend(groups: TrajectoryGroups, k: int) -> TrajectoryGroups:
         stopped=before.stopped,
     )
     return replace(groups, trajectories=released, partition=after, left_out=~is_released)
-
-
-def leave_out_worst(points: Floats, labels: Ints, share: float) -> tuple[Ints, WorstGroups]:
-    """Leave out whole groups, farthest from their means first, up to a share of trajectories.
-
-    Return the group of each trajectory, -1 if left out, and how many of the long and of the short
-    ones that takes away. At least one group stays.
-    """
-    rows = np.flatnonzero(labels >= 0)
-    group = dense(labels[rows])
-    means = group_means(points[rows].reshape(len(rows), -1), group)
-    away = displacement(points[rows], means.reshape(-1, *points.shape[1:])[group]).mean(axis=1)
-
-    sizes = np.bincount(group)
-    farthest_first = np.argsort(-np.bincount(group, away) / sizes, kind="stable")
-    may_go = farthest_first[:-1]
-    # Less than a trajectory is added, for shares such as 0.07 that are no exact floats.
-    worst = may_go[np.cumsum(sizes[may_go]) <= share * len(labels) + 1e-9]
-
-    is_worst = np.isin(group, worst)
-    metres = lengths(points[rows])
-    is_longest = metres >= np.quantile(metres, 0.9)
-    is_shorter = metres <= np.median(metres)
-    labels = labels.copy()
-    labels[rows[is_worst]] = -1
-    return labels, WorstGroups(
-        groups=len(worst),
-        trajectories=int(is_worst.sum()),
-        longest=int((is_longest & is_worst).sum()),
-        of_longest=int(is_longest.sum()),
-        shorter=int((is_shorter & is_worst).sum()),
-        of_shorter=int(is_shorter.sum()),
-        metres=int(metres[is_worst].sum()),
-        of_metres=int(metres.sum()),
-    )
 
 
 def mend_labels(

@@ -49,7 +49,7 @@ class WhyLeftOut(NamedTuple):
 
 WHY_LEFT_OUT = {
     Became[row["became"]]: WhyLeftOut(row["reason"], row["way_out"])
-    for row in rows_beside(__file__, "left_out.csv")
+    for row in rows_beside(__file__, "why_trips_left_out.csv")
 }
 
 LEFT_OUT = {why.counter: why for became, why in WHY_LEFT_OUT.items() if became >= Became.HIDDEN}
@@ -57,7 +57,7 @@ LEFT_OUT = {why.counter: why for became, why in WHY_LEFT_OUT.items() if became >
 
 GAP, CUT_OFF, SHORT = list(LEFT_OUT)[2:]
 
-PARTS = {row["counter"]: row for row in rows_beside(__file__, "dropped.csv")}
+PARTS = {row["counter"]: row for row in rows_beside(__file__, "why_points_dropped.csv")}
 """By counter, perhaps with more behind it in brackets: what is counted, by whom, and a way out."""
 
 

@@ -12,17 +12,17 @@ from trajanon.common.arrays import Bools, Ints, dense
 from trajanon.common.columns_read import TablesRead
 from trajanon.common.errors import NoTrajectories
 from trajanon.extract import clean
-from trajanon.extract.dropped import AT_TWO_PLACES, SHORT, WHY_LEFT_OUT, Became, why_nothing
 from trajanon.extract.earth.area import Area, Box, Region
-from trajanon.extract.persons import Recordings
+from trajanon.extract.gaps_and_stays import clip, head, keep, split_at_gaps, with_limits
+from trajanon.extract.persons_numbered import Recordings
 from trajanon.extract.points import Points, batch
-from trajanon.extract.resample import WindowBatch, whole_trips, windows
+from trajanon.extract.resample_windows_and_trips import WindowBatch, whole_trips, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources.trace_pieces import joined_pieces
-from trajanon.extract.split import clip, head, keep, split_at_gaps, with_limits
 from trajanon.extract.trace import Trace
 from trajanon.extract.trim_ends import Anchors, trim
 from trajanon.extract.trips import Trips
+from trajanon.extract.why_dropped import AT_TWO_PLACES, SHORT, WHY_LEFT_OUT, Became, why_nothing
 from trajanon.trajectories.geodesy import DEGREE
 from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 
