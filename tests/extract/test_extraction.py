@@ -77,6 +77,8 @@ def test_trajectories_are_trips_unless_windows_are_asked_for(tmp_path: Path) -> 
         assert trip.points.shape == (1, 30, 2)
         assert (trip.provenance["trips"], trip.provenance["spacing"]) == (True, None)
         assert (trip.tracks, trip.true_ends is None) == (None, area is None)
+    # Ends of windows are none of trips: nothing is said of them, within an area or without.
+    assert extract(tmp_path, "madrid", windows=True).true_ends is None
 
 
 def test_windows_without_city_need_a_spacing(tmp_path: Path) -> None:
