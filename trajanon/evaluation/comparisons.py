@@ -28,7 +28,7 @@ from trajanon.evaluation.attacks.linkage import attacks, next_line
 from trajanon.evaluation.page.templates import words
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import key_of_trials
-from trajanon.release.originals import matched, timing_in
+from trajanon.release.originals import matched
 from trajanon.release.report import Report, checked
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
@@ -193,7 +193,7 @@ def hold_out(
         return lines.points
 
     halves = published_halves(trajectories, k, publish, seed=seed, progress=progress)
-    timing = timing_in(report)
+    timing = report.timing
     hours = None
     if timing is not None and made[0].times is not None:
         departures = timing.seconds(trajectories)[:, 0], made[0].times[:, 0]
