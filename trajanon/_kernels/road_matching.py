@@ -65,7 +65,7 @@ class NearStreets(NamedTuple):
     segment: NDArray[np.int64]  # the nearest one of the street, (n, m, states)
     away: NDArray[np.float64]  # metres from the point, (n, m, states)
     share: NDArray[np.float64]  # of the segment before its place nearest to the point
-    count: NDArray[np.int64]  # how many streets each point has, (n, m)
+    streets: NDArray[np.int64]  # how many streets each point has, (n, m)
 
 
 class Paths(NamedTuple):
@@ -222,9 +222,9 @@ def begin_paths(network, near, spread, paths):
 
     ``spread`` is how far, in metres, the line lies off its road.
     """
-    for p in range(near.count.shape[0]):
+    for p in range(near.streets.shape[0]):
         count = 0
-        for c in range(near.count[p]):
+        for c in range(near.streets[p]):
             segment = near.segment[p, c]
             street = network.street[segment]
             along = network.before[segment] + near.share[p, c] * network.length[segment]
@@ -337,8 +337,8 @@ def extend_paths(network, matching, straight, p, spread, room, mark):
 def spread_of(near, distances):
     """Estimate how far a line lies from roads, in metres: by the median of its points' nearest."""
     count = 0
-    for p in range(near.count.shape[0]):
-        if near.count[p]:
+    for p in range(near.streets.shape[0]):
+        if near.streets[p]:
             insert_rising(distances, distances, count, near.away[p, 0], near.away[p, 0])
             count += 1
 
@@ -361,10 +361,10 @@ def match_lines(network, matching, points, near_all, first, room, matched):
     mark = 0
     paths = room.paths
 
-    for i in range(near_all.count.shape[0]):
+    for i in range(near_all.streets.shape[0]):
         line = first + i
         near = NearStreets(
-            near_all.segment[i], near_all.away[i], near_all.share[i], near_all.count[i]
+            near_all.segment[i], near_all.away[i], near_all.share[i], near_all.streets[i]
         )
 
         # Used twice: for how far the line lies from its road, and how much longer its way is.
