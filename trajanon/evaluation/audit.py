@@ -32,7 +32,7 @@ from trajanon.release.originals import matched
 from trajanon.release.report import Report
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.released_lines import ReleasedLines
-from trajanon.trajectories.distances import moved_to
+from trajanon.trajectories.distances import distances_to_lines
 from trajanon.trajectories.times import HOUR
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
@@ -180,8 +180,8 @@ def _published(
     seconds = members.times
     cycle = np.inf
     if release.clock is not None and seconds is not None:
-        seconds = release.clock.of(seconds)
-        cycle = release.clock.round
+        seconds = release.clock.seconds(seconds)
+        cycle = release.clock.period
     seen = Published(
         points=members.points,
         lines=release.points[first],
@@ -213,7 +213,7 @@ def _audited(
     people = None
     if members is not None:
         chances |= _picked(seen) | _places(seen)
-        metres = float(moved_to(seen.points, seen.lines, seen.labels).mean())
+        metres = float(distances_to_lines(seen.points, seen.lines, seen.labels).mean())
         if seen.subjects is not None:
             people = int(subjects_per_group(seen.labels, seen.subjects).min())
     if holdout is not None:
@@ -221,7 +221,7 @@ def _audited(
 
     times = trips.times
     if times is not None and release.clock is not None:
-        times = release.clock.of(times)
+        times = release.clock.seconds(times)
     before = ReleasedLines(trips.points, np.ones(len(trips), np.int64), times)
     after = ReleasedLines(seen.lines, seen.rows, seen.line_times, release.clock)
     return Audit(

@@ -198,7 +198,7 @@ def hold_out(
     if timing is not None and made[0].times is not None:
         departures = timing.seconds(trajectories)[:, 0], made[0].times[:, 0]
         hours = departures_told(
-            trajectories.points, made[0].points, *departures, timing.clock.round
+            trajectories.points, made[0].points, *departures, timing.clock.period
         )[0]
     return measured_halves(trajectories, halves, k, hours=hours)
 
