@@ -12,7 +12,7 @@ from shards import walks
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract import Rules, Trace
-from trajanon.extract.cutting import cut
+from trajanon.extract.traces_to_trajectories import cut
 from trajanon.files.trajectory_files import read_marks, read_trajectories, write_trajectories
 from trajanon.release.ledger import opened
 from trajanon.trajectories.trajectories import HOPS, Trajectories

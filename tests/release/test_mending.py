@@ -22,7 +22,7 @@ from trajanon.common.errors import BadInput
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.grouping import loss
-from trajanon.grouping.ends import Ends
+from trajanon.grouping.different_ends import Ends
 from trajanon.release import mending as mending
 from trajanon.release.mending import MOST_LEFT_OUT, mended
 from trajanon.release.plan import Plan

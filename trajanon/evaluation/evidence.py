@@ -28,7 +28,7 @@ from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.page.templates import rendered, words
 from trajanon.evaluation.publisher import Publisher
 from trajanon.release.findings import Finding, label_of, sentence_of
-from trajanon.release.left_out import left_out_of
+from trajanon.release.left_out_counts import left_out_of
 from trajanon.release.people_left import Left, counts_of, few_left
 from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import EXACT, FEW, Crowd

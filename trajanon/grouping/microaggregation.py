@@ -17,7 +17,7 @@ from trajanon.common.method_parameters import (
 )
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping import loss
-from trajanon.grouping.ends import Ends, merge_lacking
+from trajanon.grouping.different_ends import Ends, merge_lacking
 from trajanon.grouping.k_promise import broken_promises, check_enough, check_k
 from trajanon.grouping.methods.decomposition import decomposition
 from trajanon.grouping.methods.hm2 import DISTANCE_METHODS, hm2

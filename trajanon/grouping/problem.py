@@ -11,7 +11,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.declared_options import EFFORTS, Effort, Settings
 from trajanon.common.method_parameters import MethodParameters, SearchOptions
 from trajanon.common.progress import Progress, silent
-from trajanon.grouping.ends import Ends
+from trajanon.grouping.different_ends import Ends
 from trajanon.grouping.loss import information_loss, sse, sum_of_squares
 from trajanon.grouping.neighbours import Neighbours, neighbour_count
 from trajanon.grouping.partition import Stage

@@ -10,13 +10,14 @@ from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import TrajanonError
-from trajanon.grouping.ends import Ends, merge_lacking, span
+from trajanon.grouping.different_ends import Ends, merge_lacking, span
 from trajanon.grouping.k_promise import broken_promises
 from trajanon.grouping.loss import group_means, principal_axes, standardise, turn
 from trajanon.grouping.partition import measured
-from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups, WorstGroups
+from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups
 from trajanon.release.trajectory_groups import TrajectoryGroups
-from trajanon.trajectories.distances import displacement, lengths
+from trajanon.release.worst_groups import without_worst
+from trajanon.trajectories.distances import lengths
 from trajanon.trajectories.geodesy import in_space
 from trajanon.trajectories.times import search_columns
 
@@ -67,38 +68,6 @@ def mend(groups: TrajectoryGroups, k: int) -> TrajectoryGroups:
         stopped=before.stopped,
     )
     return replace(groups, trajectories=rest, partition=after, left_out=~left_in)
-
-
-def without_worst(points: Floats, labels: Ints, share: float) -> tuple[Ints, WorstGroups]:
-    """Leave out whole groups, farthest from their means first, up to a share of trajectories.
-
-    Return the group of each trajectory, -1 if left out, and what that takes away. At least one
-    group stays.
-    """
-    left_in = np.flatnonzero(labels >= 0)
-    group = dense(labels[left_in])
-    means = group_means(points[left_in].reshape(len(left_in), -1), group)
-    away = displacement(points[left_in], means.reshape(-1, *points.shape[1:])[group]).mean(axis=1)
-    sizes = np.bincount(group)
-    farthest = np.argsort(-np.bincount(group, away) / sizes, kind="stable")[:-1]
-    worst = farthest[np.cumsum(sizes[farthest]) <= share * len(labels) + 1e-9]
-
-    is_worst = np.isin(group, worst)
-    metres = lengths(points[left_in])
-    longest = metres >= np.quantile(metres, 0.9)
-    shorter = metres <= np.median(metres)
-    labels = labels.copy()
-    labels[left_in[is_worst]] = -1
-    return labels, WorstGroups(
-        groups=len(worst),
-        trajectories=int(is_worst.sum()),
-        longest=int((longest & is_worst).sum()),
-        of_longest=int(longest.sum()),
-        shorter=int((shorter & is_worst).sum()),
-        of_shorter=int(shorter.sum()),
-        metres=int(metres[is_worst].sum()),
-        of_metres=int(metres.sum()),
-    )
 
 
 def mended(

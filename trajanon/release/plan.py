@@ -14,7 +14,7 @@ from trajanon.common.declared_options import (
     settings_of,
 )
 from trajanon.common.errors import BadInput
-from trajanon.grouping.ends import Ends
+from trajanon.grouping.different_ends import Ends
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import check_key, holders_key, search_seed
 from trajanon.release.snapping import RoadsToFollow

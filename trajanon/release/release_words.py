@@ -3,7 +3,7 @@
 from math import inf
 
 from trajanon.common.number_text import UNITS, enumerated, metres, number_of, two_digits
-from trajanon.release.left_out import LeftOut, left_out_of
+from trajanon.release.left_out_counts import LeftOut, left_out_of
 from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.report import Mended, Report
 from trajanon.trajectories.distances import Summary

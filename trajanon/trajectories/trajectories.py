@@ -366,8 +366,8 @@ class Trajectories(TrajectoryRows):
         and the least hashes of its fixes, each with the next one, 0 where it has fewer. None where
         not known; never in a release.
     true_ends
-        Whether the start and the end are where the recording began and ended, shape (n, 2); False
-        where it was cut at the border of the area. None if all are; never in a release.
+        Whether the start and the end of a trip are true ones, shape (n, 2); False where it was cut
+        at the border of the area. None if all are, and of windows; never in a release.
 
     Raises
     ------

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon._kernels.annealing_moves import AT_ONE_HEAT, Annealing, make_random_moves
 from trajanon._kernels.compiled import compile_beside
 from trajanon._kernels.descent_moves import descent_pass
 from trajanon._kernels.group_state import refresh_centroids
-from trajanon._kernels.random_moves import AT_ONE_HEAT, Annealing, make_random_moves
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.workers import cores, in_parts, in_threads
 from trajanon.grouping.loss import leading_axes, squares_to_means, sse, sums_of_products, turn

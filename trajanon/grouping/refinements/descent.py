@@ -10,7 +10,7 @@ from trajanon._kernels.descent_moves import CREATED, GROUPS, RECORDS, Descent, d
 from trajanon._kernels.group_state import HEAD, MEMBER, NONE, Groups, refresh_centroids
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.workers import in_threads
-from trajanon.grouping.ends import Ends
+from trajanon.grouping.different_ends import Ends
 from trajanon.grouping.k_promise import subjects_per_group
 from trajanon.grouping.loss import group_means, sse
 from trajanon.grouping.neighbours import Neighbours, neighbour_count, neighbours_of

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon._kernels.annealing_moves import make_random_moves
 from trajanon._kernels.descent_moves import Descent
-from trajanon._kernels.random_moves import make_random_moves
 from trajanon._kernels.sliding_windows import Slides, Windows, build_rows, slide_pass
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.declared_options import EFFORTS, Effort
@@ -40,7 +40,7 @@ from trajanon.grouping.refinements.blocks import (
     random_word,
 )
 from trajanon.grouping.refinements.descent import Pass, build_descent, passes_of, settle
-from trajanon.grouping.sliding.windows import (
+from trajanon.grouping.sliding.window_places import (
     Aligned,
     build_windows,
     centred,

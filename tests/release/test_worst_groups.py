@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from toy import ways
 
 import trajanon
-from trajanon.release.mending import without_worst
 from trajanon.release.release_words import left_out
 from trajanon.release.report import checked
+from trajanon.release.worst_groups import without_worst
 
 
 @given(st.integers(0, 99), st.floats(0.0, 0.6))

@@ -16,7 +16,8 @@ AT_TWO_PLACES = "subjects at two places at one time"
 OVERLAPS = "pieces of a recording with overlapping times"
 FOUND = "trips found"
 
-_FEW, _MOST = 0.1, 4  # a larger share is reported, in so many sentences
+_LEAST_SHARE = 0.1  # of what was read: more is reported
+_MOST_SENTENCES = 4
 _WINDOWS = (
     "lower `spacing` or `points`, raise `max_gap`, `max_pause` or `max_speed`, or take whole trips"
 )
@@ -49,16 +50,21 @@ class WhyLeftOut(NamedTuple):
 
 WHY_LEFT_OUT = {
     Became[row["became"]]: WhyLeftOut(row["reason"], row["way_out"])
-    for row in rows_beside(__file__, "left_out.csv")
+    for row in rows_beside(__file__, "why_trips_left_out.csv")
 }
 
 LEFT_OUT = {why.counter: why for became, why in WHY_LEFT_OUT.items() if became >= Became.HIDDEN}
 """By counter, why trips are left out: the first that holds before the others."""
 
-GAP, CUT_OFF, SHORT = list(LEFT_OUT)[2:]
+GAP = WHY_LEFT_OUT[Became.WITH_A_GAP].counter
+CUT_OFF = WHY_LEFT_OUT[Became.CUT_OFF].counter
+SHORT = WHY_LEFT_OUT[Became.TOO_SHORT].counter
 
-PARTS = {row["counter"]: row for row in rows_beside(__file__, "dropped.csv")}
-"""By counter, perhaps with more behind it in brackets: what is counted, by whom, and a way out."""
+PARTS = {row["counter"]: row for row in rows_beside(__file__, "why_points_dropped.csv")}
+"""By counter: its unit, whether readers or cutting count it, and a way out.
+
+Counters of readers may say more in brackets.
+"""
 
 
 class Cause(NamedTuple):
@@ -77,7 +83,9 @@ def _causes(provenance: Mapping[str, Any]) -> list[Cause]:
         *_trips_left_out(counts, provenance["min_length"]),
         *_too_short(counts, provenance),
     ]
-    return sorted((cause for cause in causes if cause.share > _FEW), key=lambda cause: -cause.share)
+    return sorted(
+        (cause for cause in causes if cause.share > _LEAST_SHARE), key=lambda cause: -cause.share
+    )
 
 
 def _points_dropped(counts: Counter[str]) -> Iterator[Cause]:
@@ -87,28 +95,29 @@ def _points_dropped(counts: Counter[str]) -> Iterator[Cause]:
         if part is None or not count:
             continue
 
-        # What was read may be left out before it is counted, as without times.
-        total = counts[f"{part['unit']} read"] + count * (part["by"] == "readers")
-        share = count / max(total, count)
-        text = f"{counter}, {percent(share)} ({count:,} of {max(total, count):,})"
+        # What readers leave out is not among what is counted as read.
+        total = counts[f"{part['unit']} read"] + (count if part["by"] == "readers" else 0)
+        total = max(total, count)
+        share = count / total
+        text = f"{counter}, {percent(share)} ({count:,} of {total:,})"
         yield Cause(share, "; ".join(filter(None, (text, part["way_out"]))), "Left out: ")
 
 
 def _trips_left_out(counts: Counter[str], min_length: float) -> Iterator[Cause]:
     """List the reasons for which trips are left out, with the way out of the most frequent."""
-    trips = {counter: counts[counter] for counter in LEFT_OUT if counts[counter]}
-    if not trips:
+    left_out = {counter: counts[counter] for counter in LEFT_OUT if counts[counter]}
+    if not left_out:
         return
 
     reasons = {counter: why.reason for counter, why in LEFT_OUT.items()}
     reasons[SHORT] = f"shorter than {min_length:,.0f} m"
-    listed = ", ".join(f"{count:,} {reasons[counter]}" for counter, count in trips.items())
+    listed = ", ".join(f"{count:,} {reasons[counter]}" for counter, count in left_out.items())
 
-    out = sum(trips.values())
-    share = out / counts[FOUND]
-    way_out = LEFT_OUT[max(trips, key=lambda counter: trips[counter])].way_out
-    of_all = f"{percent(share)} of the trips ({out:,} of {counts[FOUND]:,})"
-    yield Cause(share, f"{of_all} were left out: {listed}; {way_out}")
+    trips = sum(left_out.values())
+    share = trips / counts[FOUND]
+    most_frequent = max(left_out, key=lambda counter: left_out[counter])
+    of_all = f"{percent(share)} of the trips ({trips:,} of {counts[FOUND]:,})"
+    yield Cause(share, f"{of_all} were left out: {listed}; {LEFT_OUT[most_frequent].way_out}")
 
 
 def _too_short(counts: Counter[str], provenance: Mapping[str, Any]) -> Iterator[Cause]:
@@ -133,7 +142,7 @@ def why_nothing(provenance: Mapping[str, Any]) -> str:
 
 def sentences(provenance: Mapping[str, Any]) -> list[str]:
     """Name what was dropped by more than a tenth of all, most first, and what to do about it."""
-    return [f"{cause.opening}{cause.text}." for cause in _causes(provenance)[:_MOST]]
+    return [f"{cause.opening}{cause.text}." for cause in _causes(provenance)[:_MOST_SENTENCES]]
 
 
 def people_sentences(provenance: Mapping[str, Any]) -> list[str]:
@@ -148,9 +157,8 @@ def people_sentences(provenance: Mapping[str, Any]) -> list[str]:
     texts += merged_sentences(origin.merged)
 
     # Where pieces of recordings overlap, that is why their subjects are at two places.
-    pieces = counts[OVERLAPS]
-    if pieces:
-        tracks = number_of(pieces, "track overlaps", "tracks overlap")
+    if counts[OVERLAPS]:
+        tracks = number_of(counts[OVERLAPS], "track overlaps", "tracks overlap")
         texts.append(
             f"{tracks} in time with others of the same recording; they are counted as one "
             "person's. If each is a different person's, set `columns` subject=track."
@@ -161,6 +169,7 @@ def people_sentences(provenance: Mapping[str, Any]) -> list[str]:
 
 
 def _two_places_sentence(subjects: int, uses: Sequence[ColumnsRead]) -> str:
+    """Warn of subjects at two places at one time, and name the columns that say who they are."""
     columns = dict.fromkeys(use.roles["subject"] for use in uses if "subject" in use.roles)
     of = " in " * bool(columns) + " or ".join(repr(printable(name)) for name in columns)
     verb = "is" if subjects == 1 else "are"
@@ -172,6 +181,7 @@ def _two_places_sentence(subjects: int, uses: Sequence[ColumnsRead]) -> str:
 
 
 def _nameless_sentence(nameless: Nameless, *, named: bool) -> str:
+    """Say as whom recordings without a name count, where others are named or none is."""
     have = number_of(nameless.recordings, "recording has", "recordings have")
     if not named:
         copies = nameless.recordings > nameless.subjects
@@ -193,7 +203,10 @@ def recordings_sentence(provenance: Mapping[str, Any]) -> str:
 
 def limits_sentence(provenance: Mapping[str, Any]) -> str:
     """Name in one sentence the limits that were found; nothing if none was."""
-    account, words = provenance.get("found") or {}, {"max_gap": metres, "max_pause": span}
-    limits = [f"`{name}` is {words[name](provenance[name])}" for name in account.get("limits", ())]
-    of = number_of(account["recordings"], "recording") if limits else ""
-    return f"Limits found from the hops of {of}: {' and '.join(limits)}." if limits else ""
+    found = provenance.get("found") or {}
+    in_words = {"max_gap": metres, "max_pause": span}
+    limits = [f"`{name}` is {in_words[name](provenance[name])}" for name in found.get("limits", ())]
+    if not limits:
+        return ""
+    recordings = number_of(found["recordings"], "recording")
+    return f"Limits found from the hops of {recordings}: {' and '.join(limits)}."

@@ -20,11 +20,11 @@ from trajanon.common.progress import Progress, silent
 from trajanon.extract.clean import drop_impossible, settle_times, sort_by_time
 from trajanon.extract.earth.area import Region, around
 from trajanon.extract.extraction import From, traces
+from trajanon.extract.gaps_and_stays import gaps_of, keep
 from trajanon.extract.home_zones import RADIUS, Radius, zone_centres
 from trajanon.extract.points import Points, batch
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources.trace_pieces import joined_pieces
-from trajanon.extract.split import gaps_of, keep
 from trajanon.release.holder_key import holders_key
 
 FORMATS = (".gpx", ".csv")

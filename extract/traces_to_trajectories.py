@@ -8,21 +8,28 @@ from typing import Any
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Ints, dense
+from trajanon.common.arrays import Ints, dense
 from trajanon.common.columns_read import TablesRead
 from trajanon.common.errors import NoTrajectories
 from trajanon.extract import clean
-from trajanon.extract.dropped import AT_TWO_PLACES, SHORT, WHY_LEFT_OUT, Became, why_nothing
 from trajanon.extract.earth.area import Area, Box, Region
-from trajanon.extract.persons import Recordings
+from trajanon.extract.gaps_and_stays import (
+    LimitsFound,
+    clip,
+    head,
+    keep,
+    split_at_gaps,
+    with_limits,
+)
+from trajanon.extract.persons_numbered import Recordings
 from trajanon.extract.points import Points, batch
-from trajanon.extract.resample import WindowBatch, whole_trips, windows
+from trajanon.extract.resample_windows_and_trips import WindowBatch, whole_trips, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources.trace_pieces import joined_pieces
-from trajanon.extract.split import clip, head, keep, split_at_gaps, with_limits
 from trajanon.extract.trace import Trace
 from trajanon.extract.trim_ends import Anchors, trim
 from trajanon.extract.trips import Trips
+from trajanon.extract.why_dropped import AT_TWO_PLACES, SHORT, WHY_LEFT_OUT, Became, why_nothing
 from trajanon.trajectories.geodesy import DEGREE
 from trajanon.trajectories.trajectories import Trajectories, joined_trajectories
 
@@ -52,7 +59,7 @@ class Cutter:
     def __post_init__(self) -> None:
         self.anchors = Anchors(self.rules.trim_ends, self.key)
         self.recordings = Recordings(subjects_exact=self.rules.subjects_exact)
-        self._limits_found: dict[str, Any] = {}  # which limits the data gave, and from what
+        self._limits_found: LimitsFound | None = None
         # Subject and trace of each trajectory, (2, n), batch by batch.
         self._subjects_and_traces = [np.empty((2, 0), np.int64)]
         self._became = np.empty(0, np.int8)  # the `Became` of each recording
@@ -104,7 +111,7 @@ class Cutter:
         points = batch(traces)
 
         # Rows without a position allow a longer hop, unless the user has set the limit.
-        if "max_gap" not in self._limits_found.get("limits", ()):
+        if self._limits_found is None or "max_gap" not in self._limits_found.limits:
             points = replace(points, without_fix={})
 
         entered = self.recordings.enter(traces, points)
@@ -125,7 +132,7 @@ class Cutter:
         # What became of each trace, if no later step changes it.
         became = np.where(entered.repeated, Became.REPEATED, Became.ONE_PLACE)
         cut_points = self._trips if self.rules.trips else self._windows
-        rows, true_ends = cut_points(moving, traces, became)
+        rows = cut_points(moving, traces, became)
         self._count_metres(rows)
         became[rows.trace] = Became.TAKEN
         self._note_became(entered.trace, became)
@@ -134,8 +141,6 @@ class Cutter:
         trace = entered.trace[rows.trace]
         self._subjects_and_traces.append(np.stack([subject, trace]))
 
-        # Only a border can cut off the end of a trip; None says that all ends are true.
-        has_border = self.area is not None or bool(self.boxes)
         return Trajectories(
             rows.points,
             subject,
@@ -143,7 +148,7 @@ class Cutter:
             tracks=rows.tracks,
             times=rows.times,
             marks=np.column_stack([entered.mark[rows.trace], rows.hops]),
-            true_ends=true_ends if has_border else None,
+            true_ends=rows.true_ends,
         )
 
     def _note_became(self, recording: Ints, became: Ints) -> None:
@@ -164,9 +169,7 @@ class Cutter:
         points = kept("points merged (equal times)", points, clean.average_equal_times(apart))
         return kept("stray points", points, clean.drop_strays(points, self.rules))
 
-    def _trips(
-        self, points: Points, traces: Sequence[Trace], became: Ints
-    ) -> tuple[WindowBatch, Bools]:
+    def _trips(self, points: Points, traces: Sequence[Trace], became: Ints) -> WindowBatch:
         """Find whole trips, and which ends are true; note what becomes of the recordings."""
         last_read = np.array([trace.last_read for trace in traces])
         trips = Trips(points, self.rules, self.counts, last_read=last_read)
@@ -180,12 +183,19 @@ class Cutter:
 
         # Until here the points are numbered by trip; from here on, rows are by trace again.
         trip = rows.trace
-        return replace(rows, trace=trips.trace[trip]), true_ends[trip]
 
-    def _windows(
-        self, points: Points, traces: Sequence[Trace], became: Ints
-    ) -> tuple[WindowBatch, Bools]:
-        """Find windows, and note what becomes of the recordings. All ends count as true ends."""
+        # Only a border can cut off the end of a trip; None says that all ends are true.
+        has_border = self.area is not None or bool(self.boxes)
+        return replace(
+            rows, trace=trips.trace[trip], true_ends=true_ends[trip] if has_border else None
+        )
+
+    def _windows(self, points: Points, traces: Sequence[Trace], became: Ints) -> WindowBatch:
+        """Find windows, and note what becomes of the recordings.
+
+        Whether ends are true is left open: a window is cut out of a run, and slides on it, so that
+        its ends are none of a trip even where it begins with its recording.
+        """
         # Traces with no points left after a step keep the reason set before it.
         became[points.trace] = Became.HIDDEN
         points = self._shown(split_at_gaps(points, self.rules, self.counts))
@@ -195,8 +205,7 @@ class Cutter:
         became[points.trace] = Became.TOO_SHORT
 
         self._count_track(points)
-        rows = windows(points, self.rules)
-        return rows, np.ones((len(rows.trace), 2), dtype=np.bool_)
+        return windows(points, self.rules)
 
     def _count(self, counts: Mapping[str, Any]) -> None:
         self.counts.update({what: int(count) for what, count in counts.items()})
@@ -291,7 +300,7 @@ class Cutter:
             "box": None if self.area is None else list(self.area.bounds.sides),
             **asdict(self.rules),
             "trips": self.rules.trips,
-            "found": self._limits_found,
+            "found": {} if self._limits_found is None else self._limits_found._asdict(),
             **self.tables.account,
             "counts": Counter({**self.unread, **self.counts}),
             "recordings": {

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from recorded_trips import drives, east
 from tracks import line, pieces, points, trace
 
-from trajanon.extract import cut, cutting
-from trajanon.extract.cutting import Cutter
-from trajanon.extract.dropped import limits_sentence
+from trajanon.extract import cut, traces_to_trajectories
 from trajanon.extract.earth.area import Region
+from trajanon.extract.gaps_and_stays import clip, split_at_gaps
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import clip, split_at_gaps
 from trajanon.extract.trace import Trace
+from trajanon.extract.traces_to_trajectories import Cutter
+from trajanon.extract.why_dropped import limits_sentence
 
 PAUSES, LONG, FAST = "cuts at pauses", "cuts at long hops", "cuts at impossible speeds"
 
@@ -138,7 +138,7 @@ def test_what_is_found_does_not_depend_on_batches(some: list[Trace], size: int) 
     whole = Cutter(Rules())
     list(map(whole.cut, whole.batches(iter(some))))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cutting, "POINTS_PER_BATCH", size)
+        patch.setattr(traces_to_trajectories, "POINTS_PER_BATCH", size)
         cutter = Cutter(Rules())
         batches = list(cutter.batches(iter(some)))
     assert [one.name for batch in batches for one in batch] == [one.name for one in some]

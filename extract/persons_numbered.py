@@ -17,13 +17,13 @@ Name = TypeVar("Name", bound=tuple[str | None, ...])
 
 
 class Entered(NamedTuple):
-    """What became of a batch of recordings."""
+    """A batch of recordings, numbered, and which of them came before; shape (traces,) each."""
 
-    trace: Ints  # numbers, in the order of appearance, shape (traces,)
-    subject: Ints  # numbers, in the order of appearance, shape (traces,)
-    mark: Hashes  # of the name of the person who made it, shape (traces,)
-    new: Bools  # whether a recording of this name is the first, shape (traces,)
-    repeated: Bools  # whether the same points came before, in any order, shape (traces,)
+    trace: Ints  # the number of the recording, in the order of appearance
+    subject: Ints  # the number of its subject, in the order of appearance
+    mark: Hashes  # a hash of the subject's name
+    new: Bools  # whether it is the first of its name and subject
+    repeated: Bools  # whether the same points came before, in any order
 
 
 class Persons(NamedTuple):
@@ -40,35 +40,35 @@ class Recordings:
 
     def __init__(self, *, subjects_exact: bool = False) -> None:
         self._exact = subjects_exact
-        self._traces: dict[tuple[str, str], int] = {}
+        self._traces: dict[tuple[str, str], int] = {}  # numbers by subject and name
+        # Numbers by name; who has none is the maker of one recording: (None, its name).
         self._subjects: dict[tuple[str | None, ...], int] = {}
         self._repeats = Repeats()
         self._places = Places()
-        self._names: set[str] = set()
+        self._spellings: set[str] = set()
 
     def enter(self, traces: Sequence[Trace], points: Points) -> Entered:
         """Number recordings and their subjects; find those that came before."""
-        keys = [self._key(trace) for trace in traces]
-        names = [trace.name for trace in traces]
-        makers = [(key,) if key else (None, name) for key, name in zip(keys, names, strict=True)]
+        recordings = [(self._key(trace), trace.name) for trace in traces]
+        subjects = [(key,) if key else (None, name) for key, name in recordings]
 
         known = len(self._traces)
-        trace = _numbers_of(list(zip(keys, names, strict=True)), self._traces)
-        subject = _numbers_of(makers, self._subjects)
+        trace = _numbers_of(recordings, self._traces)
+        subject = _numbers_of(subjects, self._subjects)
         return Entered(
             trace=trace,
             subject=subject,
-            mark=np.array([_hash(*maker) for maker in makers], np.uint64),
+            mark=np.array([_hash(*subject_name) for subject_name in subjects], np.uint64),
             # Numbers rise where, and only where, a name is new.
             new=trace > np.maximum.accumulate(np.append(known - 1, trace))[:-1],
             repeated=self._repeats.find(points, subject),
         )
 
     def _key(self, trace: Trace) -> str:
-        """Return the one form of a subject's names; empty if there is none."""
-        names = trace.spellings or (() if trace.subject is None else (trace.subject,))
-        keys = [key_of(name, exact=self._exact) for name in names]
-        self._names.update(name for name, key in zip(names, keys, strict=True) if key)
+        """Return the one form of a subject's spellings; empty if there is none."""
+        spellings = trace.spellings or (() if trace.subject is None else (trace.subject,))
+        keys = [key_of(spelling, exact=self._exact) for spelling in spellings]
+        self._spellings.update(name for name, key in zip(spellings, keys, strict=True) if key)
         return keys[0] if keys else ""
 
     def place(self, cleaned: Points, given: Points, entered: Entered) -> None:
@@ -84,15 +84,21 @@ class Recordings:
         repeats = np.array(self._repeats.subjects, np.int64).reshape(-1, 2)
         person = _joined(n, np.concatenate([repeats, self._places.copies()]))
 
-        named = np.array([maker[0] is not None for maker in self._subjects], dtype=np.bool_)
-        without = np.bincount(person, named, n)[person] == 0.0
-        merged = Merged(len(self._names) - int(named.sum()), n - len(np.unique(person)))
-        if named.any() and without.any() and not nameless_differ:
-            person[without] = person[without].min()
+        # A copy of a named person's recording is that person's.
+        has_name = np.array([names[0] is not None for names in self._subjects], dtype=np.bool_)
+        nameless = np.bincount(person, has_name, n)[person] == 0.0
+        merged = Merged(
+            names=len(self._spellings) - int(has_name.sum()), copies=n - len(np.unique(person))
+        )
+        if has_name.any() and nameless.any() and not nameless_differ:
+            person[nameless] = person[nameless].min()
 
-        nameless = Nameless(int(without.sum()), len(np.unique(person[without])))
-        two_places = len(self._places.at_two_places())
-        return Persons(person, nameless, merged, two_places)
+        return Persons(
+            number=person,
+            nameless=Nameless(int(nameless.sum()), len(np.unique(person[nameless]))),
+            merged=merged,
+            at_two_places=len(self._places.at_two_places()),
+        )
 
 
 def _numbers_of(names: Sequence[Name], numbers: dict[Name, int]) -> Ints:
@@ -101,7 +107,7 @@ def _numbers_of(names: Sequence[Name], numbers: dict[Name, int]) -> Ints:
 
 
 def _joined(n: int, pairs: Ints) -> Ints:
-    """Return of each subject the lowest of those that are one person by pairs, (n,)."""
+    """Return the lowest of the subjects that pairs, (pairs, 2), join to each of n, shape (n,)."""
     person = np.arange(n)
     first, second = pairs.T
     while (person[first] != person[second]).any():
@@ -113,6 +119,6 @@ def _joined(n: int, pairs: Ints) -> Ints:
 
 
 def _hash(*names: str | None) -> int:
-    """Hash a subject, or none and a recording."""
+    """Hash what a subject is known by: its name, or None and that of its recording."""
     text = repr(names).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Hashes, Ints
+from trajanon.common.arrays import Bools, Floats, Hashes, Ints
 from trajanon.common.hashing import hashes_of, least_hashes
 from trajanon.extract.points import Points, greatest_of
 from trajanon.extract.rules import Rules
@@ -14,7 +14,8 @@ from trajanon.trajectories.trajectories import HOPS
 
 _GRAIN = 2.0**-26  # metres; sums of whole grains do not depend on the lengths of other pieces
 _FORGIVEN = 1e-6  # spacings; a window may be longer than its track by this, for rounding
-_CALENDAR = 6e10  # seconds; a piece with a time farther from 1970 counts as untimed
+_CALENDAR = 6e10  # seconds, some 1,900 years: a piece with a time farther from 1970 is untimed
+_NO_LENGTH = 1e-9  # metres; a hop may have none, and nothing is divided by it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +28,7 @@ class WindowBatch:
     tracks: Tracks | None  # the runs of the windows
     hops: Hashes  # the least hashes of the hops of its recording or trip, shape (windows, HOPS)
     track_length: Floats  # metres of each piece of track, those without a window included
+    true_ends: Bools | None = None  # as those of `Trajectories`; windows have no ends of their own
 
 
 def windows(points: Points, rules: Rules) -> WindowBatch:
@@ -36,23 +38,25 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
 
     # How many windows have room on each piece, and places a step apart on those that have any.
     spacings = ways.total / rules.spacing + _FORGIVEN
-    count = (np.floor(spacings).astype(np.int64) + 1) // rules.points
-    size = np.floor(STEPS * spacings).astype(np.int64) + 1
-    size[count == 0] = 0
-    places, times = ways.walk(size, rules.spacing / STEPS)
+    windows_on = (np.floor(spacings).astype(np.int64) + 1) // rules.points
+    with_room = windows_on > 0
+    places_on = np.where(with_room, np.floor(STEPS * spacings).astype(np.int64) + 1, 0)
+    places, times = ways.walk(places_on, rules.spacing / STEPS)
 
     # The places of a piece with room are a run.
-    with_room = count > 0
-    size, count = size[with_room], count[with_room]
-    first = np.append(0, np.cumsum(size))
+    windows_on = windows_on[with_room]
+    places_on = places_on[with_room]
+    first = np.append(0, np.cumsum(places_on))
     recording = points.trace[ways.first[with_room]]
 
-    run = np.repeat(np.arange(len(count)), count)
-    number = np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count)
+    run = np.repeat(np.arange(len(windows_on)), windows_on)
+    windows_before = np.cumsum(windows_on) - windows_on
+    number = np.arange(len(run)) - windows_before[run]  # of a window on its run
     if rules.per_recording == 1:
-        longest = greatest_of(recording, size)
-        in_middle = np.isin(run, longest) & (number == count[run] // 2)
-        run, number = run[in_middle], number[in_middle]
+        longest = greatest_of(recording, places_on)
+        in_middle = np.isin(run, longest) & (number == windows_on[run] // 2)
+        run = run[in_middle]
+        number = number[in_middle]
 
     start = number * (STEPS * rules.points)
     tracks = Tracks(
@@ -64,11 +68,11 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
         recording=recording if rules.per_recording == 1 else None,
     )
 
-    window = (first[run] + start)[:, None] + STEPS * np.arange(rules.points)
+    place = (first[run] + start)[:, None] + STEPS * np.arange(rules.points)
     return WindowBatch(
-        points=tracks.points[window.ravel()].reshape(-1, rules.points, 2),
+        points=tracks.points[place.ravel()].reshape(-1, rules.points, 2),
         trace=recording[run],
-        times=times[window].reshape(-1, rules.points),
+        times=times[place].reshape(-1, rules.points),
         tracks=tracks,
         hops=ways.least_hashes(points.trace, recording[run]),
         track_length=ways.total,
@@ -79,11 +83,10 @@ def whole_trips(points: Points, rules: Rules) -> WindowBatch:
     """Lay points at equal shares of the way of each long piece, with its fixes at both ends."""
     ways = _Ways(points)
     long = ways.total >= rules.length
-    size = np.where(long, rules.points, 0)
 
     # Who moved by less than a grain went no way at all.
     step = np.maximum(ways.total, _GRAIN) / (rules.points - 1)
-    places, times = ways.walk(size, step)
+    places, times = ways.walk(np.where(long, rules.points, 0), step)
     places = places.reshape(-1, rules.points, 2)
     times = times.reshape(-1, rules.points)
 
@@ -104,63 +107,68 @@ def whole_trips(points: Points, rules: Rules) -> WindowBatch:
 
 
 class _Ways:
-    """Pieces of track, measured."""
+    """Pieces of track, measured. Rows of points are called fixes."""
 
     def __init__(self, points: Points) -> None:
-        follows = points.follows
         self._points = points
-        self.start = np.flatnonzero(follows) - 1  # the fix that each hop begins at
-        self.first, self.size = points.pieces
+        self.start = points.hop_ends - 1  # the fix that each hop begins at
+        self.first, self.size = points.pieces  # the first fix of each piece; its number of fixes
         self.last = self.first + self.size - 1
 
         grains = np.zeros(len(points), dtype=np.int64)
-        grains[follows] = np.rint(points.hops / _GRAIN)
+        grains[points.hop_ends] = np.rint(points.hops / _GRAIN)
         grains = np.cumsum(grains)
         grains -= np.repeat(grains[self.first], self.size)
         self.walked = grains * _GRAIN  # metres from the beginning of its piece to each fix
         self.total = self.walked[self.last]  # metres of each piece
 
-        known = np.minimum.reduceat(np.abs(points.time) < _CALENDAR, self.first)
-        self.time = np.where(np.repeat(known, self.size), points.time, np.nan)
+        timed = np.minimum.reduceat(np.abs(points.time) < _CALENDAR, self.first)
+        self.time = np.where(np.repeat(timed, self.size), points.time, np.nan)
 
     def least_hashes(self, owner: Ints, wanted: Ints) -> Hashes:
-        """Return the least hashes of the hops of owners, (wanted, HOPS); each point has one."""
+        """Return the least hashes of the hops of each wanted owner, shape (wanted, HOPS).
+
+        ``owner`` is of each point: its recording, or its trip.
+        """
         lat, lon, time = self._points.lat, self._points.lon, self._points.time
-        begin = self.start
-        end = begin + 1
-        hashes = hashes_of(lat[begin], lon[begin], time[begin], lat[end], lon[end], time[end])
+        start = self.start
+        end = start + 1
+        hashes = hashes_of(lat[start], lon[start], time[start], lat[end], lon[end], time[end])
 
-        owners, place = np.unique(wanted, return_inverse=True)
-        is_wanted = np.isin(owner[begin], owners)
-        number = np.searchsorted(owners, owner[begin[is_wanted]])
-        return least_hashes(number, hashes[is_wanted], len(owners), HOPS)[place]
+        owners, row = np.unique(wanted, return_inverse=True)
+        is_wanted = np.isin(owner[start], owners)
+        owner_row = np.searchsorted(owners, owner[start[is_wanted]])
+        return least_hashes(owner_row, hashes[is_wanted], len(owners), HOPS)[row]
 
-    def walk(self, size: Ints, step: Floats | float) -> tuple[Floats, Floats]:
-        """Return the places at every step, in metres, and their times; size is of each piece."""
-        step = np.repeat(np.broadcast_to(step, self.size.shape), self.size)
+    def walk(self, places_on: Ints, step: Floats | float) -> tuple[Floats, Floats]:
+        """Return places a step apart along each piece, (places, 2), degrees, and their times.
 
-        # The number of places on a piece that lie before each fix; before the last fix, all.
+        Of each piece are given how many places lie on it, and its step in metres.
+        """
+        step = np.repeat(np.broadcast_to(step, self.size.shape), self.size)  # of each fix
+
+        # How many places of its piece lie before each fix; before the last fix, all.
         before = np.ceil(self.walked / step)
-        before = np.minimum(before, np.repeat(size, self.size))
-        before[self.last] = size
+        before = np.minimum(before, np.repeat(places_on, self.size))
+        before[self.last] = places_on
 
         # On which hop each place lies, and its number on its piece.
-        done = before[self.start]
-        count = (before[self.start + 1] - done).astype(np.int64)
-        hop = np.repeat(np.arange(len(count)), count)
-        on_other_pieces = np.cumsum(count) - count - done
-        number = np.arange(len(hop)) - on_other_pieces[hop]
+        before_hop = before[self.start]
+        places_on_hop = (before[self.start + 1] - before_hop).astype(np.int64)
+        hop = np.repeat(np.arange(len(places_on_hop)), places_on_hop)
+        on_pieces_before = np.cumsum(places_on_hop) - places_on_hop - before_hop
+        number = np.arange(len(hop)) - on_pieces_before[hop]
 
-        # How far along its hop.
+        # How far along its hop, in metres and as a share from 0 to 1.
         fix = self.start[hop]
         length = self._points.hops[hop]
         metres = np.minimum(number * step[fix] - self.walked[fix], length)
-        share = metres / np.maximum(length, 1e-9)  # a hop may have no length
+        share = metres / np.maximum(length, _NO_LENGTH)
 
         lat, lon = self._points.lat, self._points.lon
-        north = lat[fix] + share * (lat[fix + 1] - lat[fix])
-        east = wrapped(lon[fix] + share * wrapped(lon[fix + 1] - lon[fix]))
+        place_lat = lat[fix] + share * (lat[fix + 1] - lat[fix])
+        place_lon = wrapped(lon[fix] + share * wrapped(lon[fix + 1] - lon[fix]))
 
         left, reached = self.time[fix], self.time[fix + 1]
         times = np.minimum(left + share * (reached - left), reached)
-        return np.stack([north, east], axis=1), times
+        return np.stack([place_lat, place_lon], axis=1), times

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from trajanon.common.arrays import Ints, dense
 from trajanon.common.declared_options import Effort, EffortName
-from trajanon.grouping.ends import Ends
+from trajanon.grouping.different_ends import Ends
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.annealing import anneal_runs

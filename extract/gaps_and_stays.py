@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,33 +18,33 @@ from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.extract.clean import too_fast
 from trajanon.extract.earth.area import Area
 from trajanon.extract.points import Points
-from trajanon.extract.rules import LEAST_GAP, LEAST_PAUSE, Rules
+from trajanon.extract.rules import LEAST_GAP, LEAST_PAUSE, Limit, Rules
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.geodesy import metres_between
 
-Breaks = Callable[[Floats, Floats, Ints], Bools]  # lat, lon, start: which ways are cut
+Breaks = Callable[[Floats, Floats, Ints], Bools]
+"""Of latitudes, longitudes and rows: which ways, from these rows to the next ones, must be cut."""
 
 
 def gaps_of(points: Points, rules: Rules) -> tuple[Bools, Bools, Bools]:
     """Mark the points after a pause, else after a long hop, else after one that is too fast."""
-    end = np.flatnonzero(points.follows)
-    seconds = points.time[end] - points.time[end - 1]
-
     # Rows without a position show that the recorder went on: a hop over two may be three long.
-    longest_hop = rules.longest_hop * (1 + _rows_without_fix(points, end))
+    longest_hop = rules.longest_hop * (1 + _rows_without_fix(points))
 
+    end = points.hop_ends
     pause, far, fast = np.zeros((3, len(points)), dtype=np.bool_)
-    pause[end] = seconds > rules.longest_pause
+    pause[end] = points.hop_seconds > rules.longest_pause
     far[end] = points.hops > longest_hop
-    fast[end] = too_fast(points.hops, seconds, rules.max_speed)
+    fast[end] = too_fast(points.hops, points.hop_seconds, rules.max_speed)
 
     far &= ~pause
     fast &= ~(pause | far)
     return pause, far, fast
 
 
-def _rows_without_fix(points: Points, end: Ints) -> Ints:
-    """Count the rows without a position in each hop, which is given by its end."""
+def _rows_without_fix(points: Points) -> Ints:
+    """Count the rows without a position in each hop, shape (hops,)."""
+    end = points.hop_ends
     rows = np.zeros(len(end), np.int64)
     for trace, times in points.without_fix.items():
         hops = slice(*np.searchsorted(points.trace[end], [trace, trace + 1]))
@@ -74,7 +74,10 @@ def longest_stop(rules: Rules) -> float:
 
 
 def stays_of(points: Points, rules: Rules, near: float) -> Bools:
-    """Mark stays: halfway and after `longest_stop`, within `near` metres of where they began."""
+    """Mark the points of stays, each `longest_stop` long at least.
+
+    Somebody stays who is within `near` metres of a point after half this time, and after all of it.
+    """
     seconds = longest_stop(rules)
     _, size = points.pieces
     piece = np.repeat(np.arange(len(size)), size)
@@ -86,22 +89,23 @@ def stays_of(points: Points, rules: Rules, near: float) -> Bools:
     time = np.where(timed, points.time - np.min(points.time[timed]), 0.0)
     clock = time + piece * (time.max() + 2.0 * seconds)
 
+    # From each timed point on, is there a stay? Its last point is the first after the whole time.
     start = np.flatnonzero(timed)
-    stays = np.ones(len(start), dtype=np.bool_)
+    stays_from = np.ones(len(start), dtype=np.bool_)
     for share in (0.5, 1.0):
-        after = np.searchsorted(clock, clock[start] + share * seconds)
-        there = np.minimum(after, len(points) - 1)
+        later = np.searchsorted(clock, clock[start] + share * seconds)
+        end = np.minimum(later, len(points) - 1)
         metres = metres_between(
-            points.lat[start], points.lon[start], points.lat[there], points.lon[there]
+            points.lat[start], points.lon[start], points.lat[end], points.lon[end]
         )
-        stays &= (after == there) & (piece[there] == piece[start])
-        stays &= metres <= near
+        stays_from &= (later == end) & (piece[end] == piece[start])
+        stays_from &= metres <= near
 
     # Between the first and the last point of any stay, more of them have begun than ended.
-    begun = np.zeros(len(points) + 1, dtype=np.int64)
-    np.add.at(begun, start[stays], 1)
-    np.add.at(begun, there[stays] + 1, -1)
-    return np.cumsum(begun)[:-1] > 0
+    change = np.zeros(len(points) + 1, dtype=np.int64)
+    np.add.at(change, start[stays_from], 1)
+    np.add.at(change, end[stays_from] + 1, -1)
+    return np.cumsum(change)[:-1] > 0
 
 
 def clip(points: Points, area: Area) -> Points:
@@ -118,19 +122,19 @@ def keep(points: Points, inside: Bools, breaks: Breaks) -> Points:
 
 def broken(points: Points, inside: Bools, breaks: Breaks) -> Bools:
     """Mark each point inside if the way from the point before, inside too, must be cut."""
-    both_inside = points.follows & inside
-    both_inside[1:] &= inside[:-1]
-    start = np.flatnonzero(both_inside) - 1
+    way_is_inside = points.follows & inside
+    way_is_inside[1:] &= inside[:-1]
+    start = np.flatnonzero(way_is_inside) - 1
 
     begins = np.zeros(len(points), dtype=np.bool_)
     begins[start[breaks(points.lat, points.lon, start)] + 1] = True
     return begins
 
 
-_TIMES = 5.0  # the median hop
+_OF_MEDIAN = 5.0  # a limit, as a multiple of the median hop
 _LONGEST_PAUSE = 1_800.0  # seconds
-_RECORDINGS = 1_000  # that are looked at, at most
-_POINTS = 200_000  # after which no more recordings are looked at
+_MOST_RECORDINGS = 1_000  # that are looked at
+_MOST_POINTS = 200_000  # after which no more recordings are looked at
 
 
 def head(traces: Iterator[Trace]) -> tuple[list[Trace], Iterator[Trace]]:
@@ -140,30 +144,37 @@ def head(traces: Iterator[Trace]) -> tuple[list[Trace], Iterator[Trace]]:
     for trace in traces:
         first.append(trace)
         size += len(trace)
-        if len(first) >= _RECORDINGS or size >= _POINTS:
+        if len(first) >= _MOST_RECORDINGS or size >= _MOST_POINTS:
             break
     return first, chain(first, traces)
 
 
-def with_limits(rules: Rules, points: Points) -> tuple[Rules, dict[str, Any]]:
-    """Replace the limits to be found from cleaned points by numbers; describe how they came."""
-    end = np.flatnonzero(points.follows)
-    seconds = points.time[end] - points.time[end - 1]
-    hops = pd.DataFrame({"metres": points.hops, "seconds": seconds})
-    of_recordings = hops.groupby(points.piece[end]).median()
+class LimitsFound(NamedTuple):
+    """Which limits were found from the data, and from what."""
 
-    median = {
-        unit: None if np.isnan(value) else float(value)
-        for unit, value in of_recordings.median().items()
-    }
-    limits: dict[str, Any] = {}
-    for name, unit, lowest, highest in (
-        ("max_gap", "metres", LEAST_GAP, np.inf),
-        ("max_pause", "seconds", LEAST_PAUSE, _LONGEST_PAUSE),
-    ):
-        if getattr(rules, name) == "auto":
-            limit = float(round(_TIMES * (median[unit] or 0.0)))
-            limits[name] = min(max(lowest, limit), highest)
+    limits: list[str]  # names of rules
+    recordings: int
+    metres: float | None  # the median of the recordings' median hops
+    seconds: float | None
 
-    account = {"limits": list(limits), "recordings": len(of_recordings), **median}
-    return replace(rules, **limits), account
+
+def with_limits(rules: Rules, points: Points) -> tuple[Rules, LimitsFound]:
+    """Replace the limits that are "auto" by numbers, found from cleaned points."""
+    hops = pd.DataFrame({"metres": points.hops, "seconds": points.hop_seconds})
+    of_recordings = hops.groupby(points.piece[points.hop_ends]).median()
+    metres, seconds = (
+        None if np.isnan(median) else float(median) for median in of_recordings.median()
+    )
+
+    limits = [name for name in ("max_gap", "max_pause") if getattr(rules, name) == "auto"]
+    found = LimitsFound(limits, len(of_recordings), metres, seconds)
+    max_gap = _limit(rules.max_gap, metres, LEAST_GAP, np.inf)
+    max_pause = _limit(rules.max_pause, seconds, LEAST_PAUSE, _LONGEST_PAUSE)
+    return replace(rules, max_gap=max_gap, max_pause=max_pause), found
+
+
+def _limit(limit: Limit, median: float | None, lowest: float, highest: float) -> Limit:
+    """Return a limit; one that is "auto" follows from the median hop, within bounds."""
+    if limit != "auto":
+        return limit
+    return min(max(lowest, float(round(_OF_MEDIAN * (median or 0.0)))), highest)

@@ -14,10 +14,10 @@ from tracks import line, trace
 from tracks_laid_out import recordings, runs_with
 
 from trajanon.common.errors import NoTrajectories
-from trajanon.extract.cutting import Cutter, cut, finished_cut
 from trajanon.extract.earth.area import Box
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
+from trajanon.extract.traces_to_trajectories import Cutter, cut, finished_cut
 from trajanon.trajectories.tracks import joined_tracks
 
 RULES = Rules(per_recording=None, spacing=10, points=3, max_pause=300)

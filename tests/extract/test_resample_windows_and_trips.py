@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from tracks import START, Leg, bent, distance, line, points, walk
 
 from trajanon.common.arrays import Floats
-from trajanon.extract.cutting import cut
 from trajanon.extract.earth.area import Box
-from trajanon.extract.resample import WindowBatch, windows
+from trajanon.extract.gaps_and_stays import clip, split_at_gaps
+from trajanon.extract.resample_windows_and_trips import WindowBatch, windows
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import clip, split_at_gaps
 from trajanon.extract.trace import Trace
+from trajanon.extract.traces_to_trajectories import cut
 from trajanon.trajectories.tracks import TrackPoints, Tracks
 
 legs = st.lists(st.tuples(st.floats(0, 360), st.floats(0.01, 400)), min_size=1, max_size=25)
