@@ -10,7 +10,7 @@ from toy import ways
 import trajanon
 from trajanon.release.release_words import left_out
 from trajanon.release.report import checked
-from trajanon.release.worst_groups import without_worst
+from trajanon.release.worst_groups import leave_out_worst
 
 
 @given(st.integers(0, 99), st.floats(0.0, 0.6))
@@ -19,7 +19,7 @@ def test_whole_groups_go_farthest_first_and_no_more_than_asked(seed: int, share:
     labels = np.append(np.arange(6), random.integers(0, 6, 24))
     labels[random.integers(0, 30)] = -1
     points = random.normal(0.0, 0.01, (30, 5, 2)) * (1.0 + labels[:, None, None])
-    after, worst = without_worst(points, labels, share)
+    after, worst = leave_out_worst(points, labels, share)
 
     gone = (labels >= 0) & (after < 0)
     assert worst.trajectories == gone.sum() <= share * 30 + 1e-9

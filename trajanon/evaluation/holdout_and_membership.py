@@ -18,7 +18,6 @@ from trajanon.evaluation.attacks.published_lines import Published, nearest_line,
 from trajanon.evaluation.choice_of_k import TrialOptions, options_in, trial_release
 from trajanon.evaluation.intervals import Estimate, Risk, area_under_curve, risk
 from trajanon.evaluation.page.templates import words
-from trajanon.release.originals import timing_in
 from trajanon.release.report import Report
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
@@ -108,7 +107,7 @@ def hold_out(
 
     halves = published_halves(trajectories, k, publish, seed=seed, progress=progress)
     (lines,) = lines_of_run_0
-    timing = timing_in(report)
+    timing = report.timing
     hour_is_told = None
     if timing is not None and lines.times is not None:
         hour_is_told, _ = departures_told(

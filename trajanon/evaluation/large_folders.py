@@ -26,8 +26,8 @@ from trajanon.files.trajectory_files import copy_rows, read_trajectories
 from trajanon.release.originals import (
     Matched,
     RowsOnLines,
+    line_summaries,
     lines_by_part,
-    released_lines,
     rows_on_lines,
 )
 from trajanon.release.people_left import drives_left
@@ -58,7 +58,7 @@ def evaluate_large(
     publisher = publisher or Publisher()
     check_licence(publisher, report.attribution)
     progress("Evaluating", 0, 4, "counts")
-    lines = released_lines(released)
+    lines = line_summaries(released)
     rows = rows_on_lines(originals, report, lines, subjects_exact=subjects_exact)
     ends = rows.ends.take(rows.released)
     subjects = None if ends.subject is None else dense(ends.subject)

@@ -11,35 +11,34 @@ _POINTS_KEPT = {"points read", "points used", "points spread over their minute"}
 
 
 class LeftOut(NamedTuple):
-    """How many of something are not in a release, and why."""
+    """How many recordings, trips or points are not in a release, and why; entries of JSON."""
 
-    what: str  # recordings, trips or points
-    missing: int
-    of: int
-    why: Mapping[str, int]
+    what: str  # what is counted: recordings, points, or the units of the release
+    missing: int  # how many are not in the release
+    of: int  # how many were read
+    why: Mapping[str, int]  # how many for each reason
 
 
 def left_out_of(report: Report) -> list[LeftOut]:
     """Count recordings, trips and points that are not in a release, as far as they are known."""
     source = report.source
-    counted = []
-
     trips = _trips_left_out(report)
+    counted = [trips]
+
     recordings = source.recordings
     if recordings is not None:
-        # Most recordings are left out with their trips: these say why.
-        others = {
-            name: n for name, n in source.left_out.items() if f"trips {name}" not in trips.why
+        # Most recordings are left out with their trips, of which the reasons stand below.
+        reasons = {
+            reason: n for reason, n in source.left_out.items() if f"trips {reason}" not in trips.why
         }
-        counted.append(LeftOut("recordings", recordings - source.used, recordings, others))
+        counted.insert(0, LeftOut("recordings", recordings - source.used, recordings, reasons))
 
-    counted.append(trips)
     points = source.points
     used = points.get("points used", 0)
     if used:
-        why = {name: n for name, n in points.items() if name not in _POINTS_KEPT and n}
-        of = max(used + sum(why.values()), points.get("points read", 0))
-        counted.append(LeftOut("points", of - used, of, why))
+        reasons = {reason: n for reason, n in points.items() if reason not in _POINTS_KEPT and n}
+        read = max(used + sum(reasons.values()), points.get("points read", 0))
+        counted.append(LeftOut("points", read - used, read, reasons))
     return [counts._replace(why=_by_count(counts.why)) for counts in counted]
 
 
@@ -69,13 +68,14 @@ def _trips_left_out(report: Report) -> LeftOut:
         }
         return LeftOut(units, days - released, days, by_anonymize)
 
-    trips = {**report.source.trips}
-    found = trips.pop("trips found", 0)
-    why = by_anonymize | trips
-    of = max(released + sum(why.values()), found)
-    return LeftOut(units, of - released, of, why)
+    by_extraction = {**report.source.trips}
+    trips_found = by_extraction.pop("trips found", 0)
+    reasons = by_anonymize | by_extraction
+    trips = max(released + sum(reasons.values()), trips_found)
+    return LeftOut(units, trips - released, trips, reasons)
 
 
-def _by_count(why: Mapping[str, int]) -> dict[str, int]:
+def _by_count(reasons: Mapping[str, int]) -> dict[str, int]:
     """Sort reasons, the most frequent first, without those that left out nothing."""
-    return dict(sorted(((name, n) for name, n in why.items() if n), key=lambda pair: -pair[1]))
+    most_first = sorted(reasons.items(), key=lambda reason_and_count: -reason_and_count[1])
+    return {reason: count for reason, count in most_first if count}

@@ -27,7 +27,7 @@ from trajanon.trajectories.days import days_of
 from trajanon.trajectories.distances import Summary
 from trajanon.trajectories.provenance import Provenance, Source
 from trajanon.trajectories.subjects import Merged
-from trajanon.trajectories.times import Clock
+from trajanon.trajectories.times import Clock, Timing
 from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION, Trajectories
 
 if TYPE_CHECKING:
@@ -307,6 +307,14 @@ class Report(Struct, frozen=True, kw_only=True):
             return None
         step = ReleaseSettings(time_step=self.times.step).time_step
         return Clock(self.times.times, self.times.timezone, step)
+
+    @property
+    def timing(self) -> Timing | None:
+        """Return how the times of the release were made; None if that has none."""
+        if self.clock is None or self.times is None:
+            return None
+        worth = ReleaseSettings(minute_worth=self.times.minute_worth).minute_worth
+        return Timing(self.clock, worth)
 
     @property
     def own_rows(self) -> Bools:

@@ -8,33 +8,36 @@ from trajanon.release.report import WorstGroups
 from trajanon.trajectories.distances import displacement, lengths
 
 
-def without_worst(points: Floats, labels: Ints, share: float) -> tuple[Ints, WorstGroups]:
+def leave_out_worst(points: Floats, labels: Ints, share: float) -> tuple[Ints, WorstGroups]:
     """Leave out whole groups, farthest from their means first, up to a share of trajectories.
 
-    Return the group of each trajectory, -1 if left out, and what that takes away. At least one
-    group stays.
+    Return the group of each trajectory, -1 if left out, and how many of the long and of the short
+    ones that takes away. At least one group stays.
     """
-    left_in = np.flatnonzero(labels >= 0)
-    group = dense(labels[left_in])
-    means = group_means(points[left_in].reshape(len(left_in), -1), group)
-    away = displacement(points[left_in], means.reshape(-1, *points.shape[1:])[group]).mean(axis=1)
+    rows = np.flatnonzero(labels >= 0)
+    group = dense(labels[rows])
+    means = group_means(points[rows].reshape(len(rows), -1), group)
+    away = displacement(points[rows], means.reshape(-1, *points.shape[1:])[group]).mean(axis=1)
+
     sizes = np.bincount(group)
-    farthest = np.argsort(-np.bincount(group, away) / sizes, kind="stable")[:-1]
-    worst = farthest[np.cumsum(sizes[farthest]) <= share * len(labels) + 1e-9]
+    farthest_first = np.argsort(-np.bincount(group, away) / sizes, kind="stable")
+    may_go = farthest_first[:-1]
+    # Less than a trajectory is added, for shares such as 0.07 that are no exact floats.
+    worst = may_go[np.cumsum(sizes[may_go]) <= share * len(labels) + 1e-9]
 
     is_worst = np.isin(group, worst)
-    metres = lengths(points[left_in])
-    longest = metres >= np.quantile(metres, 0.9)
-    shorter = metres <= np.median(metres)
+    metres = lengths(points[rows])
+    is_longest = metres >= np.quantile(metres, 0.9)
+    is_shorter = metres <= np.median(metres)
     labels = labels.copy()
-    labels[left_in[is_worst]] = -1
+    labels[rows[is_worst]] = -1
     return labels, WorstGroups(
         groups=len(worst),
         trajectories=int(is_worst.sum()),
-        longest=int((longest & is_worst).sum()),
-        of_longest=int(longest.sum()),
-        shorter=int((shorter & is_worst).sum()),
-        of_shorter=int(shorter.sum()),
+        longest=int((is_longest & is_worst).sum()),
+        of_longest=int(is_longest.sum()),
+        shorter=int((is_shorter & is_worst).sum()),
+        of_shorter=int(is_shorter.sum()),
         metres=int(metres[is_worst].sum()),
         of_metres=int(metres.sum()),
     )

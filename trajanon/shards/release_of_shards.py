@@ -108,7 +108,7 @@ def write_release(
     """Write the parts of a release."""
     seen = LinesSeen(table.plan.timing)
     blocks = map(seen.different, table.scratch.buckets("lines", row_buckets(table.file.n)))
-    write_parts(_rows_of_parts(of_about(blocks, release.PART), words), out, progress)
+    write_parts(_rows_of_parts(of_about(blocks, release.ROWS_PER_PART), words), out, progress)
     return seen
 
 

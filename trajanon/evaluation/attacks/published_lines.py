@@ -13,9 +13,9 @@ from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.grouping.loss import principal_axes, turn
-from trajanon.release.originals import Matched, timing_in
+from trajanon.release.originals import Matched
 from trajanon.release.report import Report
-from trajanon.trajectories.days import cells_of
+from trajanon.trajectories.days import day_numbers
 from trajanon.trajectories.geodesy import metres_of_degrees
 from trajanon.trajectories.times import departure_days
 from trajanon.trajectories.trajectories import Trajectories
@@ -150,7 +150,7 @@ def published(matched: Matched, report: Report) -> Published:
         steps=people_steps(originals, matched.labels),
     )
 
-    timing = timing_in(report)
+    timing = report.timing
     if timing is None:
         return seen
     seconds = timing.seconds(originals)
@@ -175,7 +175,7 @@ def people_steps(trajectories: Trajectories, labels: Ints) -> Steps | None:
     chains = {False: subjects}
     days = departure_days(trajectories)
     if days is not None:
-        chains = {True: cells_of(subjects, days)} | chains
+        chains = {True: day_numbers(subjects, days)} | chains
 
     for on_a_day, chain in chains.items():
         by_chain = in_time[np.argsort(chain[in_time], kind="stable")]
