@@ -9,9 +9,9 @@ from toy import town as timed_town
 from toy import ways
 
 import trajanon
-from trajanon.evaluation.attacks.attack import Published
-from trajanon.evaluation.attacks.inference import NEAR_END, departures_told, ends_told, inferred
-from trajanon.evaluation.comparisons import hold_out
+from trajanon.evaluation.attacks.end_or_hour import NEAR_END, departures_told, ends_told, inferred
+from trajanon.evaluation.attacks.published_lines import Published
+from trajanon.evaluation.holdout_and_membership import hold_out
 from trajanon.release.report import checked
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.times import DAY

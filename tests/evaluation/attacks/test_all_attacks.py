@@ -5,8 +5,8 @@ import json
 import numpy as np
 
 import trajanon
-from trajanon.evaluation.attacks.attack import Published
-from trajanon.evaluation.attacks.linkage import attacks
+from trajanon.evaluation.attacks.all_attacks import attacks
+from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.trajectories.trajectories import Trajectories
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from streets_walked import SCALE, grouped, walked
 
 from trajanon.common.arrays import Floats
-from trajanon.evaluation.attacks.attack import Published
-from trajanon.evaluation.attacks.habits import other_trips
+from trajanon.evaluation.attacks.other_trips import other_trips
+from trajanon.evaluation.attacks.published_lines import Published
 
 
 def repeated(seed: int, apart: float, people: int = 40) -> Published:

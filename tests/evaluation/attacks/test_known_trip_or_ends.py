@@ -6,8 +6,8 @@ from hypothesis import given
 from naive_attacks import cities
 
 from trajanon.common.arrays import Floats
-from trajanon.evaluation.attacks.attack import Published
-from trajanon.evaluation.attacks.linkage import nearest_ends, nearest_record
+from trajanon.evaluation.attacks.known_trip_or_ends import nearest_ends, nearest_record
+from trajanon.evaluation.attacks.published_lines import Published
 
 
 def told(city: Published) -> Floats:

@@ -13,7 +13,7 @@ from toy import timed, toy
 import trajanon
 from trajanon.common.declared_options import Settings
 from trajanon.common.errors import BadInput
-from trajanon.evaluation.comparisons import Curve, curve, options_in
+from trajanon.evaluation.choice_of_k import Curve, curve, options_in
 from trajanon.evaluation.evidence import NOTICE
 from trajanon.maps.figures import which_k
 from trajanon.release.holder_key import key_of_trials
@@ -34,7 +34,7 @@ KEY = bytes(range(32))
 
 @pytest.fixture(scope="module")
 def drawn(ways: Trajectories) -> Curve:
-    return curve(ways, (5, 2, 3, 2, 17), effort="fast", key=KEY)
+    return curve(ways, (5, 2, 3, 2, 17), {"effort": "fast", "key": KEY})
 
 
 def test_each_point_is_a_release_evaluated_by_itself(ways: Trajectories, drawn: Curve) -> None:
@@ -133,7 +133,7 @@ def test_commands_draw_the_curve(run: Run, tmp_path: Path, ways: Trajectories) -
 
 def test_the_picture_says_what_the_curve_says(ways: Trajectories) -> None:
     picture = which_k(ways, (2, 4), effort="fast")
-    assert curve(ways, (2, 4), effort="fast", key=KEY).words in picture.caption
+    assert curve(ways, (2, 4), {"effort": "fast", "key": KEY}).words in picture.caption
     assert picture.numbers is not None
     assert picture.numbers.splitlines()[0] == "k,moved,chance,attack,baseline"
     with pytest.raises(BadInput, match="too few for any k of 20, 30"):

@@ -16,15 +16,16 @@ from toy import toy, ways
 import trajanon
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import TooFewSubjects
-from trajanon.evaluation.attacks.attack import people_steps
-from trajanon.evaluation.attacks.inference import (
-    NEAR_END,
+from trajanon.evaluation.attacks.end_or_hour import NEAR_END
+from trajanon.evaluation.attacks.published_lines import nearest_line, people_steps
+from trajanon.evaluation.holdout_and_membership import (
+    NEXT,
+    Halves,
     Shadows,
-    nearest_line,
-    told_apart,
-    variance,
+    hold_out,
+    measured_halves,
 )
-from trajanon.evaluation.comparisons import NEXT, Halves, hold_out, measured_halves, risk
+from trajanon.evaluation.intervals import area_under_curve, risk, variance_of_mean
 from trajanon.release.report import checked
 
 
@@ -51,7 +52,7 @@ def test_it_is_the_slow_twin(seed: int, k: int) -> None:
     shadows = shadows_of(some.points, subjects, seed)
     found = measured_halves(some, Halves(members, subjects, lines, shadows), k)
     away = [min(naive.away(one, lines)) for one in some.points]
-    gains = np.array(naive.likelier(away, shadows.away.tolist(), shadows.inside.tolist()))
+    gains = np.array(naive.likelier(away, shadows.metres_away.tolist(), shadows.is_inside.tolist()))
     people = np.asarray(np.bincount(subjects, gains), dtype=np.float64)
     assert found.membership.value == pytest.approx(naive.auc(-people[:4], -people[4:]))
     assert found.surely == (people[:4] > np.quantile(people[4:], 0.99)).mean()
@@ -91,7 +92,7 @@ def test_clusters_of_one_size_have_the_variance_of_the_jackknife(
 ) -> None:
     values = np.random.default_rng(seed).integers(0, 3, clusters * size).astype(float)
     of = np.arange(clusters * size) % clusters
-    assert variance(values, of) == pytest.approx(naive.jackknife(values, of))
+    assert variance_of_mean(values, of) == pytest.approx(naive.jackknife(values, of))
 
 
 def test_distances_tell_who_is_in_it_only_where_they_differ() -> None:
@@ -99,12 +100,12 @@ def test_distances_tell_who_is_in_it_only_where_they_differ() -> None:
     rng = np.random.default_rng(0)
     away = rng.normal(100.0, 10.0, 40)
     for moved, auc in ((-100.0, 1.0), (100.0, 0.0)):
-        assert told_apart(away + moved * members, members, subjects).value == auc
-    assert told_apart(np.ones(40), members, subjects).value == 0.5
-    alike = told_apart(away, members, subjects)
+        assert area_under_curve(away + moved * members, members, subjects).value == auc
+    assert area_under_curve(np.ones(40), members, subjects).value == 0.5
+    alike = area_under_curve(away, members, subjects)
     assert alike.low < 0.5 < alike.high
     # Nothing is known better for being told twice.
-    twice = told_apart(np.tile(away, 2), np.tile(members, 2), np.tile(subjects, 2))
+    twice = area_under_curve(np.tile(away, 2), np.tile(members, 2), np.tile(subjects, 2))
     assert astuple(twice) == pytest.approx(astuple(alike))
 
 

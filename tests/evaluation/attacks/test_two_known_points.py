@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from trajanon.common import workers
 from trajanon.common.arrays import Floats
-from trajanon.evaluation.attacks import linkage
-from trajanon.evaluation.attacks.attack import Attack, Published
-from trajanon.evaluation.attacks.linkage import attacks, known_points
+from trajanon.evaluation.attacks import two_known_points
+from trajanon.evaluation.attacks.all_attacks import attacks
+from trajanon.evaluation.attacks.attack import Attack
+from trajanon.evaluation.attacks.published_lines import Published
+from trajanon.evaluation.attacks.two_known_points import known_points
 from trajanon.trajectories.times import DAY, HOUR, WEEK
 
 STEP = 0.001
@@ -143,7 +145,7 @@ def test_of_many_targets_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None
     points = 40.0 + np.cumsum(random.normal(0.0, 0.0006, (60, 5, 2)), axis=1)
     city = alone(points, np.arange(60) // 2)
     whole = known_points(city)
-    monkeypatch.setattr(linkage, "_MOST_TARGETS", 20)
+    monkeypatch.setattr(two_known_points, "_MOST_TARGETS", 20)
     some, others = known_points(city), known_points(city, seed=1)
     assert len(some.targets) == len(np.unique(some.targets)) == 20
     np.testing.assert_array_equal(told(some), told(whole)[some.targets])

@@ -14,9 +14,10 @@ from toy import commuters, crossing
 
 import trajanon
 from trajanon.common.arrays import Ints
-from trajanon.evaluation.attacks.attack import Attack, Published, Steps, people_steps
-from trajanon.evaluation.attacks.chains import Followed, Place, people_followed
-from trajanon.evaluation.attacks.linkage import next_line
+from trajanon.evaluation.attacks.attack import Attack
+from trajanon.evaluation.attacks.home_and_work import Place
+from trajanon.evaluation.attacks.next_trip import Followed, next_line, people_followed
+from trajanon.evaluation.attacks.published_lines import Published, Steps, people_steps
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.release.people_left import drives_left, few_left
 from trajanon.trajectories.times import DAY, HOUR, departure_days
