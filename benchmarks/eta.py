@@ -100,7 +100,7 @@ def arrivals_of(
     predictions = {"OSRM's own": router.seconds(ways, None)}
     for name, lines in lines_by_name(trips.take(np.flatnonzero(is_released))).items():
         assert lines.clock is not None
-        departures = lines.clock.of(trips.times[judged])[:, 0]
+        departures = lines.clock.seconds(trips.times[judged])[:, 0]
         part = parts_of(departures, lines.clock, DAY_PARTS)
         speeds = router_speeds(lines, roads, DAY_PARTS)
         predicted = np.full(len(ways), np.nan)
@@ -130,7 +130,7 @@ def lines_by_name(released: Trajectories) -> dict[str, ReleasedLines]:
     assert released.times is not None
     assert clock is not None
     one_each = np.ones(len(released), np.int64)
-    originals = ReleasedLines(released.points, one_each, clock.of(released.times), clock)
+    originals = ReleasedLines(released.points, one_each, clock.seconds(released.times), clock)
     return {"originals": originals, **lines}
 
 

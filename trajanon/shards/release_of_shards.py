@@ -67,7 +67,7 @@ class LinesSeen:
             self.on_roads += int(lines["on_roads"].to_numpy().sum())
         times = times_of(lines)
         if times is not None and self.timing is not None:
-            self.hours.update(self.timing.clock.whole_hour(times[:, 0]).tolist())
+            self.hours.update(self.timing.clock.begin_of_hour(times[:, 0]).tolist())
 
 
 def points_of(lines: Any) -> Floats:
@@ -108,7 +108,7 @@ def write_release(
     """Write the parts of a release."""
     seen = LinesSeen(table.plan.timing)
     blocks = map(seen.different, table.scratch.buckets("lines", row_buckets(table.file.n)))
-    write_parts(_rows_of_parts(of_about(blocks, release.PART), words), out, progress)
+    write_parts(_rows_of_parts(of_about(blocks, release.ROWS_PER_PART), words), out, progress)
     return seen
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from trajanon._kernels.road_matching import Found, Network
+from trajanon._kernels.road_matching import Network, StreetsTaken
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
@@ -89,7 +89,7 @@ def router_speeds(
     progress("Following lines on roads", 0, 1)
     network = roads.network
     drives = _drives(lines, roads)
-    pace = drives.paces(2 * len(network.whole))
+    pace = drives.paces(2 * len(network.street_length))
     part = parts_of(lines.times[:, 0], lines.clock, parts)
     slower = drives.slower_in_parts(pace, part, len(parts))
 
@@ -102,13 +102,13 @@ def router_speeds(
     order = np.lexsort((end, start))
     speed = 3.6 / np.outer(slower, pace[state[used_pairs[order]]])
 
-    metres_of_state = np.repeat(network.whole, 2)
+    metres_of_state = np.repeat(network.street_length, 2)
     return RouterSpeeds(
         start=start[order],
         end=end[order],
         speed=speed.clip(_SLOWEST, _FASTEST),
         share_of_network=float(metres_of_state[is_used].sum())
-        / max(float(metres_of_state[network.open.ravel()].sum()), 1.0),
+        / max(float(metres_of_state[network.may_go.ravel()].sum()), 1.0),
     )
 
 
@@ -172,7 +172,7 @@ def _drives(lines: ReleasedLines, roads: RoadsToFollow) -> _Drives:
     return _Drives(ways.line, ways.state, ways.metres, seconds, lines.trips * shows_speed)
 
 
-def seconds_at_nodes(ways: Found, roads: RoadsToFollow, lines: int) -> Floats:
+def seconds_at_nodes(ways: StreetsTaken, roads: RoadsToFollow, lines: int) -> Floats:
     """Add up the delays at turns and signs of each line, (n,), as OSRM's car profile has them."""
     network = roads.network
     first, last = ends_of_streets(network.street)
@@ -200,7 +200,7 @@ def seconds_at_nodes(ways: Found, roads: RoadsToFollow, lines: int) -> Floats:
     # Signs within a street, of which a line that takes a part of it passes as large a part.
     within = np.bincount(network.street, at_sign[network.tail]) - at_sign[network.tail[first]]
     street = ways.state // 2
-    passed = within[street] * ways.metres / network.whole[street]
+    passed = within[street] * ways.metres / network.street_length[street]
     return np.asarray(at_ends + np.bincount(ways.line, passed, lines))
 
 

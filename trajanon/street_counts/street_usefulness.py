@@ -43,7 +43,7 @@ def compared_streets(
         for lines in (as_lines, release)
     )
     streets = of_originals.join(of_release.add_suffix("_released"), how="outer")
-    streets["metres"] = roads.network.whole[streets.index // 2]
+    streets["metres"] = roads.network.street_length[streets.index // 2]
     return street_usefulness(streets.fillna({"trips": 0, "trips_released": 0}))
 
 
