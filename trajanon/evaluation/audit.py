@@ -29,7 +29,7 @@ from trajanon.release.originals import matched
 from trajanon.release.report import Report
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.released_lines import ReleasedLines
-from trajanon.trajectories.distances import moved_to
+from trajanon.trajectories.distances import distances_to_lines
 from trajanon.trajectories.times import HOUR, Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
@@ -187,8 +187,8 @@ def _published(
     seconds = members.times
     cycle = np.inf
     if release.clock is not None and seconds is not None:
-        seconds = release.clock.of(seconds)
-        cycle = release.clock.round
+        seconds = release.clock.seconds(seconds)
+        cycle = release.clock.period
     seen = Published(
         points=members.points,
         lines=release.points[first],
@@ -222,7 +222,7 @@ def _audited(
     if members is not None:
         chances |= _by_row_picked(seen)
         chances |= _by_all_lines(seen)
-        metres = float(moved_to(seen.points, seen.lines, seen.labels).mean())
+        metres = float(distances_to_lines(seen.points, seen.lines, seen.labels).mean())
         if seen.subjects is not None:
             people = int(subjects_per_group(seen.labels, seen.subjects).min())
     if holdout is not None:
@@ -230,7 +230,7 @@ def _audited(
 
     times = trips.times
     if times is not None and clock is not None:
-        times = clock.of(times)
+        times = clock.seconds(times)
     before = ReleasedLines(trips.points, np.ones(len(trips), np.int64), times)
     after = ReleasedLines(seen.lines, seen.row_counts, seen.line_times, clock)
     rows = int(seen.row_counts.sum())

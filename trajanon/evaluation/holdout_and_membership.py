@@ -115,7 +115,7 @@ def hold_out(
             lines.points,
             timing.seconds(trajectories)[:, 0],
             lines.times[:, 0],
-            timing.clock.round,
+            timing.clock.period,
         )
     return measured_halves(trajectories, halves, k, hour_is_told=hour_is_told)
 

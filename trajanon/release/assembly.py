@@ -15,7 +15,7 @@ from trajanon.release.release import DistinctLines, own_rows
 from trajanon.release.report import Alignment, Figures, Suppressed, Totals, report_of
 from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.trajectories.distances import displacement, lengths, summary, to_line, to_way
-from trajanon.trajectories.trajectories import Trajectories, marked
+from trajanon.trajectories.trajectories import Trajectories, attribution_as_published
 
 
 def errors_of(groups: TrajectoryGroups) -> Iterator[tuple[str, Floats | Metres]]:
@@ -108,7 +108,11 @@ def released_words(
     plan: Plan, attribution: str | None, *, counts_people: bool
 ) -> dict[str, str | None]:
     """Return what a released file says of itself, and nothing else."""
-    words = {"attribution": marked(attribution) if plan.release.as_published else attribution}
+    words = {
+        "attribution": attribution_as_published(attribution)
+        if plan.release.as_published
+        else attribution
+    }
     if counts_people:
         words["counted"] = "subjects"
     if plan.release.rows == "lines":

@@ -25,7 +25,7 @@ from trajanon.release.plan import Plan
 from trajanon.release.report import Mended
 from trajanon.release.snapping import Snapped
 from trajanon.trajectories.days import staying_after_last_trip, trips_of_days
-from trajanon.trajectories.distances import moved_to, until_rest
+from trajanon.trajectories.distances import distances_to_lines, until_rest
 from trajanon.trajectories.times import time_errors
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -184,7 +184,7 @@ class TrajectoryGroups:
     def errors_of_places(self, measure: Callable[[Floats, Floats], Floats | Metres]) -> Metres:
         """Measure metres between points and their lines, (n, m); of days, until they rest, flat."""
         points = self.trajectories.points
-        metres = moved_to(points, self.released_lines, self.partition.labels, measure)
+        metres = distances_to_lines(points, self.released_lines, self.partition.labels, measure)
         return metres[until_rest(points)] if self.trajectories.unit == "day" else metres
 
 

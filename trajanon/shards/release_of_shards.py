@@ -67,7 +67,7 @@ class LinesSeen:
             self.on_roads += int(lines["on_roads"].to_numpy().sum())
         times = times_of(lines)
         if times is not None and self.timing is not None:
-            self.hours.update(self.timing.clock.whole_hour(times[:, 0]).tolist())
+            self.hours.update(self.timing.clock.begin_of_hour(times[:, 0]).tolist())
 
 
 def points_of(lines: Any) -> Floats:

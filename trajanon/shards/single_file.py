@@ -140,9 +140,9 @@ def anonymized(
         _check_names(trajectories)
 
     recording = None if trajectories.tracks is None else trajectories.tracks.recording_of
-    keyed = book.keyed(marks, progress)
-    is_new, in_ledger = book.sort(
-        keyed, recording, person, one_line_each=plan.release.one_line_each
+    digests = book.digests_of_marks(marks, progress)
+    is_new, in_ledger = book.mark_new(
+        digests, recording, person, one_line_each=plan.release.one_line_each
     )
     if not is_new.any():
         raise BadInput(f"nothing is new: {_not_new(in_ledger, len(is_new))}, as {book.path} shows")
@@ -166,8 +166,8 @@ def anonymized(
     released = lines.report.released(len(trajectories))
     # A person may have several names in one file: all of them are on this line.
     on_lines = released if person is None else np.isin(person, person[released])
-    keyed[~released, 1:] = 0
-    return lines, keyed[on_lines]
+    digests[~released, 1:] = 0
+    return lines, digests[on_lines]
 
 
 def _not_new(in_ledger: InLedger, n: int) -> str:

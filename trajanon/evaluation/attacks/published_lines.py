@@ -154,7 +154,7 @@ def published(matched: Matched, report: Report) -> Published:
     if timing is None:
         return seen
     seconds = timing.seconds(originals)
-    return replace(seen, times=seconds, line_times=matched.times, cycle=timing.clock.round)
+    return replace(seen, times=seconds, line_times=matched.times, cycle=timing.clock.period)
 
 
 def people_steps(trajectories: Trajectories, labels: Ints) -> Steps | None:

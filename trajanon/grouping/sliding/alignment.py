@@ -52,7 +52,7 @@ from trajanon.grouping.sliding.window_places import (
     turned_at,
     window_neighbours,
 )
-from trajanon.trajectories.distances import moved_to
+from trajanon.trajectories.distances import distances_to_lines
 from trajanon.trajectories.times import Timing, search_columns
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -168,7 +168,9 @@ def _loss_seen(trajectories: Trajectories, partition: Partition, timing: Timing 
 def _mean_metres(trajectories: Trajectories, groups: Partition) -> float:
     """Measure how far points are from where their group's line has them, on average."""
     lines = groups.lines(trajectories.points)
-    return float(moved_to(trajectories.points, lines, groups.labels).mean(dtype=np.float64))
+    return float(
+        distances_to_lines(trajectories.points, lines, groups.labels).mean(dtype=np.float64)
+    )
 
 
 class WindowLog(SearchLog):
