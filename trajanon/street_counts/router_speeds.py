@@ -134,9 +134,9 @@ class _Drives(NamedTuple):
 
     def paces(self, states: int) -> Floats:
         """Compute the pace of each state, in seconds a metre, (states,)."""
-        ones = np.ones(states)
-        metres = self.trips * self.expected(ones)
-        pace = ones * (self.trips * self.seconds).sum() / max(metres.sum(), 1.0)
+        metres = self.trips * self.expected(np.ones(states))
+        seconds = self.trips * self.seconds
+        pace: Floats = np.full(states, seconds.sum() / max(metres.sum(), 1.0))
         for _ in range(_ROUNDS):
             pace = self.corrected(pace)
         return pace
