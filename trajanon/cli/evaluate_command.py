@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from trajanon.common.progress import Progress
     from trajanon.evaluation.evidence import Evaluation
     from trajanon.evaluation.publisher import Publisher
-    from trajanon.release.report import Report
     from trajanon.release.snapping import RoadsToFollow
 
 _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
@@ -120,13 +119,15 @@ def _evaluated(
     ``ks`` are of the curve; None takes a few where that takes seconds.
     """
     from trajanon.evaluation.evaluation import evaluate as evaluate_in_memory
-    from trajanon.evaluation.large_folders import evaluate_large
+    from trajanon.evaluation.large_folders import ROWS, evaluate_large
+    from trajanon.release.originals import can_be_read_by_part
     from trajanon.release.report import read_report
 
     report = read_report(released)
     findings = trajanon.check(released, report.k)
     needs_all_rows = ks is not None or holdout or network_around is not None
-    if not needs_all_rows and _are_large_folders(originals, released, report):
+    are_large_folders = originals.is_dir() and released.is_dir() and report.n > ROWS
+    if not needs_all_rows and are_large_folders and can_be_read_by_part(report):
         return evaluate_large(
             originals,
             released,
@@ -178,15 +179,6 @@ def _has_report(release: Path) -> bool:
     from trajanon.release.report import report_path
 
     return report_path(release).exists()
-
-
-def _are_large_folders(originals: Path, released: Path, report: "Report") -> bool:
-    """Check whether a sample is evaluated: of folders of many rows, which can be read by part."""
-    from trajanon.evaluation import large_folders
-    from trajanon.release.originals import can_be_read_by_part
-
-    are_folders = originals.is_dir() and released.is_dir()
-    return are_folders and report.n > large_folders.ROWS and can_be_read_by_part(report)
 
 
 def _show(evaluation: "Evaluation", private: Sequence[Path], public: Sequence[Path]) -> None:
