@@ -23,13 +23,15 @@ from trajanon.extract.extraction import From, traces
 from trajanon.extract.gaps_and_stays import gaps_of, keep
 from trajanon.extract.home_zones import RADIUS, Radius, zone_centres
 from trajanon.extract.points import Points, batch
-from trajanon.extract.rules import Rules
+from trajanon.extract.rules import LEAST_GAP, LEAST_PAUSE, Rules
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.release.holder_key import holders_key
 
 FORMATS = (".gpx", ".csv")
 
-_RULES = Rules(max_pause=300.0, max_gap=2_000.0)
+# The strictest limits that extraction finds: where a recorder stopped for longer, a track ends, and
+# its ends are hidden.
+_RULES = Rules(max_pause=LEAST_PAUSE, max_gap=LEAST_GAP)
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Trimmed:
     points_dropped
         That are no places on Earth, or have no time in a track with times.
     unread
-        What readers left out, by reason.
+        What readers left out, by reason; and how many pieces of tracks overlap in time.
 
     Examples
     --------
@@ -176,10 +178,11 @@ def trim(
 def cut_places(
     points: Points, radius: Radius, hide: Floats, key: bytes
 ) -> tuple[Points, Points, int]:
-    """Split tracks at pauses, and cut a person's places out of them.
+    """Split tracks at pauses and long hops, and cut a person's places out of them.
 
     Returns the tracks, what is left of them, and the number of places.
     """
+    # Not at hops that are too fast: each outlier would be two more ends to hide.
     is_pause, is_far, _ = gaps_of(points, _RULES)
     tracks = points.cut(is_pause | is_far)
     centres = zone_centres(tracks, _RULES, radius, hide, key)

@@ -268,8 +268,9 @@ def _json_text(value: object, depth: int) -> str:
 def own_rows(way: RowsName, lines: Ints, subjects: Ints | None) -> tuple[Bools, Rows]:
     """Mark the trajectories that have a row of their own, (n,), and report it.
 
-    Of all trajectories of a subject on a line, the first has one. ``lines`` and ``subjects`` are
-    numbers of each trajectory, (n,).
+    Of all trajectories of a subject on a line, the first has one; without subjects, each has one.
+    ``lines`` and ``subjects`` are numbers of each trajectory, (n,). ``way`` is only reported: a
+    file with a row a line counts the same trajectories.
     """
     has_row = np.ones(len(lines), dtype=np.bool_)
     if subjects is not None:

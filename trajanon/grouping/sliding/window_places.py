@@ -24,12 +24,13 @@ from trajanon.trajectories.tracks import STEPS, Tracks
 _WINDOWS_PER_BATCH = 10_000  # that a thread reads at a time
 _PACE = 2 * STEPS  # steps between two places where a window is looked for: twice the spacing
 _PLACES = 15  # about the most places of a window: with more room, its places lie farther apart
-_TREES = 3  # of places: with four, a million drawn windows come 0.4 % nearer to their groups
+_TREES = 3  # of places: a fourth brings a million windows only 0.4 % nearer to their groups
 
 
 def lay_out(tracks: Tracks, points: int, departure: Floats | None = None) -> Windows:
-    """Lay out tracks for windows of ``points`` points, and their ``departure``, in no scale yet.
+    """Lay out tracks for windows of ``points`` points, in no scale yet.
 
+    ``departure`` is that of a window that would begin at each point of the tracks, (t,).
     Windows of a run keep their order, and a spacing from the last point of one to the first of the
     next; or what lies between them now, if that is less.
     """
@@ -108,8 +109,11 @@ def fill_turned(
     windows: Windows, rows: Ints, start: Ints, axes: Floats, turned: NDArray[np.floating]
 ) -> None:
     """Read the records of some windows, each at a start, turned to axes."""
+    # Windows that cannot slide have one row each, at any pace.
     at_start = windows._replace(place=windows.place[rows] + start, most=np.zeros_like(start))
-    build_rows(at_start, axes.T.copy(), np.empty(len(axes)), 1, np.arange(len(rows)), turned)
+    one_record = np.empty(len(axes))
+    pace = 1
+    build_rows(at_start, axes.T.copy(), one_record, pace, np.arange(len(rows)), turned)
 
 
 def summed(windows: Windows, start: Ints, measure: Callable[[Floats], Floats]) -> Floats:
