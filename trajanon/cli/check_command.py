@@ -122,11 +122,13 @@ def _of_table(
 
 def _risky_rows(uniques: "SpecialUniques") -> list[str]:
     """Name the rows that the fewest columns single out."""
-    return [
-        f"row {risky.row:,} is unique in {' and in '.join(' + '.join(c) for c in risky.columns)} "
-        f"(SUDA score {risky.score:,})"
-        for risky in uniques.riskiest
-    ]
+    sentences = []
+    for risky in uniques.riskiest:
+        combinations = " and in ".join(map(" + ".join, risky.columns))
+        sentences.append(
+            f"row {risky.row:,} is unique in {combinations} (SUDA score {risky.score:,})"
+        )
+    return sentences
 
 
 def _diversity_sentence(name: str, values: "Diversity") -> str:
