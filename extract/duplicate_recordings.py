@@ -373,14 +373,16 @@ def _alike_without_times(recorded: _Recorded) -> Ints:
 
     # Of equal ones the first stands for all: there may be many, as on routes of a timetable.
     untimed = comparable[is_untimed]
-    columns = np.column_stack([recorded.points, recorded.signs.reshape(-1, 2 * _SIGNS)])[untimed]
-    hashes = hashes_of(*columns.T.astype(np.float64))
+    signs_in_columns = recorded.signs[untimed].reshape(-1, 2 * _SIGNS).T
+    hashes = hashes_of(recorded.points[untimed], *signs_in_columns)
+    del signs_in_columns
     _, first, equal = np.unique(hashes, return_index=True, return_inverse=True)
     pairs_found = [np.column_stack([untimed[first][equal], untimed])]
     untimed = untimed[first]
 
     def axes(recordings: Ints, way: int) -> Floats:
-        signs = recorded.signs[recordings, ::way][:, _SIGNS_SOUGHT] / _DIGITS
+        sought = np.arange(_SIGNS)[::way][_SIGNS_SOUGHT]
+        signs = recorded.signs[recordings[:, None], sought] / _DIGITS
         space = in_space(signs.reshape(-1, 2), EQUATOR).reshape(len(recordings), -1)
         return np.column_stack([space, 2.0 * NARROW * recorded.points[recordings]])
 

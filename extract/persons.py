@@ -13,7 +13,7 @@ from trajanon.extract.trace import Trace
 from trajanon.trajectories.person_names import key_of
 from trajanon.trajectories.subjects import Merged, Nameless
 
-Name = TypeVar("Name", bound=tuple[str | None, ...])
+Name = TypeVar("Name", int, tuple[str | None, ...])
 
 
 class Entered(NamedTuple):
@@ -40,7 +40,8 @@ class Recordings:
 
     def __init__(self, *, subjects_exact: bool = False) -> None:
         self._exact = subjects_exact
-        self._traces: dict[tuple[str, str], int] = {}
+        # By hashes: names of many recordings would take most of an extraction's memory.
+        self._traces: dict[int, int] = {}
         self._subjects: dict[tuple[str | None, ...], int] = {}
         self._repeats = Repeats()
         self._places = Places()
@@ -53,7 +54,8 @@ class Recordings:
         makers = [(key,) if key else (None, name) for key, name in zip(keys, names, strict=True)]
 
         known = len(self._traces)
-        trace = _numbers_of(list(zip(keys, names, strict=True)), self._traces)
+        recordings = [_hash(key, name) for key, name in zip(keys, names, strict=True)]
+        trace = _numbers_of(recordings, self._traces)
         subject = _numbers_of(makers, self._subjects)
         return Entered(
             trace=trace,
@@ -113,6 +115,6 @@ def _joined(n: int, pairs: Ints) -> Ints:
 
 
 def _hash(*names: str | None) -> int:
-    """Hash a subject, or none and a recording."""
+    """Hash the names of a subject, of a recording, or of both."""
     text = repr(names).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")

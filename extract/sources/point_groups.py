@@ -72,8 +72,9 @@ class _Gathered(ExitStack):
     def __init__(self) -> None:
         super().__init__()
         self.last_id: str | None = None  # of the last row
-        self.owners: dict[Owner, int] = {}  # numbers, in the order of appearance
+        self._owners: dict[Owner, int] = {}  # numbers, in the order of appearance
         self._ids: dict[str, int] = {}
+        self._id_count = 0  # once all rows are here
         self._held: list[Floats] = []
         self._files: list[tuple[IO[bytes], tuple[int, ...]]] = []  # sorted by ids, and their shapes
 
@@ -81,7 +82,7 @@ class _Gathered(ExitStack):
         """Add rows, by columns, and their owners as places in a list of these."""
         numbers = [
             (
-                self.owners.setdefault(name, len(self.owners)),
+                self._owners.setdefault(name, len(self._owners)),
                 self._ids.setdefault(name[0], len(self._ids)),
             )
             for name in owners
@@ -111,6 +112,14 @@ class _Gathered(ExitStack):
             ) from error
         self._files.append((file, rows.shape))
 
+    def take_owners(self) -> list[Owner]:
+        """Return all owners in the order of their numbers, and forget them: no more rows come."""
+        owners = list(self._owners)
+        self._id_count = len(self._ids)
+        self._owners.clear()
+        self._ids.clear()
+        return owners
+
     def parts(self) -> Iterator[Floats]:
         """Yield all rows, by columns, those of an id together; ids in the order of appearance."""
         if not self._files:
@@ -119,7 +128,7 @@ class _Gathered(ExitStack):
         if self._held:
             self._put_aside()
 
-        size = np.zeros(len(self._ids), np.int64)
+        size = np.zeros(self._id_count, np.int64)
         for rows in self._runs():
             size += np.bincount(rows[-1].astype(np.int64), minlength=len(size))
         first = np.flatnonzero(np.diff(np.cumsum(size) // HELD, prepend=-1)).tolist()
@@ -162,7 +171,7 @@ def traces_of_points(
         cut_off = reading.counts[TABLE_CUT_OFF] > already_cut_off and rows.last_id is not None
         last = f"{prefix}{rows.last_id}" if cut_off else None
 
-        owners = _persons(list(rows.owners), reading)
+        owners = _persons(rows.take_owners(), reading)
         parts = (list(_traces(part, owners, prefix)) for part in rows.parts())
         ordered = "piece" in first or "order" in reading.columns
         checked = _checked(parts, column_of or {}, reading, single=single, ordered=ordered)

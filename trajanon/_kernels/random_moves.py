@@ -143,7 +143,7 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
         x = annealing.moves[place, 0]
         rank = annealing.moves[place, 1]
         bits = np.uint64(annealing.moves[place, 3])
-        y = annealing.descent.neighbours[x, rank]
+        y = np.int64(annealing.descent.neighbours[x, rank])
 
         # So a rise is taken with the probability exp(-rise / temperature).
         limit = heat * annealing.warmth[x] * annealing.warmth[y]
