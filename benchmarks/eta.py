@@ -174,7 +174,7 @@ def measure(cabs: Path, pbf: Path, picture: Path | None = None) -> None:
         predictions = {"OSRM's own": router.seconds(ways, None)}
         for name, lines in lines_by_name(trips.take(np.flatnonzero(half == 0))).items():
             assert lines.clock is not None
-            departures = lines.clock.of(times)[:, 0]
+            departures = lines.clock.seconds(times)[:, 0]
             for when, parts in (("", ALL_DAY), (" by hours", day_parts(HOURS))):
                 speeds = router_speeds(lines, roads, parts)
                 part = parts_of(departures, lines.clock, parts)
@@ -205,7 +205,7 @@ def lines_by_name(known: Trajectories) -> dict[str, ReleasedLines]:
     assert clock is not None
     one_each = np.ones(len(known), np.int64)
     return {
-        "originals": ReleasedLines(known.points, one_each, clock.of(known.times), clock)
+        "originals": ReleasedLines(known.points, one_each, clock.seconds(known.times), clock)
     } | lines
 
 

@@ -26,9 +26,9 @@ from make_sample import HOMES, METRES_EAST, METRES_NORTH, MIDDLE_LAT, MIDDLE_LON
 
 from trajanon.common.arrays import Floats
 from trajanon.extract.home_zones import RADIUS
+from trajanon.extract.one_persons_tracks import cut_places, outside
 from trajanon.extract.points import Points, batch
 from trajanon.extract.trace import Trace
-from trajanon.extract.trimmed_tracks import cut_places, outside
 
 TRACKS = (5, 20, 100)
 DAYS = 70

@@ -1,4 +1,3 @@
-from .cutting import cut as cut
 from .earth.area import Box as Box
 from .earth.area import Region as Region
 from .earth.area import read_outline as read_outline
@@ -11,10 +10,11 @@ from .extraction import traces as traces
 from .from_frames import from_collection as from_collection
 from .from_frames import from_frame as from_frame
 from .home_zones import Radius as Radius
+from .one_persons_tracks import Trimmed as Trimmed
+from .one_persons_tracks import trim as trim
 from .rules import Rules as Rules
 from .rules import SourceOptions as SourceOptions
 from .trace import Trace as Trace
-from .trimmed_tracks import Trimmed as Trimmed
-from .trimmed_tracks import trim as trim
+from .traces_to_trajectories import cut as cut
 
 __all__: list[str]

@@ -1,4 +1,4 @@
-"""Seven steps that clean the points of traces, and what is too fast."""
+"""The steps that clean the points of traces, and which hops are too fast."""
 
 from dataclasses import replace
 
@@ -11,22 +11,25 @@ from trajanon.extract.rules import Rules
 from trajanon.trajectories.geodesy import metres_between
 
 _MINUTE, _HOUR = 60.0, 3_600.0  # seconds
-_FEW = 0.1  # share of points that may have the minute of others by accident: some rows come twice
+_BY_ACCIDENT = 0.1  # share of points that may have the minute of others: some rows come twice
 JITTER = 50.0  # metres; a shorter hop is never too fast: within a second, noise looks like speed
 
 
 def too_fast(metres: Floats, seconds: Floats, max_speed: float | None) -> Bools:
-    """Mark which hops would need more than the highest speed; without times, none."""
+    """Mark the hops that need more than the highest speed, in metres a second; untimed ones never.
+
+    None stands for no limit.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         speed = metres / seconds
     return np.asarray((metres > JITTER) & (speed > (max_speed or np.inf)))
 
 
 def drop_impossible(points: Points) -> Points:
-    """Drop what is no number, not on Earth, or exactly at 0, 0, as without a fix."""
-    possible = (np.abs(points.lat) <= 90.0) & (np.abs(points.lon) <= 180.0)
-    nowhere = (points.lat == 0.0) & (points.lon == 0.0)
-    return points.take(possible & ~nowhere)
+    """Drop points that are no numbers, not on Earth, or at 0, 0, as receivers write without fix."""
+    on_earth = (np.abs(points.lat) <= 90.0) & (np.abs(points.lon) <= 180.0)
+    without_fix = (points.lat == 0.0) & (points.lon == 0.0)
+    return points.take(on_earth & ~without_fix)
 
 
 def settle_times(points: Points) -> Points:
@@ -35,9 +38,10 @@ def settle_times(points: Points) -> Points:
     if not untimed.any():
         return points
     first, size = points.pieces
-    share = np.repeat(np.add.reduceat(untimed.astype(np.float64), first) / size, size)
-    settled = replace(points, time=np.where(share > 0.5, np.nan, points.time))
-    return settled.take(~untimed | (share > 0.5))
+    untimed_of_piece = np.add.reduceat(untimed.astype(np.float64), first)
+    ignored = np.repeat(untimed_of_piece / size > 0.5, size)
+    settled = replace(points, time=np.where(ignored, np.nan, points.time))
+    return settled.take(~untimed | ignored)
 
 
 def sort_by_time(points: Points) -> Points:
@@ -56,37 +60,39 @@ def spread_minutes(points: Points) -> tuple[Points, int]:
     minute is dropped. Times to five minutes are spread over five. A piece with a single time, or
     with times to the hour, is too coarse to spread.
     """
-    shares = _shares_time(points)
-    if not shares.any():
+    shares_time = _shares_time(points)
+    if not shares_time.any():
         return points, 0
 
     # Coarse are pieces of whole minutes less than an hour apart.
     first, size = points.pieces
-    goes_on = points.follows & ~shares
-    away = np.full(len(points), np.inf)  # seconds from the time before
-    away[goes_on] = np.diff(points.time, prepend=np.nan)[goes_on]
-    step = np.minimum.reduceat(away, first)
-    coarse = np.logical_and.reduceat(points.time % _MINUTE == 0.0, first) & (step < _HOUR)
+    is_new_time = points.follows & ~shares_time
+    seconds_since = np.full(len(points), np.inf)  # from the time before
+    seconds_since[is_new_time] = np.diff(points.time, prepend=np.nan)[is_new_time]
+    step = np.minimum.reduceat(seconds_since, first)  # of each piece
+    is_coarse = np.logical_and.reduceat(points.time % _MINUTE == 0.0, first) & (step < _HOUR)
 
     # Points that repeat one of their minute are no others, where many share a minute.
-    of_coarse = np.flatnonzero(np.repeat(coarse, size))
-    columns = {name: getattr(points, name)[of_coarse] for name in ("piece", "time", "lat", "lon")}
+    in_coarse = np.flatnonzero(np.repeat(is_coarse, size))
+    columns = {name: getattr(points, name)[in_coarse] for name in ("piece", "time", "lat", "lon")}
     repeats = np.zeros(len(points), dtype=np.bool_)
-    repeats[of_coarse] = pd.DataFrame(columns).duplicated()
-    different = np.add.reduceat(~repeats, first, dtype=np.int64)
-    shared = different - np.add.reduceat(~shares, first, dtype=np.int64)
-    spread = np.repeat(coarse & (shared > _FEW * different), size)
-    kept = ~(repeats & spread)
-    points = points.take(kept)
-    spread = spread[kept]
-    step = np.repeat(step, size)[kept]
+    repeats[in_coarse] = pd.DataFrame(columns).duplicated()
+    different_points = np.add.reduceat(~repeats, first, dtype=np.int64)
+    different_times = np.add.reduceat(~shares_time, first, dtype=np.int64)
+    sharing = different_points - different_times
+    is_spread = is_coarse & (sharing > _BY_ACCIDENT * different_points)
 
+    kept = ~(repeats & np.repeat(is_spread, size))
+    step_of_point = np.repeat(np.where(is_spread, step, 0.0), size)[kept]
+    points = points.take(kept)
+
+    # Points of one time follow one another; the first of them keeps it.
     begin = np.flatnonzero(~_shares_time(points))
     size = np.diff(begin, append=len(points))
-    count = np.repeat(size, size)
-    share = (np.arange(len(points)) - np.repeat(begin, size)) / count
-    time = np.where(spread, points.time + share * np.where(spread, step, 0.0), points.time)
-    return replace(points, time=time), int((spread & (count > 1)).sum())
+    of_one_time = np.repeat(size, size)
+    share = (np.arange(len(points)) - np.repeat(begin, size)) / of_one_time
+    moved = (step_of_point > 0.0) & (of_one_time > 1)
+    return replace(points, time=points.time + share * step_of_point), int(moved.sum())
 
 
 def _shares_time(points: Points) -> Bools:
@@ -101,13 +107,13 @@ def average_equal_times(points: Points) -> Points:
     shares = _shares_time(points)
     if not shares.any():
         return points
-    first = np.flatnonzero(~shares)
+    first = np.flatnonzero(~shares)  # of the points of each time
     size = np.diff(first, append=len(points))
 
     def mean(values: Floats) -> Floats:
-        # Relative to the first value of each group, so that no digits are lost.
-        away = np.add.reduceat(values - np.repeat(values[first], size), first)
-        return values[first] + away / size
+        # Of differences from the first value of each time, so that no digits are lost.
+        differences = values - np.repeat(values[first], size)
+        return values[first] + np.add.reduceat(differences, first) / size
 
     return replace(points.take(first), lat=mean(points.lat), lon=mean(points.lon))
 
@@ -118,17 +124,21 @@ def drop_strays(points: Points, rules: Rules) -> Points:
         return points
     lat, lon, time = points.lat, points.lon, points.time
 
-    fast = points.follows
-    fast[fast] = too_fast(points.hops, np.diff(time)[fast[1:]], rules.max_speed)
+    fast = np.zeros(len(points), dtype=np.bool_)
+    fast[points.hop_ends] = too_fast(points.hops, points.hop_seconds, rules.max_speed)
 
     # Too fast from the fix before and to the one after, which are near enough to each other.
     middle = np.flatnonzero(fast[:-1] & fast[1:])
-    before, after = middle - 1, middle + 1
-    past = metres_between(lat[before], lon[before], lat[after], lon[after])
-    stray = np.zeros(len(points) + 1, dtype=np.bool_)  # one more at the end
-    stray[middle] = ~too_fast(past, time[after] - time[before], rules.max_speed)
-    alone = stray[:-1] & ~np.roll(stray, 1)[:-1] & ~stray[1:]
-    return points.take(~alone)
+    before = middle - 1
+    after = middle + 1
+    metres_past = metres_between(lat[before], lon[before], lat[after], lon[after])
+    is_stray = ~too_fast(metres_past, time[after] - time[before], rules.max_speed)
+
+    strays = middle[is_stray]
+    in_a_row = np.isin(strays - 1, strays) | np.isin(strays + 1, strays)
+    dropped = np.zeros(len(points), dtype=np.bool_)
+    dropped[strays[~in_a_row]] = True
+    return points.take(~dropped)
 
 
 def drop_zero_hops(points: Points) -> Points:

@@ -17,7 +17,6 @@ from trajanon.common.declared_options import made_of, takes_settings
 from trajanon.common.errors import BadInput
 from trajanon.common.number_text import number_of
 from trajanon.common.progress import Progress, silent
-from trajanon.extract.cutting import Cutter, finished_cut
 from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
 from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
 from trajanon.extract.sources import files, osm_api
@@ -28,6 +27,7 @@ from trajanon.extract.sources.gpx_document import FROM_OSM
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.trace_pieces import joined, ordered
 from trajanon.extract.trace import Trace
+from trajanon.extract.traces_to_trajectories import Cutter, finished_cut
 from trajanon.files.trajectory_files import is_part, read_trajectories, write_partition, write_parts
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajectories
 
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 OSM_API = "osm-api"  # the source that stands for the OSM server; others are files and folders
 
 HELD = 4_000  # trajectories held in memory before they are written to disk
+
+NAMED = 3  # files of a source that are named as its origin, at most
 
 From = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -211,23 +213,23 @@ def _planned(
         options["spacing"] = city_spacing
 
     rules = made_of(options, Rules)
-    how = made_of(options, SourceOptions)
-    if how.jobs > 1 and client is not None:
-        raise BadInput(f"`jobs={how.jobs}` and a cluster both read files: name one of them")
+    reads = made_of(options, SourceOptions)
+    if reads.jobs > 1 and client is not None:
+        raise BadInput(f"`jobs={reads.jobs}` and a cluster both read files: name one of them")
 
-    reading = _reading(how, rules.subjects_exact)
+    reading = _reading(reads, rules.subjects_exact)
     source_files = _listed_files(source, reading)
     boxes: Sequence[Box] = ()
     if source_files:
-        numbered = files.traces_of_files(
-            source_files, reading, jobs=how.jobs, client=client, progress=progress
+        traces_by_file = files.traces_of_files(
+            source_files, reading, jobs=reads.jobs, client=client, progress=progress
         )
     elif region is None:
         raise BadInput(f"name an area: `area` {KNOWN}, or four degrees W,S,E,N")
     else:
         boxes = osm_api.boxes_of(region)
-        numbered = osm_api.traces_of_boxes(
-            boxes, reading, url=how.api_url, max_pages=how.max_pages, progress=progress
+        traces_by_file = osm_api.traces_of_boxes(
+            boxes, reading, url=reads.api_url, max_pages=reads.max_pages, progress=progress
         )
 
     cutter = Cutter(
@@ -237,17 +239,17 @@ def _planned(
         hidden=hidden,
         unread=reading.counts,
         tables=reading.tables,
-        nameless_differ="nameless" in reading.columns,  # its only word, as is checked
+        nameless_differ="nameless" in reading.columns,  # "different" is all that it may be
     )
-    recordings = with_true_years(joined(numbered, reading.counts), reading)
-    traces = ordered(recordings, how.untimed, cutter.counts)
+    recordings = with_true_years(joined(traces_by_file, reading.counts), reading)
+    traces = ordered(recordings, reads.untimed, cutter.counts)
     if reading.columns.get("subject") == NOBODY:
         traces = (replace(trace, subject=None, spellings=()) for trace in traces)
     return _Plan(
         cutter,
-        map(cutter.cut, cutter.batches(traces)),
-        [file.path for file in source_files],
-        how.api_url,
+        parts=map(cutter.cut, cutter.batches(traces)),
+        inputs=[file.path for file in source_files],
+        url=reads.api_url,
     )
 
 
@@ -257,16 +259,16 @@ def _listed_files(source: From, reading: Reading) -> list[SourceFile]:
     if not all(map(os.fspath, names)) or not names:
         raise BadInput(f"no source is given: name files or folders, or {OSM_API}")
 
-    if OSM_API not in map(str, names):
-        paths = [Path(name) for name in names]
-        for path in filter(files.is_release, paths):
-            why = "as the files beside it show: name its recordings, or move it away"
-            raise BadInput(f"{path} is a release, or counts of one, not traces, {why}")
-        return files.find(paths, reading)
+    if OSM_API in map(str, names):
+        if len(names) > 1:
+            raise BadInput(f"{OSM_API} and files cannot be one source: extract them one by one")
+        return []
 
-    if len(names) > 1:
-        raise BadInput(f"{OSM_API} and files cannot be one source: extract them one by one")
-    return []
+    paths = [Path(name) for name in names]
+    for path in filter(files.is_release, paths):
+        why = "as the files beside it show: name its recordings, or move it away"
+        raise BadInput(f"{path} is a release, or counts of one, not traces, {why}")
+    return files.find(paths, reading)
 
 
 def _origin(plan: _Plan) -> Mapping[str, str | None]:
@@ -277,26 +279,27 @@ def _origin(plan: _Plan) -> Mapping[str, str | None]:
         return {"source": f"OSM API, {parts.scheme}://{host}", "attribution": OSM_ATTRIBUTION}
 
     names = [os.fsencode(path.name).decode("utf-8", "replace") for path in plan.inputs]
-    source = ", ".join(names[:3])
-    if len(names) > 3:
-        source += f" and {number_of(len(names) - 3, 'more file')}"
+    source = ", ".join(names[:NAMED])
+    if len(names) > NAMED:
+        source += f" and {number_of(len(names) - NAMED, 'more file')}"
     is_from_osm = plan.cutter.unread[FROM_OSM] > 0
     return {"source": source, "attribution": OSM_ATTRIBUTION if is_from_osm else None}
 
 
 def _cut_all(plan: _Plan, folder: Path) -> Iterator[Trajectories]:
-    """Cut all batches and yield the trajectories; many are on disk until all are known."""
-    written = list[Path]()
-    held = list[Trajectories]()
+    """Cut all batches and yield the trajectories; many are on disk until all people are known."""
+    on_disk: list[Path] = []
+    held: list[Trajectories] = []
 
     for part in plan.parts:
         held.append(part)
         if sum(map(len, held)) >= HELD:
-            written.append(folder / f"{len(written)}.parquet")
-            write_parts(written[-1], [joined_trajectories(list(filter(len, held)))], {})
+            path = folder / f"{len(on_disk)}.parquet"
+            write_parts(path, [joined_trajectories(list(filter(len, held)))], {})
+            on_disk.append(path)
             held = []
 
-    return plan.cutter.numbered(chain(map(read_trajectories, written), held))
+    return plan.cutter.numbered(chain(map(read_trajectories, on_disk), held))
 
 
 def traces(
@@ -339,8 +342,8 @@ def traces(
     if not source_files:
         raise BadInput(f"traces reads files and folders; for {OSM_API} use extract")
 
-    numbered = files.traces_of_files(source_files, reading, jobs=jobs, progress=progress)
-    recordings = with_true_years((trace for _, trace in numbered), reading)
+    traces_by_file = files.traces_of_files(source_files, reading, jobs=jobs, progress=progress)
+    recordings = with_true_years((trace for _, trace in traces_by_file), reading)
     return ordered(recordings, untimed, reading.counts)
 
 

@@ -8,8 +8,6 @@ import pandas as pd
 import shapely
 
 from trajanon.common.errors import BadInput, ColumnsUnclear, LeftOutWarning, warn
-from trajanon.extract.cutting import cut
-from trajanon.extract.dropped import sentences
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources.column_roles import known_as
 from trajanon.extract.sources.features import traces_of_features
@@ -17,6 +15,8 @@ from trajanon.extract.sources.point_groups import FIRST
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.source_tables import traces_of_table
 from trajanon.extract.trace import Trace
+from trajanon.extract.traces_to_trajectories import cut
+from trajanon.extract.why_dropped import sentences
 from trajanon.files.data_frames import DataFrame, to_pandas
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -82,26 +82,29 @@ def from_frame(
     geometry = _geometry_of(table)
     attributes = pd.DataFrame(table if geometry is None else table.drop(columns=geometry.name))
 
-    wanted = dict(columns or {})
-    if isinstance(table.index, pd.DatetimeIndex):
-        attributes = attributes.assign(DatetimeIndex=table.index)
-        wanted = {"time": "DatetimeIndex", **wanted}
-    else:
-        levels = [name for name in table.index.names if name is not None]
-        new = {str(level): table.index.get_level_values(level) for level in levels}
-        attributes = attributes.assign(**{n: new[n] for n in new if n not in attributes})
-    attributes = attributes.reset_index(drop=True)
-
-    if "nameless" in wanted:
+    columns_named = dict(columns or {})
+    if "nameless" in columns_named:
         raise BadInput(
             "`columns` nameless=different is for extract: cut takes nameless_differ=True"
         )
+    if isinstance(table.index, pd.DatetimeIndex):
+        attributes = attributes.assign(DatetimeIndex=table.index)
+        columns_named = {"time": "DatetimeIndex", **columns_named}
+    else:
+        for level in table.index.names:
+            if level is not None and str(level) not in attributes:
+                values = table.index.get_level_values(level)
+                attributes = attributes.assign(**{str(level): values})
+    attributes = attributes.reset_index(drop=True)
+
     # Lines are in order; points of a frame with times are in that of the times, or refused.
-    timed = (
-        not holds_lines(table) and len(attributes.select_dtypes(["datetime", "datetimetz"]).T) > 0
-    )
+    has_times = len(attributes.select_dtypes(["datetime", "datetimetz"]).columns) > 0
     reading = Reading(
-        what=_WHAT, label="frame", columns=wanted, subjects_exact=subjects_exact, timed=timed
+        what=_WHAT,
+        label="frame",
+        columns=columns_named,
+        subjects_exact=subjects_exact,
+        timed=has_times and not _holds_lines(table),
     )
     if geometry is None:
         if not len(table):
@@ -132,7 +135,7 @@ def trips_of(frame: DataFrame, columns: Mapping[str, str]) -> Trajectories:
 
     table = to_pandas(frame, _WHAT)
     rules = Rules()
-    if holds_lines(table):
+    if _holds_lines(table):
         rules = Rules(min_length=0, max_gap=None, max_pause=None, max_speed=None)
     try:
         trips = cut(from_frame(table, columns=roles), rules)
@@ -159,7 +162,7 @@ def _with_texts_as_names(table: pd.DataFrame) -> pd.DataFrame:
     return table if names.equals(table.columns) else table.set_axis(names, axis=1)
 
 
-def holds_lines(table: pd.DataFrame) -> bool:
+def _holds_lines(table: pd.DataFrame) -> bool:
     """Return whether the first geometry of a frame is a line."""
     geometry = _geometry_of(table)
     if geometry is None:
@@ -209,9 +212,10 @@ def from_collection(collection: Any) -> Iterator[Trace]:
     """
     trajectories = getattr(collection, "trajectories", [collection])
     if not all(hasattr(trajectory, "to_point_gdf") for trajectory in trajectories):
-        what = f"a collection of movingpandas is taken, not {type(collection).__name__}"
-        raise BadInput(what)
-    parts = []
+        kind = type(collection).__name__
+        raise BadInput(f"a collection of movingpandas is taken, not {kind}")
+
+    frames = []
     for number, trajectory in enumerate(trajectories):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The inplace keyword", DeprecationWarning)
@@ -222,6 +226,6 @@ def from_collection(collection: Any) -> Iterator[Trace]:
         )
         name = f"collection#{number + 1}" if trajectory.id is None else trajectory.id
         points = points.set_index(local.tz_convert("UTC"))
-        parts.append(points.assign(id=name, subject=trajectory.obj_id))
-    if parts:
-        yield from from_frame(pd.concat(parts))
+        frames.append(points.assign(id=name, subject=trajectory.obj_id))
+    if frames:
+        yield from from_frame(pd.concat(frames))

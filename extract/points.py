@@ -26,56 +26,70 @@ class Points:
     def __len__(self) -> int:
         return len(self.lat)
 
-    def take(self, marked: Bools | Ints) -> "Points":
-        """Keep some of the points, by mask or in a new order."""
-        if marked.dtype == np.bool_ and marked.all():
+    def take(self, which: Bools | Ints) -> "Points":
+        """Keep points, by mask or by their rows, in the order of these."""
+        if which.dtype == np.bool_ and which.all():
             return self
         columns = ("lat", "lon", "time", "trace", "piece")
-        return replace(self, **{name: getattr(self, name)[marked] for name in columns})
+        return replace(self, **{name: getattr(self, name)[which] for name in columns})
 
-    def cut(self, before: Bools) -> "Points":
+    def cut(self, begins: Bools) -> "Points":
         """Begin a new piece at each marked point."""
-        if not before.any():
+        if not begins.any():
             return self
-        return replace(self, piece=self.piece + np.cumsum(before))
+        return replace(self, piece=self.piece + np.cumsum(begins))
 
     @property
     def follows(self) -> Bools:
-        """Return whether a point has a predecessor in its own piece, shape (n,)."""
+        """Return whether the point before is of the same piece, shape (n,)."""
         follows = np.zeros(len(self), dtype=np.bool_)
         follows[1:] = self.piece[1:] == self.piece[:-1]
         return follows
 
     @property
     def pieces(self) -> tuple[Ints, Ints]:
-        """The first point of each piece, and how many points it has."""
+        """The row of the first point of each piece, and how many points it has, (pieces,) each."""
         first = np.flatnonzero(~self.follows)
         return first, np.diff(first, append=len(self))
 
     @cached_property
+    def hop_ends(self) -> Ints:
+        """The rows of the points where hops end, each from the point before; shape (hops,)."""
+        return np.flatnonzero(self.follows)
+
+    @cached_property
     def hops(self) -> Floats:
-        """Metres from each point to the next of its piece, in their order."""
-        end = np.flatnonzero(self.follows)
+        """Metres of each hop, shape (hops,)."""
         lat, lon = self.lat, self.lon
+        end = self.hop_ends
         return metres_between(lat[end - 1], lon[end - 1], lat[end], lon[end])
+
+    @property
+    def hop_seconds(self) -> Floats:
+        """Seconds of each hop, shape (hops,); NaN without times."""
+        return self.time[self.hop_ends] - self.time[self.hop_ends - 1]
 
 
 def greatest_of(owner: Ints, *keys: Floats | Ints | Bools) -> Ints:
-    """Return the row of each owner with the greatest keys, the last first; of equals the first."""
+    """Return the row with the greatest keys among those of each owner, shape (owners,).
+
+    The last key counts first, as in `numpy.lexsort`; of equal rows the first is taken.
+    """
     order = np.lexsort((-np.arange(len(owner)), *keys, owner))
-    return np.asarray(order[np.append(np.diff(owner[order]) != 0, True)[: len(order)]])
+    is_last_of_owner = np.append(np.diff(owner[order]) != 0, True)[: len(order)]
+    return np.asarray(order[is_last_of_owner])
 
 
 def batch(traces: Sequence[Trace]) -> Points:
     """Put the points of traces into common arrays."""
     sizes = [len(trace) for trace in traces]
-    number = np.repeat(np.arange(len(traces), dtype=np.int64), sizes)
+    trace_of_point = np.repeat(np.arange(len(traces), dtype=np.int64), sizes)
     return Points(
         lat=np.concatenate([trace.lat for trace in traces]),
         lon=np.concatenate([trace.lon for trace in traces]),
         time=np.concatenate([trace.time for trace in traces]),
-        trace=number,
-        piece=number,
+        trace=trace_of_point,
+        piece=trace_of_point,
         without_fix={
             i: np.sort(trace.without_fix) for i, trace in enumerate(traces) if trace.without_fix
         },

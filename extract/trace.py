@@ -55,9 +55,9 @@ class Trace:
     def __len__(self) -> int:
         return len(self.lat)
 
-    def take(self, marked: Bools) -> "Trace":
-        """Return some of its points."""
-        return replace(self, lat=self.lat[marked], lon=self.lon[marked], time=self.time[marked])
+    def take(self, which: Bools) -> "Trace":
+        """Keep the marked points."""
+        return replace(self, lat=self.lat[which], lon=self.lon[which], time=self.time[which])
 
     def __repr__(self) -> str:
         owner = "nobody known" if self.subject is None else repr(self.subject)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.hashing import bits_mixed, hashes_of
+from trajanon.extract.gaps_and_stays import keep, stays_of
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import keep, stays_of
 from trajanon.trajectories.geodesy import EQUATOR, in_space, radii
 
 _RADIUS = 2.5  # times the one asked for: one, one for the way to the centre, half for the anchor

@@ -11,11 +11,11 @@ from dataclasses import replace
 import numpy as np
 
 from trajanon.common.arrays import Bools, Floats
-from trajanon.extract.dropped import FOUND, WHY_LEFT_OUT, Became
 from trajanon.extract.earth.area import Area, Box
+from trajanon.extract.gaps_and_stays import broken, gaps_of, longest_stop, stays_of
 from trajanon.extract.points import Points, greatest_of
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import broken, gaps_of, longest_stop, stays_of
+from trajanon.extract.why_dropped import FOUND, WHY_LEFT_OUT, Became
 from trajanon.trajectories.geodesy import radii
 
 _NEAR = 100.0  # metres around one place; a stay of some minutes there is an arrival
@@ -29,7 +29,7 @@ class Trips:
     ) -> None:
         points = _cut_at_stops(points, rules, counts)
         first, size = points.pieces
-        trip = np.repeat(np.arange(len(first)), size)
+        trip_of_point = np.repeat(np.arange(len(first)), size)
         counts[FOUND] += len(first)
 
         self._counts = counts
@@ -39,53 +39,62 @@ class Trips:
 
         # From here on `trace` is the number of a trip.
         _, far, fast = gaps_of(points, rules)
-        points = replace(points, trace=trip, piece=trip)
-        # `last_read` is of recordings that were cut off; of others it is NaN.
-        self._goes_on = self._cut_off(points, last_read[self.trace], longest_stop(rules))
+        points = replace(points, trace=trip_of_point, piece=trip_of_point)
+        self._may_go_on = self._cut_off(points, last_read[self.trace], longest_stop(rules))
 
         # Ends are sought beside gaps, too, which may be errors of the receiver. A gap may be lost
         # with the surroundings of ends, and then the trip must not seem whole.
-        self._gap = np.zeros(len(first), dtype=np.bool_)
-        self._gap[trip[far | fast]] = rules.trim_ends > 0.0
+        self._has_gap = np.zeros(len(first), dtype=np.bool_)
+        self._has_gap[trip_of_point[far | fast]] = rules.trim_ends > 0.0
         self.points = points.cut(far | fast)
 
-    def _cut_off(self, points: Points, last_read: Floats, wait: float) -> Bools:
-        """Mark trips that may be incomplete: the recording was cut off; without times, the last."""
+    def _cut_off(self, points: Points, last_read: Floats, longest_stop: float) -> Bools:
+        """Mark trips that may go on where their recording was cut off, (trips,).
+
+        ``last_read`` is of the recording of each trip, as `Trace.last_read` says. A timed trip may
+        go on if the last point was read during it, or so soon before or after that a stop may lie
+        between; of others the last one of the recording.
+        """
         first, size = points.pieces
         begin = points.time[first]
         end = points.time[first + size - 1]
 
         is_last = np.diff(self.trace, append=-1) != 0
         timed = np.isfinite(begin) & np.isfinite(last_read)
-        may_be_last = (begin - wait <= last_read) & (last_read <= end + wait)
-        return np.asarray(np.where(timed, may_be_last, is_last & ~np.isnan(last_read)))
+        read_at_it = (begin - longest_stop <= last_read) & (last_read <= end + longest_stop)
+        return np.asarray(np.where(timed, read_at_it, is_last & ~np.isnan(last_read)))
 
     def longest_inside(
         self, points: Points, area: Area | None, boxes: Sequence[Box]
     ) -> tuple[Points, Bools]:
-        """Find the longest shown part of each trip inside, and whether its ends are true ones."""
-        n = len(self.trace)
-        trip, shown_piece = points.trace, points.piece
+        """Return the longest parts inside of complete trips, and which of their ends are true.
+
+        ``points`` are those of the trips that may be shown. The ends are of all trips, (trips, 2);
+        why a trip is left out, `became` says.
+        """
+        trips = len(self.trace)
+        is_shown = np.bincount(points.trace, minlength=trips) > 1
+        shown_piece = points.piece
         points, inside = _parts_inside(points, area)
-        longest, true_ends = _longest_parts(points, inside, n)
+        of_longest, true_ends = _longest_parts(points, inside, trips)
 
         outside = int((~inside).sum())
         self._counts["points outside the area"] += outside
-        self._counts["points of other parts inside the area"] += int((~longest).sum()) - outside
+        self._counts["points of other parts inside the area"] += int((~of_longest).sum()) - outside
 
-        points, shown_piece = points.take(longest), shown_piece[longest]
+        points = points.take(of_longest)
+        shown_piece = shown_piece[of_longest]
+        is_inside = np.bincount(points.trace, minlength=trips) > 1
         if boxes:
-            true_ends &= ~_near_sides(points, boxes, n)
-        gap = points.follows
-        gap[1:] &= np.diff(shown_piece) != 0
-        self._gap[points.trace[gap]] = True
+            true_ends &= ~_near_sides(points, boxes, trips)
+        after_gap = points.follows
+        after_gap[1:] &= np.diff(shown_piece) != 0
+        self._has_gap[points.trace[after_gap]] = True
 
-        are_shown = np.bincount(trip, minlength=n) > 1
-        are_inside = np.bincount(points.trace, minlength=n) > 1
-        self._leave_out(Became.HIDDEN, ~are_shown)
-        self._leave_out(Became.OUTSIDE, ~are_inside)
-        self._leave_out(Became.WITH_A_GAP, self._gap)
-        self._leave_out(Became.CUT_OFF, self._goes_on)
+        self._leave_out(Became.HIDDEN, ~is_shown)
+        self._leave_out(Became.OUTSIDE, ~is_inside)
+        self._leave_out(Became.WITH_A_GAP, self._has_gap)
+        self._leave_out(Became.CUT_OFF, self._may_go_on)
 
         complete = points.take((self.became == Became.TOO_SHORT)[points.trace])
         self._counts["points of trips left out"] += len(points) - len(complete)
@@ -110,50 +119,56 @@ def _parts_inside(points: Points, area: Area | None) -> tuple[Points, Bools]:
     return points.cut(begins), inside
 
 
-def _longest_parts(points: Points, inside: Bools, n: int) -> tuple[Bools, Bools]:
-    """Mark the points of the longest part inside of n trips, and parts' ends that are trips'."""
+def _longest_parts(points: Points, inside: Bools, trips: int) -> tuple[Bools, Bools]:
+    """Mark the points of each trip's longest part inside, and which of its ends are the trip's.
+
+    Ends have shape (trips, 2).
+    """
     trip = points.trace
-    first, size = points.pieces
+    first, size = points.pieces  # of parts, inside or outside
     part = np.cumsum(~points.follows) - 1
-    length = np.bincount(part[points.follows], points.hops, minlength=len(first))
+    length = np.bincount(part[points.hop_ends], points.hops, minlength=len(first))
 
     longest = greatest_of(trip[first], length, inside[first])
-    is_longest = np.isin(part, longest[inside[first[longest]]])
+    of_longest = np.isin(part, longest[inside[first[longest]]])
 
     ends = np.stack([first, first + size - 1], axis=1)[longest]
     is_end = np.stack([np.diff(trip, prepend=-1) != 0, np.diff(trip, append=-1) != 0], axis=1)
-    true_ends = np.ones((n, 2), dtype=np.bool_)
+    true_ends = np.ones((trips, 2), dtype=np.bool_)
     true_ends[trip[first[longest]]] = is_end[ends, [0, 1]]
-    return is_longest, true_ends
+    return of_longest, true_ends
 
 
 def _cut_at_stops(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     """End a trip before each pause, and where a stay begins; begin one after, where it ends."""
-    pauses, _, _ = gaps_of(points, rules)
-    points = points.cut(pauses)
+    after_pause, _, _ = gaps_of(points, rules)
+    points = points.cut(after_pause)
     stays = stays_of(points, rules, _NEAR)
 
     # Of a stay its first and its last point remain.
-    stays_on = stays & points.follows
-    stays_on[1:] &= stays[:-1]
-    will_stay = np.append(stays_on[1:], False)[: len(points)]
-    within = stays_on & will_stay
-    points = points.cut(stays_on & ~will_stay).take(~within)
+    stays_since = stays & points.follows
+    stays_since[1:] &= stays[:-1]
+    stays_on = np.append(stays_since[1:], False)[: len(points)]
+    within = stays_since & stays_on
+    points = points.cut(stays_since & ~stays_on).take(~within)
 
     _, size = points.pieces
-    counts["pauses"] += int(pauses.sum())
-    counts["stays"] += int((stays & ~stays_on).sum())
+    counts["pauses"] += int(after_pause.sum())
+    counts["stays"] += int((stays & ~stays_since).sum())
     counts["points of stays"] += int(within.sum())
     counts["points alone between pauses and stays"] += int((size == 1).sum())
     return points.take(np.repeat(size > 1, size))
 
 
-def _near_sides(points: Points, boxes: Sequence[Box], n: int) -> Bools:
-    """Mark the ends of n trips that are nearer to a side than their longest hop is long."""
-    longest_hop = np.zeros(n)
-    np.maximum.at(longest_hop, points.trace[points.follows], points.hops)
+def _near_sides(points: Points, boxes: Sequence[Box], trips: int) -> Bools:
+    """Mark the ends of trips, (trips, 2), that are nearer to a side than their longest hop is long.
 
-    near = np.zeros((n, 2), dtype=np.bool_)
+    A server gives no points outside its boxes, so such a trip may go on there.
+    """
+    longest_hop = np.zeros(trips)
+    np.maximum.at(longest_hop, points.trace[points.hop_ends], points.hops)
+
+    near = np.zeros((trips, 2), dtype=np.bool_)
     first, size = points.pieces
     for side, end in enumerate((first, first + size - 1)):
         lat, lon, trip = points.lat[end], points.lon[end], points.trace[end]

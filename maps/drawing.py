@@ -161,7 +161,7 @@ def release_and_originals(groups: Matched, report: Report) -> Drawing:
     layers = _layers(labels, slid, groups.lines[number], with_tracks=about["slid"])
     clock = report.clock
     if clock is not None and groups.slid.times is not None and groups.times is not None:
-        hours = hours_of(clock, clock.of(groups.slid.times))
+        hours = hours_of(clock, clock.seconds(groups.slid.times))
         _add_departures(about, clock, number, groups.times, sizes)
         about["departures"]["originals"] = counts_by_hour(clock, hours).tolist()
         layers["hours-originals"] = hours[originals].tolist()

@@ -25,16 +25,16 @@ from trajanon.grouping.refinements.blocks import block_count
 from trajanon.grouping.sliding.alignment import align as slide_to_groups
 from trajanon.grouping.sliding.alignment import begins_hot, may_slide
 from trajanon.grouping.sliding.choice_of_run import placed
-from trajanon.release.assembly import finished
+from trajanon.release.assembly import assembled
 from trajanon.release.mending import mend
 from trajanon.release.people_left import drives_and_people_followed
 from trajanon.release.plan import Plan, Surroundings
 from trajanon.release.release import DistinctLines, Release
 from trajanon.release.report import Choice, Mended, digest_of
-from trajanon.release.selection import OneEach, one_each, whole_days
+from trajanon.release.selection import OneEach, one_each, trips_or_days
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.release.trajectory_groups import TrajectoryGroups
-from trajanon.trajectories.days import of_equally_many
+from trajanon.trajectories.days import days_by_trips
 from trajanon.trajectories.times import search_columns, timing_of
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, ReleasedTrajectories, Trajectories
 
@@ -161,7 +161,7 @@ def anonymized_table(
 ) -> DistinctLines:
     """Anonymise trajectories that are in memory, all at once."""
     _check_table(trajectories, k, plan)
-    trajectories, choice = whole_days(trajectories, plan.release)
+    trajectories, choice = trips_or_days(trajectories, plan.release)
     plan = replace(plan, timing=timing_of(trajectories, plan.release))
     plan = plan.with_key()  # after all checks: what is refused leaves no key behind
 
@@ -180,7 +180,7 @@ def anonymized_table(
         not_released[chosen.rows] = groups.left_out
         groups = replace(groups, left_out=not_released)
 
-    release = finished(k, trajectories, groups)
+    release = assembled(k, trajectories, groups)
 
     # What is known of all lines together, and of shards is not.
     chains, persons = drives_and_people_followed(groups, k)
@@ -291,7 +291,7 @@ def _grouped_days(days: Trajectories, k: int, plan: Plan, progress: Progress) ->
     stopped = False
     mended = Mended()
 
-    for rows, days_alike in of_equally_many(days):
+    for rows, days_alike in days_by_trips(days):
         if len(np.unique(days.subject[rows])) < k:
             continue  # no other days have as many trips: these are left out
         groups = _grouped_together(days_alike, k, plan, progress)

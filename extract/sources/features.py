@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.errors import BadInput
+from trajanon.extract.sources.choice_of_columns import columns_of_lines, used_columns
 from trajanon.extract.sources.column_evidence import as_given
 from trajanon.extract.sources.column_roles import known_as
-from trajanon.extract.sources.columns import columns_of_lines, used_columns
 from trajanon.extract.sources.coordinates import check_degrees, reader_of_longitudes, to_degrees
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.reading import OTHER_TIMES, Reading

@@ -14,10 +14,10 @@ import numpy as np
 
 from trajanon.common.arrays import Floats
 from trajanon.common.errors import FileProblem
-from trajanon.extract.dropped import OVERLAPS
 from trajanon.extract.sources.archives import CutOff
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
+from trajanon.extract.why_dropped import OVERLAPS
 
 Fix = tuple[float, float, float]  # latitude and longitude in degrees, seconds since 1970; or NaN
 

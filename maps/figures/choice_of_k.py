@@ -1,14 +1,14 @@
 """The figure of the cost and protection of each k."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Unpack
 
 import pandas as pd
 from matplotlib.ticker import FuncFormatter
 
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
-from trajanon.evaluation.comparisons import KS, curve
+from trajanon.evaluation.choice_of_k import KS, TrialOptions, curve
 from trajanon.evaluation.evidence import NOTICE
 from trajanon.maps.colours import PALETTE
 from trajanon.maps.figures.pictures import INK, ONE_COLUMN, Picture, legend_below, panels, styled
@@ -20,7 +20,7 @@ def which_k(
     ks: Sequence[int] = KS,
     *,
     progress: Progress = silent,
-    **options: Any,
+    **options: Unpack[TrialOptions],
 ) -> Picture:
     """Draw the chance of the best attack over metres moved, with a point for each k.
 
@@ -57,7 +57,7 @@ def which_k(
     2,1.11e+04,0.5,nearest record,0.5
     4,5.552e+04,0.25,nearest record,0.25
     """
-    measured = curve(trajectories, ks, progress=progress, **options)
+    measured = curve(trajectories, ks, options, progress=progress)
     if not measured.choices:
         raise BadInput(
             f"there are too few for any k of {', '.join(map(str, ks))}: add some, or lower k"

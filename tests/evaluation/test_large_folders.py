@@ -15,7 +15,7 @@ import trajanon
 from trajanon.common.errors import BadInput
 from trajanon.evaluation import large_folders
 from trajanon.evaluation.evaluation import evaluate
-from trajanon.evaluation.large_folders import evaluate_large, near_places
+from trajanon.evaluation.large_folders import evaluate_large, lines_near_places
 from trajanon.release.release_check import check_folders
 from trajanon.release.report import read_report
 from trajanon.shards.parts import anonymize_parts
@@ -84,11 +84,11 @@ def test_counts_are_of_all_and_attacks_of_a_sample(
 def test_a_sample_has_whole_lines_near_one_another() -> None:
     middles = np.array([[0.0, 0.0], [0.0, 0.1], [1.0, 0.0], [1.0, 0.1], [2.0, 0.0], [2.0, 0.1]])
     sizes = np.full(6, 2_000)
-    chosen = near_places(middles, sizes, np.random.default_rng(1))
+    chosen = lines_near_places(middles, sizes, np.random.default_rng(1))
     assert chosen.all()  # each place takes some 5,000 rows, so two lines
 
     many = np.full(6, 10_000)  # beyond: the line that is drawn alone
-    alone = near_places(middles[:1], many[:1], np.random.default_rng(1))
+    alone = lines_near_places(middles[:1], many[:1], np.random.default_rng(1))
     assert alone.tolist() == [True]
 
 

@@ -155,7 +155,7 @@ def test_windows_of_parts_stay_off_released_runs(tmp_path: Path, book: Path) -> 
     assert windows.marks is not None
     assert windows.tracks is not None
     with opened(book, new=True) as ledger:
-        ledger.announce(TOLD, ledger.keyed(windows.marks[:1]))
+        ledger.announce(TOLD, ledger.digests_of_marks(windows.marks[:1]))
     out = str(tmp_path / "out")
     report = anonymize_parts(str(source), out, 3, ledger=book, **QUICK)
     assert report["ledger"]["rows"] == np.flatnonzero(windows.tracks.run == 0).tolist()
@@ -232,7 +232,9 @@ def test_a_failed_run_is_forgotten_unless_its_file_has_its_name(
     def fail() -> None:
         with opened(book) as ledger, ledger.recording(tmp_path / "a.csv"):
             report = reported(k=3, ledger={"rows": []})
-            ledger.enter(tmp_path / "a.csv", draft, draft, report, ledger.keyed(marks_of([1, 10])))
+            ledger.enter(
+                tmp_path / "a.csv", draft, draft, report, ledger.digests_of_marks(marks_of([1, 10]))
+            )
             assert [one.note["settled"] for one in ledger.entries] == [False]
             if named:
                 draft.rename(tmp_path / "a.csv")

@@ -14,7 +14,7 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.hashing import least_hashes
 from trajanon.extract import Rules, cut, extract, traces
 from trajanon.extract.duplicate_recordings import WIDE, Places
-from trajanon.extract.persons import Recordings
+from trajanon.extract.persons_numbered import Recordings
 from trajanon.extract.points import batch
 from trajanon.extract.trace import Trace
 from trajanon.trajectories.geodesy import metres_between

@@ -20,10 +20,18 @@ from tracks import GEOD
 from trajanon.common.arrays import dense
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.data import sample
-from trajanon.extract import Box, Rules, SourceOptions, cutting, extract, extract_to, extraction
-from trajanon.extract.cutting import Cutter
+from trajanon.extract import (
+    Box,
+    Rules,
+    SourceOptions,
+    extract,
+    extract_to,
+    extraction,
+    traces_to_trajectories,
+)
 from trajanon.extract.earth.area import CITIES, AreaLike
 from trajanon.extract.sources import osm_api
+from trajanon.extract.traces_to_trajectories import Cutter
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.trajectories.subjects import NAMES_MERGED
 from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories
@@ -69,6 +77,8 @@ def test_trajectories_are_trips_unless_windows_are_asked_for(tmp_path: Path) -> 
         assert trip.points.shape == (1, 30, 2)
         assert (trip.provenance["trips"], trip.provenance["spacing"]) == (True, None)
         assert (trip.tracks, trip.true_ends is None) == (None, area is None)
+    # Ends of windows are none of trips: nothing is said of them, within an area or without.
+    assert extract(tmp_path, "madrid", windows=True).true_ends is None
 
 
 def test_windows_without_city_need_a_spacing(tmp_path: Path) -> None:
@@ -204,7 +214,7 @@ def trips(seed: int, number: int) -> pd.DataFrame:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of a few trajectories, batches of a few traces."""
     monkeypatch.setattr(extraction, "HELD", 20)
-    monkeypatch.setattr(cutting, "POINTS_PER_BATCH", 60)
+    monkeypatch.setattr(traces_to_trajectories, "POINTS_PER_BATCH", 60)
 
 
 @pytest.fixture

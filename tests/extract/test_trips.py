@@ -15,12 +15,12 @@ from recorded_trips import RULES, drives, east, found, there_and_back_again, tim
 from tracks import START, distance, points, trace
 
 from trajanon.common.errors import NoTrajectories
-from trajanon.extract import Rules, cut, cutting
-from trajanon.extract.cutting import Cutter, finished_cut
-from trajanon.extract.dropped import FOUND, LEFT_OUT
+from trajanon.extract import Rules, cut, traces_to_trajectories
 from trajanon.extract.earth.area import Box, Region
-from trajanon.extract.resample import windows
+from trajanon.extract.resample_windows_and_trips import windows
 from trajanon.extract.trace import Trace
+from trajanon.extract.traces_to_trajectories import Cutter, finished_cut
+from trajanon.extract.why_dropped import FOUND, LEFT_OUT
 
 BOX = Box(-3.74, 40.375, -3.66, 40.425)
 
@@ -58,7 +58,7 @@ def test_trips_do_not_depend_on_batches(some: list[Trace], size: int, trims: boo
     together, counts = found(some, rules)
     cutter = Cutter(rules, key=12345)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cutting, "POINTS_PER_BATCH", size)
+        patch.setattr(traces_to_trajectories, "POINTS_PER_BATCH", size)
         parts = [cutter.cut(batch) for batch in cutter.batches(iter(some))]
     assert cutter.counts == counts
     for name in ("points", "times"):

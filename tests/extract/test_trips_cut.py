@@ -13,10 +13,10 @@ from naive_trips import places_of, trips
 from recorded_trips import RULES, drives, east, found, there_and_back_again, times_of
 from tracks import GEOD, START, distance
 
-from trajanon.extract.dropped import CUT_OFF, FOUND, GAP, LEFT_OUT
 from trajanon.extract.earth.area import Box, Region, around
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
+from trajanon.extract.why_dropped import CUT_OFF, FOUND, GAP, LEFT_OUT
 
 
 @given(drives(), st.floats(10, 200))

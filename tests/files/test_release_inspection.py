@@ -25,7 +25,7 @@ from trajanon.files.release_inspection import (
     inspected,
 )
 from trajanon.trajectories.times import Clock
-from trajanon.trajectories.trajectories import Trajectories, marked
+from trajanon.trajectories.trajectories import Trajectories, attribution_as_published
 
 CLOCK = Clock("of-day", "Europe/Madrid", 60)
 WAY = [(1.0, 2.0), (1.0, 3.0)]
@@ -239,7 +239,7 @@ def test_times_are_among_what_is_kept_of_the_ends(tmp_path: Path) -> None:
     # Impossible times are not written again, so that nothing can be claimed of the rest.
     for suffix in (".mfjson", ".csv"):
         path = tmp_path / f"late{suffix}"
-        words["attribution"] = marked(None)
+        words["attribution"] = attribution_as_published(None)
         write_release(path, Trajectories(THREE, provenance=words, times=times + 86_400.0))
         ((file,), problems) = inspected(path, keep=False)
         assert problems[:2] == [

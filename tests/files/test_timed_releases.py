@@ -85,7 +85,7 @@ def test_the_line_of_each_group_has_its_times_perturbed_by_the_key(
     assert clock.sentence == release.trajectories.provenance["times"]
     assert originals.times is not None
     assert found.times is not None
-    seconds, report = clock.of(originals.times), release.report
+    seconds, report = clock.seconds(originals.times), release.report
     widths = PublicWidths(report["width"], **report["times"]["widths"])
     how = originals.points, seconds, found.labels, clock, bytes(range(32)), widths
     assert np.array_equal(perturbed_times(*how, originals.subject), found.times)

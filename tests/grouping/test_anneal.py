@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_refine import Grouped, both, random_groups, search_in_blocks
 
-from trajanon._kernels.random_moves import AT_ONE_HEAT, Annealing, make_random_moves
+from trajanon._kernels.annealing_moves import AT_ONE_HEAT, Annealing, make_random_moves
 from trajanon.common import workers
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.declared_options import Effort

@@ -185,7 +185,7 @@ def timed(times: TimesName = "of-day") -> tuple[Trajectories, ReleasedTrajectori
     )
     clock = Clock(times, "Europe/Madrid", 300)
     assert original.times is not None
-    seconds = clock.rounded(group_means(clock.of(original.times), LABELS))
+    seconds = clock.rounded(group_means(clock.seconds(original.times), LABELS))
     release = ReleasedTrajectories(
         means(original.points, LABELS)[LABELS],
         times=seconds[LABELS],

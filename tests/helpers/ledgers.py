@@ -4,7 +4,7 @@ import numpy as np
 
 from trajanon.common.arrays import Floats, Hashes, Ints
 from trajanon.extract import Rules, Trace
-from trajanon.extract.cutting import cut
+from trajanon.extract.traces_to_trajectories import cut
 from trajanon.release.ledger import Note
 from trajanon.trajectories.trajectories import HOPS, Trajectories
 

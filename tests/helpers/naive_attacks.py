@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.evaluation.attacks.attack import Published
+from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.geodesy import metres_of_degrees
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from naive import distance, group_sse, holds, sse
 
-from trajanon._kernels.group_state import Groups
-from trajanon._kernels.random_moves import (
+from trajanon._kernels.annealing_moves import (
     RARE,
     Annealing,
     draw_moves,
@@ -17,6 +16,7 @@ from trajanon._kernels.random_moves import (
     other_bits,
     other_member,
 )
+from trajanon._kernels.group_state import Groups
 from trajanon._kernels.sliding_windows import Slides
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.evaluation.attacks.attack import Published
+from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.trajectories.geodesy import metres_of_degrees
 
 # Verification

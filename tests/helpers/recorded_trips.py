@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tracks import bent, line
 
 from trajanon.extract import Rules
-from trajanon.extract.cutting import Cutter
 from trajanon.extract.trace import Trace
+from trajanon.extract.traces_to_trajectories import Cutter
 from trajanon.trajectories.trajectories import Trajectories
 
 RULES = Rules(points=7, max_gap=2_000.0, max_pause=300.0)

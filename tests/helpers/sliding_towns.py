@@ -6,13 +6,13 @@ import numpy as np
 from hypothesis import strategies as st
 from naive_sliding import MADRID, STEP, random_labels, rows_at, town, tracks_of
 
-from trajanon._kernels.random_moves import AT_ONE_HEAT, Annealing
+from trajanon._kernels.annealing_moves import AT_ONE_HEAT, Annealing
 from trajanon._kernels.sliding_windows import Slides, Windows, build_rows
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.annealing import QUANTILES, neighbour_ranks
 from trajanon.grouping.refinements.descent import build_descent
-from trajanon.grouping.sliding.windows import (
+from trajanon.grouping.sliding.window_places import (
     build_windows,
     centred,
     part_of,

@@ -6,7 +6,7 @@ import numpy as np
 
 import trajanon
 from trajanon.common.arrays import Floats, Ints
-from trajanon.evaluation.attacks.attack import Published
+from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.grouping.loss import group_means
 from trajanon.trajectories.geodesy import metres_of_degrees
 

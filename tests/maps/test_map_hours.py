@@ -45,7 +45,9 @@ def test_departures_are_counted_by_hour(times: TimesName) -> None:
 def test_each_departure_is_in_its_hour(times: TimesName, departures: list[int]) -> None:
     """Against the calendar, hour by hour."""
     clock = Clock(times, ZONE, 300)
-    seconds = clock.of(np.array(departures, dtype=float).reshape(-1, 1) + np.array([0.0, 840.0]))
+    seconds = clock.seconds(
+        np.array(departures, dtype=float).reshape(-1, 1) + np.array([0.0, 840.0])
+    )
     hours = hours_of(clock, seconds)
     there = [datetime.fromtimestamp(second, ZoneInfo(ZONE)) for second in departures]
     week = 24 if times == "of-week" else 0

@@ -13,7 +13,11 @@ from toy import crowd
 import trajanon
 from trajanon.common.errors import BadInput
 from trajanon.shards.parts import anonymize_parts
-from trajanon.trajectories.trajectories import OSM_ATTRIBUTION, Trajectories, marked
+from trajanon.trajectories.trajectories import (
+    OSM_ATTRIBUTION,
+    Trajectories,
+    attribution_as_published,
+)
 
 
 @pytest.mark.parametrize(
@@ -42,12 +46,12 @@ def test_groups_and_loss_are_those_of_the_method_on_60_columns(
 def test_each_report_and_file_says_what_it_is_for(tmp_path: Path) -> None:
     release = trajanon.anonymize(crowd(), 4, as_published=True)
     assert "comparison with the papers, not for publication of" in release.report["notice"]
-    assert release.trajectories.attribution == marked(OSM_ATTRIBUTION)
+    assert release.trajectories.attribution == attribution_as_published(OSM_ATTRIBUTION)
     assert not trajanon.anonymize(crowd(), 4, effort="fast").report["as_published"]
     for suffix in UNTIMED:
         path = tmp_path / f"r{suffix}"
         release.write(path)
-        assert trajanon.read_release(path).attribution == marked(OSM_ATTRIBUTION)
+        assert trajanon.read_release(path).attribution == attribution_as_published(OSM_ATTRIBUTION)
         assert trajanon.check(path, 4).problems == [PUBLISHED]
 
 

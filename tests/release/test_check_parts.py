@@ -20,7 +20,7 @@ from trajanon.trajectories.trajectories import Trajectories
 @pytest.fixture
 def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A release of 500 trajectories in five parts, of at least 4 each."""
-    monkeypatch.setattr("trajanon.release.release.PART", 100)
+    monkeypatch.setattr("trajanon.release.release.ROWS_PER_PART", 100)
     source = write_folder(tmp_path / "trips", walks(500))
     out = tmp_path / "anonymized"
     with shards_of(120):

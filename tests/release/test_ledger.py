@@ -12,7 +12,7 @@ from shards import walks
 
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.extract import Rules, Trace
-from trajanon.extract.cutting import cut
+from trajanon.extract.traces_to_trajectories import cut
 from trajanon.files.trajectory_files import read_marks, read_trajectories, write_trajectories
 from trajanon.release.ledger import opened
 from trajanon.trajectories.trajectories import HOPS, Trajectories
@@ -22,7 +22,7 @@ def look(book: Path) -> list[bool]:
     """Whether some hops are new."""
     with opened(book) as ledger:
         hops = (marks_of([9, hop]) for hop in (10, 20, 30, 40))
-        return [bool(ledger.sort(ledger.keyed(hop), None)[0][0]) for hop in hops]
+        return [bool(ledger.mark_new(ledger.digests_of_marks(hop), None)[0][0]) for hop in hops]
 
 
 # What the ledger holds.
@@ -31,19 +31,19 @@ def look(book: Path) -> list[bool]:
 def test_what_was_released_is_known_again_by_any_of_its_hops(book: Path) -> None:
     released, later = marks_of([1, 10, 11, 12], [2, 20]), marks_of([7, 5, 12], [1, 6], [2, 20, 21])
     with opened(book, new=True) as ledger:
-        assert ledger.sort(ledger.keyed(later), None)[0].all()
-        ledger.announce(TOLD, ledger.keyed(released))
+        assert ledger.mark_new(ledger.digests_of_marks(later), None)[0].all()
+        ledger.announce(TOLD, ledger.digests_of_marks(released))
     with opened(book) as ledger:
-        new, account = ledger.sort(ledger.keyed(later), None)
+        new, account = ledger.mark_new(ledger.digests_of_marks(later), None)
         assert new.tolist() == [False, True, False]
         assert account.already_released == 2
 
 
 def test_all_on_the_run_of_a_released_window_counts_as_released(book: Path) -> None:
     with opened(book, new=True) as ledger:
-        ledger.announce(TOLD, ledger.keyed(marks_of([1, 10])))
-        new, _account = ledger.sort(
-            ledger.keyed(marks_of([1, 11], [1, 10], [1, 12])), np.array([4, 4, 9])
+        ledger.announce(TOLD, ledger.digests_of_marks(marks_of([1, 10])))
+        new, _account = ledger.mark_new(
+            ledger.digests_of_marks(marks_of([1, 11], [1, 10], [1, 12])), np.array([4, 4, 9])
         )
         assert new.tolist() == [False, False, True]
 
@@ -51,13 +51,13 @@ def test_all_on_the_run_of_a_released_window_counts_as_released(book: Path) -> N
 def test_points_and_names_are_not_in_it_and_it_is_its_owners_alone(book: Path) -> None:
     marks = marks_of([0x1122334455667788, 0x99AABBCCDDEEFF00])
     with opened(book, new=True) as ledger:
-        ledger.announce(TOLD, ledger.keyed(marks))
+        ledger.announce(TOLD, ledger.digests_of_marks(marks))
     content = book.read_bytes()
     assert all(mark.tobytes() not in content for mark in marks[0, :2])
     assert mode(book) == 0o600
     other = book.with_name("other.ledger")
     with opened(other, new=True) as ledger:
-        ledger.announce(TOLD, ledger.keyed(marks))
+        ledger.announce(TOLD, ledger.digests_of_marks(marks))
     digests = [sqlite3.connect(path).execute("select hops from releases") for path in (book, other)]
     assert digests[0].fetchone() != digests[1].fetchone()
 
@@ -94,12 +94,12 @@ def test_a_ledger_of_an_earlier_version_is_read_and_goes_on(
     book: Path, before: tuple[str, ...]
 ) -> None:
     with opened(book, new=True) as ledger:
-        ledger.announce(TOLD, ledger.keyed(marks_of([1, 10])))
+        ledger.announce(TOLD, ledger.digests_of_marks(marks_of([1, 10])))
     alter(book, *before)
     with opened(book) as ledger:
-        ledger.announce(TOLD, ledger.keyed(marks_of([2, 20])))
+        ledger.announce(TOLD, ledger.digests_of_marks(marks_of([2, 20])))
         with pytest.raises(BadInput, match=r"release 1 of .* kept no people"):
-            ledger.sort(ledger.keyed(marks_of([1, 10])), None, one_line_each=True)
+            ledger.mark_new(ledger.digests_of_marks(marks_of([1, 10])), None, one_line_each=True)
     assert look(book) == [False, False, True, True]
     alter(book, "update releases set hops = x'' where number = 1")
     with pytest.raises(FileProblem, match="is not whole from release 1 on"):
@@ -130,7 +130,7 @@ def test_a_changed_ledger_is_refused_from_the_first_release_on_that_is_wrong(
 ) -> None:
     with opened(book, new=True) as ledger:
         for number in range(4):
-            ledger.announce(TOLD, ledger.keyed(marks_of([number + 1, 10 * number + 10])))
+            ledger.announce(TOLD, ledger.digests_of_marks(marks_of([number + 1, 10 * number + 10])))
         ledger.forget(3)
     alter(
         book,
@@ -154,13 +154,13 @@ def test_a_key_that_is_none_is_refused(book: Path, key: str) -> None:
 def test_a_person_on_a_line_is_known_under_every_name(book: Path) -> None:
     with opened(book, new=True) as ledger:
         for promised, marks in ((True, marks_of([1, 10], [2])), (False, marks_of([3, 30]))):
-            ledger.announce({**TOLD, "one_line_each": promised}, ledger.keyed(marks))
-        later = ledger.keyed(marks_of([2, 5], [8, 6], [9, 7], [3, 31], [4, 10]))
+            ledger.announce({**TOLD, "one_line_each": promised}, ledger.digests_of_marks(marks))
+        later = ledger.digests_of_marks(marks_of([2, 5], [8, 6], [9, 7], [3, 31], [4, 10]))
         person = np.array([0, 0, 1, 2, 3])
-        new, account = ledger.sort(later, None, person)
+        new, account = ledger.mark_new(later, None, person)
         assert new.tolist() == [False, False, True, True, False]
         assert (account.already_released, account.on_a_line) == (1, 2)
-        new, account = ledger.sort(later, None, person, one_line_each=True)
+        new, account = ledger.mark_new(later, None, person, one_line_each=True)
         assert new.tolist() == [False, False, True, False, False]
 
 
@@ -210,8 +210,10 @@ def test_a_changed_recording_is_known_by_its_fixes(
     assert second.marks is not None
     assert second.tracks is not None
     with opened(book, new=True) as ledger:
-        ledger.announce(TOLD, ledger.keyed(first.marks))
-        assert not ledger.sort(ledger.keyed(second.marks), second.tracks.recording_of)[0].any(), how
+        ledger.announce(TOLD, ledger.digests_of_marks(first.marks))
+        assert not ledger.mark_new(
+            ledger.digests_of_marks(second.marks), second.tracks.recording_of
+        )[0].any(), how
 
 
 def test_another_recording_is_new(book: Path) -> None:
@@ -219,8 +221,8 @@ def test_another_recording_is_new(book: Path) -> None:
     assert first.marks is not None
     assert second.marks is not None
     with opened(book, new=True) as ledger:
-        ledger.announce(TOLD, ledger.keyed(first.marks))
-        new, _account = ledger.sort(ledger.keyed(second.marks), None)
+        ledger.announce(TOLD, ledger.digests_of_marks(first.marks))
+        new, _account = ledger.mark_new(ledger.digests_of_marks(second.marks), None)
     assert new.all()
     assert (first.marks[0, 0] == second.marks[:, 0]).all()  # but of the same person
 

@@ -27,7 +27,7 @@ from trajanon.release.perturbation import (
     widths_of_times,
 )
 from trajanon.trajectories.geodesy import metres_of_degrees
-from trajanon.trajectories.times import BEGINS, DAY, Clock
+from trajanon.trajectories.times import DAY, DAY_BEGINS, Clock
 
 KEY = bytes(range(32))
 WIDTH = 120.0
@@ -201,10 +201,10 @@ def test_times_are_the_mean_ones_moved_by_the_key(seed: int, dates: bool) -> Non
     random = np.random.default_rng(seed)
     clock = Clock("date", "Europe/Madrid", 60) if dates else CLOCK
     points, labels = town(seed), np.repeat(np.arange(3), 3)
-    seconds = random.uniform(BEGINS, BEGINS + DAY, (9, 1)) + np.cumsum(
+    seconds = random.uniform(DAY_BEGINS, DAY_BEGINS + DAY, (9, 1)) + np.cumsum(
         random.uniform(0.0, 300.0, (9, 8)), axis=1
     )
-    seconds[:, 0] = seconds[:, 0].clip(BEGINS, BEGINS + DAY)
+    seconds[:, 0] = seconds[:, 0].clip(DAY_BEGINS, DAY_BEGINS + DAY)
     widths = PublicWidths(WIDTH, 1_800.0, 90.0)
     people = random.integers(0, 3, 9)
     times = perturbed_times(points, seconds, labels, clock, KEY, widths, people)
@@ -215,7 +215,7 @@ def test_times_are_the_mean_ones_moved_by_the_key(seed: int, dates: bool) -> Non
         here = people[members].tolist()
         right = naive.times(points[members], seconds[members], here, KEY, widths[1:])
         if not dates:
-            right += min(max(right[0], BEGINS), BEGINS + DAY) - right[0]
+            right += min(max(right[0], DAY_BEGINS), DAY_BEGINS + DAY) - right[0]
         assert np.abs(times[group] - right).max() <= clock.step / 2 + 1e-6
 
 
@@ -238,7 +238,7 @@ def test_widths_of_times_are_those_of_people() -> None:
 
 
 def test_departures_stay_within_the_day_and_the_way_takes_as_long() -> None:
-    edges = np.repeat([BEGINS, BEGINS + DAY], 20)
+    edges = np.repeat([DAY_BEGINS, DAY_BEGINS + DAY], 20)
     seconds = edges[:, None] + np.array([0.0, 300.0, 600.0])
     points = town(9, groups=40, size=1, m=3)
     labels = np.arange(40)
@@ -246,7 +246,7 @@ def test_departures_stay_within_the_day_and_the_way_takes_as_long() -> None:
     times = perturbed_times(points, seconds, labels, CLOCK, KEY, widths)
 
     departs = times[:, 0]
-    assert {departs.min(), departs.max()} == {BEGINS, BEGINS + DAY}
+    assert {departs.min(), departs.max()} == {DAY_BEGINS, DAY_BEGINS + DAY}
     assert 5 < np.isin(departs, edges).sum() < 35  # about half would leave the day
     right = np.array(
         [

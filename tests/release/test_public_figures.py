@@ -95,7 +95,7 @@ def shares_left(
     assert evaluation.clock is not None
     assert found.times is not None
     assert own.times is not None
-    times, lines, labels = evaluation.clock.of(own.times), found.lines, found.labels
+    times, lines, labels = evaluation.clock.seconds(own.times), found.lines, found.labels
     off = displacement(own.points, lines[labels]).mean(axis=1)
     left = []
     for hidden in range(0, trips, trips // 3):

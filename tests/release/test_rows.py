@@ -19,8 +19,8 @@ import trajanon
 from trajanon.common.arrays import Floats
 from trajanon.common.declared_options import ROWS
 from trajanon.common.errors import BadInput, FileProblem
-from trajanon.evaluation.attacks.attack import Published
-from trajanon.evaluation.attacks.linkage import attacks
+from trajanon.evaluation.attacks.all_attacks import attacks
+from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.files.release_contents import MOST_ROWS
@@ -66,10 +66,10 @@ def test_no_row_is_found_more_often_than_1_in_k(seed: int, k: int, people: int) 
         if attack.against == "release":
             assert attack.worst_case <= 1 / k + 1e-12
     copies = lines_of(release.trajectories)
-    assert published.rows.tolist() == [copies[line.tobytes()] for line in found.lines]
+    assert published.row_counts.tolist() == [copies[line.tobytes()] for line in found.lines]
     held = [set(original.subject[found.labels == group]) for group in range(len(found.lines))]
-    assert published.rows.tolist() == [len(subjects) for subjects in held]
-    assert (published.sizes >= published.rows).all()
+    assert published.row_counts.tolist() == [len(subjects) for subjects in held]
+    assert (published.group_sizes >= published.row_counts).all()
 
 
 def worst_chance(evidence: Evaluation) -> float:

@@ -21,10 +21,10 @@ from trajanon.release.perturbation import (
     displacements,
     group_seeds,
     largest_shares,
+    moved_and_rounded,
     mu_of,
     odds_of,
     perturbed,
-    written,
 )
 from trajanon.trajectories.geodesy import metres_of_degrees
 
@@ -34,18 +34,20 @@ SURE = 1e-6  # chance that a right statement fails the audit
 
 PROVEN = (
     *(perturbation.correlation, perturbation.perturbed, perturbation.displacements),
-    *(perturbation.written, perturbation.normal_numbers, perturbation.group_seeds),
+    *(perturbation.moved_and_rounded, perturbation.normal_numbers, perturbation.group_seeds),
     *(perturbation.largest_shares, k_promise.member_weights, perturbation.mu_of),
     *(perturbation.odds_of, perturbation.public_width, perturbation.group_widths),
     *(perturbation.perturbed_times, holder_key.search_seed),
 )
-DIGEST = "8e392e00044a52f9"
+DIGEST = "746fc7af98012f32"
 
 
 def test_the_proof_is_of_these_functions() -> None:
     """Whoever changes one of them reads docs/proof.md again, and mends it or the number here."""
     source = "\n".join(inspect.getsource(function) for function in PROVEN)
-    constants = f"{perturbation.LENGTH} {perturbation._JITTER} {perturbation.LEAST_METRES}"
+    constants = (
+        f"{perturbation.CORRELATION_LENGTH} {perturbation._JITTER} {perturbation.LEAST_METRES}"
+    )
     digest = hashlib.sha256(f"{source}\n{constants}".encode()).hexdigest()
     assert digest[:16] == DIGEST, "read docs/proof.md again"
 
@@ -77,7 +79,7 @@ def lines_of_many_keys(members: Floats, keys: int, width: float) -> Floats:
         [group_seeds(members, labels, weights, deviation, key, b"places") for key in several]
     )
     drawn = displacements(seeds, np.repeat(deviation, keys), members.shape[1])
-    return written(np.repeat(members.mean(axis=0)[None], keys, axis=0), drawn)
+    return moved_and_rounded(np.repeat(members.mean(axis=0)[None], keys, axis=0), drawn)
 
 
 def audited(
@@ -136,7 +138,7 @@ def test_the_release_is_written_as_it_is_audited() -> None:
     weights, deviation = member_weights(labels, None), WIDTH * largest_shares(labels, None)
     means = members.mean(axis=0)[None]
     seeds = group_seeds(members, labels, weights, deviation, key, b"places")
-    lines = written(means, displacements(seeds, deviation, M))
+    lines = moved_and_rounded(means, displacements(seeds, deviation, M))
     assert np.array_equal(perturbed(members, means, labels, key, WIDTH), lines)
 
 

@@ -16,7 +16,7 @@ from trajanon.common.arrays import Floats
 from trajanon.common.declared_options import ReleaseSettings, TimesName
 from trajanon.common.errors import BadInput
 from trajanon.grouping import loss
-from trajanon.grouping.sliding.windows import build_windows, records_at
+from trajanon.grouping.sliding.window_places import build_windows, records_at
 from trajanon.trajectories.distances import displacement
 from trajanon.trajectories.times import Clock, Timing, departure_weight, search_columns, timing_of
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
@@ -138,7 +138,7 @@ def test_all_of_a_group_bear_its_mean_times(
     assert trajectories.times is not None
     assert trajectories.subject is not None
     assert (lines.times % step == 0.0).all()
-    labels, mine = np.array(report["labels"]), clock.of(trajectories.times)
+    labels, mine = np.array(report["labels"]), clock.seconds(trajectories.times)
     rows: dict[bytes, int] = defaultdict(int)
     for line, when in zip(lines.points, lines.times, strict=True):
         rows[line.tobytes() + when.tobytes()] += 1
@@ -196,7 +196,7 @@ def test_a_window_that_slides_takes_its_times_along() -> None:
     place = trajectories.tracks.first[trajectories.tracks.run] + starts
     assert (slid.times[:, 0] == trajectories.tracks.times[place]).all()
     labels = np.array(release.report["labels"])
-    mine = Clock("of-day", "Europe/Madrid", 60).of(slid.times)
+    mine = Clock("of-day", "Europe/Madrid", 60).seconds(slid.times)
     means = 60.0 * np.round(loss.group_means(mine, labels) / 60.0)[labels]
     assert release.trajectories.times is not None
     assert np.sort(means, axis=0) == pytest.approx(np.sort(release.trajectories.times, axis=0))

@@ -147,7 +147,7 @@ def test_a_seed_and_a_key_repeat_all_parts_and_these_are_sorted(tmp_path: Path) 
     files, held = [], []
     for number in range(3):
         out = tmp_path / f"out{number}"
-        with shards_of(90), patch.object(release, "PART", 150):
+        with shards_of(90), patch.object(release, "ROWS_PER_PART", 150):
             anonymize_parts(
                 str(source), str(out), 3, seed=number // 2, effort="fast", key=bytes(range(16))
             )
@@ -176,7 +176,7 @@ def test_one_part_gives_what_many_do(tmp_path: Path) -> None:
 
 def test_ids_go_on_from_part_to_part(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(500))
-    with shards_of(120), patch.object(release, "PART", 100):
+    with shards_of(120), patch.object(release, "ROWS_PER_PART", 100):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
     files = sorted(out_of(tmp_path).iterdir())
     assert [path.name for path in files] == [f"part-0000{i}.parquet" for i in range(5)]

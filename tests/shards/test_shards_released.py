@@ -19,7 +19,7 @@ from trajanon.shards.parts import anonymize_parts
 def test_a_release_that_is_there_is_replaced_with_its_report(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
     out = out_of(tmp_path)
-    with patch.object(release, "PART", 10):
+    with patch.object(release, "ROWS_PER_PART", 10):
         anonymize_parts(str(source), str(out), 3, effort="fast")
     assert len(list(out.iterdir())) == 6
     anonymize_parts(str(source), str(out), 4, effort="fast")
@@ -58,7 +58,11 @@ def test_what_ends_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
             if task == until and done == 1:  # noqa: B023 -- called in this round
                 os.kill(os.getpid(), signal.SIGINT)
 
-        with shards_of(60), patch.object(release, "PART", 60), pytest.raises(KeyboardInterrupt):
+        with (
+            shards_of(60),
+            patch.object(release, "ROWS_PER_PART", 60),
+            pytest.raises(KeyboardInterrupt),
+        ):
             anonymize_parts(str(source), str(out), 4, progress=stop, effort="fast")
         assert released(out) == before
         assert sorted(p.name for p in tmp_path.iterdir()) == [

@@ -191,7 +191,7 @@ def test_odd_times_are_named_with_their_part(tmp_path: Path, times: Any, said: s
 def test_a_time_that_is_rare_in_all_parts_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trajanon.release.release.PART", 50)
+    monkeypatch.setattr("trajanon.release.release.ROWS_PER_PART", 50)
     source = write_parts(tmp_path / "trips", hours(walks(200)))
     anonymize_parts(str(source), str(out_of(tmp_path)), 4, times="of-day", effort="fast")
     findings = trajanon.check(out_of(tmp_path), 4)

@@ -219,7 +219,7 @@ def test_what_cannot_be_counted_is_refused(run: Run, here: Path) -> None:
 def test_parts_are_counted_together(run: Run, tmp_path: Path) -> None:
     write_town(tmp_path)
     write_parts(tmp_path / "trips", drives(100))
-    with shards_of(50), patch.object(release, "PART", 30):
+    with shards_of(50), patch.object(release, "ROWS_PER_PART", 30):
         assert run("anonymize", "trips", "-k", 4, "--out", "out", "--effort", "fast").code == 0
     assert run("streets", "out", "--roads", "town.osm", "--out", "a.csv").code == 0
     assert pd.read_csv(tmp_path / "a.csv").trips.tolist() == [100]

@@ -42,7 +42,7 @@ def at(zone: str, *date: int) -> float:
 
 
 def departure(clock: Clock, second: float) -> float:
-    return float(clock.of(np.array([[float(second)]]))[0, 0])
+    return float(clock.seconds(np.array([[float(second)]]))[0, 0])
 
 
 # Counting
@@ -79,9 +79,9 @@ def test_from_the_departure_on_seconds_pass_as_they_do(
     """Also over midnight, the fold, and where clocks are changed."""
     times = second + np.cumsum([[0.0, *steps]], axis=1)
     for kind in ("of-day", "of-week"):
-        counted = Clock(kind, zone, 300).of(times)
+        counted = Clock(kind, zone, 300).seconds(times)
         assert np.diff(counted) == pytest.approx(np.diff(times), abs=1e-3)
-    assert np.array_equal(Clock("date", zone, 300).of(times), times)
+    assert np.array_equal(Clock("date", zone, 300).seconds(times), times)
 
 
 @given(instants, zones, st.floats(0, 1, exclude_max=True))
@@ -98,7 +98,7 @@ def test_the_first_and_the_last_times_of_the_calendar_can_be_counted(
 ) -> None:
     clock, known = Clock(kind, zone, 300), np.array([[-62_135_510_400.0], [253_402_214_400.0]])
     Trajectories(np.zeros((2, 1, 2)), times=known)
-    counted = clock.of(known)
+    counted = clock.seconds(known)
     assert np.isfinite(counted).all()
     assert clock.hour(counted[:, 0]).min() >= 0
     assert all(clock.text(one) for one in counted[:, 0].tolist())
@@ -123,7 +123,7 @@ def test_hours_are_those_of_the_wall(second: int, zone: str) -> None:
         clock = Clock(kind, zone, 1)
         counted = np.array([departure(clock, second)])
         assert clock.hour(counted).tolist() == [shown.hour]
-        began = counted[0] - clock.whole_hour(counted)[0]
+        began = counted[0] - clock.begin_of_hour(counted)[0]
         assert began == shown.minute * 60 + shown.second
 
 

@@ -363,7 +363,7 @@ def of_file(*, exact: bool) -> tuple[int, int | None]:
 def test_what_is_merged_does_not_depend_on_files_or_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int, size: int
 ) -> None:
-    monkeypatch.setattr("trajanon.extract.cutting.POINTS_PER_BATCH", size)
+    monkeypatch.setattr("trajanon.extract.traces_to_trajectories.POINTS_PER_BATCH", size)
     for number, name in enumerate(ANN):
         table = points_of([*["bob"] * number, name]).iloc[60 * number :]
         table.to_parquet(tmp_path / f"{number}.parquet")

@@ -5,7 +5,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, cast
 
-from trajanon.cli.exit_codes import INTERRUPTED
+from trajanon.cli.errors_and_exit_codes import INTERRUPTED
 from trajanon.cli.messages import say, say_written, show_json, tell
 from trajanon.cli.options import (
     ANONYMIZED,

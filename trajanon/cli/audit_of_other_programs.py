@@ -74,7 +74,7 @@ def read_recordings(path: Path, points: int) -> tuple[Recordings, list[str | Non
     """Read recordings of any format, at equal shares of their ways, and their subjects."""
     from trajanon.extract import traces
     from trajanon.extract.points import batch
-    from trajanon.extract.resample import whole_trips
+    from trajanon.extract.resample_windows_and_trips import whole_trips
     from trajanon.extract.rules import Rules
 
     pieces = list(traces(path))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import trajanon
-from trajanon.cli.exit_codes import RELEASE_AT_FAULT
+from trajanon.cli.errors_and_exit_codes import RELEASE_AT_FAULT
 from trajanon.cli.messages import show_json, tell, with_flags
 from trajanon.cli.options import ANONYMIZED, names_of, options
 from trajanon.common.errors import BadInput

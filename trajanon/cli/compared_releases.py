@@ -12,7 +12,7 @@ from trajanon.common.errors import BadInput
 if TYPE_CHECKING:
     from trajanon.common.arrays import Floats
     from trajanon.evaluation.audit import Audit, MatchName
-    from trajanon.evaluation.comparisons import Holdout
+    from trajanon.evaluation.holdout_and_membership import Holdout
     from trajanon.evaluation.recordings import Originals
     from trajanon.release.snapping import RoadsToFollow
     from trajanon.trajectories.trajectories import Trajectories
@@ -93,7 +93,7 @@ def _held_out(originals: "Originals", method: str) -> "Holdout":
 
     from trajanon.cli.audit_of_other_programs import read_any, run_method
     from trajanon.cli.progress_bars import bars
-    from trajanon.evaluation.comparisons import measured_halves, published_halves
+    from trajanon.evaluation.holdout_and_membership import measured_halves, published_halves
 
     trips = originals.trips
     with TemporaryDirectory() as folder, bars() as progress:

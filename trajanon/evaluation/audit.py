@@ -7,21 +7,18 @@ from typing import Literal, get_args
 import numpy as np
 from msgspec import to_builtins
 
-from trajanon.common.arrays import Bools, Floats, Ints, dense
+from trajanon.common.arrays import Bools, Ints, dense
 from trajanon.common.errors import BadInput
 from trajanon.common.inputs import Json
-from trajanon.evaluation.attacks.attack import Published, people_steps, published
-from trajanon.evaluation.attacks.chains import Place, places_found
-from trajanon.evaluation.attacks.inference import departures_told, ends_told
-from trajanon.evaluation.attacks.known_tracks import Estimate, share_of
-from trajanon.evaluation.attacks.linkage import (
-    known_points,
-    nearest_ends,
-    nearest_record,
-    next_line,
-)
-from trajanon.evaluation.comparisons import Holdout, risk, wilson
+from trajanon.evaluation.attacks.end_or_hour import departures_told, ends_told
+from trajanon.evaluation.attacks.home_and_work import Place, places_found
+from trajanon.evaluation.attacks.known_trip_or_ends import nearest_ends, nearest_record
+from trajanon.evaluation.attacks.next_trip import next_line
+from trajanon.evaluation.attacks.published_lines import Published, people_steps, published
+from trajanon.evaluation.attacks.two_known_points import known_points
 from trajanon.evaluation.evidence import NOTICE
+from trajanon.evaluation.holdout_and_membership import Holdout
+from trajanon.evaluation.intervals import Estimate, rate_with_interval, risk, share_of
 from trajanon.evaluation.page.templates import rendered, words
 from trajanon.evaluation.recordings import Originals, Recordings
 from trajanon.evaluation.tasks import TASKS, task_errors
@@ -32,8 +29,8 @@ from trajanon.release.originals import matched
 from trajanon.release.report import Report
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.released_lines import ReleasedLines
-from trajanon.trajectories.distances import moved_to
-from trajanon.trajectories.times import HOUR
+from trajanon.trajectories.distances import distances_to_lines
+from trajanon.trajectories.times import HOUR, Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories, Trajectories
 
 MatchName = Literal["id", "order"]
@@ -66,9 +63,9 @@ class Audit:
     matched: int | None  # originals with a row that is known
     timed: bool
     metres: float | None  # points moved, mean
-    chances: Mapping[str, Estimate | None]
-    errors: Mapping[str, Estimate | None]
-    weaknesses: Sequence[Weakness]
+    chances: Mapping[str, Estimate | None]  # of each attack of KNOWN_TO_ADVERSARY to be right
+    errors: Mapping[str, Estimate | None]  # of each of the TASKS, as a share
+    weaknesses: Sequence[Weakness] = ()
 
     @property
     def best_attack(self) -> float:
@@ -116,10 +113,11 @@ def audit(
     holdout: Holdout | None = None,
 ) -> Audit:
     """Attack any release and measure its tasks; ``match`` says which row belongs to whom."""
-    row = None if match is None else _rows_of(originals, release, match)
-    seen, in_release = _published(originals.trips, release, row)
+    row_of_original = None if match is None else _rows_of_originals(originals, release, match)
+    seen, members = _published(originals.trips, release, row_of_original)
+    found = _audited(name, originals.trips, release.clock, seen, members, roads, holdout)
     weak_points = weaknesses(originals, release, ids_are_given=match == "id")
-    return _audited(name, originals.trips, release, seen, in_release, weak_points, roads, holdout)
+    return replace(found, weaknesses=weak_points)
 
 
 def audit_with_report(
@@ -135,12 +133,12 @@ def audit_with_report(
     averaged = matched(report.released_of(originals.trips), release, report)
     seen = published(averaged, report)
     rows = Recordings.of(release, report.clock)
-    weak_points = weaknesses(originals, rows)
-    return _audited(name, originals.trips, rows, seen, averaged.slid, weak_points, roads, holdout)
+    found = _audited(name, originals.trips, rows.clock, seen, averaged.slid, roads, holdout)
+    return replace(found, weaknesses=weaknesses(originals, rows))
 
 
-def _rows_of(originals: Originals, release: Recordings, match: MatchName) -> Ints:
-    """Find the row of each original, or -1."""
+def _rows_of_originals(originals: Originals, release: Recordings, match: MatchName) -> Ints:
+    """Find the row number of each original in the release, (n,), or -1."""
     n = len(originals.trips)
     if match == "order":
         if len(release.points) != n:
@@ -150,38 +148,47 @@ def _rows_of(originals: Originals, release: Recordings, match: MatchName) -> Int
             )
         return np.arange(n)
 
-    row = {name: number for number, name in enumerate(release.names)}
-    if len(row) < len(release.names):
+    row_of_name = {name: number for number, name in enumerate(release.names)}
+    if len(row_of_name) < len(release.names):
         raise BadInput(
             "an id of the release occurs in several rows, so it does not show which original a row "
             "belongs to: leave `match` out"
         )
-    rows = [np.array([row.get(name, -1) for name in names]) for names in originals.names]
-    best = max(rows, key=lambda numbers: int((numbers >= 0).sum()))
-    if (best < 0).all():
+
+    # Originals may be named in several ways: the one that finds most of them is meant.
+    by_way = [np.array([row_of_name.get(name, -1) for name in names]) for names in originals.names]
+    rows = max(by_way, key=lambda numbers: int((numbers >= 0).sum()))
+    if (rows < 0).all():
         example = next(iter(release.names))
         raise BadInput(
             f"no id of the release, such as {example!r}, is one of the originals, such as "
             f"{originals.names[0][0]!r}: leave `match` out"
         )
-    return best
+    return rows
 
 
 def _published(
-    trips: Trajectories, release: Recordings, row: Ints | None
+    trips: Trajectories, release: Recordings, row_of_original: Ints | None
 ) -> tuple[Published, Trajectories | None]:
     """Return what an adversary sees, and the originals with a known row; None: no row is known."""
     times = release.times if trips.times is not None else None
     line = line_numbers(release.points, times)
     _, first, copies = np.unique(line, return_index=True, return_counts=True)
 
-    members = trips if row is None else trips.take(row >= 0)
-    labels = np.zeros(len(trips), np.int64) if row is None else line[row[row >= 0]]
+    members = trips
+    labels = np.zeros(len(trips), np.int64)
+    steps = None
+    if row_of_original is not None:
+        has_row = row_of_original >= 0
+        members = trips.take(has_row)
+        labels = line[row_of_original[has_row]]
+        steps = people_steps(members, labels)
+
     seconds = members.times
     cycle = np.inf
     if release.clock is not None and seconds is not None:
-        seconds = release.clock.of(seconds)
-        cycle = release.clock.round
+        seconds = release.clock.seconds(seconds)
+        cycle = release.clock.period
     seen = Published(
         points=members.points,
         lines=release.points[first],
@@ -193,54 +200,56 @@ def _published(
         cycle=cycle,
         unit=trips.unit,
         copies=copies,
-        steps=None if row is None else people_steps(members, labels),
+        steps=steps,
     )
-    return seen, None if row is None else members
+    return seen, None if row_of_original is None else members
 
 
 def _audited(
     name: str,
     trips: Trajectories,
-    release: Recordings,
+    clock: Clock | None,
     seen: Published,
     members: Trajectories | None,
-    weak_points: Sequence[Weakness],
     roads: RoadsToFollow | None,
     holdout: Holdout | None,
 ) -> Audit:
-    chances: dict[str, Estimate | None] = {**dict.fromkeys(KNOWN_TO_ADVERSARY), **_told(seen)}
+    """Attack what is seen of a release, and measure its tasks; ``clock`` is that of its times."""
+    chances: dict[str, Estimate | None] = dict.fromkeys(KNOWN_TO_ADVERSARY)
+    chances |= _by_nearest_row(seen)
     metres = None
     people = None
     if members is not None:
-        chances |= _picked(seen) | _places(seen)
-        metres = float(moved_to(seen.points, seen.lines, seen.labels).mean())
+        chances |= _by_row_picked(seen)
+        chances |= _by_all_lines(seen)
+        metres = float(distances_to_lines(seen.points, seen.lines, seen.labels).mean())
         if seen.subjects is not None:
             people = int(subjects_per_group(seen.labels, seen.subjects).min())
     if holdout is not None:
         chances["membership"] = holdout.membership.beyond(0.5)
 
     times = trips.times
-    if times is not None and release.clock is not None:
-        times = release.clock.of(times)
+    if times is not None and clock is not None:
+        times = clock.seconds(times)
     before = ReleasedLines(trips.points, np.ones(len(trips), np.int64), times)
-    after = ReleasedLines(seen.lines, seen.rows, seen.line_times, release.clock)
+    after = ReleasedLines(seen.lines, seen.row_counts, seen.line_times, clock)
+    rows = int(seen.row_counts.sum())
     return Audit(
         name=name,
-        rows=int(seen.rows.sum()),
+        rows=rows,
         lines=len(seen.lines),
-        fewest_rows=int(seen.rows.min()),
+        fewest_rows=int(seen.row_counts.min()),
         fewest_people=people,
-        alone=float((seen.rows == 1).sum() / seen.rows.sum()),
+        alone=float((seen.row_counts == 1).sum() / rows),
         matched=None if members is None else len(members),
         timed=seen.line_times is not None,
         metres=metres,
         chances=chances,
         errors=task_errors(before, after, roads),
-        weaknesses=weak_points,
     )
 
 
-def _picked(seen: Published) -> dict[str, Estimate]:
+def _by_row_picked(seen: Published) -> dict[str, Estimate]:
     """Pick a row of each target, by what the adversary knows of it."""
     attacks = {
         "whole trip": nearest_record(seen),
@@ -252,71 +261,76 @@ def _picked(seen: Published) -> dict[str, Estimate]:
     if seen.steps is not None:
         attacks["next trip"] = next_line(seen)
     return {
-        name: chance(attack.rates, seen.owners[attack.targets]) for name, attack in attacks.items()
+        name: rate_with_interval(attack.rates, seen.owners[attack.targets])
+        for name, attack in attacks.items()
     }
 
 
-def _told(seen: Published) -> dict[str, Estimate]:
+def _by_nearest_row(seen: Published) -> dict[str, Estimate]:
     """Read from the nearest line where a trip ends and when it departs.
 
     Guessing takes the likeliest answer of the originals.
     """
-    chances = {}
-    shown, _ = ends_told(seen.points, seen.lines)
-    _, guessed = ends_told(seen.points, seen.points)
-    chances["end of a trip"] = chance(shown, seen.owners, guessed)
+    by_line, _ = ends_told(seen.points, seen.lines)
+    _, by_guess = ends_told(seen.points, seen.points)
+    chances = {"end of a trip": beyond_guessing(by_line, by_guess, seen.owners)}
+
     if seen.times is not None and seen.line_times is not None:
-        departures = seen.times[:, 0]
-        of_lines = seen.line_times[:, 0]
-        shown, _ = departures_told(seen.points, seen.lines, departures, of_lines, seen.cycle)
-        _, guessed = departures_told(seen.points, seen.points, departures, departures, seen.cycle)
-        chances["hour of a trip"] = chance(shown, seen.owners, guessed)
+        starts = seen.times[:, 0]
+        by_line, _ = departures_told(
+            seen.points, seen.lines, starts, seen.line_times[:, 0], seen.cycle
+        )
+        _, by_guess = departures_told(seen.points, seen.points, starts, starts, seen.cycle)
+        chances["hour of a trip"] = beyond_guessing(by_line, by_guess, seen.owners)
     return chances
 
 
-def _places(seen: Published) -> dict[str, Estimate | None]:
+def _by_all_lines(seen: Published) -> dict[str, Estimate | None]:
     """Find home and work of people by all their lines."""
     if seen.subjects is None:
         return {}
-    home, work = places_found(seen.points, seen.lines, seen.labels, seen.subjects)
+    home, work = places_found(seen)
     return {"home": _place_found(home), "work": _place_found(work)}
 
 
 def _place_found(place: Place) -> Estimate | None:
+    """Estimate how much more often a place is found than guessed; None if all are guessed."""
     if place.people <= place.guess:
         return None
     share = share_of(np.arange(place.people) < place.found)
     return share.beyond(place.guess / place.people)
 
 
-def chance(rates: Floats | Bools, people: Ints, guesses: Bools | None = None) -> Estimate:
-    """Estimate how often an attack is right, or how much more often than guessing."""
-    rates = rates.astype(np.float64)
-    if guesses is None:
-        middle, side = wilson(rates, people)
-        interval = [float(rates.mean()), middle - side, middle + side]
-    else:
-        excess = risk(rates, guesses.astype(np.float64), people, people)
-        interval = [excess.risk, excess.low, excess.high]
-    return Estimate(*np.clip(interval, 0.0, 1.0).tolist())
+def beyond_guessing(answers: Bools, guesses: Bools, people: Ints) -> Estimate:
+    """Estimate how much more often answers are right than guesses, with people as clusters."""
+    excess = risk(answers.astype(np.float64), guesses.astype(np.float64), people, people)
+    interval = np.clip([excess.risk, excess.low, excess.high], 0.0, 1.0)
+    return Estimate(*interval.tolist())
 
 
 def ends_of_the_scale(originals: Originals, roads: RoadsToFollow | None = None) -> list[Audit]:
     """Audit the originals as if they were published, and noise in their place."""
-    trips = originals.trips
-    rows = Recordings.of(trips, None)
-    published_as_they_are = audit("originals", originals, rows, match="order", roads=roads)
+    rows = Recordings.of(originals.trips, None)
+    noise = _straight_lines_between_random_ends(rows)
+    return [
+        audit("originals", originals, rows, match="order", roads=roads),
+        audit("noise", originals, noise, match="order", roads=roads),
+    ]
+
+
+def _straight_lines_between_random_ends(rows: Recordings) -> Recordings:
+    """Draw as many straight lines within the same box; each departs at random and takes an hour."""
     random = np.random.default_rng(0)
-    low, high = (bound(trips.points, axis=(0, 1)) for bound in (np.min, np.max))
-    n, m = trips.points.shape[:2]
+    low, high = (bound(rows.points, axis=(0, 1)) for bound in (np.min, np.max))
+    n, points = rows.points.shape[:2]
     begin, end = random.uniform(low, high, (2, n, 2))[:, :, None]
-    noise = begin + (end - begin) * np.linspace(0.0, 1.0, m)[:, None]
+    lines = begin + (end - begin) * np.linspace(0.0, 1.0, points)[:, None]
+
     times = rows.times
     if times is not None:
         departure = random.uniform(times.min(), times.max(), (n, 1))
-        times = departure + np.linspace(0.0, HOUR, m)
-    noisy = replace(rows, points=noise, times=times, vertices=noise.reshape(-1, 2))
-    return [published_as_they_are, audit("noise", originals, noisy, match="order", roads=roads)]
+        times = departure + np.linspace(0.0, HOUR, points)
+    return replace(rows, points=lines, times=times, vertices=lines.reshape(-1, 2))
 
 
 def page_of(audits: Sequence[Audit]) -> str:
@@ -330,6 +344,7 @@ def figure_of(audits: Sequence[Audit]) -> str:
 
 
 def _shown(audits: Sequence[Audit]) -> dict[str, object]:
+    """Return what the templates of both show."""
     return {
         "audits": audits,
         "numbers": {audit.name: number for number, audit in enumerate(audits, 1)},

@@ -3,27 +3,29 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Any, NamedTuple, SupportsIndex
+from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.declared_options import Settings, made_of
 from trajanon.common.progress import Progress, silent
-from trajanon.evaluation.attacks.attack import Attack, Published, published
-from trajanon.evaluation.attacks.chains import people_followed
-from trajanon.evaluation.attacks.habits import other_trips
-from trajanon.evaluation.attacks.inference import inferred
-from trajanon.evaluation.attacks.known_tracks import Guessed, Movement, Noise
-from trajanon.evaluation.attacks.linkage import attacks
+from trajanon.evaluation.attacks.all_attacks import attacks
+from trajanon.evaluation.attacks.attack import Guessed
+from trajanon.evaluation.attacks.end_or_hour import inferred
+from trajanon.evaluation.attacks.known_tracks import Movement, Noise
+from trajanon.evaluation.attacks.next_trip import people_followed
+from trajanon.evaluation.attacks.other_trips import other_trips
+from trajanon.evaluation.attacks.published_lines import Published, published
 from trajanon.evaluation.attacks.rebuilding import Ways, rebuilding
 from trajanon.evaluation.attacks.verification import Verified, verification
-from trajanon.evaluation.comparisons import curve as curve_of
-from trajanon.evaluation.comparisons import drawn_half, hold_out, options_in
+from trajanon.evaluation.choice_of_k import curve as curve_of
+from trajanon.evaluation.choice_of_k import options_in
 from trajanon.evaluation.evidence import Evaluation
+from trajanon.evaluation.holdout_and_membership import drawn_half, hold_out
 from trajanon.evaluation.publisher import Publisher, check_licence
 from trajanon.evaluation.tasks import task_errors
-from trajanon.evaluation.usefulness import Usefulness, usefulness
+from trajanon.evaluation.usefulness import usefulness
 from trajanon.grouping.k_promise import broken_promises, check_k
 from trajanon.grouping.loss import loss_to
 from trajanon.release.originals import Matched, matched
@@ -49,7 +51,7 @@ ROUNDED = 0.3
 def evaluate(
     trajectories: Trajectories,
     release: Release | ReleasedTrajectories,
-    report: Report | Mapping[str, Any] | None = None,
+    report: Report | Mapping[str, object] | None = None,
     *,
     file: str | None = None,
     findings: Findings | None = None,
@@ -120,24 +122,26 @@ def evaluate(
     """
     release, reported = with_report(release, report)
     seed = made_of({"seed": seed}, Settings).seed
-    curve_ks = [check_k(curve_k) for curve_k in curve]
+    ks = [check_k(k) for k in curve]
     publisher = publisher or Publisher()
     check_licence(publisher, reported.attribution)
-    k = reported.k
+
     in_file = reported.released_of(trajectories)
     if holdout:
-        drawn_half(in_file, k)  # refuses too few before anything is measured
+        drawn_half(in_file, reported.k)  # refuses too few before anything is measured
 
-    # Where each person has one line, this is chosen anew with each k.
-    searched = trajectories if reported.one_line_each else in_file
     groups = matched(in_file, release, reported)
+    evaluation = measured(groups, reported, seed=seed, progress=progress)
+    measured_curve = None
+    if ks:
+        # Where each person has one line, this is chosen anew with each k.
+        originals = trajectories if reported.one_line_each else in_file
+        measured_curve = curve_of(originals, ks, options_in(reported), progress=progress)
     return replace(
-        measured(groups, reported, seed=seed, progress=progress),
+        evaluation,
         file=file,
         problems=None if findings is None else findings.problems,
-        curve=curve_of(searched, curve_ks, progress=progress, **options_in(reported))
-        if curve_ks
-        else None,
+        curve=measured_curve,
         holdout=hold_out(in_file, reported, seed=seed, progress=progress) if holdout else None,
         streets=streets and compared_streets(groups.slid, ReleasedLines.of(release), streets),
         publisher=publisher,
@@ -149,13 +153,15 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
     averaged = groups.slid
     seen = published(groups, report)
     spacing = _spacing(averaged)
-    known = patient(seen, averaged.tracks, report, spacing=spacing, seed=seed, progress=progress)
+    by_patience = patient_attacks(
+        seen, averaged.tracks, report, spacing=spacing, seed=seed, progress=progress
+    )
 
     progress("Evaluating", 3, 4, "other attacks, and utility")
 
+    tried = [*attacks(seen), *attacks(seen.originals)]
+    order = list(dict.fromkeys(attack.name for attack in tried))
     one_each = np.ones(len(averaged), np.int64)
-    before = ReleasedLines(seen.points, one_each, seen.times)
-    after = ReleasedLines(seen.lines, seen.rows, seen.line_times, report.clock)
     nameless = averaged.origin.source.unnamed
     drives = {}
     if averaged.tracks is not None:
@@ -171,17 +177,27 @@ def measured(groups: Matched, report: Report, *, seed: int, progress: Progress) 
         subjects=None if seen.subjects is None else int(seen.subjects.max()) + 1,
         nameless=nameless.recordings,
         nameless_count_as=nameless.subjects,
-        sizes=seen.sizes,
-        rows=seen.rows,
+        sizes=seen.group_sizes,
+        rows=seen.row_counts,
         violations=violations(seen, report.k),
         problems=None,
         period=months(averaged.times),
         loss=loss_to(seen.points, seen.lines, seen.labels),
-        usefulness=_usefulness(seen, averaged),
-        tasks=task_errors(before, after),
-        attacks=_by_name([*attacks(seen), *attacks(seen.originals)]),
+        usefulness=usefulness(
+            seen.points,
+            seen.lines[seen.labels],
+            true_ends=averaged.true_ends,
+            seconds=seen.times,
+            released_seconds=None if seen.line_times is None else seen.line_times[seen.labels],
+        ),
+        tasks=task_errors(
+            ReleasedLines(seen.points, one_each, seen.times),
+            ReleasedLines(seen.lines, seen.row_counts, seen.line_times, report.clock),
+        ),
+        # Each on the release, then on the originals.
+        attacks=sorted(tried, key=lambda attack: order.index(attack.name)),
         most_of_one=1 if seen.subjects is None else int(np.bincount(seen.subjects).max()),
-        **known._asdict(),
+        **by_patience._asdict(),
         chained=drives,
         followed=people_followed(seen, departure_days(averaged)),
         inferred=inferred(seen),
@@ -196,18 +212,7 @@ def violations(seen: Published, k: int) -> dict[str, int | None]:
     few_subjects = None
     if seen.subjects is not None:
         few_subjects = broken_promises(seen.labels, seen.subjects, k)
-    return {"records": int((seen.sizes < k).sum()), "subjects": few_subjects}
-
-
-def _usefulness(seen: Published, averaged: Trajectories) -> Usefulness:
-    """Measure what is left of places, and of hours where these are released."""
-    return usefulness(
-        seen.points,
-        seen.lines[seen.labels],
-        true_ends=averaged.true_ends,
-        seconds=seen.times,
-        released_seconds=None if seen.line_times is None else seen.line_times[seen.labels],
-    )
+    return {"records": int((seen.group_sizes < k).sum()), "subjects": few_subjects}
 
 
 def months(times: Floats | None) -> str | None:
@@ -221,7 +226,7 @@ def months(times: Floats | None) -> str | None:
     return str(first) if first == last else f"{first} to {last}"
 
 
-class Known(NamedTuple):
+class PatientAttacks(NamedTuple):
     """What somebody finds who holds all other tracks, or all others of a person."""
 
     verification: Verified | None
@@ -230,7 +235,7 @@ class Known(NamedTuple):
     habits: Guessed | None
 
 
-def patient(
+def patient_attacks(
     seen: Published,
     tracks: Tracks | None,
     report: Report,
@@ -238,7 +243,7 @@ def patient(
     spacing: float | None = None,
     seed: int = 0,
     progress: Progress = silent,
-) -> Known:
+) -> PatientAttacks:
     """Verify whole groups, and rebuild members with a map of other tracks.
 
     The adversary knows how lines are moved, but not the key. Where nothing is known of subjects,
@@ -250,7 +255,7 @@ def patient(
     if seen.subjects is None and tracks is not None:
         seen = replace(seen, subjects=dense(tracks.recording_of))
     if len(seen.points) > MOST_SEARCHED:
-        seen, rows, lines = _near(seen, seed)
+        seen, rows, lines = _whole_groups_near_a_line(seen, seed)
         tracks = None if tracks is None else tracks.take(rows)
         movement = movement.of(rows, lines)
 
@@ -262,13 +267,13 @@ def patient(
     if tracks is not None:
         ways = Ways(tracks.points[:], tracks.first, tracks.owners(seen.owners))
     rebuilt = rebuilding(seen, movement, ways, spacing=spacing, seed=seed, progress=progress)
-    return Known(verified, *rebuilt, habits)
+    return PatientAttacks(verified, *rebuilt, habits)
 
 
 def movement_of(report: Report, seen: Published) -> Movement:
-    """Read how the lines of a release are moved, as everybody may read in its datasheet."""
-    m = seen.points.shape[1]
-    places = Noise(displacement_covariance(m, report.width or 0.0, 1.0), ROUNDED)
+    """Return how the lines of a release are moved, as everybody may read in its datasheet."""
+    points = seen.points.shape[1]
+    places = Noise(displacement_covariance(points, report.width or 0.0, 1.0), ROUNDED)
     people = None if report.as_published else seen.subjects
     shares = largest_shares(seen.labels, people)
 
@@ -276,44 +281,44 @@ def movement_of(report: Report, seen: Published) -> Movement:
     if times is None or seen.line_times is None:
         return Movement(places, shares, people=people)
     widths = times.widths or TimeWidths()
-    along = widths.elapsed**2 * times_correlation(m)
-    rounding = times.step / np.sqrt(12.0)
-    return Movement(places, shares, Noise(widths.departures**2 + along, rounding), people)
+    along_the_way = widths.elapsed**2 * times_correlation(points)
+    rounding = times.step / np.sqrt(12.0)  # the deviation of what is rounded to a step
+    seconds = Noise(widths.departures**2 + along_the_way, rounding)
+    return Movement(places, shares, seconds, people)
 
 
-def _near(seen: Published, seed: int) -> tuple[Published, Ints, Ints]:
-    """Select whole groups, on the lines nearest to one that is drawn, as many as may be tried."""
+def _whole_groups_near_a_line(seen: Published, seed: int) -> tuple[Published, Ints, Ints]:
+    """Select whole groups, on the lines nearest to one that is drawn, as many as may be tried.
+
+    Also return the row numbers of their originals, and the numbers of their lines.
+    """
     middles = seen.lines.mean(axis=1)
     drawn = int(np.random.default_rng(seed).integers(len(middles)))
-    lines = np.sort(lines_near(middles, drawn, seen.sizes, MOST_SEARCHED))
+    lines = np.sort(lines_near(middles, drawn, seen.group_sizes, MOST_SEARCHED))
     rows = np.flatnonzero(np.isin(seen.labels, lines))
-
-    parts = {"points": rows, "subjects": rows, "times": rows, "own_row": rows}
-    parts |= {"lines": lines, "line_times": lines}
-    taken: dict[str, Any] = {
-        name: getattr(seen, name)[chosen]
-        for name, chosen in parts.items()
-        if getattr(seen, name) is not None
-    }
-    near = replace(seen, **taken, labels=np.searchsorted(lines, seen.labels[rows]), steps=None)
+    near = replace(
+        seen,
+        points=seen.points[rows],
+        lines=seen.lines[lines],
+        labels=np.searchsorted(lines, seen.labels[rows]),
+        subjects=None if seen.subjects is None else seen.subjects[rows],
+        times=None if seen.times is None else seen.times[rows],
+        line_times=None if seen.line_times is None else seen.line_times[lines],
+        own_row=None if seen.own_row is None else seen.own_row[rows],
+        steps=None,
+    )
     return near, rows, lines
 
 
-def lines_near(middles: Floats, line: int, sizes: Ints, most: int) -> Ints:
-    """Find the lines nearest to a line, by their middles, with at most so many rows in all."""
-    away = (middles - middles[line]) * [1.0, np.cos(np.radians(middles[line, 0]))]
-    order = np.argsort((away**2).sum(axis=1), kind="stable")
-    return np.asarray(order[np.cumsum(sizes[order]) <= most])
-
-
-def _by_name(tried: Sequence[Attack]) -> list[Attack]:
-    """Sort attacks: each on the release, then on the originals."""
-    order = list(dict.fromkeys(attack.name for attack in tried))
-    return sorted(tried, key=lambda attack: order.index(attack.name))
+def lines_near(middles: Floats, line: int, group_sizes: Ints, most: int) -> Ints:
+    """Find the lines nearest to a line, by their middles, with at most so many originals in all."""
+    vectors = (middles - middles[line]) * [1.0, np.cos(np.radians(middles[line, 0]))]
+    nearest_first = np.argsort((vectors**2).sum(axis=1), kind="stable")
+    return np.asarray(nearest_first[np.cumsum(group_sizes[nearest_first]) <= most])
 
 
 def box_of(points: Floats) -> tuple[float, float, float, float]:
-    """Return west, south, east and north of points, rounded outward."""
+    """Return west, south, east and north of points, rounded outward to hundredths of a degree."""
     places = points.reshape(-1, 2)
     south, west = (np.floor(places.min(axis=0) * 100.0) / 100.0).tolist()
     north, east = (np.ceil(places.max(axis=0) * 100.0) / 100.0).tolist()

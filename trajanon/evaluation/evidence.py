@@ -13,19 +13,22 @@ from msgspec import to_builtins
 import trajanon
 from trajanon.common.arrays import Ints
 from trajanon.common.declared_options import METHOD_NAMES, REFINEMENT_NAMES
+from trajanon.common.inputs import Json
 from trajanon.common.number_text import STAGES, UNITS, page, shown, span, two_digits
 from trajanon.evaluation import usefulness as measures
-from trajanon.evaluation.attacks.attack import QUESTIONS, Attack
-from trajanon.evaluation.attacks.chains import PLACE, Followed
-from trajanon.evaluation.attacks.inference import Inferred
-from trajanon.evaluation.attacks.known_tracks import Estimate, Guessed
+from trajanon.evaluation.attacks.attack import QUESTIONS, Attack, Guessed
+from trajanon.evaluation.attacks.end_or_hour import Inferred
+from trajanon.evaluation.attacks.home_and_work import PLACE
+from trajanon.evaluation.attacks.next_trip import Followed
 from trajanon.evaluation.attacks.verification import Verified
-from trajanon.evaluation.comparisons import Curve, Holdout
-from trajanon.evaluation.five_answers import Answer, Measured, five_answers, risk_bars
+from trajanon.evaluation.choice_of_k import Curve
+from trajanon.evaluation.five_answers import Answer, five_answers, risk_bars
+from trajanon.evaluation.holdout_and_membership import Holdout
+from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.page.templates import rendered, words
 from trajanon.evaluation.publisher import Publisher
 from trajanon.release.findings import Finding, label_of, sentence_of
-from trajanon.release.left_out import left_out_of
+from trajanon.release.left_out_counts import left_out_of
 from trajanon.release.people_left import Left, counts_of, few_left
 from trajanon.release.perturbation import ToldApart
 from trajanon.release.public_figures import EXACT, FEW, Crowd
@@ -36,16 +39,16 @@ from trajanon.street_counts.street_usefulness import StreetUsefulness
 from trajanon.trajectories.times import Clock
 from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
 
-BEYOND = 0.05
+SHARE_BEYOND = 0.05
 """Share of all errors that are beyond the largest that is published."""
 
 NOTICE = "For the holder of the data, not for publication."
 
-_AS_THEY_ARE = (
+_FIELDS_OF_ACCOUNT = (
     *("file", "unit", "spacing", "holds", "k", "trajectories", "points", "subjects", "nameless"),
     *("nameless_count_as", "sample"),
 )
-"""What an account repeats."""
+"""What an account repeats as it is."""
 
 
 class Basis(StrEnum):
@@ -204,35 +207,41 @@ class Evaluation:
     @property
     def verdict(self) -> Verdict:
         """Judge whether the release may be published, by its report and the faults found."""
-        small = self.violations["records"] or 0
-        people = self.violations["subjects"]
+        groups_of_few_records = self.violations["records"] or 0
+        groups_of_few_people = self.violations["subjects"]
         below_k = groups_below_k(
             self.k,
             self.report.unit,
             len(self.sizes),
-            trajectories=small,
-            people=people,
+            trajectories=groups_of_few_records,
+            people=groups_of_few_people,
             remedy=again(self.report),
         )
         findings = [] if below_k is None else [below_k]
-        if not small and self.report.counted == "subjects" and people is None:
+        if (
+            not groups_of_few_records
+            and self.report.counted == "subjects"
+            and groups_of_few_people is None
+        ):
             findings.append(Finding("people_not_named", {"units": self.units}))
         return verdict(self.report, self.problems or (), findings)
 
     @property
     def answers(self) -> list[Answer]:
         """Return five questions and their answers, for the holder."""
-        return self._answered(EXACT)
+        return self._answers(EXACT)
 
-    def _answered(self, crowd: Crowd) -> list[Answer]:
-        measured = Measured(
+    def _answers(self, crowd: Crowd) -> list[Answer]:
+        """Answer five questions; with a crowd, figures are rounded for publication."""
+        return five_answers(
+            self.report,
             told_apart=self.told_apart,
             attacks=self.attacks,
             inferred=self.inferred,
             verified=self.verification,
             below_k=self.violations["subjects"] or self.violations["records"] or 0,
+            crowd=crowd,
         )
-        return five_answers(self.report, measured, crowd)
 
     @property
     def told_apart(self) -> ToldApart | None:
@@ -242,7 +251,7 @@ class Evaluation:
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON: nothing of single trajectories, subjects or groups."""
+        """Return what JSON holds: nothing of single trajectories, subjects or groups."""
         smallest, median, largest = np.quantile(self.sizes, (0.0, 0.5, 1.0)).tolist()
         return {
             "notice": NOTICE,
@@ -253,7 +262,7 @@ class Evaluation:
             "published": self.published,
             "source": left_out(self.report),
             "left_out": [counts._asdict() for counts in left_out_of(self.report)],
-            **{name: getattr(self, name) for name in _AS_THEY_ARE},
+            **{name: getattr(self, name) for name in _FIELDS_OF_ACCOUNT},
             "counted": self.report.counted,
             "as_published": self.report.as_published,
             "area": list(self.area),
@@ -292,7 +301,7 @@ class Evaluation:
             label_of=label_of,
             bars=risk_bars(self.attacks, self.followed, self.inferred),
             median=float(np.median(self.sizes)),
-            attacks={question: self._tried(question) for question in QUESTIONS},
+            attacks={question: self._attacks_on(question) for question in QUESTIONS},
             few_left=few_left,
             place=PLACE,
             measures=measures,
@@ -314,10 +323,10 @@ class Evaluation:
         return Crowd(self.measured / self.most_of_one)
 
     @property
-    def published(self) -> dict[str, Any]:
+    def published(self) -> dict[str, Json]:
         """Return what is published of the cost, rounded."""
         moved = self.usefulness.displacement
-        figures: dict[str, Any] = {
+        figures: dict[str, Json] = {
             "cost": cost(self.report, self.crowd),
             "metres moved": {
                 "mean": self.crowd.number(moved.mean),
@@ -328,17 +337,18 @@ class Evaluation:
 
         # Of few trips this would tell where one of them ends.
         if self.unit == "trip" and self.crowd.people >= FEW:
-            right = self.usefulness.flow_similarity[self.od_cell or measures.LARGEST]
-            shares = self.crowd.shares_of()
-            figures["flows"] = {"cell": self.od_cell, "right": shares.number(right)}
+            share_right = self.usefulness.flow_similarity[self.od_cell or measures.LARGEST]
+            rounded = self.crowd.shares_of().number(share_right)
+            figures["flows"] = {"cell": self.od_cell, "right": rounded}
         return figures
 
-    def _tried(self, question: str) -> list[tuple[str, list[Attack]]]:
-        """List attacks by name: each on the release, and on the originals."""
-        tried = [
+    def _attacks_on(self, question: str) -> list[tuple[str, list[Attack]]]:
+        """List attacks that answer a question by name: each on the release, on the originals."""
+        attacks = [
             attack for attack in self.attacks if len(attack.targets) and attack.question == question
         ]
-        return [(name, list(pair)) for name, pair in groupby(tried, lambda attack: attack.name)]
+        by_name = groupby(attacks, lambda attack: attack.name)
+        return [(name, list(same_name)) for name, same_name in by_name]
 
     @property
     def datasheet(self) -> str:
@@ -357,11 +367,11 @@ class Evaluation:
             evaluation=self,
             steps=[step.format(units=self.units) for step in steps] or ["microaggregation"],
             version=trajanon.__version__,
-            answers=self._answered(self.crowd),
+            answers=self._answers(self.crowd),
             for_comparison=FOR_COMPARISON,
             crowd=self.crowd,
             few=FEW,
-            farthest=Crowd(self.crowd.people * BEYOND),
+            farthest=Crowd(self.crowd.people * SHARE_BEYOND),
             of_lines=Crowd(self.verification.lines if self.verification else 1, shares=True),
             of_habits=Crowd(self.habits.targets if self.habits else 1, shares=True),
             of_counts=self.crowd.shares_of(),
@@ -373,6 +383,7 @@ class Evaluation:
 
     @property
     def _judged(self) -> str:
+        """Write the verdict in words."""
         return " ".join([self.verdict.headline, *self.verdict.sentences])
 
     def __repr__(self) -> str:

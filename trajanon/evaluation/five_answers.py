@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from trajanon.evaluation.attacks.attack import Attack
-from trajanon.evaluation.attacks.chains import Followed
-from trajanon.evaluation.attacks.inference import Inferred
+from trajanon.evaluation.attacks.end_or_hour import Inferred
+from trajanon.evaluation.attacks.next_trip import Followed
 from trajanon.evaluation.attacks.verification import Verified
 from trajanon.evaluation.page.templates import words
 from trajanon.release.perturbation import ToldApart
@@ -21,16 +21,6 @@ class Answer(NamedTuple):
     answer: str
 
 
-class Measured(NamedTuple):
-    """What an evaluation adds to a report."""
-
-    told_apart: ToldApart | None  # from one moved to the side; None of plain means
-    attacks: Sequence[Attack]
-    inferred: Sequence[Inferred]
-    verified: Verified | None
-    below_k: int  # lines with fewer than k behind them
-
-
 class RiskBar(NamedTuple):
     """How often an attack is right: against the release, the originals, and by guessing."""
 
@@ -41,22 +31,31 @@ class RiskBar(NamedTuple):
     originals: float
 
 
-def five_answers(report: Report, measured: Measured, crowd: Crowd = EXACT) -> list[Answer]:
+def five_answers(
+    report: Report,
+    *,
+    told_apart: ToldApart | None,
+    attacks: Sequence[Attack],
+    inferred: Sequence[Inferred],
+    verified: Verified | None,
+    below_k: int,
+    crowd: Crowd = EXACT,
+) -> list[Answer]:
     """Answer five questions by the numbers of a report and of an evaluation.
 
-    With a ``crowd``, all figures are rounded for publication.
+    ``told_apart`` is from one moved to the side, and None of plain means; ``below_k`` counts the
+    lines with fewer than k behind them. With a ``crowd``, figures are rounded for publication.
     """
     who = who_is_counted(report)
-    best = _best(measured.attacks, "singling out")
-    verified = measured.verified
-    of_lines = crowd
+    best = _best(attacks, "singling out")
+    crowd_of_lines = crowd
     if verified is not None and crowd != EXACT:
-        of_lines = Crowd(verified.lines, shares=True)
+        crowd_of_lines = Crowd(verified.lines, shares=True)
 
     behind_a_line = words(
         "behind_a_line",
         report=report,
-        below_k=measured.below_k,
+        below_k=below_k,
         who=who,
         people_sentences=people_sentences(report),
     )
@@ -66,15 +65,15 @@ def five_answers(report: Report, measured: Measured, crowd: Crowd = EXACT) -> li
         who=who,
         best=best,
         shares=crowd.shares_of(len(best.targets) / report.n if best else 1.0),
-        shown=max(measured.inferred, key=lambda answer: answer.told),
+        shown=_most_told(inferred),
         all_shares=crowd.shares_of(),
     )
     known_tracks = words(
         "who_knows_all_other_tracks",
         report=report,
-        told=measured.told_apart,
+        told=told_apart,
         verified=verified,
-        crowd=of_lines,
+        crowd=crowd_of_lines,
     )
     return [
         Answer("How many people stand behind each line?", behind_a_line),
@@ -95,6 +94,10 @@ def _best(attacks: Sequence[Attack], question: str) -> Attack | None:
     return max(tried, key=lambda attack: attack.expected, default=None)
 
 
+def _most_told(inferred: Sequence[Inferred]) -> Inferred:
+    return max(inferred, key=lambda inference: inference.told)
+
+
 def risk_bars(
     attacks: Sequence[Attack], followed: Followed | None, inferred: Sequence[Inferred]
 ) -> list[RiskBar]:
@@ -102,21 +105,23 @@ def risk_bars(
     bars = []
     on_originals = {attack.name: attack for attack in attacks if attack.against == "originals"}
 
-    best = _best(attacks, "singling out")
-    if best is not None:
+    row_attack = _best(attacks, "singling out")
+    if row_attack is not None:
         # An attack by a whole trajectory is not run on the originals: it finds each at once.
-        before = on_originals[best.name].expected if best.name in on_originals else 1.0
-        bars.append(
-            RiskBar("the row of a person", best.knows, best.expected, best.baseline, before)
-        )
+        twin = on_originals.get(row_attack.name)
+        before = 1.0 if twin is None else twin.expected
+        right = row_attack.expected
+        baseline = row_attack.baseline
+        bars.append(RiskBar("the row of a person", row_attack.knows, right, baseline, before))
 
-    attack = _best(attacks, "linkability")
-    if attack is not None and followed is not None and followed.found:
-        before = on_originals[attack.name].line_found if attack.name in on_originals else 0.0
-        right = max(followed.first, attack.expected)
+    next_attack = _best(attacks, "linkability")
+    if next_attack is not None and followed is not None and followed.found:
+        twin = on_originals.get(next_attack.name)
+        before = 0.0 if twin is None else twin.line_found
+        right = max(followed.first, next_attack.expected)
         known = f"one {followed.unit}"
         bars.append(RiskBar(followed.next, known, right, followed.chance, before))
 
-    shown = max(inferred, key=lambda answer: answer.told)
+    shown = _most_told(inferred)
     bars.append(RiskBar(shown.name, shown.knows, shown.told, shown.guess, 1.0))
     return bars

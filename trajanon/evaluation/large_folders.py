@@ -4,6 +4,7 @@ The sample has whole lines, with all rows behind them, near places that are draw
 among them rows are as close as in the whole. Persons are counted with all of their lines.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,10 +14,11 @@ import numpy as np
 from trajanon.common.arrays import Bools, Floats, Ints, dense
 from trajanon.common.object_stores import scratch_folder
 from trajanon.common.progress import Progress, silent
-from trajanon.evaluation.attacks.attack import Published, published
-from trajanon.evaluation.attacks.chains import Followed, people_followed
-from trajanon.evaluation.attacks.habits import other_trips
+from trajanon.evaluation.attacks.attack import Guessed
 from trajanon.evaluation.attacks.known_tracks import TRIED
+from trajanon.evaluation.attacks.next_trip import Followed, people_followed
+from trajanon.evaluation.attacks.other_trips import other_trips
+from trajanon.evaluation.attacks.published_lines import Published, published
 from trajanon.evaluation.evaluation import box_of, lines_near, measured, months, violations
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.publisher import Publisher, check_licence
@@ -24,8 +26,8 @@ from trajanon.files.trajectory_files import copy_rows, read_trajectories
 from trajanon.release.originals import (
     Matched,
     RowsOnLines,
+    line_summaries,
     lines_by_part,
-    released_lines,
     rows_on_lines,
 )
 from trajanon.release.people_left import drives_left
@@ -37,7 +39,8 @@ from trajanon.trajectories.trajectories import ReleasedTrajectories, joined_traj
 ROWS = 50_000
 """Rows of the sample, about; folders of more rows are sampled."""
 
-PLACES = 10  # that are drawn, around which lines are in the sample
+PLACES = 10
+"""Places that are drawn: the lines around them are in the sample."""
 
 
 def evaluate_large(
@@ -55,26 +58,24 @@ def evaluate_large(
     publisher = publisher or Publisher()
     check_licence(publisher, report.attribution)
     progress("Evaluating", 0, 4, "counts")
-    lines = released_lines(released)
+    lines = line_summaries(released)
     rows = rows_on_lines(originals, report, lines, subjects_exact=subjects_exact)
     ends = rows.ends.take(rows.released)
     subjects = None if ends.subject is None else dense(ends.subject)
+    # Of each trajectory and line the two ends alone: enough for all that is counted.
     seen = Published(
         ends.points, lines.ends, rows.line, report.k, subjects, unit=ends.unit, own_row=rows.own_row
     )
-    of_all = partial(_taken, originals, released, report, rows)
+    read_rows = partial(_read_rows, originals, released, report, rows)
 
     random = np.random.default_rng(seed)
-    sample = of_all(near_places(lines.middles, seen.sizes, random)[rows.line])
-    people = _people_drawn(seen, random)
-    habits = None
-    if people.any():
-        habits = other_trips(published(of_all(people), report), seed=seed)
-
-    chained = {}
-    if rows.run is not None:
-        chained = drives_left(seen.labels, rows.run[rows.released], subjects, report.k)
+    is_sampled = lines_near_places(lines.middles, seen.group_sizes, random)[rows.line]
+    sample = read_rows(is_sampled)
+    habits = _habits_of_people(seen, report, read_rows, random, seed)
     followed = people_followed(seen, departure_days(ends))
+    drives = {}
+    if rows.run is not None:
+        drives = drives_left(seen.labels, rows.run[rows.released], subjects, report.k)
 
     evaluation = measured(sample, report, seed=seed, progress=progress)
     return replace(
@@ -83,73 +84,83 @@ def evaluate_large(
         area=box_of(lines.corners),
         trajectories=len(ends),
         subjects=None if subjects is None else int(subjects.max()) + 1,
-        sizes=seen.sizes,
-        rows=seen.rows,
+        sizes=seen.group_sizes,
+        rows=seen.row_counts,
         violations=violations(seen, report.k),
         problems=findings.problems,
         period=months(ends.times),
         loss=report.information_loss,
         most_of_one=1 if subjects is None else int(np.bincount(subjects).max()),
         habits=habits,
-        chained=chained,
+        chained=drives,
         followed=_with_steps(followed, evaluation.followed),
         publisher=publisher,
         sample=len(sample.labels),
     )
 
 
-def near_places(middles: Floats, sizes: Ints, random: np.random.Generator) -> Bools:
-    """Mark the lines nearest to lines that are drawn, with about `ROWS` rows in all."""
-    chosen = np.zeros(len(middles), dtype=np.bool_)
+def lines_near_places(middles: Floats, group_sizes: Ints, random: np.random.Generator) -> Bools:
+    """Mark the lines nearest to lines that are drawn, with about `ROWS` rows in all, (g,)."""
+    is_near = np.zeros(len(middles), dtype=np.bool_)
     for drawn in random.choice(len(middles), min(PLACES, len(middles)), replace=False).tolist():
-        most = max(ROWS // PLACES, int(sizes[drawn]))
-        chosen[lines_near(middles, drawn, sizes, most)] = True
-    return chosen
+        most_rows = max(ROWS // PLACES, int(group_sizes[drawn]))
+        is_near[lines_near(middles, drawn, group_sizes, most_rows)] = True
+    return is_near
 
 
-def _people_drawn(seen: Published, random: np.random.Generator) -> Bools:
-    """Mark all rows of people who are drawn from those with several."""
+def _habits_of_people(
+    seen: Published,
+    report: Report,
+    read_rows: Callable[[Bools], Matched],
+    random: np.random.Generator,
+    seed: int,
+) -> Guessed | None:
+    """Guess trips by others of the same person, of people who are drawn from those with several."""
     rows_of_person = np.bincount(seen.owners)
     several = np.flatnonzero(rows_of_person > 1)
     drawn = random.permutation(several)[:TRIED]
-    return np.isin(seen.owners, drawn[np.cumsum(rows_of_person[drawn]) <= ROWS])
+    is_drawn = np.isin(seen.owners, drawn[np.cumsum(rows_of_person[drawn]) <= ROWS])
+    if not is_drawn.any():
+        return None
+    return other_trips(published(read_rows(is_drawn), report), seed=seed)
 
 
-def _taken(
-    originals: Path, released: Path, report: Report, rows: RowsOnLines, chosen: Bools
+def _read_rows(
+    originals: Path, released: Path, report: Report, rows: RowsOnLines, is_wanted: Bools
 ) -> Matched:
-    """Read some of the released rows, where they were averaged, and their lines."""
+    """Read the wanted ones of the released rows, (r,), where they were averaged, with lines."""
     # Windows lie on their runs, of which other rows hold pieces.
-    row = np.flatnonzero(rows.released)[chosen]
-    beside = np.zeros(len(rows.released), dtype=np.bool_)
-    beside[row] = True
+    row_number = np.flatnonzero(rows.released)[is_wanted]
+    is_read = np.zeros(len(rows.released), dtype=np.bool_)
+    is_read[row_number] = True
     if rows.run is not None:
-        beside |= np.isin(rows.run, rows.run[row])
+        is_read |= np.isin(rows.run, rows.run[row_number])
 
     with scratch_folder() as scratch:
         copy = scratch / "rows.parquet"
-        copy_rows(originals, beside, copy)
+        copy_rows(originals, is_read, copy)
         trajectories = read_trajectories(copy, subjects_exact=True)
-    subject = None if rows.ends.subject is None else rows.ends.subject[beside]
+    subject = None if rows.ends.subject is None else rows.ends.subject[is_read]
     trajectories = replace(trajectories, subject=subject, provenance=rows.ends.provenance)
-    trajectories = trajectories.take(np.isin(np.flatnonzero(beside), row))
+
+    trajectories = trajectories.take(np.isin(np.flatnonzero(is_read), row_number))
     if report.alignment is not None:
-        trajectories = trajectories.slid(np.array(report.alignment.starts)[chosen])
+        trajectories = trajectories.slid(np.array(report.alignment.starts)[is_wanted])
 
-    line, labels = np.unique(rows.line[chosen], return_inverse=True)
-    lines = _lines_taken(released, line)
-    return Matched(labels, lines.points, trajectories, rows.own_row[chosen], lines.times)
+    line_numbers, labels = np.unique(rows.line[is_wanted], return_inverse=True)
+    lines = _read_lines(released, line_numbers)
+    return Matched(labels, lines.points, trajectories, rows.own_row[is_wanted], lines.times)
 
 
-def _lines_taken(released: Path, line: Ints) -> ReleasedTrajectories:
-    """Read some lines by their rising numbers among those of all parts."""
-    taken = []
-    first = 0
+def _read_lines(released: Path, line_numbers: Ints) -> ReleasedTrajectories:
+    """Read lines by their rising numbers among those of all parts."""
+    wanted = []
+    first = 0  # number of the first line of a part
     for _, copies, lines in lines_by_part(released):
-        inside = line[(line >= first) & (line < first + len(copies))]
-        taken.append(lines.take(inside - first))
+        in_part = line_numbers[(line_numbers >= first) & (line_numbers < first + len(copies))]
+        wanted.append(lines.take(in_part - first))
         first += len(copies)
-    return replace(joined_trajectories(taken), provenance=taken[0].provenance)
+    return replace(joined_trajectories(wanted), provenance=wanted[0].provenance)
 
 
 def _with_steps(followed: Followed | None, of_sample: Followed | None) -> Followed | None:

@@ -16,8 +16,8 @@ import trajanon
 from trajanon.common.errors import BadInput, FileProblem
 from trajanon.common.inputs import Json, parsed
 from trajanon.common.number_text import roughly, two_digits
-from trajanon.evaluation.attacks.known_tracks import Estimate
 from trajanon.evaluation.evidence import NOTICE, Basis, Evaluation
+from trajanon.evaluation.intervals import Estimate
 from trajanon.evaluation.page.templates import rendered
 from trajanon.evaluation.publisher import OSM_LICENCE, Publisher
 from trajanon.release.people_left import few_left

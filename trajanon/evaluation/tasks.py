@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.evaluation.attacks.known_tracks import Estimate, estimated, mean, median
+from trajanon.evaluation.intervals import Estimate, estimated, mean, median
 from trajanon.evaluation.usefulness import flows
 from trajanon.release.snapping import RoadsToFollow
 from trajanon.street_counts.released_lines import ReleasedLines

@@ -8,9 +8,9 @@ import numpy as np
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.trajectories.distances import (
     Summary,
+    distances_to_lines,
     length_change,
     lengths,
-    moved_to,
     summary,
     to_line,
     to_way,
@@ -67,9 +67,9 @@ def usefulness(
         times = HoursLeft(*map(summary, time_errors(seconds, released_seconds)))
 
     return Usefulness(
-        displacement=summary(moved_to(original, released, rows)[moving]),
-        to_line=summary(moved_to(original, released, rows, to_line)[moving]),
-        to_way=summary(moved_to(original, released, rows, to_way)[moving]),
+        displacement=summary(distances_to_lines(original, released, rows)[moving]),
+        to_line=summary(distances_to_lines(original, released, rows, to_line)[moving]),
+        to_way=summary(distances_to_lines(original, released, rows, to_way)[moving]),
         length=float(lengths(original).mean()),
         length_change=float(length_change(original, released).mean()),
         flow_similarity={

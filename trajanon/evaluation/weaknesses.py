@@ -8,7 +8,7 @@ from scipy.stats import spearmanr
 
 from trajanon.common.arrays import Bools, Floats, Ints
 from trajanon.common.inputs import Json
-from trajanon.evaluation.attacks.inference import nearest_line
+from trajanon.evaluation.attacks.published_lines import nearest_line
 from trajanon.evaluation.page.templates import words
 from trajanon.evaluation.recordings import Originals, Recordings
 from trajanon.files.release_contents import line_numbers, out_of_order
@@ -20,12 +20,14 @@ WeaknessName = Literal[
 
 SAME = 1.5  # metres: two points written with five decimals are one
 PIECE = 4  # points of an original in a row that make a piece of it
-_NEARER = 0.75  # share of pairs from which on ids or the order tell which row is whose; 0.5: none
-_FEWEST = 10  # rows of which an order can be told
-_ORDERED = 0.5  # rank correlation from which on rows follow the order of the originals
-_FEW_SMALL = 0.02  # share of lines that may be small among those of a k-anonymous release
-_MOST = 0.1  # share of lines that may have fewer rows than what counts as its k
-_SECOND = 0.5  # seconds within which times are the same
+_MOSTLY_NEARER = (
+    0.75  # share of pairs from which on ids or the order tell whose a row is; 0.5: none
+)
+_FEWEST_ROWS = 10  # of which an order can be told
+_IN_ORDER = 0.5  # rank correlation from which on rows follow the order of the originals
+_MOST_SMALL_LINES = 0.02  # share of the lines that may be small in a k-anonymous release
+_BELOW_USUAL = 0.1  # share of the lines that may have fewer rows than what counts as its k
+_SAME_SECOND = 0.5  # seconds within which times are the same
 
 
 class Weakness(NamedTuple):
@@ -51,29 +53,29 @@ def weaknesses(
 ) -> list[Weakness]:
     """Look for each weak point."""
     trips = originals.recordings
-    away, nearest = nearest_line(release.points, trips.points)
-    is_original = away <= SAME
-    rows_with = {
+    metres_away, nearest = nearest_line(release.points, trips.points)
+    is_original = metres_away <= SAME
+    marked_rows: dict[WeaknessName, Bools] = {
         "original_rows": is_original,
         "pieces": ~is_original & _has_piece(trips, release),
         "exact_times": _exact_times(originals, release),
         "small_lines": _on_small_lines(release),
     }
-    weak = [
-        Weakness(name, int(rows.sum()), int(rows.argmax()) + 1)  # type: ignore[arg-type]
-        for name, rows in rows_with.items()
+    weak_points = [
+        Weakness(name, int(rows.sum()), int(rows.argmax()) + 1)
+        for name, rows in marked_rows.items()
         if rows.any()
     ]
 
     # Rows sorted by their own coordinates, and numbers that count them, tell nothing else.
     if not out_of_order(release.points):
-        return weak
-    n = len(release.points)
-    if _follows(trips, release, nearest):
-        weak.append(Weakness("order_kept", n, 1))
-    if not ids_are_given and (named := _named(originals, release)):
-        weak.append(Weakness("ids_kept", named, 1))
-    return weak
+        return weak_points
+
+    if _is_in_order(trips, release, nearest):
+        weak_points.append(Weakness("order_kept", len(release.points), 1))
+    if not ids_are_given and (rows_named := _rows_named(originals, release)):
+        weak_points.append(Weakness("ids_kept", rows_named, 1))
+    return weak_points
 
 
 def _has_piece(trips: Recordings, release: Recordings) -> Bools:
@@ -85,73 +87,79 @@ def _has_piece(trips: Recordings, release: Recordings) -> Bools:
     original = np.searchsorted(trips.first, pairs["j"], "right") - 1
 
     # A run of points of a row, all near the same original, is a run of whole numbers.
-    of_pair = (row * len(trips.points) + original) * (len(release.vertices) + 1)
-    numbers = np.unique(of_pair + pairs["i"])
+    numbers_of_a_pair = len(release.vertices) + 1
+    pair = row * len(trips.points) + original
+    numbers = np.unique(pair * numbers_of_a_pair + pairs["i"])
     begins = np.flatnonzero(np.diff(numbers, prepend=-2) != 1)
-    size = np.diff(np.append(begins, len(numbers)))
-    long = numbers[begins[size >= PIECE]]
-    rows = long // ((len(release.vertices) + 1) * len(trips.points))
-    return np.isin(np.arange(len(release.points)), rows)
+    lengths = np.diff(np.append(begins, len(numbers)))
+    of_pieces = numbers[begins[lengths >= PIECE]]
+
+    rows_with_piece = of_pieces // numbers_of_a_pair // len(trips.points)
+    return np.isin(np.arange(len(release.points)), rows_with_piece)
 
 
 def _exact_times(originals: Originals, release: Recordings) -> Bools:
     """Mark rows that depart and arrive when an original does, if that is no chance."""
-    none = np.zeros(len(release.points), np.bool_)
     known = originals.trips.times
     if release.times is None or known is None or release.clock is not None:
-        return none
+        return np.zeros(len(release.points), np.bool_)
 
-    tree = cKDTree(known[np.isfinite(known[:, 0])][:, [0, -1]])
+    ends_of_trips = cKDTree(known[np.isfinite(known[:, 0])][:, [0, -1]])
     departure = release.times[:, 0]
     duration = release.times[:, -1] - departure
 
-    def same(durations: Floats) -> Bools:
-        times = np.column_stack([departure, departure + durations])
-        return np.asarray(np.isfinite(tree.query(times, distance_upper_bound=_SECOND)[0]))
+    def are_of_a_trip(durations: Floats) -> Bools:
+        ends = np.column_stack([departure, departure + durations])
+        seconds_off, _ = ends_of_trips.query(ends, distance_upper_bound=_SAME_SECOND)
+        return np.asarray(np.isfinite(seconds_off))
 
-    exact = same(duration)
-    by_chance = same(np.random.default_rng(0).permutation(duration)).sum()
-    return exact if exact.sum() > 3 * (by_chance + 1) else none
+    exact = are_of_a_trip(duration)
+    by_chance = are_of_a_trip(np.random.default_rng(0).permutation(duration))
+    return np.asarray(exact & (exact.sum() > 3 * (by_chance.sum() + 1)))
 
 
 def _on_small_lines(release: Recordings) -> Bools:
     """Mark rows of lines with fewer rows than nearly all lines of the release have."""
     line = line_numbers(release.points, release.times)
     copies = np.bincount(line)
-    usual = int(np.quantile(copies, _MOST))
-    small = copies < usual
-    is_k_anonymous = usual >= 2 and small.mean() <= _FEW_SMALL
-    return np.asarray(small[line] & is_k_anonymous)
+    usual = int(np.quantile(copies, _BELOW_USUAL))
+    is_small = copies < usual
+    is_k_anonymous = usual >= 2 and is_small.mean() <= _MOST_SMALL_LINES
+    return np.asarray(is_small[line] & is_k_anonymous)
 
 
-def _follows(trips: Recordings, release: Recordings, nearest: Ints) -> bool:
-    """Check whether rows follow one another as the originals do."""
+def _is_in_order(trips: Recordings, release: Recordings, nearest: Ints) -> bool:
+    """Check whether rows follow one another as the originals do, given the nearest of each row."""
     n = len(release.points)
-    if n == len(trips.points) and _belong(trips.points, release.points):
+    if n == len(trips.points) and _belong_together(trips.points, release.points):
         return True
-    return n >= _FEWEST and bool(spearmanr(np.arange(n), nearest).statistic > _ORDERED)
+    if n < _FEWEST_ROWS:
+        return False
+    return bool(spearmanr(np.arange(n), nearest).statistic > _IN_ORDER)
 
 
-def _named(originals: Originals, release: Recordings) -> int:
+def _rows_named(originals: Originals, release: Recordings) -> int:
     """Count the rows whose id is that of an original, if these belong together."""
     for names in originals.names:
-        place = {name: number for number, name in enumerate(names)}
-        original = np.array([place.get(name, -1) for name in release.names])
+        number_of_name = {name: number for number, name in enumerate(names)}
+        original = np.array([number_of_name.get(name, -1) for name in release.names])
         rows = np.flatnonzero(original >= 0)
         points = originals.recordings.points[original[rows]]
-        if _belong(points, release.points[rows]):
+        if _belong_together(points, release.points[rows]):
             return len(rows)
     return 0
 
 
-def _belong(points: Floats, lines: Floats) -> bool:
-    """Check whether trips are nearer to their lines than to others drawn at random."""
-    if len(points) < _FEWEST:
+def _belong_together(points: Floats, lines: Floats) -> bool:
+    """Check whether trips, (n, p, 2), are nearer to their lines than to others drawn at random."""
+    if len(points) < _FEWEST_ROWS:
         return False
+
     scale = metres_of_degrees(lines[..., 0].mean())
     drawn = lines[np.random.default_rng(0).permutation(len(lines))]
-    to_line, to_drawn = (
+    squares, squares_to_drawn = (
         (((points - rows) * scale) ** 2).sum(axis=(1, 2)) for rows in (lines, drawn)
     )
-    nearer = (to_line < to_drawn) + 0.5 * (to_line == to_drawn)
-    return float(nearer.mean()) > _NEARER
+    # A tie counts half.
+    nearer = (squares < squares_to_drawn) + 0.5 * (squares == squares_to_drawn)
+    return float(nearer.mean()) > _MOSTLY_NEARER

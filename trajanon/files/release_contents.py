@@ -18,7 +18,7 @@ from trajanon.trajectories.trajectories import (
     FOR_COMPARISON,
     OSM_ATTRIBUTION,
     TrajectoryRows,
-    marked,
+    attribution_as_published,
 )
 
 DIGITS = 5
@@ -155,7 +155,10 @@ class Lines:
     @property
     def as_published(self) -> bool:
         """Check whether the file says that all was done as in the papers."""
-        return self.attribution in (marked(None), marked(OSM_ATTRIBUTION))
+        return self.attribution in (
+            attribution_as_published(None),
+            attribution_as_published(OSM_ATTRIBUTION),
+        )
 
     @property
     def provenance(self) -> dict[str, str | None]:

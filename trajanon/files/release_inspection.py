@@ -32,7 +32,7 @@ from trajanon.files.release_contents import (
 from trajanon.files.release_formats import RELEASE_FORMATS, read_lines, release_parts
 from trajanon.files.trajectory_files import part_name
 from trajanon.trajectories.distances import lengths
-from trajanon.trajectories.times import BEGINS, MINUTE, Clock
+from trajanon.trajectories.times import DAY_BEGINS, MINUTE, Clock
 from trajanon.trajectories.trajectories import ReleasedTrajectories
 
 NOTHING_ELSE = "nothing else is in the file"
@@ -216,7 +216,7 @@ def _faulty_times(lines: Lines) -> tuple[list[str], bool]:
 
     timed = ~np.isnan(times[:, 0])
     departures = times[timed, 0]
-    first, last = clock.rounded(BEGINS + np.array([0.0, clock.round]))
+    first, last = clock.rounded(DAY_BEGINS + np.array([0.0, clock.period]))
     outside = (clock.times != "date") & ((departures < first) | (departures > last))
     back = (np.diff(times[timed], axis=1) < 0.0).any(axis=1)
 

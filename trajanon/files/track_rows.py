@@ -20,7 +20,7 @@ from trajanon.common.errors import BadInput
 from trajanon.files import geoparquet
 from trajanon.files.arrow import geometries_of, lists_of
 from trajanon.files.parquet_parts import ParquetParts
-from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks, spans, ticks_of
+from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks, places_of_spans, ticks_of
 
 _POINTS_PER_BLOCK = 1_000_000  # they take several times their memory when they are worked on
 
@@ -53,7 +53,7 @@ def runs_of_rows(tracks: Tracks) -> tuple[Ints, Ints] | None:
     if tracks.recording is None:
         return None
     low, high = _runs(tracks)
-    return high - low, np.diff(tracks.first)[spans(low, high - low)]
+    return high - low, np.diff(tracks.first)[places_of_spans(low, high - low)]
 
 
 def starts_of_rows(tracks: Tracks) -> Ints:
@@ -93,7 +93,7 @@ def places_of_rows(tracks: Tracks) -> Iterator[tuple[Ints, Ints]]:
     size = end - begin
     block = np.cumsum(size) // _POINTS_PER_BLOCK
     for rows in np.split(np.arange(len(size)), np.flatnonzero(np.diff(block)) + 1):
-        yield spans(begin[rows], size[rows]), size[rows]
+        yield places_of_spans(begin[rows], size[rows]), size[rows]
 
 
 def read_tracks(where: object, file: ParquetParts, windows: Floats, *, times: bool) -> Tracks:

@@ -15,30 +15,21 @@ from trajanon.release.release import DistinctLines, own_rows
 from trajanon.release.report import Alignment, Figures, Suppressed, Totals, report_of
 from trajanon.release.trajectory_groups import TrajectoryGroups
 from trajanon.trajectories.distances import displacement, lengths, summary, to_line, to_way
-from trajanon.trajectories.trajectories import Trajectories, marked
+from trajanon.trajectories.trajectories import Trajectories, attribution_as_published
 
 
 def errors_of(groups: TrajectoryGroups) -> Iterator[tuple[str, Floats | Metres]]:
-    """Measure metres and seconds between trajectories and their lines, and their lengths."""
+    """Measure how far trajectories are from their lines, and how long they are.
+
+    Yield the name of each measure, and an array of it: metres, or seconds of times.
+    """
     for measure in (displacement, to_line, to_way):
-        yield measure.__name__, groups.moved(measure)
+        yield measure.__name__, groups.errors_of_places(measure)
     yield "length", lengths(groups.trajectories.points)
-    yield from groups.late.items()
+    yield from groups.errors_of_times.items()
 
 
-def _figures_of(groups: TrajectoryGroups) -> Figures:
-    """Measure groups that are in memory, all of them."""
-    return Figures(
-        loss=groups.information_loss,
-        errors={name: summary(errors) for name, errors in errors_of(groups)},
-        mended=groups.mended,
-        widths=groups.widths,
-        stages=groups.partition.stages,
-        stopped=groups.partition.stopped,
-    )
-
-
-def finished(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> DistinctLines:
+def assembled(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> DistinctLines:
     """Put the lines of the groups of trajectories into their order, and report them."""
     plan = groups.plan
     origin = trajectories.origin
@@ -47,32 +38,41 @@ def finished(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> Di
     counted = plan.counted(people)
     if counted is not None and broken_promises(labels, counted, k):
         raise TrajanonError(f"a group has fewer than {k} subjects; please report it")
-    figures = _figures_of(groups)
+
+    figures = Figures(
+        loss=groups.information_loss,
+        errors={name: summary(errors) for name, errors in errors_of(groups)},
+        mended=groups.mended,
+        widths=groups.widths,
+        stages=groups.partition.stages,
+        stopped=groups.partition.stopped,
+    )
     if not plan.release.as_published:
         refuse_far(figures, k, origin.unit)
 
-    # Groups with equal lines are on one.
+    # Groups with equal lines and times are on one line.
     times = groups.released_times
-    keys = line_keys(groups.released, times)
-    line = dense(keys)
-    first = np.unique(line, return_index=True)[1]
-    lines = groups.released[first]
-    times = None if times is None else times[first]
-    has_row, rows = own_rows(plan.release.rows, line[labels], counted)
-    copies = np.bincount(line[labels[has_row]])
+    key_of_group = line_keys(groups.released_lines, times)
+    line_of_group = dense(key_of_group)
+    group_of_line = np.unique(line_of_group, return_index=True)[1]  # the first one
+    lines = groups.released_lines[group_of_line]
+    times = None if times is None else times[group_of_line]
+    has_row, rows = own_rows(plan.release.rows, line_of_group[labels], counted)
+    copies = np.bincount(line_of_group[labels[has_row]])
 
     sizes = np.bincount(labels).tolist()
-    held = None if people is None else subjects_per_group(labels, people).tolist()
+    people_in_group = None if people is None else subjects_per_group(labels, people).tolist()
+    on_roads = groups.on_roads
     totals = Totals(
         n=len(labels),
-        groups=len(keys),
+        groups=len(line_of_group),
         lines=len(lines),
         points=lines.shape[1],
         rows=rows,
         people=None if people is None else len(np.unique(people)),
-        least=min(held or sizes),
+        least=min(people_in_group or sizes),
         alignment=_alignment(trajectories, groups),
-        on_roads=None if groups.on_roads is None else int(groups.on_roads[first].sum()),
+        on_roads=None if on_roads is None else int(on_roads[group_of_line].sum()),
         departures=None if times is None else times[:, :1],
     )
     left_out = groups.left_out
@@ -80,35 +80,39 @@ def finished(k: int, trajectories: Trajectories, groups: TrajectoryGroups) -> Di
         report_of(k, plan, origin, totals, figures),
         suppressed=Suppressed(np.flatnonzero(left_out).tolist()) if left_out.any() else None,
         sizes=sizes,
-        subjects_per_group=held,
+        subjects_per_group=people_in_group,
         labels=labels.tolist(),
-        line_keys=keys.tolist(),
+        line_keys=key_of_group.tolist(),
     )
 
     order = in_order(lines, times)
     return DistinctLines(
-        lines[order],
-        None if times is None else times[order],
-        copies[order],
-        released_words(plan, report.attribution, counts_people=report.counted == "subjects"),
-        report,
+        lines=lines[order],
+        times=None if times is None else times[order],
+        copies=copies[order],
+        words=released_words(plan, report.attribution, counts_people=report.counted == "subjects"),
+        report=report,
     )
 
 
 def _alignment(trajectories: Trajectories, groups: TrajectoryGroups) -> Alignment | None:
     """Report where windows slid to; None if all are where they were."""
-    slid = groups.slid_windows(trajectories)
+    slid_windows = groups.slid_windows(trajectories)
     tracks = groups.trajectories.tracks
-    if not slid or tracks is None:
+    if not slid_windows or tracks is None:
         return None
-    return Alignment(slid / len(groups.trajectories), tracks.along.tolist())
+    return Alignment(slid_windows / len(groups.trajectories), tracks.along.tolist())
 
 
 def released_words(
     plan: Plan, attribution: str | None, *, counts_people: bool
 ) -> dict[str, str | None]:
     """Return what a released file says of itself, and nothing else."""
-    words = {"attribution": marked(attribution) if plan.release.as_published else attribution}
+    words = {
+        "attribution": attribution_as_published(attribution)
+        if plan.release.as_published
+        else attribution
+    }
     if counts_people:
         words["counted"] = "subjects"
     if plan.release.rows == "lines":
@@ -119,12 +123,12 @@ def released_words(
 
 
 def refuse_far(figures: Figures, k: int, unit: UnitName) -> None:
-    """Refuse a release with points farther off than its trajectories are long."""
-    moved = figures.errors["displacement"].mean
-    length = figures.errors["length"].mean
-    if moved > length:
+    """Refuse a release with points farther off, on average, than its trajectories are long."""
+    mean_error = figures.errors["displacement"].mean
+    mean_length = figures.errors["length"].mean
+    if mean_error > mean_length:
         raise BadInput(
-            f"released points would lie {moved:,.0f} m from where people went on average, and a "
-            f"{unit} is {length:,.0f} m long: lower k ({k}), add trajectories, or take a smaller "
-            "area"
+            f"released points would lie {mean_error:,.0f} m from where people went on average, and "
+            f"a {unit} is {mean_length:,.0f} m long: lower k ({k}), add trajectories, or take a "
+            "smaller area"
         )

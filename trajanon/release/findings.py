@@ -70,8 +70,8 @@ _OF_EXTRACTION: frozenset[RemedyKind] = frozenset(
 class Share(NamedTuple):
     """A share of people or drives, which is rounded so that nothing follows of a single one."""
 
-    value: float
-    cases: int
+    value: float  # of 1
+    cases: int  # people or drives, of which it is the share
 
 
 Number = int | str | float | Share
@@ -156,10 +156,10 @@ class Finding:
 
 
 def _with_role(columns: str, change: str) -> str:
-    """Add a column with its role to those that were named, in place of one of the same role."""
+    """Add role=column to those that were named, in place of one of the same role."""
     role, _, _ = change.partition("=")
-    others = [column for column in columns.split(",") if column.partition("=")[0].strip() != role]
-    return ",".join([*filter(None, others), change])
+    stay = [column for column in columns.split(",") if column.partition("=")[0].strip() != role]
+    return ",".join([*filter(None, stay), change])
 
 
 # Their words, each written once, in findings.toml.
@@ -178,8 +178,8 @@ LABELS = typed(_TABLE["label"], dict[RemedyKind, str])
 """The words of a button, or before a command."""
 
 
-class _Numbers(Formatter):
-    """Texts with numbers: a format such as ``{k:person|people}`` is a noun, one and several."""
+class _Sentences(Formatter):
+    """Sentences with numbers: ``{k:person|people}`` is a number with its noun, one and several."""
 
     def format_field(self, value: object, format_spec: str) -> str:
         """Write a share in percent, a number with its noun, or a name."""
@@ -192,13 +192,14 @@ class _Numbers(Formatter):
         return str(value)
 
 
-def headline_of(kind: str, findings: Sequence[Finding]) -> str:
+def headline_of(findings: Sequence[Finding], *, may_be_published: bool) -> str:
     """Write whether a release may be published, and under which conditions."""
-    if kind == "stop":
+    if not may_be_published:
         return "Do not publish."
 
     conditions = dict.fromkeys(
-        _Numbers().format(WORDS[finding.kind].condition, **finding.numbers) for finding in findings
+        _Sentences().format(WORDS[finding.kind].condition, **finding.numbers)
+        for finding in findings
     )
     if not conditions:
         return "Ready to publish."
@@ -206,12 +207,12 @@ def headline_of(kind: str, findings: Sequence[Finding]) -> str:
 
 
 def clause_of(finding: Finding) -> str:
-    """Write a finding as a part of a longer message."""
-    return _Numbers().format(WORDS[finding.kind].sentence, **finding.numbers)
+    """Write a finding as a part of a longer message: without capital and full stop."""
+    return _Sentences().format(WORDS[finding.kind].sentence, **finding.numbers)
 
 
 def sentence_of(finding: Finding) -> str:
-    """Write a finding; what the checker found begins with a capital."""
+    """Write a finding as a sentence; what the checker found may begin without a capital."""
     clause = clause_of(finding)
     return f"{clause[:1].upper()}{clause[1:]}."
 
@@ -220,7 +221,7 @@ def label_of(finding: Finding) -> str:
     """Write what helps, for a button or before a command; nothing where nothing does."""
     if (remedy := finding.remedy) is None:
         return ""
-    label = _Numbers().format(LABELS[remedy.kind], **finding.numbers)
+    label = _Sentences().format(LABELS[remedy.kind], **finding.numbers)
     if remedy.entered is None:
         return label
     return f"{label}, but only if nobody has release {remedy.entered.number} yet"

@@ -17,7 +17,7 @@ _LOG = logging.getLogger(__name__)
 KEY_BYTES = 32
 """Length of a key in a file."""
 
-# A key that is given in Python may have another length.
+# A key that is passed in Python may have another length; BLAKE2b takes 64 bytes at most.
 _FEWEST_BYTES = 16
 _MOST_BYTES = 64
 
@@ -94,7 +94,7 @@ def search_seed(key: bytes, seed: int) -> int:
 
 
 def key_of_trials(fingerprint: str | None) -> bytes:
-    """Compute a key for releases that are only made to be measured; it is not the holder's."""
+    """Compute a key for releases that are made only to be measured; it is not the holder's."""
     return blake2b(str(fingerprint).encode(), digest_size=KEY_BYTES, person=b"trials").digest()
 
 

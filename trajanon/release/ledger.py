@@ -1,4 +1,13 @@
-"""The ledger: the holder's private list of releases, as keyed digests, in a file of SQLite."""
+"""The ledger: the holder's private list of releases, as keyed digests, in a file of SQLite.
+
+Of each release it has a note, and digests, by a key of its own, of the *hops* (a fix with the next
+one) of what was released, and of the names of the people behind it. By these a later run finds what
+was released before; without the key nobody can look for a trajectory in it.
+
+Entries are a chain: each has a *link*, a digest of itself and of the link before. So nobody can
+change or remove one unseen. The report of a release holds the last link, which an older copy of the
+ledger does not have.
+"""
 
 import hmac
 import json
@@ -25,18 +34,18 @@ from trajanon.common.object_stores import Folder, folder_or_file
 from trajanon.common.progress import Progress, silent
 from trajanon.release.report import InLedger, Link, Report
 
-_MARKS_PER_BATCH = 100_000  # trajectories
-_KEY = 32  # bytes
-_VERSION = 4
+_MARKS_PER_BATCH = 100_000  # of so many trajectories
+_KEY_BYTES = 32
+_VERSION = 4  # of the tables
 _TABLES = """
 create table ledger (version integer not null, key blob not null,
   last integer not null, link blob not null);
 create table releases (number integer primary key, told text not null, hops blob not null,
   people blob not null, link blob not null);
 """
-_ALL = "select * from releases order by number"
-_OF_VERSION_2 = ("alter table releases drop column digest",)
-_OF_VERSION_3 = (
+_ALL_RELEASES = "select * from releases order by number"
+_VERSION_2_TO_3 = ("alter table releases drop column digest",)
+_VERSION_3_TO_4 = (
     "alter table ledger add column last integer not null default 0",
     "alter table ledger add column link blob not null default x''",
     "alter table releases add column link blob not null default x''",
@@ -47,14 +56,14 @@ class Note(TypedDict):
     """What a ledger says about a release."""
 
     when: str  # UTC
-    release: str  # where it was written: a path, or a URL
-    originals: str  # of what it was made
+    release: str  # the path, or URL, where it was written
+    originals: str  # the path, or URL, of what it was made of
     content: str  # digest of what was written
-    settled: bool  # whether its files have their names
+    settled: bool  # whether its files have their names: not while a run is at work, or was killed
     k: int
     counted: str  # what k counts
     n: int  # trajectories released
-    one_line_each: NotRequired[bool]  # whether nobody may be on a further line; not before 4
+    one_line_each: NotRequired[bool]  # whether nobody may be on a further line; from version 4 on
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,48 +87,52 @@ class Ledger:
             raise FileProblem(
                 f"{path} is a ledger of version {version}, and this trajanon knows {_VERSION}"
             )
-        if not isinstance(key, bytes) or len(key) != _KEY or not any(key):
+        if not isinstance(key, bytes) or len(key) != _KEY_BYTES or not any(key):
             raise _damaged(path)
         self._key = key
         self._links = {0: self._digest(b"begin")}  # by the number of the release
         if version < _VERSION:
-            self._upgrade(version)
+            self._add_chain(version)
         self.entries = self._read()
 
-    def _upgrade(self, version: int) -> None:
-        """Add a chain to a ledger of an earlier version, as it is."""
+    def _add_chain(self, version: int) -> None:
+        """Add links to a ledger of an earlier version, whose entries are taken as they are."""
         database = self._database
         with database:  # all or nothing
             database.execute("begin")
-            for statement in (*_OF_VERSION_2 * (version == 2), *_OF_VERSION_3):
+            for statement in (*_VERSION_2_TO_3 * (version == 2), *_VERSION_3_TO_4):
                 database.execute(statement)
+
+            number = 0
             link = self._links[0]
-            last = 0
-            for last, note, *stored, _ in database.execute(_ALL).fetchall():
-                link = self._linked(link, last, parsed(note, Note), *stored)
-                database.execute("update releases set link = ? where number = ?", (link, last))
+            for number, text, *digests, _ in database.execute(_ALL_RELEASES).fetchall():
+                link = self._link_after(link, number, parsed(text, Note), *digests)
+                database.execute("update releases set link = ? where number = ?", (link, number))
             database.execute(
-                "update ledger set version = ?, last = ?, link = ?", (_VERSION, last, link)
+                "update ledger set version = ?, last = ?, link = ?", (_VERSION, number, link)
             )
 
     @property
     def release_key(self) -> bytes:
-        """Return the secret that perturbs all its releases: the same group, the same line."""
+        """Return the key of the lines of all its releases: the same group has the same line."""
         return hmac.digest(self._key, b"lines", "sha256")
 
-    def keyed(self, marks: Hashes, progress: Progress = silent) -> Hashes:
-        """Make digests of marks with the key, (n, 1 + HOPS); 0 where there is no mark."""
-        keyed = np.zeros(marks.shape, dtype=np.uint64)
+    def digests_of_marks(self, marks: Hashes, progress: Progress = silent) -> Hashes:
+        """Make digests of marks with the key, (n, 1 + HOPS); 0 where there is no mark.
+
+        Of each trajectory, column 0 is of the person's name, and the others are of hops.
+        """
+        digests = np.zeros(marks.shape, dtype=np.uint64)
         for begin in range(0, len(marks), _MARKS_PER_BATCH):
             progress("Looking into the ledger", begin, len(marks))
             batch = marks[begin : begin + _MARKS_PER_BATCH]
-            present = batch != 0
-            keyed[begin : begin + len(batch)][present] = self._digests(batch[present])
-        return keyed
+            is_mark = batch != 0
+            digests[begin : begin + len(batch)][is_mark] = self._short_digests(batch[is_mark])
+        return digests
 
-    def sort(
+    def mark_new(
         self,
-        keyed: Hashes,
+        digests: Hashes,
         run: Ints | None,
         person: Ints | None = None,
         *,
@@ -127,27 +140,32 @@ class Ledger:
     ) -> tuple[Bools, InLedger]:
         """Mark the trajectories that may be released, (n,), and report why others may not.
 
-        Released before is all of a ``run`` that windows slide on. Of a ``person`` who is on a line
-        already nothing is new, if that release or this one promises one line each.
+        ``digests`` are as `digests_of_marks` makes them; ``run`` and ``person`` are numbers of each
+        trajectory, (n,). Where one window of a run was released, no other one may be. Of a person
+        who is on a line already nothing is new, if that release or this one promises one line each.
         """
         entries = self.entries
-        early = [entry.number for entry in entries if "one_line_each" not in entry.note]
-        if one_line_each and early:
+        without_people = [entry.number for entry in entries if "one_line_each" not in entry.note]
+        if one_line_each and without_people:
             raise BadInput(
-                f"release {early[0]} of {self.path} was entered by an earlier version, which kept "
-                "no people, so that `one_line_each` cannot be promised: begin a new `ledger`"
+                f"release {without_people[0]} of {self.path} was entered by an earlier version, "
+                "which kept no people, so that `one_line_each` cannot be promised: begin a new "
+                "`ledger`"
             )
-        known = _of_owners(keyed[:, 1:], [entry.hops for entry in entries], run)
+        was_released = _known_with_owner(digests[:, 1:], [entry.hops for entry in entries], run)
 
-        promising = [e.people for e in entries if one_line_each or e.note.get("one_line_each")]
-        on_a_line = _of_owners(keyed[:, :1], promising, person) & ~known
-        new = ~known & ~on_a_line
-        return new, InLedger(
+        people_on_one_line = [
+            entry.people for entry in entries if one_line_each or entry.note.get("one_line_each")
+        ]
+        is_on_a_line = _known_with_owner(digests[:, :1], people_on_one_line, person)
+        is_on_a_line &= ~was_released
+        is_new = ~was_released & ~is_on_a_line
+        return is_new, InLedger(
             file=self.path.name,
-            new=int(new.sum()),
-            already_released=int(known.sum()),
-            on_a_line=int(on_a_line.sum()),
-            rows=np.flatnonzero(~new).tolist(),
+            new=int(is_new.sum()),
+            already_released=int(was_released.sum()),
+            on_a_line=int(is_on_a_line.sum()),
+            rows=np.flatnonzero(~is_new).tolist(),
         )
 
     @contextmanager
@@ -180,9 +198,9 @@ class Ledger:
         draft: Path | Folder,
         originals: str | os.PathLike[str],
         report: Report,
-        keyed: Hashes,
+        digests: Hashes,
     ) -> InLedger:
-        """Enter a draft, of trajectories known by this, that is about to become a release.
+        """Enter a draft that is about to become a release, with the digests of what is in it.
 
         Return what the report, which is written after that, says of the ledger.
         """
@@ -201,22 +219,22 @@ class Ledger:
                 "n": report.n,
                 "one_line_each": report.one_line_each,
             },
-            keyed,
+            digests,
         )
         link = Link(self._digest(b"ledger").hex(), number, self._links[number].hex())
         return structs.replace(report.ledger, link=link)
 
-    def announce(self, note: Note, keyed: Hashes) -> int:
-        """Add a release that is about to get its name, by what its trajectories are known by."""
+    def announce(self, note: Note, digests: Hashes) -> int:
+        """Add the entry of a release that is about to get its name; return its number."""
         last = max(self._links)
         number = last + 1
-        hops = np.unique(keyed[:, 1:][keyed[:, 1:] != 0])
-        people = np.unique(keyed[:, 0][keyed[:, 0] != 0])
-        stored = hops.astype("<u8").tobytes(), people.astype("<u8").tobytes()
-        link = self._linked(self._links[last], number, note, *stored)
+        hops = np.unique(digests[:, 1:][digests[:, 1:] != 0])
+        people = np.unique(digests[:, 0][digests[:, 0] != 0])
+        stored = (hops.astype("<u8").tobytes(), people.astype("<u8").tobytes())
+        link = self._link_after(self._links[last], number, note, *stored)
 
         row = (number, _text(note), *stored, link)
-        with _named(self.path), self._database:  # both or neither
+        with _errors_named(self.path), self._database:  # both or neither
             self._database.execute("begin")
             self._database.execute("insert into releases values (?, ?, ?, ?, ?)", row)
             self._database.execute("update ledger set last = ?, link = ?", (number, link))
@@ -230,11 +248,11 @@ class Ledger:
         if (forgotten := by_number.get(number)) is None:
             known = ", ".join(map(str, by_number)) or "none"
             raise BadInput(f"there is no release {number} in {self.path}; there are: {known}")
-        before = self._links[max(before for before in self._links if before < number)]
-        with _named(self.path):
+        link_before = self._links[max(before for before in self._links if before < number)]
+        with _errors_named(self.path):
             self._database.execute(
                 "update releases set told = ?, hops = x'', people = x'' where number = ?",
-                (self._forgotten(before, self._links[number]), number),
+                (self._forgotten_text(link_before, self._links[number]), number),
             )
         self.entries.remove(forgotten)
         return forgotten
@@ -242,17 +260,18 @@ class Ledger:
     def compare_with_reports(self) -> None:
         """Refuse an older copy: reports beside it, or beside its releases, know of later ones."""
         places = [self.path.absolute(), *(Path(entry.note["release"]) for entry in self.entries)]
-        unknown = {}
+        unknown_reports = {}  # by the number of their release
         for folder in {place.parent for place in places}:
             for report in folder.glob("*.report.json"):
                 link = _link_in(report)
                 if link is None or link.ledger != self._digest(b"ledger").hex():
                     continue
                 if self._links.get(link.releases, b"").hex() != link.chain:
-                    unknown[link.releases] = report
-        if unknown:
-            first = min(unknown)
-            raise _not_whole(self.path, first, f"{unknown[first]} is of a release that it lacks")
+                    unknown_reports[link.releases] = report
+
+        if unknown_reports:
+            first, report = min(unknown_reports.items())
+            raise _not_whole(self.path, first, f"{report} is of a release that it lacks")
 
     def verify(self) -> list[tuple[Entry, str]]:
         """Find whether all releases are in place, changed or gone; mend those of killed runs."""
@@ -283,8 +302,9 @@ class Ledger:
         return "forgotten"
 
     def _settle(self, entry: Entry) -> None:
+        """Note that the files of a release have their names."""
         settled = replace(entry, note={**entry.note, "settled": True})
-        with _named(self.path):
+        with _errors_named(self.path):
             self._database.execute(
                 "update releases set told = ? where number = ?", (_text(settled.note), entry.number)
             )
@@ -295,63 +315,63 @@ class Ledger:
         digests = b"".join(sha256(part).digest() for part in parts)
         return hmac.digest(self._key, digests, "sha256")
 
-    def _linked(self, before: bytes, number: int, note: Note, *stored: bytes) -> bytes:
-        """Make the digest of an entry and of all before it."""
+    def _link_after(self, link_before: bytes, number: int, note: Note, *stored: bytes) -> bytes:
+        """Make the digest of an entry and of the link before, and so of all before it."""
         lasting = {name: value for name, value in note.items() if name != "settled"}
-        words = json.dumps([number, lasting], sort_keys=True).encode()
-        return self._digest(b"link", before, words, *stored)
+        text = json.dumps([number, lasting], sort_keys=True).encode()
+        return self._digest(b"link", link_before, text, *stored)
 
-    def _forgotten(self, before: bytes, link: bytes) -> str:
-        """Make what stands in place of an entry that was forgotten: nobody else can write it."""
-        return self._digest(b"forgotten", before, link).hex()
+    def _forgotten_text(self, link_before: bytes, link: bytes) -> str:
+        """Make the text in place of the note of a forgotten release: nobody else can write it."""
+        return self._digest(b"forgotten", link_before, link).hex()
 
-    def _digests(self, hashes: Hashes) -> Hashes:
-        """Make 64 bits of digest of each hash, computed once for equal ones."""
-        different, inverse = np.unique(hashes, return_inverse=True)
+    def _short_digests(self, hashes: Hashes) -> Hashes:
+        """Make digests of 64 bits of hashes, (h,), computed once for equal ones."""
+        different, place = np.unique(hashes, return_inverse=True)
         raw = different.astype("<u8").tobytes()
-        words = (raw[start : start + 8] for start in range(0, len(raw), 8))
-        digests = b"".join(hmac.digest(self._key, word, "sha256")[:8] for word in words)
-        return np.asarray(np.frombuffer(digests, dtype="<u8").astype(np.uint64)[inverse])
+        numbers = (raw[begin : begin + 8] for begin in range(0, len(raw), 8))
+        digests = b"".join(hmac.digest(self._key, number, "sha256")[:8] for number in numbers)
+        return np.asarray(np.frombuffer(digests, dtype="<u8").astype(np.uint64)[place])
 
     def _read(self) -> list[Entry]:
         """Read all entries, if nothing was changed, removed or put in place of others."""
         entries = []
-        number = 0
-        for following, text, hops, people, link in self._database.execute(_ALL):
-            before = self._links[number]
-            if text != self._forgotten(before, link):
+        last = 0
+        for number, text, hops, people, link in self._database.execute(_ALL_RELEASES):
+            link_before = self._links[last]
+            if text != self._forgotten_text(link_before, link):
                 try:
                     note = parsed(text, Note)
-                    expected = self._linked(before, following, note, hops, people)
+                    expected_link = self._link_after(link_before, number, note, hops, people)
                 except (BadInput, TypeError) as error:
-                    raise _not_whole(self.path, number + 1) from error
-                if link != expected:
-                    raise _not_whole(self.path, number + 1)
+                    raise _not_whole(self.path, last + 1) from error
+                if link != expected_link:
+                    raise _not_whole(self.path, last + 1)
                 digests = (np.frombuffer(part, "<u8").astype(np.uint64) for part in (hops, people))
-                entries.append(Entry(following, note, *digests))
-            number = following
-            self._links[number] = link
+                entries.append(Entry(number, note, *digests))
+            last = number
+            self._links[last] = link
 
         # The last releases may have been cut off.
-        ((*end,),) = self._database.execute("select last, link from ledger")
-        if end != [number, self._links[number]]:
-            raise _not_whole(self.path, number + 1)
+        ((*last_and_link,),) = self._database.execute("select last, link from ledger")
+        if last_and_link != [last, self._links[last]]:
+            raise _not_whole(self.path, last + 1)
         return entries
 
 
 @contextmanager
 def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledger]:
-    """Open a ledger, for this run alone; a new one is made if there is none and that is wanted."""
+    """Open a ledger, for this run alone; with ``new``, one is made if there is none."""
     path = Path(path)
-    begun = not path.exists()
-    if begun:
+    is_made = not path.exists()
+    if is_made:
         if not new:
             raise FileProblem(
                 f"there is no {path}: make one with trajanon anonymize --ledger {path}"
             )
         _make(path)
 
-    with _named(path):
+    with _errors_named(path):
         if not path.stat().st_size:  # SQLite would begin a database in it
             raise FileProblem(f"{path} is empty, and not a ledger: remove it, or name another file")
         if path.stat().st_mode & 0o077:
@@ -359,7 +379,7 @@ def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledge
         database = sqlite3.connect(path, timeout=0.0, isolation_level=None)
 
     with closing(database):
-        with _named(path):
+        with _errors_named(path):
             # The lock that the first reading takes is held until the end.
             database.execute("pragma locking_mode = exclusive")
             database.execute("begin exclusive")
@@ -371,29 +391,30 @@ def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledge
         try:
             yield ledger
         except BaseException:
-            if begun and not ledger.entries:  # nothing came of it
+            if is_made and not ledger.entries:  # nothing came of it
                 path.unlink(missing_ok=True)
             raise
 
 
 def _make(path: Path) -> None:
     """Make an empty ledger with a random key; it has its name once it is whole."""
-    key = secrets.token_bytes(_KEY)
-    link = hmac.digest(key, sha256(b"begin").digest(), "sha256")
+    key = secrets.token_bytes(_KEY_BYTES)
+    link = hmac.digest(key, sha256(b"begin").digest(), "sha256")  # as `_digest` makes it
 
     def write(draft: Path) -> None:
+        """Write the two tables, one of them without a release."""
         with closing(sqlite3.connect(draft)) as database:
             database.executescript(_TABLES)
             database.execute("insert into ledger values (?, ?, 0, ?)", (_VERSION, key, link))
             database.commit()
 
-    with _named(path):
+    with _errors_named(path):
         make_secret_file(path, write)
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Make a sentence of an error of the file or of SQLite."""
+def _errors_named(path: Path) -> Iterator[None]:
+    """Make a sentence of an error of the file or of SQLite in the block."""
     try:
         yield
     except TrajanonError:
@@ -423,14 +444,15 @@ def _not_whole(
     )
 
 
-def _of_owners(digests: Hashes, known: Sequence[Hashes], owner: Ints | None) -> Bools:
-    """Mark rows with a known digest, and all rows of the same owner, (n,)."""
+def _known_with_owner(digests: Hashes, known: Sequence[Hashes], owner: Ints | None) -> Bools:
+    """Mark the rows of digests, (n, d), with a known one, and all rows of the same owner, (n,)."""
     all_known = np.concatenate([np.empty(0, dtype=np.uint64), *known])
-    marked = np.isin(digests, all_known).any(axis=1)
-    return np.asarray(marked if owner is None else np.isin(owner, owner[marked]))
+    is_known = np.isin(digests, all_known).any(axis=1)
+    return np.asarray(is_known if owner is None else np.isin(owner, owner[is_known]))
 
 
 def _text(note: Note) -> str:
+    """Write a note as JSON."""
     return json.dumps(note, ensure_ascii=False)
 
 
@@ -444,22 +466,23 @@ def _link_in(report: Path) -> Link | None:
 
 def content_of(place: str | os.PathLike[str] | Folder) -> str | None:
     """Compute a digest of a file, or of the files of a folder; None if there is nothing."""
-    where = folder_or_file(place)
-    if isinstance(where, Path):
-        if not where.is_file():
+    path_or_folder = folder_or_file(place)
+    if isinstance(path_or_folder, Path):
+        if not path_or_folder.is_file():
             return None
-        with where.open("rb") as file:
+        with path_or_folder.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
 
-    if not where.exists:
+    folder = path_or_folder
+    if not folder.exists:
         return None
-    of_folder = sha256()
-    for name in where.names():
-        with where.open(name) as part:
+    digest_of_folder = sha256()
+    for name in folder.names():
+        with folder.open(name) as part:
             # What file systems open can `readinto`; its type does not say so.
             digest = file_digest(part, "sha256").hexdigest()  # type: ignore[arg-type]
-        of_folder.update(f"{name} {digest}\n".encode())
-    return of_folder.hexdigest()
+        digest_of_folder.update(f"{name} {digest}\n".encode())
+    return digest_of_folder.hexdigest()
 
 
 def _absolute(place: str | os.PathLike[str]) -> str:

@@ -10,98 +10,66 @@ from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import TrajanonError
-from trajanon.grouping.ends import Ends, merge_lacking, span
+from trajanon.grouping.different_ends import Ends, merge_groups_lacking_places, span
 from trajanon.grouping.k_promise import broken_promises
 from trajanon.grouping.loss import group_means, principal_axes, standardise, turn
 from trajanon.grouping.partition import measured
-from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups, WorstGroups
+from trajanon.release.report import GroupsInOnePlace, Mended, WideGroups
 from trajanon.release.trajectory_groups import TrajectoryGroups
-from trajanon.trajectories.distances import displacement, lengths
+from trajanon.release.worst_groups import leave_out_worst
+from trajanon.trajectories.distances import lengths
 from trajanon.trajectories.geodesy import in_space
 from trajanon.trajectories.times import search_columns
 
 MOST_LEFT_OUT = 0.01
 """Share of the trajectories that may be left out because their groups are too wide."""
 
-_NEAR = 64  # groups that a member may join
-_AXES = 8  # in which near groups are looked for
+_NEAR_GROUPS = 64  # that a trajectory may join
+_AXES = 8  # principal axes of the means, along which near groups are looked for
 
 
 def mend(groups: TrajectoryGroups, k: int) -> TrajectoryGroups:
-    """Mend groups as `mended` does, and note what was mended, and who is left out."""
+    """Mend groups as `mend_labels` does, leave out the worst, and note who is left out."""
     since = perf_counter()
     plan = groups.plan
     trajectories = groups.trajectories
     before = groups.partition
 
-    records = standardise(*search_columns(trajectories, plan.timing))
-    labels, account = mended(
+    labels, mended = mend_labels(
         trajectories.points,
-        records,
+        standardise(*search_columns(trajectories, plan.timing)),
         before.labels,
         k,
         subjects=trajectories.subject,
         ends=plan.ends_of(trajectories),
     )
     if plan.release.leave_out:
-        labels, worst = without_worst(trajectories.points, labels, plan.release.leave_out / 100.0)
-        account = msgspec.structs.replace(account, worst=worst)
-    groups = replace(groups, mended=account)
+        labels, worst = leave_out_worst(trajectories.points, labels, plan.release.leave_out / 100.0)
+        mended = msgspec.structs.replace(mended, worst=worst)
+    groups = replace(groups, mended=mended)
     if np.array_equal(labels, before.labels):
         return groups
 
-    left_in = labels >= 0
-    rest = trajectories
-    if not left_in.all():
+    is_released = labels >= 0
+    released = trajectories
+    if not is_released.all():
         # All runs stay, as the others would be a copy of nearly all.
-        rest = replace(trajectories, tracks=None).take(left_in)
+        released = replace(trajectories, tracks=None).take(is_released)
         if (tracks := trajectories.tracks) is not None:
-            starts = replace(tracks, run=tracks.run[left_in], start=tracks.start[left_in])
-            rest = replace(rest, tracks=starts)
+            windows = replace(tracks, run=tracks.run[is_released], start=tracks.start[is_released])
+            released = replace(released, tracks=windows)
 
-    after = measured(rest.records, dense(labels[left_in]), "mending", since)
+    after = measured(released.records, dense(labels[is_released]), "mending", since)
     after = replace(
         after,
         path_length=before.path_length,
         stages=(*before.stages, *after.stages),
         stopped=before.stopped,
     )
-    return replace(groups, trajectories=rest, partition=after, left_out=~left_in)
+    return replace(groups, trajectories=released, partition=after, left_out=~is_released)
 
 
-def without_worst(points: Floats, labels: Ints, share: float) -> tuple[Ints, WorstGroups]:
-    """Leave out whole groups, farthest from their means first, up to a share of trajectories.
-
-    Return the group of each trajectory, -1 if left out, and what that takes away. At least one
-    group stays.
-    """
-    left_in = np.flatnonzero(labels >= 0)
-    group = dense(labels[left_in])
-    means = group_means(points[left_in].reshape(len(left_in), -1), group)
-    away = displacement(points[left_in], means.reshape(-1, *points.shape[1:])[group]).mean(axis=1)
-    sizes = np.bincount(group)
-    farthest = np.argsort(-np.bincount(group, away) / sizes, kind="stable")[:-1]
-    worst = farthest[np.cumsum(sizes[farthest]) <= share * len(labels) + 1e-9]
-
-    is_worst = np.isin(group, worst)
-    metres = lengths(points[left_in])
-    longest = metres >= np.quantile(metres, 0.9)
-    shorter = metres <= np.median(metres)
-    labels = labels.copy()
-    labels[left_in[is_worst]] = -1
-    return labels, WorstGroups(
-        groups=len(worst),
-        trajectories=int(is_worst.sum()),
-        longest=int((longest & is_worst).sum()),
-        of_longest=int(longest.sum()),
-        shorter=int((shorter & is_worst).sum()),
-        of_shorter=int(shorter.sum()),
-        metres=int(metres[is_worst].sum()),
-        of_metres=int(metres.sum()),
-    )
-
-
-def mended(
+def mend_labels(
     points: Floats,
     records: Floats,
     labels: Ints,
@@ -110,129 +78,154 @@ def mended(
     subjects: Ints | None = None,
     ends: Ends | None = None,
 ) -> tuple[Ints, Mended]:
-    """Mend groups 0..g-1: the group of each trajectory, -1 if left out, and how many."""
+    """Leave out what is far from its group, and merge groups that begin or end in one place.
+
+    ``points`` are (n, m, 2), in degrees, and ``records`` what the search saw, standardised. Return
+    the group of each trajectory, -1 if left out, and how many groups were mended.
+    """
     people = np.arange(len(labels)) if subjects is None else subjects
-    groups = _Groups(points, records, labels, k, people)
-    wide = groups.leave_out_wide()
+    groups = _WideGroups(points, records, labels, k, people)
+    wide = groups.narrow_all()
     labels = groups.labels
-    left_in = np.flatnonzero(labels >= 0)
-    one_place = GroupsInOnePlace()
+    rows = np.flatnonzero(labels >= 0)
 
+    in_one_place = GroupsInOnePlace()
     if ends is not None:
-        ends = ends.take(left_in)
-        of_group, group = np.unique(labels[left_in], return_inverse=True)
-        merged = merge_lacking(records[left_in], group, ends)
-        labels[left_in] = of_group[merged]
-        one_place = GroupsInOnePlace(len(ends.lacking(group)), len(ends.lacking(dense(merged))))
+        ends = ends.take(rows)
+        group_numbers, group = np.unique(labels[rows], return_inverse=True)
+        merged = merge_groups_lacking_places(records[rows], group, ends)
+        labels[rows] = group_numbers[merged]
+        in_one_place = GroupsInOnePlace(
+            groups=len(ends.groups_lacking_places(group)),
+            left=len(ends.groups_lacking_places(dense(merged))),
+        )
 
-    if broken_promises(dense(labels[left_in]), people[left_in], k):
+    if broken_promises(dense(labels[rows]), people[rows], k):
         raise TrajanonError(f"mending left a group of fewer than {k}; please report it")
-    return labels, Mended(wide, one_place)
+    return labels, Mended(wide, in_one_place)
 
 
-class _Groups:
-    """Groups of trajectories while they are mended."""
+class _WideGroups:
+    """Groups of trajectories while members that are far from all others are left out.
+
+    A group is too wide if its members lie farther apart than the longest of them is long.
+    """
 
     def __init__(self, points: Floats, records: Floats, labels: Ints, k: int, people: Ints) -> None:
-        self.records = records
-        self.labels = labels.copy()
-        self.labels_before = labels
-        self.k = k
-        self.people = people
-        self.middles = in_space(points.mean(axis=1))
-        self.lengths = lengths(points)
-        self.wide: set[int] = set()
+        """Begin with groups 0..g-1 as they are."""
+        self.labels = labels.copy()  # as they become, (n,): -1 if left out
+        self._labels_before = labels
+        self._records = records  # what the search saw, standardised, (n, p)
+        self._k = k
+        self._people = people  # number of the person behind each trajectory, (n,)
+        self._middles = in_space(points.mean(axis=1))  # metres from the middle of the Earth, (n, 3)
+        self._lengths = lengths(points)  # metres, (n,)
+        self._wide: set[int] = set()  # groups that are still too wide
 
     @cached_property
-    def members(self) -> dict[int, Ints]:
-        """List the trajectories of each group; a group that was merged has none."""
-        order = np.argsort(self.labels_before, kind="stable")
-        behind = np.cumsum(np.bincount(self.labels_before))
+    def _members(self) -> dict[int, Ints]:
+        """List the rows of each group, as they become; a group that was dissolved has none."""
+        order = np.argsort(self._labels_before, kind="stable")
+        behind = np.cumsum(np.bincount(self._labels_before))
         return dict(enumerate(np.split(order, behind[:-1])))
 
     @cached_property
     def _tree(self) -> tuple[cKDTree, Floats]:
-        means = group_means(self.records, self.labels_before)
+        """Return a tree of the means along their principal axes, and these axes, (p, a)."""
+        means = group_means(self._records, self._labels_before)
         axes = principal_axes(means)[:, :_AXES]
         return cKDTree(turn(means, axes)), axes
 
-    def _near(self, records: Floats, group: int) -> tuple[Floats, Ints]:
-        """Find groups near records, (s, p), but for their own: how far, and which, (s, c)."""
+    def _near_groups(self, rows: Ints, own_group: int) -> tuple[Floats, Ints]:
+        """Find the groups near these rows, (s,), but their own: how far they are, and which.
+
+        Both are (s, c), the nearest first.
+        """
         tree, axes = self._tree
-        count = min(_NEAR + 1, tree.n)
-        away, near = tree.query(turn(records, axes), k=range(1, count + 1))
+        count = min(_NEAR_GROUPS + 1, tree.n)
+        away, near = tree.query(turn(self._records[rows], axes), k=range(1, count + 1))
 
         # The others stay in the order of their distance.
-        own_group_last = np.argsort(near == group, axis=1, kind="stable")
+        own_group_last = np.argsort(near == own_group, axis=1, kind="stable")
         away = np.take_along_axis(away, own_group_last, axis=1)
         near = np.take_along_axis(near, own_group_last, axis=1)
         return away, near[:, : max(count - 1, 0)]
 
     def _is_wide(self, rows: Ints) -> bool:
-        return bool(span(self.middles[rows]) > self.lengths[rows].max(initial=0.0))
+        """Check whether a group of these rows would be too wide."""
+        return bool(span(self._middles[rows]) > self._lengths[rows].max(initial=0.0))
 
-    def leave_out_wide(self) -> WideGroups:
-        """Leave out the farthest members of groups that are too wide, the widest first."""
-        # No two are farther apart than twice the farthest is from the middle of all.
-        labels = self.labels_before
-        off = self.middles - group_means(self.middles, labels)[labels]
+    def narrow_all(self) -> WideGroups:
+        """Leave out the farthest members of groups that are too wide, the widest group first."""
+        # No two members are farther apart than twice the farthest is from the middle of all.
+        labels = self._labels_before
+        off_middle = self._middles - group_means(self._middles, labels)[labels]
         radius, longest = np.zeros((2, int(labels.max()) + 1))
-        np.maximum.at(radius, labels, np.linalg.norm(off, axis=1))
-        np.maximum.at(longest, labels, self.lengths)
+        np.maximum.at(radius, labels, np.linalg.norm(off_middle, axis=1))
+        np.maximum.at(longest, labels, self._lengths)
 
-        # An arc is longer than a chord.
+        # Spans are arcs on the Earth, and at most pi / 2 times as long as the chord, 2 radius.
         may_be_wide = np.flatnonzero(np.pi * radius > longest).tolist()
-        spans = {group: span(self.middles[self.members[group]]) for group in may_be_wide}
-        self.wide = {group for group in may_be_wide if spans[group] > longest[group]}
+        spans = {group: span(self._middles[self._members[group]]) for group in may_be_wide}
+        self._wide = {group for group in may_be_wide if spans[group] > longest[group]}
 
-        groups = len(self.wide)
+        groups = len(self._wide)
+        # Less than a trajectory is added, as the share is no exact float.
         limit = int(MOST_LEFT_OUT * len(self.labels) + 1e-9)
         left_out = 0
-        for group in sorted(self.wide, key=lambda group: (-spans[group], group)):
+        for group in sorted(self._wide, key=lambda group: (-spans[group], group)):
             left_out += self._narrow(group, limit - left_out)
 
-        left = len(self.wide)
-        return WideGroups(groups=groups - left, trajectories=left_out, left=left)
+        still_wide = len(self._wide)
+        return WideGroups(groups=groups - still_wide, trajectories=left_out, left=still_wide)
 
     def _narrow(self, group: int, limit: int) -> int:
-        """Leave out the farthest members of a group, up to a limit; return their number."""
-        rows = self.members[group]
-        away, near = self._near(self.records[rows], group)
-        order = np.argsort(away[:, 0], kind="stable")
-        rest = rows[order]
-        near = near[order]
-        while self._is_wide(rest) and len(rows) - len(rest) < limit:
-            rest = rest[:-1]
-        if self._is_wide(rest):
+        """Leave out the farthest members of a group, up to a limit; return their number.
+
+        Nothing changes if that does not make it narrow enough.
+        """
+        rows = self._members[group]
+        away, near = self._near_groups(rows, group)
+        # Whoever is near no other group is far from all, and the first to be left out.
+        most_company_first = np.argsort(away[:, 0], kind="stable")
+        stay = rows[most_company_first]
+        near = near[most_company_first]
+        while self._is_wide(stay) and len(rows) - len(stay) < limit:
+            stay = stay[:-1]
+        if self._is_wide(stay):
             return 0
 
         # Where fewer than k people are left, these join other groups, if they can.
-        changed = {group: rest}
-        if len(np.unique(self.people[rest])) < self.k:
-            changed, rest = self._joined(rest, near)
-        left_out = len(rows) - len(rest)
+        changed = {group: stay}
+        if len(np.unique(self._people[stay])) < self._k:
+            changed, stay = self._joined_to_near_groups(stay, near)
+        left_out = len(rows) - len(stay)
         if left_out > limit:
             return 0
 
-        self.wide.discard(group)
+        self._wide.discard(group)
         self.labels[rows] = -1
-        self.members[group] = rows[:0]
-        self.members |= changed
+        self._members[group] = rows[:0]
+        self._members |= changed
         for changed_group, members in changed.items():
             self.labels[members] = changed_group
         return left_out
 
-    def _joined(self, rows: Ints, near: Ints) -> tuple[dict[int, Ints], Ints]:
-        """Find a near group for each trajectory: these groups then, and the trajectories placed."""
+    def _joined_to_near_groups(self, rows: Ints, near: Ints) -> tuple[dict[int, Ints], Ints]:
+        """Find for each row the nearest group that it does not make too wide.
+
+        ``near`` are the groups near each row, (s, c). Return the rows of the groups that grow, and
+        the rows that found one.
+        """
         grown: dict[int, Ints] = {}
-        placed = np.zeros(len(rows), dtype=np.bool_)
+        has_joined = np.zeros(len(rows), dtype=np.bool_)
         for place, row in enumerate(rows):
             # Those who joined before it are members, too: together they may be too wide.
             for group in near[place].tolist():
-                members = grown.get(group, self.members[group])
+                members = grown.get(group, self._members[group])
                 joined = np.append(members, row)
-                if len(members) and group not in self.wide and not self._is_wide(joined):
+                if len(members) and group not in self._wide and not self._is_wide(joined):
                     grown[group] = joined
-                    placed[place] = True
+                    has_joined[place] = True
                     break
-        return grown, rows[placed]
+        return grown, rows[has_joined]

@@ -11,87 +11,99 @@ from trajanon.common.number_text import number_of
 from trajanon.files.release_contents import line_keys
 from trajanon.release.report import Chains, Persons
 from trajanon.release.trajectory_groups import TrajectoryGroups
-from trajanon.trajectories.days import cells_of
+from trajanon.trajectories.days import day_numbers
 from trajanon.trajectories.times import departure_days
 
 
 class Left(NamedTuple):
-    """How few subjects are on all lines of each drive, day or person."""
+    """How many drives, days or people leave few subjects to somebody who knows all their lines."""
 
-    several: int  # of these, on several lines
-    below: int  # with fewer than k subjects on all of them
-    alone: int  # with one
+    several: int  # drives, days or people that are on several lines
+    below: int  # of these, with fewer than k subjects who are on all of these lines
+    alone: int  # of these, with one such subject
 
 
-def few_left(left: Mapping[str, Left], k: int) -> str:
-    """Write on how many lines few subjects are left, a sentence without its end."""
-    (plural, on_several), *of_days = left.items()
+def few_left(counted: Mapping[str, Left], k: int) -> str:
+    """Write how many drives, or people and their days, leave few; a sentence without its end."""
+    (plural, all_lines), *days = counted.items()
     noun, whom = ("drive", "subjects") if plural == "drives" else ("person", "people")
     sentence = (
         f"Anyone who knows all lines of a {noun} is left with fewer than {k} {whom} in "
-        f"{on_several.below:,} of {number_of(on_several.several, noun, plural)} on several lines, "
-        f"and with one alone in {on_several.alone:,}"
+        f"{all_lines.below:,} of {number_of(all_lines.several, noun, plural)} on several lines, "
+        f"and with one alone in {all_lines.alone:,}"
     )
-    for _, days in of_days:
-        if days.several:
+    for _, lines_of_day in days:
+        if lines_of_day.several:
             sentence += (
-                f"; on one day, in {days.below:,} of {number_of(days.several, 'day')} and in "
-                f"{days.alone:,}"
+                f"; on one day, in {lines_of_day.below:,} of "
+                f"{number_of(lines_of_day.several, 'day')} and in {lines_of_day.alone:,}"
             )
     return sentence
 
 
-def counts_of(left: Mapping[str, Left]) -> dict[str, int]:
+def counts_of(counted: Mapping[str, Left]) -> dict[str, int]:
     """Return all counts, ready for JSON, by the name of what is counted."""
     counts = dict[str, int]()
-    for name, counted in left.items():
-        counts[name] = counted.several
-        counts[f"{name}_below"] = counted.below
-        counts[f"{name}_alone"] = counted.alone
+    for name, left in counted.items():
+        counts[name] = left.several
+        counts[f"{name}_below"] = left.below
+        counts[f"{name}_alone"] = left.alone
     return counts
 
 
-def left_on(cells: Ints, labels: Ints, subjects: Ints, k: int) -> Left:
-    """Count the subjects who are on all lines of each cell: a drive, a day or a person, (n,)."""
-    cell, line = np.unique(np.column_stack([cells, labels]), axis=0).T
-    _, lines = np.unique(cell, return_counts=True)
-    on_several = np.repeat(lines > 1, lines)
-    if not on_several.any():
+def left_on(owners: Ints, labels: Ints, subjects: Ints, k: int) -> Left:
+    """Count the subjects who are on all lines of each owner.
+
+    Each trajectory has an owner, which is a drive, a day or a person, a line and a subject, (n,).
+    """
+    owner, line = np.unique(np.column_stack([owners, labels]), axis=0).T
+    _, lines_of_owner = np.unique(owner, return_counts=True)
+    is_on_several = lines_of_owner > 1
+    if not is_on_several.any():
         return Left(0, 0, 0)
 
-    lines_of = _marked(dense(cell[on_several]), line[on_several])
-    people_of = _marked(labels, dense(subjects))
-    lines_of.resize(lines_of.shape[0], people_of.shape[0])
-    common = (lines_of @ people_of).tocoo()
+    # The product counts, for each owner and subject, the lines of the owner that the subject is on.
+    of_several = np.repeat(is_on_several, lines_of_owner)
+    owner_on_line = _incidence(dense(owner[of_several]), line[of_several])
+    subject_on_line = _incidence(labels, dense(subjects))
+    owner_on_line.resize(owner_on_line.shape[0], subject_on_line.shape[0])
+    shared_lines = (owner_on_line @ subject_on_line).tocoo()
 
-    on_all = common.row[common.data == lines[lines > 1][common.row]]
-    people = np.bincount(on_all, minlength=lines_of.shape[0])
-    return Left(len(people), int((people < k).sum()), int((people == 1).sum()))
+    is_on_all = shared_lines.data == lines_of_owner[is_on_several][shared_lines.row]
+    subjects_left = np.bincount(shared_lines.row[is_on_all], minlength=owner_on_line.shape[0])
+    return Left(
+        several=len(subjects_left),
+        below=int((subjects_left < k).sum()),
+        alone=int((subjects_left == 1).sum()),
+    )
 
 
-def _marked(row: Ints, column: Ints) -> csr_array:
+def _incidence(row: Ints, column: Ints) -> csr_array:
     """Return a sparse matrix with 1 where a row and a column meet, however often."""
-    marks = csr_array((np.ones(len(row), np.int64), (row, column)))
-    marks.sum_duplicates()
-    marks.data[:] = 1
-    return marks
+    matrix = csr_array((np.ones(len(row), np.int64), (row, column)))
+    matrix.sum_duplicates()
+    matrix.data[:] = 1
+    return matrix
 
 
 def drives_left(labels: Ints, run: Ints, subjects: Ints | None, k: int) -> dict[str, Left]:
     """Count the subjects on all lines of each drive; nothing if no drive is on two lines.
 
-    A drive is a run. Where subjects are not known, each drive counts as one.
+    All three are of trajectories, (n,). A drive is a run, and one subject's where none are known.
     """
-    left = left_on(run, labels, run if subjects is None else subjects, k)
-    return {"drives": left} if left.several else {}
+    drives = left_on(run, labels, run if subjects is None else subjects, k)
+    return {"drives": drives} if drives.several else {}
 
 
 def people_left(labels: Ints, subjects: Ints, days: Ints | None, k: int) -> dict[str, Left]:
-    """Count the subjects on all lines of each person, and of each of their days."""
-    left = {"people": left_on(subjects, labels, subjects, k)}
+    """Count the subjects on all lines of each person, and of each of their days.
+
+    All three are of trajectories, (n,): the number of the line, of the person and of the day.
+    """
+    counted = {"people": left_on(subjects, labels, subjects, k)}
     if days is not None:
-        left["days"] = left_on(cells_of(subjects, days), labels, subjects, k)
-    return left
+        counted["days"] = left_on(day_numbers(subjects, days), labels, subjects, k)
+    return counted
 
 
 def drives_and_people_followed(
@@ -105,7 +117,7 @@ def drives_and_people_followed(
     subjects = trajectories.subject
 
     # Several groups may have equal lines: nobody can tell these groups apart in the release.
-    line_of_group = dense(line_keys(groups.released, groups.released_times))
+    line_of_group = dense(line_keys(groups.released_lines, groups.released_times))
     line_of_trajectory = line_of_group[groups.partition.labels]
 
     drives = {}

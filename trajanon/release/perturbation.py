@@ -17,20 +17,20 @@ from trajanon.files.release_contents import rounded
 from trajanon.grouping.k_promise import member_weights, subjects_per_group
 from trajanon.grouping.loss import group_means
 from trajanon.trajectories.geodesy import metres_of_degrees
-from trajanon.trajectories.times import BEGINS, Clock
+from trajanon.trajectories.times import DAY_BEGINS, Clock
 
-LENGTH = 6.3
+CORRELATION_LENGTH = 6.3
 """Points over which displacements are correlated."""
 
 LEAST_METRES = 10.0
 LEAST_SECONDS = 60.0
 """The least public widths: groups of copies are moved, too."""
 
-ELAPSED = 3.0
-"""By how much more than groups are wide elapsed times are moved: they are rough along the way."""
+ELAPSED_FACTOR = 3.0
+"""Elapsed times are moved by so many widths of groups: they are rough along the way."""
 
-_JITTER = 1e-9  # variance that is added to each point's, so that rounding keeps it positive
-_LINES_PER_DRAW = 10_000
+_JITTER = 1e-9  # added to the diagonal, so that rounding keeps the correlation positive definite
+_LINES_PER_DRAW = 10_000  # as many as are in memory at once, as are trajectories
 _TRAJECTORIES_PER_SUM = 10_000
 _LANES = 4  # numbers of 64 bits in a group's seed
 _DIGEST = 8 * _LANES  # bytes
@@ -58,19 +58,19 @@ class PublicWidths(NamedTuple):
         if groups.departures is None or groups.elapsed is None:
             return cls(places)
         departures = public_width(groups.departures, LEAST_SECONDS)
-        elapsed = ELAPSED * public_width(groups.elapsed, LEAST_SECONDS)
+        elapsed = ELAPSED_FACTOR * public_width(groups.elapsed, LEAST_SECONDS)
         return cls(places, departures, elapsed)
 
 
-def correlation(points: int, length: float = LENGTH) -> Floats:
+def correlation(points: int, length: float = CORRELATION_LENGTH) -> Floats:
     """Return how displacements at the points of a line are correlated, (m, m): Matérn's of 5/2."""
     place = np.arange(points)
-    apart = np.sqrt(5.0) * np.abs(place[:, None] - place) / length
-    matern = (1.0 + apart + apart**2 / 3.0) * np.exp(-apart)
+    scaled_distance = np.sqrt(5.0) * np.abs(place[:, None] - place) / length
+    matern = (1.0 + scaled_distance + scaled_distance**2 / 3.0) * np.exp(-scaled_distance)
     return np.asarray(matern + _JITTER * np.eye(points))
 
 
-def times_correlation(points: int, length: float = LENGTH) -> Floats:
+def times_correlation(points: int, length: float = CORRELATION_LENGTH) -> Floats:
     """Return how displacements of elapsed times are correlated, (m, m): as rough as stops are."""
     place = np.arange(points)
     return np.asarray(np.exp(-np.abs(place[:, None] - place) / length))
@@ -92,8 +92,8 @@ def mu_of(shift: Floats, width: float) -> float:
     It is the distance of two normal distributions of equal spread, in standard deviations: that of
     the released line where all else is known, and the trajectory's share in it is the largest.
     """
-    white = np.linalg.solve(np.linalg.cholesky(correlation(len(shift))), shift)
-    return float(np.sqrt((white**2).sum())) / width
+    uncorrelated = np.linalg.solve(np.linalg.cholesky(correlation(len(shift))), shift)
+    return float(np.sqrt((uncorrelated**2).sum())) / width
 
 
 def odds_of(mu: float) -> float:
@@ -105,7 +105,7 @@ class ToldApart(NamedTuple):
     """How well a trajectory is told from the same one moved to the side, by its released line."""
 
     metres: float  # to the side
-    mu: float  # as `mu_of` says
+    mu: float  # as `mu_of` computes it
     right: float  # share of right answers at even odds, at most
 
     @classmethod
@@ -120,21 +120,24 @@ def public_width(widths: Floats, least: float) -> float:
     median = float(np.median(widths)) if len(widths) else 0.0
     if median <= least:
         return least
-    digit = 10.0 ** (np.floor(np.log10(median)) - 1.0)
+    second_digit = 10.0 ** (np.floor(np.log10(median)) - 1.0)
     # A median of two digits is kept, although its division may end just above them.
-    return round(float(np.ceil(median / digit - 1e-9) * digit), 9)
+    return round(float(np.ceil(median / second_digit - 1e-9) * second_digit), 9)
 
 
 def group_widths(points: Floats, means: Floats, labels: Ints, weights: Floats) -> Floats:
-    """Measure how far people are from their mean, (g,): root mean squares of metres."""
-    degree = _degrees(means)
-    squares = np.zeros(len(means))
+    """Measure how far people are from their mean, (g,): root mean squares of metres.
+
+    ``weights`` are how much each trajectory counts in the mean of its group, (n,).
+    """
+    metres_of_degree = _metres_of_degree(means)
+    mean_squares = np.zeros(len(means))
     for begin in range(0, len(points), _TRAJECTORIES_PER_SUM):
         batch = slice(begin, begin + _TRAJECTORIES_PER_SUM)
-        label = labels[batch]
-        away = (points[batch] - means[label]) * degree[label]
-        np.add.at(squares, label, weights[batch] * (away**2).sum(axis=2).mean(axis=1))
-    return np.asarray(np.sqrt(squares))
+        group = labels[batch]
+        metres = (points[batch] - means[group]) * metres_of_degree[group]
+        np.add.at(mean_squares, group, weights[batch] * (metres**2).sum(axis=2).mean(axis=1))
+    return np.asarray(np.sqrt(mean_squares))
 
 
 def largest_shares(labels: Ints, subjects: Ints | None) -> Floats:
@@ -166,7 +169,7 @@ def perturbed(
     for begin in range(0, len(means), _LINES_PER_DRAW):
         batch = slice(begin, begin + _LINES_PER_DRAW)
         metres = displacements(seeds[batch], deviations[batch], points.shape[1])
-        lines[batch] = written(means[batch], metres)
+        lines[batch] = moved_and_rounded(means[batch], metres)
     return lines
 
 
@@ -177,22 +180,24 @@ def displacements(seeds: Ints, deviations: Floats, m: int) -> Floats:
     return np.asarray(deviations[:, None, None] * np.einsum("ij,gjc->gic", factor, drawn))
 
 
-def written(means: Floats, metres: Floats) -> Floats:
-    """Write lines that are moved, (g, m, 2): on Earth, and rounded."""
-    moved = means + (metres / _degrees(means)).clip(-180.0, 180.0)
-    most = np.array([90.0, 180.0])
-    return rounded(moved.clip(-most, most))
+def moved_and_rounded(means: Floats, metres: Floats) -> Floats:
+    """Move lines by metres to the north and to the east, (g, m, 2): on Earth, and rounded."""
+    moved = means + (metres / _metres_of_degree(means)).clip(-180.0, 180.0)
+    north_east = np.array([90.0, 180.0])
+    return rounded(moved.clip(-north_east, north_east))
 
 
 def widths_of_times(seconds: Floats, labels: Ints, weights: Floats) -> tuple[Floats, Floats]:
     """Measure how far departures and elapsed times are from their group's mean, (g,) each."""
-    away = seconds - group_means(seconds, labels, weights)[labels]
-    elapsed = away - away[:, :1]
+    off_mean = seconds - group_means(seconds, labels, weights)[labels]
+    departure = off_mean[:, 0]
+    elapsed = off_mean - off_mean[:, :1]
 
     def root_mean_square(squares: Floats) -> Floats:
+        """Average squares of trajectories, (n,), by group, and take their roots, (g,)."""
         return np.asarray(np.sqrt(np.bincount(labels, weights * squares)))
 
-    return root_mean_square(away[:, 0] ** 2), root_mean_square((elapsed**2).mean(axis=1))
+    return root_mean_square(departure**2), root_mean_square((elapsed**2).mean(axis=1))
 
 
 def perturbed_times(
@@ -222,23 +227,25 @@ def perturbed_times(
     moved = widths.departures * drawn[:, :1] + widths.elapsed * along
 
     times = np.maximum.accumulate(means + shares[:, None] * moved, axis=1)
-    if np.isfinite(clock.round):
-        departs = times[:, :1].clip(BEGINS, BEGINS + clock.round)
-        times += departs - times[:, :1]
+    if np.isfinite(clock.period):
+        departures = times[:, :1].clip(DAY_BEGINS, DAY_BEGINS + clock.period)
+        times += departures - times[:, :1]
     return clock.rounded(times)
 
 
 def normal_numbers(seeds: Ints, count: int) -> Floats:
     """Return ``count`` normal numbers of each seed, (g, count), from 52 random bits each."""
-    blocks = [number.to_bytes(2, "little") for number in range(-(-8 * count // 64))]
+    # A digest has 64 bytes, which are 8 numbers; the salt numbers the digests of a seed.
+    digests = -(-count // 8)
+    salts = [number.to_bytes(2, "little") for number in range(digests)]
     drawn = b"".join(
-        blake2b(key=seed.tobytes(), salt=block).digest() for seed in seeds for block in blocks
+        blake2b(key=seed.tobytes(), salt=salt).digest() for seed in seeds for salt in salts
     )
-    bits = np.frombuffer(drawn, dtype="<u8").reshape(len(seeds), 8 * len(blocks))[:, :count]
+    bits = np.frombuffer(drawn, dtype="<u8").reshape(len(seeds), 8 * digests)[:, :count]
     return np.asarray(ndtri(((bits >> np.uint64(12)) + 0.5) / 2.0**52))
 
 
-def _degrees(lines: Floats) -> Floats:
+def _metres_of_degree(lines: Floats) -> Floats:
     """Return metres of a degree of latitude and longitude about each line's middle, (g, 1, 2)."""
     return metres_of_degrees(lines[..., 0].mean(axis=1))[:, None]
 
@@ -261,7 +268,7 @@ def group_seeds(
         for member, weight in zip(members, weights, strict=True)
     )
 
-    # The sum of all members' digests is the same in any order.
+    # The sum of all members' digests, modulo 2**64, is the same in any order.
     sums = np.zeros((len(scale), _LANES), dtype="<u8")
     np.add.at(sums, labels, np.frombuffer(digests, dtype="<u8").reshape(-1, _LANES))
 

@@ -14,7 +14,7 @@ from trajanon.common.declared_options import (
     settings_of,
 )
 from trajanon.common.errors import BadInput
-from trajanon.grouping.ends import Ends
+from trajanon.grouping.different_ends import Ends
 from trajanon.grouping.k_promise import check_k
 from trajanon.release.holder_key import check_key, holders_key, search_seed
 from trajanon.release.snapping import RoadsToFollow
@@ -28,7 +28,7 @@ class Surroundings(Protocol):
     """Public places and what lies near them, such as `trajanon.extract.hidden` reads."""
 
     def contains(self, lat: Floats, lon: Floats) -> Bools:
-        """Find the points that lie near one, (n,)."""
+        """Mark the points, in degrees, that lie near such a place, (n,)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,14 +37,14 @@ class Plan:
 
     release: ReleaseSettings
     search: Settings
-    key: bytes | None = None  # the holder's secret: search and lines follow from it
-    key_file: Path | None = None  # where it is; made with a first release
+    key: bytes | None = None  # the holder's secret, on which groups and lines depend
+    key_file: Path | None = None  # where the key is; made with a first release
     roads: RoadsToFollow | None = None  # on which released lines lie
     public_places: Surroundings | None = None
 
     # What is found in the trajectories, or in all shards of them.
-    timing: Timing | None = None  # of times that are released
-    spread: Floats | None = None  # of each coordinate in all shards; None where there are none
+    timing: Timing | None = None  # how times are released; None if they are not
+    spread: Floats | None = None  # standard deviation of each coordinate in all shards, (2 m,)
 
     @classmethod
     def of(
@@ -73,8 +73,9 @@ class Plan:
         """Return k as a number; refuse one that is no promise, or below the places at each end."""
         number = check_k(k)
         if self.release.distinct_ends > number:
-            most = f"`distinct_ends` must be at most k, {number}"
-            raise BadInput(f"{most} (got {self.release.distinct_ends})")
+            raise BadInput(
+                f"`distinct_ends` must be at most k, {number} (got {self.release.distinct_ends})"
+            )
         return number
 
     def with_key(self, key: bytes | None = None) -> "Plan":
@@ -84,19 +85,23 @@ class Plan:
         return replace(self, key=key or self.key or holders_key(self.key_file))
 
     def ends_of(self, trajectories: Trajectories) -> Ends | None:
-        """Find where trips begin and end, or days; None of windows, which have no origin."""
+        """Return the starts and ends of trips or days that a group must not have in one place.
+
+        None where nothing is asked of ends: of windows, which begin and end where they were cut.
+        """
         distinct = self.release.distinct_ends
         if trajectories.unit == "trajectory" or distinct < 2 or self.release.as_published:
             return None
 
-        points = trajectories.points[:, [0, -1]]
-        free = ~trajectories.known_ends
+        # Nothing is asked of an end at the border of the area, or in a public place.
+        ends = trajectories.points[:, [0, -1]]
+        is_exempt = ~trajectories.known_ends
         if self.public_places is not None:
-            in_public = self.public_places.contains(*points.reshape(-1, 2).T)
-            free = free | in_public.reshape(free.shape)
+            is_public = self.public_places.contains(*ends.reshape(-1, 2).T)
+            is_exempt = is_exempt | is_public.reshape(is_exempt.shape)
 
-        places = in_space(points.reshape(-1, 2)).reshape(*free.shape, 3)
-        places[free] = np.nan
+        places = in_space(ends.reshape(-1, 2)).reshape(*is_exempt.shape, 3)
+        places[is_exempt] = np.nan
         metres = lengths(trajectories.points)
         middles = in_space(trajectories.points.mean(axis=1))
         return Ends(places, distinct, middles, metres, reach=float(np.median(metres)))

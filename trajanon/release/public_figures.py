@@ -10,8 +10,11 @@ FEW = 30
 HUNDREDTHS = 200
 """Cases of which a share is rounded to hundredths, and no finer."""
 
-_WIDE = 4.0  # times the mean: several figures are published, and each tells something
-_STEPS = (0.5, 1.0, 2.0, 5.0, 10.0)
+_PEOPLE_PER_STEP = 4.0
+"""A step is as wide as what so many people add to a mean: several figures are published, and each
+tells something of a person."""
+
+_STEPS = (0.5, 1.0, 2.0, 5.0, 10.0)  # of each power of ten, and the neighbours of both ends
 
 
 class Crowd(NamedTuple):
@@ -27,11 +30,11 @@ class Crowd(NamedTuple):
     (0.6, [0.5, 0.75])
     """
 
-    people: float  # trajectories, divided by the most of one person
-    shares: bool = False  # whether it is the mean of what is 0 or 1 of each, not of errors
+    people: float  # trajectories, divided by the most of one person; infinity for the holder
+    shares: bool = False  # whether the figure is the mean of what is 0 or 1 of each
 
     def shares_of(self, part: float = 1.0) -> "Crowd":
-        """Return of how many a share is that was tried on a part of the trajectories."""
+        """Return the crowd of a share that was measured on a part of the trajectories."""
         people = min(self.people * part, HUNDREDTHS) if self.people < inf else inf
         return Crowd(people, shares=True)
 
@@ -40,7 +43,8 @@ class Crowd(NamedTuple):
         if value <= 0.0 or self.people == inf:
             return value, value
         if self.people >= FEW:
-            _, step = _steps_around((1.0 if self.shares else value) * _WIDE / self.people)
+            mean = 1.0 if self.shares else value
+            _, step = _steps_around(mean * _PEOPLE_PER_STEP / self.people)
             rounded = round(round(value / step) * step, 12)
             return rounded, rounded
         if self.shares:
@@ -56,7 +60,7 @@ class Crowd(NamedTuple):
         """
         bounds = self.bounds(value)
         if bounds[1] == 0.0 < value:
-            return f"less than {write(_steps_around(_WIDE / self.people)[1])}"
+            return f"less than {write(_steps_around(_PEOPLE_PER_STEP / self.people)[1])}"
         low, high = map(write, bounds)
         return low if low == high else f"{low} to {high}"
 
@@ -84,6 +88,8 @@ def rough_count(count: int) -> str:
 
 def _steps_around(value: float) -> tuple[float, float]:
     """Return the last of 1, 2, 5, 10, 20, 50 and so on below a value, and the first not below."""
-    ten = 10.0 ** floor(log10(value))
-    place = next(n for n, step in enumerate(_STEPS) if n and step * ten >= value * (1.0 - 1e-12))
-    return _STEPS[place - 1] * ten, _STEPS[place] * ten
+    power = 10.0 ** floor(log10(value))
+    # Rounding must not lift a value that is a step above it.
+    not_below = [step * power >= value * (1.0 - 1e-12) for step in _STEPS[1:]]
+    place = 1 + not_below.index(True)
+    return _STEPS[place - 1] * power, _STEPS[place] * power

@@ -107,13 +107,16 @@ class Release(Displayed):
             return
         if format is not None:
             raise BadInput("`format` is for buffers: the suffix of a path names the format")
+        has_times = self.trajectories.times is not None
         if isinstance(path, str) and is_url(path):
             folder, _, name = path.rpartition("/")
-            check_release_format(Path(name), timed=self.trajectories.times is not None)
+            check_release_format(Path(name), timed=has_times)
             with Folder(folder).writing(name) as stream:
                 self._write_stream(stream, Path(name).suffix)
             return
-        check_release_format(path := Path(path), timed=self.trajectories.times is not None)
+
+        path = Path(path)
+        check_release_format(path, timed=has_times)
         text = json_report(self.report)
         report = new_report_path(path, text)
         with replacing(path, report, public=[path]) as (release_draft, report_draft):
@@ -171,7 +174,7 @@ class Release(Displayed):
         return [("Release", facts), ("Cost", cost(report))]
 
 
-PART = 100_000
+ROWS_PER_PART = 100_000
 """Rows in a part of a release, about."""
 
 
@@ -179,21 +182,21 @@ PART = 100_000
 class DistinctLines:
     """A release before its rows are made: each different line once."""
 
-    lines: Floats  # in their order, (l, m, 2)
-    times: Floats | None  # of each line, (l, m)
+    lines: Floats  # in the order of a release, (l, m, 2), in degrees
+    times: Floats | None  # of each line, (l, m), in seconds
     copies: Ints  # rows of each line, (l,)
     words: Mapping[str, str | None]  # what the release says of itself
     report: Report
 
     def rows(self, lines: slice | Ints) -> ReleasedTrajectories:
-        """Repeat some of the lines as often as they have rows."""
+        """Repeat these lines as often as they have rows."""
         copies = self.copies[lines]
         points = np.repeat(self.lines[lines], copies, axis=0)
         times = None if self.times is None else np.repeat(self.times[lines], copies, axis=0)
         return ReleasedTrajectories(points, provenance=self.words, times=times)
 
     def reporting(self, **added: object) -> "DistinctLines":
-        """Add to the report what is not known of the lines alone, by its fields."""
+        """Return the same lines with a report that has these fields, too."""
         return replace(self, report=structs.replace(self.report, **added))
 
     @property
@@ -202,12 +205,15 @@ class DistinctLines:
         return Release(self.rows(slice(None)), json_ready(self.report))
 
     def parts(self) -> Iterator[tuple[ReleasedTrajectories, int]]:
-        """Yield the rows of each part, with all copies of a line in one; and its first id."""
-        part = (np.cumsum(self.copies) - 1) // PART
-        first = 1
-        for lines in np.split(np.arange(len(part)), np.flatnonzero(np.diff(part)) + 1):
-            yield (rows := self.rows(lines)), first
-            first += len(lines) if "rows" in self.words else len(rows)
+        """Yield the rows of each part, with all copies of a line in one part; and its first id."""
+        part_of_line = (np.cumsum(self.copies) - 1) // ROWS_PER_PART
+        first_lines = np.flatnonzero(np.diff(part_of_line)) + 1
+        first_id = 1
+        for lines in np.split(np.arange(len(self.lines)), first_lines):
+            rows = self.rows(lines)
+            yield rows, first_id
+            # A file that counts rows has one, and one id, for each line.
+            first_id += len(lines) if "rows" in self.words else len(rows)
 
 
 def new_report_path(release: Path, text: str = "") -> Path:
@@ -222,7 +228,7 @@ def new_report_path(release: Path, text: str = "") -> Path:
 def with_report(
     release: Release | ReleasedTrajectories, report: Report | Mapping[str, object] | None
 ) -> tuple[ReleasedTrajectories, Report]:
-    """Return a release and its report, whether they are given as one or as two."""
+    """Return the rows of a release and its report, whether they are given as one or as two."""
     if isinstance(release, Release):
         if report is None:
             return release.trajectories, checked(release.report)
@@ -242,33 +248,41 @@ def on_disk(release: Release) -> Iterator[Path]:
         yield path
 
 
-def json_report(account: Mapping[str, object]) -> str:
+def json_report(report: Mapping[str, object]) -> str:
     """Write a report as JSON; its first entry, the notice, stands in the first line."""
-    return escaped_json(f"{{ {_written(account, 1)[1:].lstrip()}\n")
+    first_entry_and_others = _json_text(report, 1).removeprefix("{").lstrip()
+    return escaped_json(f"{{ {first_entry_and_others}\n")
 
 
-def _written(value: object, depth: int) -> str:
+def _json_text(value: object, depth: int) -> str:
     """Write entries below one another, and a list, which may be long, on one line."""
     if not isinstance(value, dict) or not value:
         return json.dumps(value, ensure_ascii=False)
     entries = (
-        f"{depth * ' '}{json.dumps(key, ensure_ascii=False)}: {_written(entry, depth + 1)}"
-        for key, entry in value.items()
+        f"{depth * ' '}{json.dumps(name, ensure_ascii=False)}: {_json_text(entry, depth + 1)}"
+        for name, entry in value.items()
     )
     return "{\n" + ",\n".join(entries) + "\n" + (depth - 1) * " " + "}"
 
 
-def own_rows(way: RowsName, line: Ints, subject: Ints | None) -> tuple[Bools, Rows]:
-    """Find which trajectories have rows, (n,), the first of a subject on a line; and report it."""
-    has_row = np.ones(len(line), dtype=np.bool_)
-    if subject is not None:
+def own_rows(way: RowsName, lines: Ints, subjects: Ints | None) -> tuple[Bools, Rows]:
+    """Mark the trajectories that have a row of their own, (n,), and report it.
+
+    Of all trajectories of a subject on a line, the first has one. ``lines`` and ``subjects`` are
+    numbers of each trajectory, (n,).
+    """
+    has_row = np.ones(len(lines), dtype=np.bool_)
+    if subjects is not None:
+        # There are at most n subjects, so that each pair of line and subject has its own number.
+        line_and_subject = lines * len(lines) + dense(subjects)
+        first_of_pair = np.unique(line_and_subject, return_index=True)[1]
         has_row[:] = False
-        has_row[np.unique(line * len(line) + dense(subject), return_index=True)[1]] = True
+        has_row[first_of_pair] = True
 
     return has_row, Rows(
-        way=way if subject is not None or way == "lines" else "trajectories",
-        trajectories=len(line),
-        subjects=int(has_row.sum()) if subject is not None else None,
-        lines=int(line.max()) + 1,
+        way=way if subjects is not None or way == "lines" else "trajectories",
+        trajectories=len(lines),
+        subjects=int(has_row.sum()) if subjects is not None else None,
+        lines=int(lines.max()) + 1,
         without=np.flatnonzero(~has_row).tolist(),
     )

@@ -3,7 +3,7 @@
 from math import inf
 
 from trajanon.common.number_text import UNITS, enumerated, metres, number_of, two_digits
-from trajanon.release.left_out import LeftOut, left_out_of
+from trajanon.release.left_out_counts import LeftOut, left_out_of
 from trajanon.release.public_figures import EXACT, FEW, Crowd
 from trajanon.release.report import Mended, Report
 from trajanon.trajectories.distances import Summary
@@ -51,7 +51,7 @@ def cost(report: Report, crowd: Crowd = EXACT) -> str:
     share of the way, 3 % of a trip's length. At the nearest point, the ways lie 30 m (median 20 m)
     from the lines, and the lines 25 m (median 18 m) from the ways. Information loss: 0.46 %.
     """
-    far = report.displacement
+    moved = report.displacement
     of_length = ""
     if (share := report.moved_of_length) is not None:
         of_length = f", {crowd.text(share, two_digits)} of a {report.unit}'s length"
@@ -59,19 +59,19 @@ def cost(report: Report, crowd: Crowd = EXACT) -> str:
     to_way = _nearest(report.curve_distance.to_way, crowd)
     loss = crowd.text(report.information_loss / 100.0, two_digits)
     return (
-        f"Released points lie {crowd.text(far.mean, metres)} on average (median "
-        f"{crowd.text(far.median, metres)}) from where people were at the same share of the way"
+        f"Released points lie {crowd.text(moved.mean, metres)} on average (median "
+        f"{crowd.text(moved.median, metres)}) from where people were at the same share of the way"
         f"{of_length}. At the nearest point, the ways lie {to_line} from the lines, and the lines "
         f"{to_way} from the ways. Information loss: {loss}."
     )
 
 
-def _nearest(near: Summary, crowd: Crowd) -> str:
+def _nearest(distance: Summary, crowd: Crowd) -> str:
     """Write a distance to a curve; for publication its mean alone."""
     if crowd.people == inf:
-        return f"{metres(near.mean)} (median {metres(near.median)})"
+        return f"{metres(distance.mean)} (median {metres(distance.median)})"
     # Two more figures of the same trips: rounded more, so that all together tell no more.
-    return crowd._replace(people=crowd.people / 8.0).text(near.mean, metres)
+    return crowd._replace(people=crowd.people / 8.0).text(distance.mean, metres)
 
 
 def left_out(report: Report, crowd: Crowd = EXACT) -> str:
@@ -97,8 +97,8 @@ def left_out(report: Report, crowd: Crowd = EXACT) -> str:
             share = f" ({_amount(counts, count, crowd)})" if crowd.people >= FEW else ""
             reasons.append(f"{reason}{share}")
 
-    why = f" Reasons: {', '.join(reasons)}." if reasons else ""
-    return f"{enumerated(amounts)} were left out.{why}{_bias(report, crowd)}"
+    reasons_sentence = f" Reasons: {', '.join(reasons)}." if reasons else ""
+    return f"{enumerated(amounts)} were left out.{reasons_sentence}{_bias(report, crowd)}"
 
 
 def _bias(report: Report, crowd: Crowd) -> str:
@@ -106,23 +106,22 @@ def _bias(report: Report, crowd: Crowd) -> str:
     worst = (report.mended or Mended()).worst
     if not worst.trajectories:
         return ""
-    shares = crowd.shares_of()
-    longest, shorter, metres_gone = (
-        shares.text(missing / max(of, 1), two_digits)
-        for missing, of in (
-            (worst.longest, worst.of_longest),
-            (worst.shorter, worst.of_shorter),
-            (worst.metres, worst.of_metres),
-        )
-    )
+
+    def share(left_out: int, of_all: int) -> str:
+        """Write a share that is left out, in percent."""
+        return crowd.shares_of().text(left_out / max(of_all, 1), two_digits)
+
+    longest = share(worst.longest, worst.of_longest)
+    shorter = share(worst.shorter, worst.of_shorter)
+    length = share(worst.metres, worst.of_metres)
     return (
         f" The worst groups take {longest} of the longest tenth of the {UNITS[report.unit]} with "
-        f"them, {shorter} of the shorter half, and {metres_gone} of the kilometres."
+        f"them, {shorter} of the shorter half, and {length} of the kilometres."
     )
 
 
 def _amount(counts: LeftOut, count: int, crowd: Crowd) -> str:
-    """Write a count; for publication as a share of all, so that nobody's own follows."""
+    """Write a count; for publication as a share of all, so that nothing follows of one person."""
     if crowd.people == inf:
         return f"{count:,}"
     return crowd._replace(shares=True).text(count / counts.of, two_digits)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from importlib.metadata import version
 from itertools import chain
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
@@ -27,7 +28,7 @@ from trajanon.trajectories.days import days_of
 from trajanon.trajectories.distances import Summary
 from trajanon.trajectories.provenance import Provenance, Source
 from trajanon.trajectories.subjects import Merged
-from trajanon.trajectories.times import Clock
+from trajanon.trajectories.times import Clock, Timing
 from trajanon.trajectories.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION, Trajectories
 
 if TYPE_CHECKING:
@@ -40,13 +41,13 @@ NOT_TOGETHER = f"these trajectories, release and report do not belong together: 
 
 
 class Rows(Struct, frozen=True, kw_only=True):
-    """What has a row each, and how many rows that would be in each way."""
+    """What one row of the release stands for, and how many rows there would be in each way."""
 
     way: Literal["subjects", "trajectories", "lines"]
     trajectories: Whole | None = None
-    subjects: Whole | None = None  # None if not known
+    subjects: Whole | None = None  # the different ones of each line; None if not known
     lines: Whole | None = None
-    without: list[Whole] = []  # released trajectories that have no row of their own
+    without: list[Whole] = []  # numbers of the released trajectories without a row of their own
 
 
 class Length(Struct, frozen=True):
@@ -93,30 +94,31 @@ class Times(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Alignment(Struct, frozen=True, omit_defaults=True):
     """Where windows are on their tracks, once they slid."""
 
-    slid: Finite | None = None  # share that is not where it was
-    starts: list[Whole] = []  # of windows on their tracks, when they were averaged
+    slid: Finite | None = None  # share of them that is not where it was
+    starts: list[Whole] = []  # where each was averaged, as `Tracks.along` counts
 
 
 class _Counts(Struct, frozen=True):
     """Counts that add up over parts of a release."""
 
-    def __add__(self, other: Self) -> Self:
-        return type(self)(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+    def __add__(self, counts: Self) -> Self:
+        """Add the counts of two parts, field by field."""
+        return type(self)(*map(add, astuple(self), astuple(counts)))
 
 
 class WideGroups(_Counts, frozen=True):
-    """Groups that were too wide: mended, trajectories left out for that, and still too wide."""
+    """Groups whose members lay farther apart than the longest of them is long."""
 
-    groups: Whole = 0
-    trajectories: Whole = 0
-    left: Whole = 0
+    groups: Whole = 0  # that were mended
+    trajectories: Whole = 0  # that were left out for that
+    left: Whole = 0  # groups that are still too wide
 
 
 class GroupsInOnePlace(_Counts, frozen=True):
-    """Groups that lacked a place at an end after the search, and groups that still lack one."""
+    """Groups whose members begin, or end, in fewer places than `distinct_ends` asks for."""
 
-    groups: Whole = 0
-    left: Whole = 0
+    groups: Whole = 0  # after the search
+    left: Whole = 0  # after mending
 
 
 class WorstGroups(_Counts, frozen=True):
@@ -124,11 +126,11 @@ class WorstGroups(_Counts, frozen=True):
 
     groups: Whole = 0
     trajectories: Whole = 0
-    longest: Whole = 0  # of the longest tenth
-    of_longest: Whole = 0
+    longest: Whole = 0  # of the longest tenth, how many are left out
+    of_longest: Whole = 0  # how many the longest tenth has
     shorter: Whole = 0  # of the shorter half
     of_shorter: Whole = 0
-    metres: Whole = 0
+    metres: Whole = 0  # that they are long
     of_metres: Whole = 0
 
 
@@ -143,23 +145,23 @@ class Mended(_Counts, frozen=True):
 class Suppressed(Struct, frozen=True):
     """What is in no group."""
 
-    rows: list[Whole]  # of the trajectories in the file
+    rows: list[Whole]  # numbers of these trajectories in the file, or of days of it
 
 
 class Roads(Struct, frozen=True, kw_only=True):
     """How many lines were laid on roads."""
 
-    keep_off: Finite | None = None  # metres
+    keep_off: Finite | None = None  # metres from all roads beyond which a line stays
     on_roads: Whole
     as_they_were: Whole
 
 
 class Chains(Struct, frozen=True):
-    """Drives on several lines, and how many leave fewer than k subjects, or one alone."""
+    """Drives on several lines, and how many subjects are on all lines of each."""
 
-    drives: Whole
-    drives_below: Whole
-    drives_alone: Whole = 0
+    drives: Whole  # on several lines
+    drives_below: Whole  # with fewer than k subjects
+    drives_alone: Whole = 0  # with one
 
     @property
     def share_below(self) -> float:
@@ -168,12 +170,12 @@ class Chains(Struct, frozen=True):
 
 
 class Persons(Struct, frozen=True, omit_defaults=True):
-    """People on several lines, and days on several: how many leave fewer than k people, or one."""
+    """People on several lines, and how many people are on all lines of each; and of their days."""
 
-    people: Whole
-    people_below: Whole
-    people_alone: Whole | None = None
-    days: Whole | None = None
+    people: Whole  # on several lines
+    people_below: Whole  # with fewer than k people on all of them
+    people_alone: Whole | None = None  # with themselves alone
+    days: Whole | None = None  # of one person, on several lines
     days_below: Whole | None = None
     days_alone: Whole | None = None
 
@@ -309,9 +311,17 @@ class Report(Struct, frozen=True, kw_only=True):
         return Clock(self.times.times, self.times.timezone, step)
 
     @property
+    def timing(self) -> Timing | None:
+        """Return how the times of the release were made; None if that has none."""
+        if self.clock is None or self.times is None:
+            return None
+        worth = ReleaseSettings(minute_worth=self.times.minute_worth).minute_worth
+        return Timing(self.clock, worth)
+
+    @property
     def own_rows(self) -> Bools:
         """Mark the released trajectories that have a row of their own, shape (n,)."""
-        return _all_but(self.n, self.rows.without)
+        return _mask_without(self.n, self.rows.without)
 
     @property
     def groups_of_released(self) -> Ints:
@@ -329,7 +339,7 @@ class Report(Struct, frozen=True, kw_only=True):
 
     def released(self, n: int) -> Bools:
         """Mark which of n trajectories were released, shape (n,)."""
-        released = _all_but(n, self.left_out)
+        released = _mask_without(n, self.left_out)
         if self.n != released.sum():
             raise BadInput(NOT_TOGETHER)
         return released
@@ -357,7 +367,7 @@ class Figures(NamedTuple):
     """What is measured of all groups of a release."""
 
     loss: float  # IL in percent
-    errors: Mapping[str, Summary]  # in metres or seconds
+    errors: Mapping[str, Summary]  # in metres or seconds, by the names of `assembly.errors_of`
     mended: Mended | None
     widths: "PublicWidths | None"  # by which lines and times are moved; None of plain means
     stages: tuple[Stage, ...]
@@ -475,14 +485,15 @@ def versions() -> dict[str, str]:
 
 # How it is written and read.
 
-_ADDED = {"roads", "extraction", "ledger", "shards", "members", "run"}
+# Entries that are not in every report.
+_WHERE_KNOWN = {"roads", "extraction", "ledger", "shards", "members", "run"}
 _IN_TABLE = {"labels", "sizes", "subjects_per_group", "line_keys", "suppressed"}
 _NOT_OF_SHARDS = {"persons", "averaged", "choice", "alignment_skipped"}
 
 
 def json_ready(report: Report) -> dict[str, Any]:
     """Return a report as JSON has it, and its readers in Python get it."""
-    absent = {name for name in _ADDED if getattr(report, name) is None}
+    absent = {name for name in _WHERE_KNOWN if getattr(report, name) is None}
     if report.chains is UNSET:
         absent |= _NOT_OF_SHARDS
     if report.members is not None:
@@ -550,7 +561,7 @@ def checked(report: Report | Mapping[str, object]) -> Report:
 
 
 def _lists_of(account: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """Read what a report of shards says of each trajectory and group, which stands beside it."""
+    """Read the lists of a report of shards off the table beside it, in which `MEMBERS` are."""
     import pyarrow.parquet as pq
 
     if not path.is_file():
@@ -558,20 +569,22 @@ def _lists_of(account: Mapping[str, Any], path: Path) -> dict[str, Any]:
     if digest_of_file(path) != account["members"]:
         raise FileProblem(f"{path} is of another release than its report: {_AGAIN}")
     table = pq.read_table(path)
-    label, key, own_row = (table[name].to_numpy() for name in ("group", "key", "own_row"))
-    released = label >= 0
-    labels = label[released]
-    first = np.unique(labels, return_index=True)[1]
+    groups = table["group"].to_numpy()
+    is_released = groups >= 0
+    labels = groups[is_released]
+    first_members = np.unique(labels, return_index=True)[1]
+    keys = table["key"].to_numpy()[is_released]
+    has_row = table["own_row"].to_numpy()[is_released]
 
-    suppressed = np.flatnonzero(~released).tolist()
+    suppressed = np.flatnonzero(~is_released).tolist()
     alignment = account.get("alignment")
     if alignment is not None:
-        alignment = alignment | {"starts": table["start"].to_numpy()[released].tolist()}
+        alignment = alignment | {"starts": table["start"].to_numpy()[is_released].tolist()}
     return {
         "labels": labels.tolist(),
         "sizes": np.bincount(labels).tolist(),
-        "line_keys": key[released][first].tolist(),
-        "rows": account["rows"] | {"without": np.flatnonzero(~own_row[released]).tolist()},
+        "line_keys": keys[first_members].tolist(),
+        "rows": account["rows"] | {"without": np.flatnonzero(~has_row).tolist()},
         "suppressed": {"rows": suppressed} if suppressed else None,
         "alignment": alignment,
     }
@@ -583,13 +596,13 @@ def digest_of_file(path: Path) -> str:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
-def _all_but(n: int, rows: list[int]) -> Bools:
-    """Mask n trajectories but some; rows that do not exist, or stand twice, are refused."""
+def _mask_without(n: int, rows: list[int]) -> Bools:
+    """Mark n trajectories but these rows; rows that do not exist, or stand twice, are refused."""
     if len({row for row in rows if 0 <= row < n}) < len(rows):
         raise BadInput(NOT_TOGETHER)
-    kept = np.ones(n, dtype=np.bool_)
-    kept[rows] = False
-    return kept
+    mask = np.ones(n, dtype=np.bool_)
+    mask[rows] = False
+    return mask
 
 
 def digest_of(points: Iterable[Floats], labels: Ints, times: Iterable[Floats] | None = None) -> str:

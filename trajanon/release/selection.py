@@ -1,4 +1,4 @@
-"""Who is on how many lines: all trips of a person, one of them, or whole days."""
+"""Which trips of a person are released: all, the one that costs least, or whole days."""
 
 from time import perf_counter
 from typing import NamedTuple
@@ -17,22 +17,22 @@ from trajanon.trajectories.days import days_of
 from trajanon.trajectories.times import search_columns, zone_of
 from trajanon.trajectories.trajectories import Trajectories
 
-_ROUNDS = 20  # in which people choose at most
+_MOST_ROUNDS = 20  # in which each person's trajectory is chosen again
 
 
 class OneEach(NamedTuple):
     """One trajectory of each person, in groups."""
 
-    rows: Ints  # of these, rising, (p,)
-    labels: Ints  # their groups, (p,)
+    rows: Ints  # numbers of these trajectories in the table, rising, (p,)
+    labels: Ints  # group of each of them, (p,)
     stopped: bool  # whether Ctrl-C ended the search early
-    since: float  # when it began
+    since: float  # seconds of `perf_counter` when the search began
 
 
-def whole_days(
+def trips_or_days(
     trips: Trajectories, settings: ReleaseSettings
 ) -> tuple[Trajectories, Choice | None]:
-    """Put trips together to days, where that is asked for; also return what the report says."""
+    """Put trips together to days, where that is asked for; and report how many that leaves out."""
     for name in ("one_line_each", "days"):
         if getattr(settings, name) and trips.subject is None:
             raise BadInput(
@@ -41,6 +41,7 @@ def whole_days(
             )
     if settings.days is None:
         return trips, None
+
     if trips.tracks is not None or trips.unit == "day":
         raise BadInput("`days` takes whole trips: extract again without `windows`")
     untimed = len(trips) if trips.times is None else int(np.isnan(trips.times[:, 0]).sum())
@@ -74,7 +75,8 @@ def one_each(trajectories: Trajectories, k: int, plan: Plan, progress: Progress)
     person = dense(trajectories.subject)
     ends = plan.ends_of(trajectories)
 
-    def group(rows: Ints) -> Ints:
+    def searched_labels(rows: Ints) -> Ints:
+        """Search groups of these rows, and note if Ctrl-C ended the search."""
         nonlocal stopped
         partition = microaggregate(
             columns[rows],
@@ -88,21 +90,24 @@ def one_each(trajectories: Trajectories, k: int, plan: Plan, progress: Progress)
         stopped |= partition.stopped
         return partition.labels
 
-    def cheapest(means: Floats) -> Ints:
-        """Choose the trajectory of each person that is nearest to its mean, in people's order."""
+    def cheapest_rows(means: Floats) -> Ints:
+        """Find the row of each person, by their number, that is nearest to its mean, (n, p)."""
         cost = ((records - means) ** 2).sum(axis=1)
         order = np.lexsort((cost, person))
-        return order[np.diff(person[order], prepend=-1) > 0]
+        begins_person = np.diff(person[order], prepend=-1) > 0
+        return order[begins_person]
 
-    # First all trajectories are grouped, then one of each person.
-    labels = group(np.arange(len(person)))
-    rows = cheapest(group_means(records, labels)[labels])
-    labels = group(rows)
+    # First all trajectories are grouped, then the one of each person that is nearest to its mean.
+    labels = searched_labels(np.arange(len(person)))
+    rows = cheapest_rows(group_means(records, labels)[labels])
+    labels = searched_labels(rows)
 
-    # Another trajectory of a person may be nearer to the group; most need few rounds.
-    for _ in range(_ROUNDS):
+    # Another trajectory of a person may be nearer to the mean of these groups. `labels` and `rows`
+    # are by person, so each trajectory is compared with the group of its person.
+    for _ in range(_MOST_ROUNDS):
         rows_before = rows
-        rows = cheapest(group_means(records[rows], labels)[labels][person])
+        means_of_people = group_means(records[rows], labels)[labels]
+        rows = cheapest_rows(means_of_people[person])
         if np.array_equal(rows_before, rows):
             break
 

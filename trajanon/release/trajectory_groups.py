@@ -24,46 +24,49 @@ from trajanon.release.perturbation import (
 from trajanon.release.plan import Plan
 from trajanon.release.report import Mended
 from trajanon.release.snapping import Snapped
-from trajanon.trajectories.days import staying, trips_of_days
-from trajanon.trajectories.distances import moved_to, until_rest
+from trajanon.trajectories.days import staying_after_last_trip, trips_of_days
+from trajanon.trajectories.distances import distances_to_lines, until_rest
 from trajanon.trajectories.times import time_errors
 from trajanon.trajectories.trajectories import Trajectories
 
 
 @dataclass(frozen=True, eq=False)
 class TrajectoryGroups:
-    """Trajectories and their groups, and the lines that are released of these."""
+    """Trajectories and their groups, and the lines that are released of these.
 
-    trajectories: Trajectories
-    partition: Partition  # its loss and its lines are of places alone
+    Shapes: n trajectories of m points, in g groups.
+    """
+
+    trajectories: Trajectories  # those in a group
+    partition: Partition  # its loss and its means are of places alone
     plan: Plan  # by its key lines are moved; without one they are plain means
-    left_out: Bools  # of all that were to be grouped, those that are not in a group
-    mended: Mended | None = None
+    left_out: Bools  # of all trajectories that were to be grouped, those in no group
+    mended: Mended | None = None  # None as published
     release_widths: PublicWidths | None = None  # of a shard: those of all shards
 
     @cached_property
     def weights(self) -> Floats:
-        """Return what each trajectory counts in the mean of people of its group, (n,)."""
+        """Return how much each trajectory counts in the mean of its group, (n,)."""
         return member_weights(self.partition.labels, self.trajectories.subject)
 
     @property
     def seconds(self) -> Floats | None:
-        """Count the times of trajectories as they are released, (n, m); None if they are not."""
+        """Return times by the clock of the release, (n, m); None if no times are released."""
         timing = self.plan.timing
         return None if timing is None else timing.seconds(self.trajectories)
 
     @cached_property
     def means(self) -> Floats:
-        """Average each group, (g, m, 2): each person counts once; without a key each trip."""
+        """Average each group, (g, m, 2), in degrees: each person counts once."""
         trips = self.trajectories
-        # In the papers, whose lines have no key, each record counts once.
+        # As published, where there is no key, each record counts once.
         weights = None if self.plan.key is None else self.weights
         means = group_means(trips.records, self.partition.labels, weights)
         return means.reshape(-1, *trips.points.shape[1:])
 
     @cached_property
     def group_widths(self) -> GroupWidths:
-        """Measure how far the members of each group are from their means."""
+        """Measure how far the members of each group are from their mean, in places and times."""
         labels = self.partition.labels
         places = group_widths(self.trajectories.points, self.means, labels, self.weights)
         seconds = self.seconds
@@ -79,8 +82,8 @@ class TrajectoryGroups:
         return self.release_widths or PublicWidths.of(self.group_widths)
 
     @cached_property
-    def written(self) -> Floats:
-        """Compute the line of each group as it is written without roads to follow, (g, m, 2)."""
+    def moved_lines(self) -> Floats:
+        """Move the mean of each group by the key, and round it, (g, m, 2), in degrees."""
         trips = self.trajectories
         labels = self.partition.labels
         key = self.plan.key
@@ -94,36 +97,41 @@ class TrajectoryGroups:
 
         if trips.unit != "day":
             return lines
-        # The movement would turn the stay at the end of a day into a walk.
-        first = np.unique(labels, return_index=True)[1]
-        return staying(lines, trips_of_days(trips.take(first)), trips.origin.trips_of_day)
+        # The movement would turn the stay at the end of a day into a walk. All days of a group
+        # have equally many trips, so its first member tells how many.
+        first_members = np.unique(labels, return_index=True)[1]
+        trips_in_day = trips_of_days(trips.take(first_members))
+        return staying_after_last_trip(lines, trips_in_day, trips.origin.trips_of_day)
 
     @cached_property
-    def laid(self) -> Snapped | None:
-        """Lay the written lines on roads; None if none are followed."""
+    def _snapped(self) -> Snapped | None:
+        """Lay the moved lines on roads; None if none are followed."""
         roads = self.plan.roads
-        return None if roads is None else roads.lay(self.written)
+        return None if roads is None else roads.lay(self.moved_lines)
 
     @property
-    def released(self) -> Floats:
-        """Return the line of each group as it is released, (g, m, 2)."""
-        return self.written if self.laid is None else self.laid.lines
+    def released_lines(self) -> Floats:
+        """Return the line of each group as it is released, (g, m, 2), in degrees."""
+        return self.moved_lines if self._snapped is None else self._snapped.lines
 
     @property
     def on_roads(self) -> Bools | None:
         """Mark the lines that were laid on roads, (g,); None if none are followed."""
-        return None if self.laid is None else self.laid.on_roads
+        return None if self._snapped is None else self._snapped.on_roads
 
     @property
     def labels_of_all(self) -> Ints:
-        """Return the group of each trajectory that was to be grouped, (n,); -1 if left out."""
+        """Return the group of each trajectory that was to be grouped; -1 if left out."""
         labels = np.full(len(self.left_out), -1)
         labels[~self.left_out] = self.partition.labels
         return labels
 
     @property
     def starts_of_all(self) -> Ints | None:
-        """Return where windows are on their tracks, (n,), 0 if left out; None without tracks."""
+        """Return where each window that was to be grouped is on its track; 0 if left out.
+
+        None without tracks.
+        """
         tracks = self.trajectories.tracks
         if tracks is None:
             return None
@@ -143,11 +151,11 @@ class TrajectoryGroups:
         """Compute IL of places in percent: of the released lines; without a key, of plain means."""
         if self.plan.key is None:
             return self.partition.information_loss
-        return loss_to(self.trajectories.points, self.released, self.partition.labels)
+        return loss_to(self.trajectories.points, self.released_lines, self.partition.labels)
 
     @cached_property
     def released_times(self) -> Floats | None:
-        """Compute the times of each group as they are written, (g, m); None if not released."""
+        """Compute the times of each line, (g, m), in seconds; None if none are released."""
         timing = self.plan.timing
         seconds = self.seconds
         if timing is None or seconds is None:
@@ -163,35 +171,38 @@ class TrajectoryGroups:
         )
 
     @property
-    def late(self) -> dict[str, Floats]:
+    def errors_of_times(self) -> dict[str, Floats]:
         """Compute the seconds by which released departures and durations are off, (n,)."""
         times = self.released_times
         seconds = self.seconds
         if seconds is None or times is None:
             return {}
         ends = [0, -1]
-        departed, took = time_errors(seconds[:, ends], times[:, ends][self.partition.labels])
-        return {"departure_error": departed, "duration_error": took}
+        departures, durations = time_errors(seconds[:, ends], times[:, ends][self.partition.labels])
+        return {"departure_error": departures, "duration_error": durations}
 
-    def moved(self, measure: Callable[[Floats, Floats], Floats | Metres]) -> Metres:
-        """Measure metres between trajectories and their lines; of days until they rest."""
+    def errors_of_places(self, measure: Callable[[Floats, Floats], Floats | Metres]) -> Metres:
+        """Measure metres between points and their lines, (n, m); of days, until they rest, flat."""
         points = self.trajectories.points
-        moved = moved_to(points, self.released, self.partition.labels, measure)
-        return moved[until_rest(points)] if self.trajectories.unit == "day" else moved
+        metres = distances_to_lines(points, self.released_lines, self.partition.labels, measure)
+        return metres[until_rest(points)] if self.trajectories.unit == "day" else metres
 
 
 def _refuse_antimeridian(longitude: Floats, labels: Ints) -> None:
-    """Refuse groups of which members lie on both sides of it: their mean is far from them."""
-    groups = int(labels.max(initial=-1)) + 1
-    east = np.full(groups, -np.inf)
-    west = np.full(groups, np.inf)
-    np.maximum.at(east, labels, longitude.max(axis=1))
-    np.minimum.at(west, labels, longitude.min(axis=1))
+    """Refuse groups with members on both sides of it, whose mean would be far from all.
 
-    across = int((east - west > 180.0).sum())
-    if across:
-        counted = number_of(across, "group spans", "groups span")
+    ``longitude`` is (n, m), in degrees.
+    """
+    groups = int(labels.max(initial=-1)) + 1
+    easternmost = np.full(groups, -np.inf)
+    westernmost = np.full(groups, np.inf)
+    np.maximum.at(easternmost, labels, longitude.max(axis=1))
+    np.minimum.at(westernmost, labels, longitude.min(axis=1))
+
+    groups_across = int((easternmost - westernmost > 180.0).sum())
+    if groups_across:
         raise BadInput(
-            f"{counted} more than 180 degrees of longitude, as on both sides of the antimeridian, "
-            "and would have no mean: extract each side with an `area` of its own, or lower `k`"
+            f"{number_of(groups_across, 'group spans', 'groups span')} more than 180 degrees of "
+            "longitude, as on both sides of the antimeridian, and would have no mean: extract each "
+            "side with an `area` of its own, or lower `k`"
         )

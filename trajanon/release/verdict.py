@@ -35,17 +35,17 @@ COLOURS: Mapping[Kind, Colour] = {"ready": "green", "conditional": "amber", "sto
 MOST_SHOWN = 3
 
 # Shares of all groups, recordings or hours: less is no decision, and stands in the report.
-MANY_NAMELESS = 0.5
-IN_ONE_PLACE = 0.01
-WIDE = 0.01
-HOURS_ALONE = 0.10
-DRIVES = 0.01
-PEOPLE = 0.01
+MANY_NAMELESS = 0.5  # of the recordings
+IN_ONE_PLACE = 0.01  # of the groups: they begin or end in one place
+WIDE = 0.01  # of the groups: they are farther apart than their trips are long
+HOURS_ALONE = 0.10  # of the hours with departures: one line alone departs
+DRIVES = 0.01  # of the drives on several lines: they leave fewer than k subjects
+PEOPLE = 0.01  # of the people on several lines: they leave fewer than k people
 DAYS_LEFT_OUT = 0.25
 DRIVES_BETRAYED = 0.05
 """Drives that leave fewer than k subjects: beyond this share a release must not be published."""
 
-MANY_PEOPLE = 10  # for each of k: fewer fill no further groups with more trips
+MANY_PEOPLE = 10  # times k: with fewer people, more trips of theirs fill no further groups
 
 FEW_DATA = 0.15
 SHOWS_NOTHING = 0.50
@@ -90,7 +90,7 @@ class Verdict(Displayed):
     @property
     def headline(self) -> str:
         """Return whether it may be published, and for whom it is ready."""
-        return headline_of(self.kind, self.findings)
+        return headline_of(self.findings, may_be_published=bool(self))
 
     @property
     def shown(self) -> Sequence[Finding]:
@@ -125,16 +125,20 @@ class Verdict(Displayed):
         }
 
 
-def verdict(report: Report, problems: Sequence[str] = (), found: Sequence[Finding] = ()) -> Verdict:
-    """Judge a release by its report, and by what was found wrong with it or its file."""
-    stops = [
+def verdict(report: Report, problems: Sequence[str] = (), stops: Sequence[Finding] = ()) -> Verdict:
+    """Judge a release by its report, and by what was found wrong with it or its file.
+
+    ``problems`` are sentences of the check of its file, and ``stops`` what else was found that
+    speaks against publishing.
+    """
+    all_stops = [
         *_stops(report),
-        *found,
+        *stops,
         *(Finding("file_problem", {"problem": problem}) for problem in problems),
     ]
-    if stops:
+    if all_stops:
         # Report and file may be at fault in the same way.
-        different = [stop for place, stop in enumerate(stops) if stop not in stops[:place]]
+        different = [stop for place, stop in enumerate(all_stops) if stop not in all_stops[:place]]
         return Verdict("stop", different)
 
     checks = (
@@ -162,21 +166,17 @@ def groups_below_k(
 ) -> Finding | None:
     """Return which promise fails, if one does.
 
-    ``trajectories`` and ``people`` are the groups with fewer of them than k; ``people`` is None
-    where nothing is known of them.
+    ``trajectories`` and ``people`` are how many of the groups have fewer of them than k; ``people``
+    is None where nothing is known of them.
     """
+    numbers: Numbers = {"k": k, "groups": groups}
     if people:
         kind: FindingKind = (
             "groups_below_k_people" if trajectories else "people_below_k_behind_records"
         )
-        return Finding(kind, {"k": k, "groups": groups, "people": people}, remedy)
+        return Finding(kind, {**numbers, "people": people}, remedy)
     if trajectories:
-        numbers: Numbers = {
-            "k": k,
-            "groups": groups,
-            "trajectories": trajectories,
-            "units": UNITS[unit],
-        }
+        numbers |= {"trajectories": trajectories, "units": UNITS[unit]}
         return Finding("groups_below_k_trajectories", numbers, remedy)
     return None
 
@@ -187,6 +187,7 @@ def again(report: Report) -> Remedy:
 
 
 def _stops(report: Report) -> Iterator[Finding]:
+    """Find what forbids to publish: k is broken, lines show nothing, or drives are betrayed."""
     k = report.k
     if report.as_published:
         without = _remedy(report, "not_as_published", as_published=None)
@@ -214,21 +215,23 @@ def _stops(report: Report) -> Iterator[Finding]:
 
 
 def _people_not_protected(report: Report) -> Iterator[Finding]:
-    of_lines: Numbers = {"k": report.k, "units": UNITS[report.unit]}
+    """Find whether k people are behind each line, and on all lines of each person."""
+    numbers: Numbers = {"k": report.k, "units": UNITS[report.unit]}
     persons = report.persons
     if not report.knows_people:
-        yield Finding("people_unknown", of_lines, _name_the_persons(report))
+        yield Finding("people_unknown", numbers, _name_the_persons(report))
     elif persons is not None and persons.share_below > PEOPLE:
         # What helps is one trip of each person, also where whole days were released.
         unit = "trip" if report.unit == "day" else report.unit
         share = Share(persons.share_below, persons.people)
         each_once = _remedy(report, "one_line_each", one_line_each=True, days=None)
-        yield Finding("people_below_k", {**of_lines, "share": share, "unit": unit}, each_once)
+        yield Finding("people_below_k", {**numbers, "share": share, "unit": unit}, each_once)
     elif persons is None and report.shards is not None:
-        yield Finding("people_not_checked", of_lines)
+        yield Finding("people_not_checked", numbers)
 
 
 def _drives_followed(report: Report) -> Iterator[Finding]:
+    """Find whether many drives leave few people, or whether that was not counted."""
     if report.chains and report.chains.share_below > DRIVES:
         yield _drives(report, report.chains, "drives_below_k")
 
@@ -239,21 +242,23 @@ def _drives_followed(report: Report) -> Iterator[Finding]:
 
 
 def _hours_alone(report: Report) -> Iterator[Finding]:
+    """Find whether one line alone departs in many hours."""
     times = report.times
     if times is None or times.alone is None:
         return
-    alone = len(times.alone.hours)
-    if alone / times.alone.of <= HOURS_ALONE:
+    hours_alone = len(times.alone.hours)
+    if hours_alone / times.alone.of <= HOURS_ALONE:
         return
 
     remedy = _remedy(report, "hours_alone_of_day", times="of-day")
     if times.times == "of-day":  # no hours are wider: departures may differ more instead
         worth = max(times.minute_worth / 3.0, 0.5)
         remedy = _remedy(report, "departures_may_differ", minute_worth=worth)
-    yield Finding("hours_alone", {"alone": alone, "hours": times.alone.of}, remedy)
+    yield Finding("hours_alone", {"alone": hours_alone, "hours": times.alone.of}, remedy)
 
 
 def _ends_in_few_places(report: Report) -> Iterator[Finding]:
+    """Find whether many lines show a place where all of their people begin or end."""
     share = report.share_in_one_place
     if share > IN_ONE_PLACE:
         places = report.distinct_ends
@@ -265,17 +270,20 @@ def _ends_in_few_places(report: Report) -> Iterator[Finding]:
 
 
 def _nameless_as_different(report: Report) -> Iterator[Finding]:
+    """Find whether recordings without a name were counted as different people."""
     nameless = report.source.unnamed
     if report.knows_people and nameless.subjects > 1:
         yield Finding("nameless_differ", {"recordings": rough_count(nameless.recordings)})
 
 
 def _pairs_of_windows(report: Report) -> Iterator[Finding]:
+    """Find whether lines are means of two windows, whose steps are of known length."""
     if report.unit not in ("trip", "day") and report.k == PAIR:
         yield Finding("pairs_of_windows", {}, _remedy(report, "larger_k", k=PAIR + 1))
 
 
 def _lines_of_little_use(report: Report) -> Iterator[Finding]:
+    """Find whether lines are far from where people went, or from one another's."""
     units = UNITS[report.unit]
     share = report.moved_of_length or 0.0
     if share > FEW_DATA:
@@ -295,6 +303,7 @@ def _lines_of_little_use(report: Report) -> Iterator[Finding]:
 
 
 def _days_left_out(report: Report) -> Iterator[Finding]:
+    """Find whether many whole days are left out."""
     choice = report.choice
     if choice is None or choice.most is None or choice.days is None:
         return
@@ -308,6 +317,7 @@ def _days_left_out(report: Report) -> Iterator[Finding]:
 def _drives(
     report: Report, chains: Chains, kind: Literal["drives_below_k", "drives_betrayed"]
 ) -> Finding:
+    """Return a finding of the drives that leave few people."""
     share = Share(chains.share_below, chains.drives)
     return Finding(kind, {"k": report.k, "share": share}, _one_window_each(report))
 
@@ -316,7 +326,8 @@ def _drives(
 
 
 def _remedy(report: Report, kind: RemedyKind, **changes: Option | None) -> Remedy:
-    # Where the options that were typed are not known, the report tells of them.
+    """Return the commands of a release with these options changed."""
+    # Where nobody typed the options, as in Python, k and the files are enough.
     typed = report.run or {"k": report.k}
     runs = {"extract": report.source.run or {"paths": "FILES"}, "anonymize": typed}
 
@@ -328,11 +339,13 @@ def _remedy(report: Report, kind: RemedyKind, **changes: Option | None) -> Remed
 
 
 def _smaller_k(report: Report) -> Remedy | None:
+    """Return the command with a smaller k, if there is one."""
     k = report.k
     return _remedy(report, "smaller_k", k=k - 1) if k > PAIR else None
 
 
 def _one_window_each(report: Report) -> Remedy:
+    """Return the commands with one window of each recording."""
     return _remedy(report, "one_window_each", windows=True, per_recording="1")
 
 

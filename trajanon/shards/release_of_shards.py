@@ -69,7 +69,7 @@ class LinesCounted:
             self.on_roads += int(lines["on_roads"].to_numpy().sum())
         times = times_of(lines)
         if times is not None and self.timing is not None:
-            self.hours.update(self.timing.clock.whole_hour(times[:, 0]).tolist())
+            self.hours.update(self.timing.clock.begin_of_hour(times[:, 0]).tolist())
 
 
 def points_of(lines: Any) -> Floats:
@@ -110,7 +110,8 @@ def write_release(
     """Write the parts of a release."""
     counted = LinesCounted(table.plan.timing)
     blocks = map(counted.merged, table.scratch.buckets("lines", row_buckets(table.file.n)))
-    write_parts(_rows_of_parts(cut_into_parts(blocks, release.PART), words), out, progress)
+    parts = cut_into_parts(blocks, release.ROWS_PER_PART)
+    write_parts(_rows_of_parts(parts, words), out, progress)
     return counted
 
 

@@ -171,7 +171,7 @@ def write_lines(
 
     records = groups.trajectories.records
     labels = groups.partition.labels
-    flat = groups.released.reshape(-1, records.shape[1])
+    flat = groups.released_lines.reshape(-1, records.shape[1])
     squares = 0.0
     for start in range(0, len(records), ROWS_MEASURED):
         batch = slice(start, start + ROWS_MEASURED)
@@ -179,10 +179,10 @@ def write_lines(
 
     people = np.arange(len(labels)) if released.subject is None else released.subject
     return ShardFigures(
-        groups=len(groups.released),
+        groups=len(groups.released_lines),
         released=len(labels),
         least_people=int(subjects_per_group(labels, people).min()),
-        points=groups.released.shape[1],
+        points=groups.released_lines.shape[1],
         slid=groups.slid_windows(trajectories),
         on_roads=0 if groups.on_roads is None else int(groups.on_roads.sum()),
         squares=squares,
@@ -197,7 +197,7 @@ def _write_lines(
     import pyarrow as pa
 
     times = groups.released_times
-    keys = line_keys(groups.released, times)
+    keys = line_keys(groups.released_lines, times)
     line = dense(keys)
     first = np.unique(line, return_index=True)[1]
 
@@ -211,7 +211,7 @@ def _write_lines(
     own = released[has_row][np.argsort(line_of[has_row], kind="stable")]
     size = np.bincount(line_of[has_row])
     columns: dict[str, Any] = {
-        "line": column_of_rows(groups.released[first]),
+        "line": column_of_rows(groups.released_lines[first]),
         "key": keys[first],
         "rows": column_of_lists(rows.number[own], size),
         "people": column_of_lists(rows.person[own], size),
@@ -220,7 +220,7 @@ def _write_lines(
         columns["times"] = column_of_rows(times[first])
     if groups.on_roads is not None:
         columns["on_roads"] = groups.on_roads[first]
-    latitude = groups.released[first, 0, 0]
+    latitude = groups.released_lines[first, 0, 0]
     bucket = np.searchsorted(table.latitudes, latitude, side="right")
     table.scratch.put("lines", bucket, shard, pa.table(columns))
 

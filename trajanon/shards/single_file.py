@@ -140,9 +140,9 @@ def anonymized(
         _check_names(trajectories)
 
     recording = None if trajectories.tracks is None else trajectories.tracks.recording_of
-    keyed = open_ledger.keyed(marks, progress)
-    is_new, in_ledger = open_ledger.sort(
-        keyed, recording, person, one_line_each=plan.release.one_line_each
+    digests = open_ledger.digests_of_marks(marks, progress)
+    is_new, in_ledger = open_ledger.mark_new(
+        digests, recording, person, one_line_each=plan.release.one_line_each
     )
     if not is_new.any():
         raise BadInput(
@@ -168,8 +168,8 @@ def anonymized(
     released = lines.report.released(len(trajectories))
     # A person may have several names in one file: all of them are on this line.
     on_lines = released if person is None else np.isin(person, person[released])
-    keyed[~released, 1:] = 0
-    return lines, keyed[on_lines]
+    digests[~released, 1:] = 0
+    return lines, digests[on_lines]
 
 
 def _not_new(in_ledger: InLedger, n: int) -> str:

@@ -10,7 +10,7 @@ import msgspec
 from trajanon.cli.run_commands import Table
 from trajanon.common.columns_read import columns_read
 from trajanon.common.number_text import number_of, span
-from trajanon.extract.dropped import people_sentences, recordings_sentence
+from trajanon.extract.why_dropped import people_sentences, recordings_sentence
 from trajanon.studio.fields import (
     BY_NAME,
     FILE,

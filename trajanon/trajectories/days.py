@@ -11,82 +11,90 @@ from trajanon.trajectories.trajectories import Trajectories
 
 
 def days_of(trips: Trajectories, most: int, timezone: str) -> tuple[Trajectories, Ints, int]:
-    """Make days of trips; also the day of each, -1 of those in none, and how many have too many."""
+    """Make days of trips, each one record of so many trips at most.
+
+    Also return the day of each trip, (n,), -1 of those in none; and how many days have too many.
+    """
     assert trips.subject is not None
     assert trips.times is not None
     n, m = trips.points.shape[:2]
-    timed = np.flatnonzero(~np.isnan(trips.times[:, 0]))
-    departures = trips.times[timed, 0]
+    has_times = np.flatnonzero(~np.isnan(trips.times[:, 0]))
+    departures = trips.times[has_times, 0]
 
-    # By who comes first, whatever their numbers are.
-    day = cells_of(dense(trips.subject)[timed], local_days(departures, timezone))
-    fits = np.bincount(day) <= most
+    # Subjects are numbered by who comes first: the order of days must not follow from their names.
+    day = day_numbers(dense(trips.subject)[has_times], local_days(departures, timezone))
+    is_short_enough = np.bincount(day) <= most
 
-    # Trips of days that are not too long, by day and departure.
+    # Trips of days that are not too long, by day and departure; and their place in the day.
     order = np.lexsort((departures, day))
-    order = order[fits[day[order]]]
-    row = timed[order]
-    day = (np.cumsum(fits) - 1)[day[order]]
-    sizes = np.bincount(day)
-    place = np.arange(len(row)) - (np.cumsum(sizes) - sizes)[day]
+    order = order[is_short_enough[day[order]]]
+    row = has_times[order]
+    day = (np.cumsum(is_short_enough) - 1)[day[order]]
+    trips_in_day = np.bincount(day)
+    first_of_day = np.cumsum(trips_in_day) - trips_in_day
+    place = np.arange(len(row)) - first_of_day[day]
 
-    points = np.full((len(sizes), most, m, 2), np.nan)
+    points = np.full((len(trips_in_day), most, m, 2), np.nan)
     times = np.full(points.shape[:3], np.nan)
     points[day, place] = trips.points[row]
     times[day, place] = trips.times[row]
+
     # Behind its last trip a day stays where that one ended.
-    for empty in range(1, most):
-        without = sizes <= empty
-        points[without, empty] = points[without, empty - 1, -1:]
-        times[without, empty] = times[without, empty - 1, -1:]
+    for empty_place in range(1, most):
+        stays = trips_in_day <= empty_place
+        points[stays, empty_place] = points[stays, empty_place - 1, -1:]
+        times[stays, empty_place] = times[stays, empty_place - 1, -1:]
 
     day_of_trip = np.full(n, -1)
     day_of_trip[row] = day
-    begins = row[place == 0]
-    ends = row[place == sizes[day] - 1]
+    first_trips = row[place == 0]
+    last_trips = row[place == trips_in_day[day] - 1]
     days = Trajectories(
         points=points.reshape(-1, most * m, 2),
-        subject=trips.subject[begins],
+        subject=trips.subject[first_trips],
         provenance={**trips.provenance, "days": most},
-        times=np.maximum.accumulate(times.reshape(-1, most * m), axis=1),  # recorded twice at once
-        true_ends=np.column_stack([trips.known_ends[begins, 0], trips.known_ends[ends, 1]]),
+        # Two trips that were recorded at once overlap: the times of a day never run back.
+        times=np.maximum.accumulate(times.reshape(-1, most * m), axis=1),
+        true_ends=np.column_stack(
+            [trips.known_ends[first_trips, 0], trips.known_ends[last_trips, 1]]
+        ),
     )
-    return days, day_of_trip, int((~fits).sum())
+    return days, day_of_trip, int((~is_short_enough).sum())
 
 
-def cells_of(subjects: Ints, days: Ints) -> Ints:
-    """Number each day of each subject, (n,)."""
+def day_numbers(subjects: Ints, days: Ints) -> Ints:
+    """Number each pair of a subject and a day, (n,), from 0 on."""
     pairs = np.column_stack([subjects, days])
     return np.asarray(np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1))
 
 
 def trips_of_days(days: Trajectories) -> Ints:
     """Count the trips of each day, (d,): behind the last one it stays where it is."""
-    parts = days.points.reshape(len(days), days.origin.trips_of_day, -1, 2)
-    moves = (parts != parts[:, :, :1]).any(axis=(2, 3))
-    moves[:, 0] = True
-    return np.asarray(moves.shape[1] - moves[:, ::-1].argmax(axis=1))
+    trips = days.points.reshape(len(days), days.origin.trips_of_day, -1, 2)
+    moves = (trips != trips[:, :, :1]).any(axis=(2, 3))
+    moves[:, 0] = True  # a day has a trip, even one that goes nowhere
+    after_last_move = moves[:, ::-1].argmax(axis=1)
+    return np.asarray(moves.shape[1] - after_last_move)
 
 
-def of_equally_many(days: Trajectories) -> Iterator[tuple[Ints, Trajectories]]:
-    """Yield the days of one trip, of two, and so on: which they are, and these trips alone."""
-    trips = trips_of_days(days)
+def days_by_trips(days: Trajectories) -> Iterator[tuple[Ints, Trajectories]]:
+    """Yield the days of one trip, of two, and so on: their rows, and days of these trips alone."""
+    trips_in_day = trips_of_days(days)
     m = days.points.shape[1] // days.origin.trips_of_day
-    for count in np.unique(trips).tolist():
-        rows = np.flatnonzero(trips == count)
-        yield (
-            rows,
-            replace(
-                days.take(rows),
-                points=days.points[rows, : count * m],
-                times=None if days.times is None else days.times[rows, : count * m],
-                provenance={**days.provenance, "days": count},
-            ),
+    for trips in np.unique(trips_in_day).tolist():
+        rows = np.flatnonzero(trips_in_day == trips)
+        without_stays = replace(
+            days.take(rows),
+            points=days.points[rows, : trips * m],
+            times=None if days.times is None else days.times[rows, : trips * m],
+            provenance={**days.provenance, "days": trips},
         )
+        yield rows, without_stays
 
 
-def staying(lines: Floats, trips: Ints, most: int) -> Floats:
+def staying_after_last_trip(lines: Floats, trips_in_day: Ints, most: int) -> Floats:
     """Return lines of days, (g, most m, 2), that stay where the last of their trips, (g,), ends."""
     m = lines.shape[1] // most
-    place = np.minimum(np.arange(lines.shape[1]), trips[:, None] * m - 1)
+    last_moving_point = trips_in_day[:, None] * m - 1
+    place = np.minimum(np.arange(lines.shape[1]), last_moving_point)
     return np.take_along_axis(lines, place[..., None], axis=1)

@@ -14,68 +14,73 @@ from trajanon.trajectories.geodesy import metres_between, metres_of_degrees
 
 _TRIPS_PER_TASK = 2_000
 
-_LEAST = 1e-3
-_STEP = 0.002
+# Bins of histograms, from a millimetre to some 70,000 km, each 0.2 % wide.
+_LEAST_ERROR = 1e-3
+_WIDTH_OF_BIN = 0.002  # in natural logarithms
 _BINS = 12_500
-"""Bins from a millimetre to some 70,000 km, each 0.2 % wide."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The mean, median, 95 % and largest of errors."""
+    """The mean, median, 95 % and largest of errors, in metres or seconds."""
 
     mean: Finite
     median: Finite
-    p95: Finite
+    p95: Finite  # as large are 95 % at most
     max: Finite
 
 
-def summary(metres: Floats | Metres) -> Summary:
-    """Sum up distances, which it reorders: mean, median, 95 %, the farthest."""
-    mean = float(metres.mean(dtype=np.float64))
-    farthest = float(metres.max())
-    flat = metres.reshape(-1)
+def summary(errors: Floats | Metres) -> Summary:
+    """Sum up errors, an array of any shape, which is in another order afterwards."""
+    mean = float(errors.mean(dtype=np.float64))
+    largest = float(errors.max())
+    flat = errors.reshape(-1)
     median = float(np.median(flat, overwrite_input=True))
     p95 = float(np.percentile(flat, 95, overwrite_input=True))
-    return Summary(mean, median, p95, farthest)
+    return Summary(mean, median, p95, largest)
 
 
 class Histogram(NamedTuple):
-    """How many of some errors, in metres or seconds, are how large."""
+    """How many errors, in metres or seconds, are how large: histograms of parts add up."""
 
-    bins: Ints  # how many are in each
-    total: float  # of all errors
+    counts: Ints  # errors in each bin, (_BINS,)
+    total: float  # sum of all errors
     largest: float
 
     @classmethod
     def of(cls, errors: Floats | Metres) -> "Histogram":
         """Count errors, an array of any shape."""
-        with np.errstate(divide="ignore"):
-            place = np.ceil(np.log(errors.ravel() / _LEAST) / _STEP).clip(0, _BINS - 1)
-        bins = np.bincount(place.astype(np.int64), minlength=_BINS)
-        return cls(bins, float(errors.sum(dtype=np.float64)), float(errors.max(initial=0.0)))
+        with np.errstate(divide="ignore"):  # an error may be 0
+            logarithms = np.log(errors.ravel() / _LEAST_ERROR)
+        bins = np.ceil(logarithms / _WIDTH_OF_BIN).clip(0, _BINS - 1).astype(np.int64)
+        counts = np.bincount(bins, minlength=_BINS)
+        return cls(counts, float(errors.sum(dtype=np.float64)), float(errors.max(initial=0.0)))
 
     @property
     def summary(self) -> Summary:
         """Sum up the errors as `summary` does; median and 95 % are right to 0.2 %."""
-        below = np.cumsum(self.bins)
-        total = int(below[-1])
-        places = np.searchsorted(below, np.array([0.5, 0.95]) * total).tolist()
-        median, p95 = (
-            min(_LEAST * float(np.exp(place * _STEP)), self.largest) if place else 0.0
-            for place in places  # the first bin is of those under a thousandth
-        )
-        return Summary(self.total / max(total, 1), median, p95, self.largest)
+        not_above = np.cumsum(self.counts)  # errors in a bin and those before it
+        errors = int(not_above[-1])
+
+        def quantile(share: float) -> float:
+            """Return the upper end of the bin that this share of errors does not exceed."""
+            bin = int(np.searchsorted(not_above, share * errors))
+            # The first bin is of errors under a thousandth.
+            upper_end = _LEAST_ERROR * float(np.exp(bin * _WIDTH_OF_BIN)) if bin else 0.0
+            return min(upper_end, self.largest)
+
+        mean = self.total / max(errors, 1)
+        return Summary(mean, quantile(0.5), quantile(0.95), self.largest)
 
 
 def joined_histograms(parts: Sequence[Histogram]) -> Histogram:
-    """Put histograms together, in their order."""
-    bins, total, largest = zip(*parts, strict=True)
-    return Histogram(np.sum(bins, axis=0), sum(total), max(largest))
+    """Add up histograms, in their order."""
+    counts, totals, largest = zip(*parts, strict=True)
+    return Histogram(np.sum(counts, axis=0), sum(totals), max(largest))
 
 
 def displacement(original: Floats, released: Floats) -> Floats:
-    """Measure how far each point was moved, in metres.
+    """Measure how far each point was moved, (n, m), in metres; both are (n, m, 2), in degrees.
 
     Examples
     --------
@@ -112,16 +117,20 @@ def to_way(points: Floats, lines: Floats) -> Metres:
     return to_line(lines, points)
 
 
-def moved_to(
+def distances_to_lines(
     points: Floats,
     lines: Floats,
     labels: Ints,
     measure: Callable[[Floats, Floats], Floats | Metres] = displacement,
 ) -> Metres:
-    """Measure how far trajectories are from the lines of their groups, in batches."""
+    """Measure how far trajectories, (n, m, 2), are from their lines, (g, m, 2): (n, m), in metres.
+
+    ``labels`` is the line of each trajectory, (n,). They are measured in batches, to save memory.
+    """
     metres = np.empty(points.shape[:2], dtype=np.float32)
 
     def measure_batch(rows: Ints, stop: Event) -> None:
+        """Measure trajectories with successive numbers, and write their rows of `metres`."""
         batch = slice(rows[0], rows[-1] + 1)
         metres[batch] = measure(points[batch], lines[labels[batch]])
 
@@ -131,24 +140,27 @@ def moved_to(
 
 def until_rest(points: Floats) -> Bools:
     """Mark the points, (n, m), that come before the last stay of a day, or begin it."""
-    rests = (points[:, :-1] == points[:, -1:]).all(axis=2)
-    later = np.logical_and.accumulate(rests[:, ::-1], axis=1)[:, ::-1]
-    return np.column_stack([np.ones(len(points), dtype=np.bool_), ~later])
+    is_last_place = (points[:, :-1] == points[:, -1:]).all(axis=2)
+    # A point rests if it and all after it are at the last place.
+    rests = np.logical_and.accumulate(is_last_place[:, ::-1], axis=1)[:, ::-1]
+    return np.column_stack([np.ones(len(points), dtype=np.bool_), ~rests])
 
 
 def lengths(points: Floats) -> Floats:
-    """Measure lines from point to point."""
+    """Measure trajectories, (n, m, 2), from point to point: (n,), in metres."""
 
     def measure(trips: Floats, _: Event) -> Floats:
+        """Measure the trips of a task."""
         return np.asarray(displacement(trips[:, :-1], trips[:, 1:]).sum(axis=1))
 
     return np.concatenate(in_parts(measure, points, _TRIPS_PER_TASK))
 
 
 def length_change(original: Floats, released: Floats) -> Floats:
-    """Measure by what share of its own length each line got longer."""
+    """Measure by what share of its own length each trajectory got longer, (n,)."""
     before = lengths(original)
     after = lengths(released)
-    still = before == 0.0
-    change = (after - before) / np.where(still, 1.0, before)
-    return np.where(still, (after > 0.0).astype(np.float64), change)
+    # Of a trajectory without length, any length counts as a change of 1.
+    had_none = before == 0.0
+    change = (after - before) / np.where(had_none, 1.0, before)
+    return np.where(had_none, (after > 0.0).astype(np.float64), change)

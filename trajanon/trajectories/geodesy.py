@@ -9,8 +9,9 @@ ECCENTRICITY_SQUARED = 1 - (1 - 1 / 298.257223563) ** 2  # as PROJ computes it, 
 
 EARTH = 6_371_000.0  # metres, the mean radius
 DEGREE = 111_195.0  # metres of a degree on a sphere of the mean radius
-_COLUMNS = 2**31  # more than there are cells of a metre round the equator's half
 SHORT_DEGREE = 110_000.0  # metres; a degree of latitude on WGS 84 has 110,574 or more
+
+_COLUMNS = 2**31  # more than there are cells of a metre round half of the equator
 
 
 def radii(latitude: Floats) -> tuple[Floats, Floats]:
@@ -21,11 +22,14 @@ def radii(latitude: Floats) -> tuple[Floats, Floats]:
 
 
 def metres_between(lat: Floats, lon: Floats, to_lat: Floats, to_lon: Floats) -> Floats:
-    """Measure ways on the plane that touches the Earth half way: right up to some tens of km."""
-    north, east = radii(np.radians((lat + to_lat) / 2))
-    up = np.radians(to_lat - lat) * north
-    over = np.radians(wrapped(to_lon - lon)) * east
-    return np.asarray(np.hypot(up, over))
+    """Measure ways on the plane that touches the Earth half way: right up to some tens of km.
+
+    All are in degrees, of arrays of one shape.
+    """
+    metres_north, metres_east = radii(np.radians((lat + to_lat) / 2))  # of a radian
+    north = np.radians(to_lat - lat) * metres_north
+    east = np.radians(wrapped(to_lon - lon)) * metres_east
+    return np.asarray(np.hypot(north, east))
 
 
 def wrapped(degrees: Floats) -> Floats:
@@ -34,7 +38,7 @@ def wrapped(degrees: Floats) -> Floats:
 
 
 def metres_of_degrees(latitude: Floats) -> Floats:
-    """Measure a degree of latitude and one of longitude.
+    """Compute metres of a degree of latitude and of one of longitude, (..., 2).
 
     >>> metres_of_degrees(np.array(60.0)).round().tolist()
     [111412.0, 55800.0]
@@ -45,17 +49,19 @@ def metres_of_degrees(latitude: Floats) -> Floats:
 def in_space(points: Floats, radius: float = EARTH) -> Floats:
     """Turn latitude and longitude, shape (n, 2), to metres from the middle of a round Earth."""
     latitude, longitude = np.radians(points).T
-    ring = np.cos(latitude)
+    off_axis = np.cos(latitude)
     return radius * np.column_stack(
-        [ring * np.cos(longitude), ring * np.sin(longitude), np.sin(latitude)]
+        [off_axis * np.cos(longitude), off_axis * np.sin(longitude), np.sin(latitude)]
     )
 
 
 def cells(points: Floats, metres: float) -> Ints:
-    """Number the cell of each point: as wide as high at every latitude, in rows round the Earth."""
+    """Number the cell of each point: so many metres wide and high at every latitude.
+
+    Cells are in rows round the Earth, and columns to both sides of Greenwich.
+    """
     row = np.floor(points[..., 0] * (DEGREE / metres)).astype(np.int64)
-    middle = np.radians((row + 0.5) * (metres / DEGREE))
-    width = metres / (DEGREE * np.cos(np.clip(middle, -np.pi / 2, np.pi / 2)) + 1e-9)
+    _, width = _latitude_and_width(row, metres)
     column = np.floor(points[..., 1] / width).astype(np.int64)
     return np.asarray(row * _COLUMNS + column)
 
@@ -63,6 +69,16 @@ def cells(points: Floats, metres: float) -> Ints:
 def cell_middles(numbers: Ints, metres: float) -> Floats:
     """Return latitude and longitude of the middles of `cells`, (n, 2)."""
     row = (numbers + _COLUMNS // 2) // _COLUMNS
-    latitude = (row + 0.5) * (metres / DEGREE)
-    width = metres / (DEGREE * np.cos(np.clip(np.radians(latitude), -np.pi / 2, np.pi / 2)) + 1e-9)
-    return np.stack([latitude, (numbers - row * _COLUMNS + 0.5) * width], axis=-1)
+    column = numbers - row * _COLUMNS
+    latitude, width = _latitude_and_width(row, metres)
+    return np.stack([latitude, (column + 0.5) * width], axis=-1)
+
+
+def _latitude_and_width(row: Ints, metres: float) -> tuple[Floats, Floats]:
+    """Return the latitude of the middle of rows of cells, and how wide a cell is there, in degrees.
+
+    At the poles a cell would be infinitely wide.
+    """
+    latitude = np.asarray((row + 0.5) * (metres / DEGREE), dtype=np.float64)
+    off_axis = np.cos(np.clip(np.radians(latitude), -np.pi / 2, np.pi / 2))
+    return latitude, np.asarray(metres / (DEGREE * off_axis + 1e-9))

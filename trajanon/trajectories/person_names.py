@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-_WHOLE = re.compile(r"(-?\d+)\.0+")  # what a gap in a column makes of a whole number
+_WHOLE_WITH_POINT = re.compile(r"(-?\d+)\.0+")  # what a gap in a column makes of a whole number
 
 _NUMBER = re.compile(
     r"([+-]?)(\d{1,3}(?:,\d{3})+(?=\.|$)|\d+)(?:[.,](\d*))?(?:e([+-]?\d{1,3}))?", re.ASCII
@@ -20,7 +20,7 @@ _NO_WIDTH = re.compile(
 variation selectors."""
 
 _UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Zs")  # controls, formats, separators
-_UNSEEN_ASCII = dict.fromkeys([*range(0x21), 0x7F])
+_UNSEEN_ASCII = dict.fromkeys([*range(0x21), 0x7F])  # which `translate` leaves out
 
 _REMEMBERED = 65_536  # names, which come again and again
 
@@ -36,7 +36,7 @@ def spelled(name: str) -> str:
     if not name.isprintable() or not name.isascii():
         name = _without_ends(name, lambda c: unicodedata.category(c) in _UNSEEN)
         name = unicodedata.normalize("NFC", name)
-    whole_number = _WHOLE.fullmatch(name)
+    whole_number = _WHOLE_WITH_POINT.fullmatch(name)
     return name if whole_number is None else whole_number[1]
 
 
@@ -69,23 +69,26 @@ def _folded(name: str) -> str:
 
 
 def _is_unseen(character: str) -> bool:
+    """Check whether a character leaves no trace on a screen."""
     if unicodedata.category(character) in _UNSEEN:
         return True
     return bool(_NO_WIDTH.match(character)) or 0xE0000 <= ord(character) <= 0xE0FFF
 
 
 def _ascii_digit(character: str) -> str:
+    """Return the digit 0 to 9 of any script's digit; other characters stay."""
     digit = unicodedata.decimal(character, None)
     return character if digit is None else str(digit)
 
 
-def _without_ends(name: str, goes: Callable[[str], bool]) -> str:
-    """Return a name without the characters at its ends that go."""
-    left = [place for place, character in enumerate(name) if not goes(character)]
-    return name[left[0] : left[-1] + 1] if left else ""
+def _without_ends(name: str, is_cut: Callable[[str], bool]) -> str:
+    """Return a name without the characters at both ends that are cut off."""
+    stays = [place for place, character in enumerate(name) if not is_cut(character)]
+    return name[stays[0] : stays[-1] + 1] if stays else ""
 
 
 def _is_punctuation(character: str) -> bool:
+    """Check whether a character is a punctuation mark, of ASCII or any script."""
     return character in string.punctuation or unicodedata.category(character).startswith("P")
 
 
@@ -97,20 +100,21 @@ def _number_key(name: str) -> str | None:
     number = _NUMBER.fullmatch(name)
     if number is None:
         return None
-    sign, whole, fraction, exponent = number.groups(default="")
-    if exponent and (len(whole) > 1 or whole == "0"):
+    sign, integer, fraction, exponent = number.groups(default="")
+    if exponent and (len(integer) > 1 or integer == "0"):
         return None
-    digits = (whole.replace(",", "") + fraction).lstrip("0")
+    digits = (integer.replace(",", "") + fraction).lstrip("0")
     significant = digits.rstrip("0")
     if not significant:
         return "0"
 
+    # The number is its significant digits times a power of ten.
     sign = sign.replace("+", "")
-    zeros = len(digits) - len(significant) - len(fraction) + int(exponent or 0)
-    if zeros >= 0:
-        return f"{sign}{significant}{'0' * zeros}"
-    padded = significant.rjust(1 - zeros, "0")
-    return f"{sign}{padded[:zeros]}.{padded[zeros:]}"
+    power = len(digits) - len(significant) - len(fraction) + int(exponent or 0)
+    if power >= 0:
+        return f"{sign}{significant}{'0' * power}"
+    padded = significant.rjust(1 - power, "0")
+    return f"{sign}{padded[:power]}.{padded[power:]}"
 
 
 def names_merged(names: Sequence[str], keys: Sequence[str]) -> int:

@@ -78,8 +78,10 @@ class Provenance:
 
 
 def _source_in(account: Mapping[str, object], counts: Mapping[str, int]) -> Source:
-    became = account.get("recordings")
-    recordings = counts_in(became)
+    """Read what was read and left out, in what a file says, and in its counts."""
+    recordings_entry = account.get("recordings")
+    recordings = counts_in(recordings_entry)
+    reasons = recordings_entry.get("left out") if isinstance(recordings_entry, Mapping) else None
     nameless = counts.get(NAMELESS, 0)
     per_recording = account.get("per_recording")
     return Source(
@@ -89,7 +91,7 @@ def _source_in(account: Mapping[str, object], counts: Mapping[str, int]) -> Sour
         nameless_count_as=counts.get(NAMELESS_COUNT_AS, nameless),
         per_recording=per_recording if _is_count(per_recording) else None,
         possible_persons=_columns_in(account.get("possible_persons")),
-        left_out=counts_in(became.get("left out")) if isinstance(became, Mapping) else {},
+        left_out=counts_in(reasons),
         trips=_beginning(counts, "trips "),
         points=_beginning(counts, "points ", "stray points"),
         run=options_in(account.get("run")),
@@ -97,6 +99,7 @@ def _source_in(account: Mapping[str, object], counts: Mapping[str, int]) -> Sour
 
 
 def _beginning(counts: Mapping[str, int], *words: str) -> dict[str, int]:
+    """Return the counts whose names begin with one of these words."""
     return {name: n for name, n in counts.items() if name.startswith(words)}
 
 
@@ -106,20 +109,22 @@ def counts_in(account: object) -> dict[str, int]:
     return {str(name): n for name, n in counts.items() if _is_count(n)}
 
 
-def with_counts(account: Mapping[str, object], found: Mapping[str, int]) -> Mapping[str, object]:
+def with_counts(account: Mapping[str, object], added: Mapping[str, int]) -> Mapping[str, object]:
     """Add counts that are not zero to those of a provenance."""
-    written = account.get("counts")
-    before = written if isinstance(written, Mapping) else {}
-    known = counts_in(written)
-    added = {name: n + known.get(name, 0) for name, n in found.items() if n}
-    return {**account, "counts": {**before, **added}} if added else account
+    entry = account.get("counts")
+    before = entry if isinstance(entry, Mapping) else {}
+    counts_before = counts_in(entry)
+    sums = {name: n + counts_before.get(name, 0) for name, n in added.items() if n}
+    return {**account, "counts": {**before, **sums}} if sums else account
 
 
 def _is_count(value: object) -> TypeGuard[int]:
+    """Check whether a value is a whole number that is not negative; True is none."""
     return type(value) is int and 0 <= value <= sys.maxsize
 
 
 def _text_in(value: object) -> str | None:
+    """Return what a file says as a text."""
     return None if value is None else str(value)
 
 

@@ -21,10 +21,10 @@ NAMELESS_COUNT_AS = "subjects without a name"
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """How many names, and subjects with copies of a recording, count as another one's."""
+    """How many count as a subject that another name, or another copy of a recording, has."""
 
-    names: int = 0
-    copies: int = 0
+    names: int = 0  # names
+    copies: int = 0  # subjects
 
     @property
     def counts(self) -> dict[str, int]:
@@ -91,15 +91,16 @@ def numbered(
         keys = [key_of(name, exact=exact) for name in names]
         merged = Merged(names=names_merged(names, keys))
         number_of_name = pd.factorize(np.array([key or None for key in keys], dtype=object))[0]
-        number = np.append(number_of_name, -1)[number]
+        number = np.append(number_of_name, -1)[number]  # -1, of no value, stays
 
-    # Rows without a name come last.
+    # Rows without a name have the last numbers.
     number = number.astype(np.int64)
-    missing = number < 0
-    named = int(number.max(initial=-1)) + 1
-    each_differs = missing_differ or not named
-    number[missing] = named + (np.arange(missing.sum()) if each_differs else 0)
-    return Numbered(number, missing, merged)
+    is_missing = number < 0
+    subjects_with_name = int(number.max(initial=-1)) + 1
+    each_differs = missing_differ or not subjects_with_name
+    place_among_missing = np.arange(is_missing.sum()) if each_differs else 0
+    number[is_missing] = subjects_with_name + place_among_missing
+    return Numbered(number, is_missing, merged)
 
 
 class Nameless(NamedTuple):
@@ -131,7 +132,7 @@ class Identities(NamedTuple):
 def identities(
     subject: ArrayLike | None, trace: ArrayLike | None, *, exact: bool = False
 ) -> Identities:
-    """Number subjects and traces; a trace is all of whom it names in some row.
+    """Number subjects and traces; a trace is, in all of its rows, of the first subject it names.
 
     All traces without a name are one subject's, or each is its own if none has a name.
     """
@@ -146,14 +147,14 @@ def identities(
         return Identities(number, trace_number, merged=merged)
 
     recording = np.arange(len(number)) if trace_number is None else trace_number
-    named = np.flatnonzero(~missing)[::-1]  # the first row of a trace comes last
-    owner = np.full(int(recording.max()) + 1, -1)
-    owner[recording[named]] = number[named]
-    nameless = owner[recording] < 0
-    number = np.where(missing & ~nameless, owner[recording], number)
-    if not len(named):
+    named_rows = np.flatnonzero(~missing)[::-1]  # of several assignments the last one stays
+    subject_of_recording = np.full(int(recording.max()) + 1, -1)
+    subject_of_recording[recording[named_rows]] = number[named_rows]
+    is_nameless = subject_of_recording[recording] < 0
+    number = np.where(missing & ~is_nameless, subject_of_recording[recording], number)
+    if not len(named_rows):
         number = recording
 
-    recordings = len(np.unique(recording[nameless]))
-    subjects = 1 if len(named) and recordings else recordings
+    recordings = len(np.unique(recording[is_nameless]))
+    subjects = 1 if len(named_rows) and recordings else recordings
     return Identities(dense(number), trace_number, Nameless(recordings, subjects), merged)

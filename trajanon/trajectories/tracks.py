@@ -16,27 +16,36 @@ STEPS = 4
 _CALENDAR = (-62_135_510_400.0, 253_402_214_400.0)
 """Seconds since 1970 of the years 1 to 9999, which calendars know, without their outermost days."""
 
+TICKS = 1e7
+"""Ticks in a degree; one is a centimetre and less."""
 
-TICKS = 1e7  # of a degree: 1 cm and less
-_FAR = 2**31 - 1  # ticks, on no Earth
-_POINTS_PER_BATCH = 100_000  # that are rounded
+_OFF_EARTH = 2**31 - 1  # ticks, more than 180 degrees
+_POINTS_PER_BATCH = 100_000  # that are rounded at once
 
 
 def refuse_off_earth(points: Floats | NDArray[np.int32], row: str, unit: float = 1.0) -> None:
-    """Refuse points (lat, lon), (..., 2), that are no places on Earth; ``unit`` is a degree."""
-    columns = ((points[..., 0], 90.0 * unit), (points[..., 1], 180.0 * unit))
+    """Refuse points (lat, lon), (..., 2), that are no places on Earth.
+
+    ``row`` names what has such a point, with {} for its number; a degree has so many ``unit``s.
+    """
+    limits = (90.0 * unit, 180.0 * unit)
+    columns = (points[..., 0], points[..., 1])
     if points.size and not all(
-        -most <= column.min() and column.max() <= most for column, most in columns
+        -limit <= column.min() and column.max() <= limit
+        for column, limit in zip(columns, limits, strict=True)
     ):
-        off = ~(np.abs(points) <= (90.0 * unit, 180.0 * unit))  # NaN is nowhere
+        is_off_earth = ~(np.abs(points) <= limits)  # NaN is nowhere
         raise BadInput(
-            f"{row.format(np.argwhere(off)[0, 0])} is not on Earth; latitudes lie in -90..90, "
-            "longitudes in -180..180 (are the two swapped?)"
+            f"{row.format(np.argwhere(is_off_earth)[0, 0])} is not on Earth; latitudes lie in "
+            "-90..90, longitudes in -180..180 (are the two swapped?)"
         )
 
 
 def refuse_odd_times_along(times: Floats, begins: Bools, row: str) -> None:
-    """Refuse times, (t,), that cannot be; ``begins`` marks the first of each ``row``."""
+    """Refuse times, (t,), in seconds, of trajectories or runs one after another, that cannot be.
+
+    ``begins`` marks the first time of each, and ``row`` names one, with {} for its number.
+    """
     unknown = np.isnan(times)
     goes_on = ~begins[1:]
     first, last = _CALENDAR
@@ -45,25 +54,26 @@ def refuse_odd_times_along(times: Floats, begins: Bools, row: str) -> None:
         ((times < first) | (times > last), "has a time beyond the years 1 to 9999"),
         (goes_on & (times[1:] < times[:-1]), "has times that run back"),
     )
-    for odd, fault in faults:
-        if odd.any():
-            # Where the odd one is the second of two, the first is of the same one.
-            number = np.count_nonzero(begins[: np.argmax(odd) + 1]) - 1
+    for is_odd, fault in faults:
+        if is_odd.any():
+            # Where two times are compared, the first of them is marked, which is of the same row.
+            number = np.count_nonzero(begins[: np.argmax(is_odd) + 1]) - 1
             raise BadInput(f"{row.format(number)} {fault}: correct its times, or leave them out")
 
 
 def ticks_of(points: Floats) -> NDArray[np.int32]:
-    """Count ten-millionths of a degree; NaN and values far off the Earth stay off it."""
-    whole = np.empty(points.shape, dtype=np.int32)
+    """Round degrees to ticks; NaN and values far off the Earth stay off it."""
+    rounded = np.empty(points.shape, dtype=np.int32)
     for begin in range(0, len(points), _POINTS_PER_BATCH):
-        ticks = np.nan_to_num(points[begin : begin + _POINTS_PER_BATCH] * TICKS, nan=_FAR)
-        whole[begin : begin + _POINTS_PER_BATCH] = np.rint(ticks.clip(-_FAR, _FAR))
-    return whole
+        batch = slice(begin, begin + _POINTS_PER_BATCH)
+        ticks = np.nan_to_num(points[batch] * TICKS, nan=_OFF_EARTH)
+        rounded[batch] = np.rint(ticks.clip(-_OFF_EARTH, _OFF_EARTH))
+    return rounded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrackPoints:
-    """Points of tracks in ten-millionths of a degree, to save memory; given in degrees."""
+    """Points of tracks in ticks, to save memory; ``points[...]`` are in degrees."""
 
     ticks: NDArray[np.int32]  # shape (t, 2)
 
@@ -75,12 +85,12 @@ class TrackPoints:
     def __len__(self) -> int:
         return len(self.ticks)
 
-    def __getitem__(self, which: Any) -> Floats:
-        return np.asarray(self.ticks[which] / TICKS)
+    def __getitem__(self, places: Any) -> Floats:
+        return np.asarray(self.ticks[places] / TICKS)
 
-    def take(self, which: Bools | Ints) -> "TrackPoints":
-        """Keep a part of the points."""
-        return TrackPoints(self.ticks[which])
+    def take(self, points: Bools | Ints) -> "TrackPoints":
+        """Keep points, by mask or by their places."""
+        return TrackPoints(self.ticks[points])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,17 +98,18 @@ class Tracks:
     """The runs that trajectories were cut from, and where on them each one lies.
 
     A window is every `STEPS`-th point of a run, and may slide on it; where the recordings of the
-    runs are known, to any run of its recording.
+    runs are known, to any run of its recording. Shapes: n trajectories on r runs, of t points.
     """
 
-    points: TrackPoints  # latitude and longitude
-    first: Ints  # place in `points` of each run's first point, shape (r + 1,); the last is t
-    run: Ints  # the run of each trajectory, shape (n,)
-    start: Ints  # place within its run of each trajectory's first point, shape (n,)
-    times: Floats | None = None  # seconds since 1970 UTC, shape (t,); NaN in a whole run
-    recording: Ints | None = None  # number of the recording of each run, shape (r,), rising
+    points: TrackPoints  # of all runs, one after another, (t, 2)
+    first: Ints  # place in `points` of each run's first point, (r + 1,); the last is t
+    run: Ints  # the run of each trajectory, (n,)
+    start: Ints  # place within its run of each trajectory's first point, (n,)
+    times: Floats | None = None  # seconds since 1970 UTC, (t,); NaN in a whole run
+    recording: Ints | None = None  # number of the recording of each run, (r,), rising
 
     def __post_init__(self) -> None:
+        """Refuse what cannot be runs and trajectories on them."""
         self._refuse_odd_shapes()
         refuse_off_earth(self.points.ticks, "point {} of the tracks", TICKS)
         if self.times is not None:
@@ -116,13 +127,13 @@ class Tracks:
 
     def _refuse_odd_shapes(self) -> None:
         """Refuse arrays that do not fit together."""
-        n = len(self.points)
+        t = len(self.points)
         first = self.first
-        is_whole = first.ndim == 1 and len(first) > 0 and tuple(first[[0, -1]]) == (0, n)
+        covers_all = first.ndim == 1 and len(first) > 0 and tuple(first[[0, -1]]) == (0, t)
         if not (
-            self.points.ticks.shape == (n, 2)
-            and (self.times is None or self.times.shape == (n,))
-            and is_whole
+            self.points.ticks.shape == (t, 2)
+            and (self.times is None or self.times.shape == (t,))
+            and covers_all
             and (np.diff(first) > 0).all()
             and self.run.ndim == 1
             and self.run.shape == self.start.shape
@@ -132,21 +143,22 @@ class Tracks:
             and (np.diff(self._recordings, prepend=0) >= 0).all()
         ):
             raise BadInput(
-                f"tracks are {n} points (lat, lon), perhaps a time for each; first points of runs, "
-                f"rising from 0 to {n}; a run and a start of each trajectory, whole numbers; and "
+                f"tracks are {t} points (lat, lon), perhaps a time for each; first points of runs, "
+                f"rising from 0 to {t}; a run and a start of each trajectory, whole numbers; and "
                 "perhaps a recording of each run, rising"
             )
 
     def _refuse_starts_off_runs(self, m: int) -> None:
         """Refuse starts from which a window of m points leaves its run."""
         start = self.start
-        size = np.diff(self.first)[self.run]
-        off = np.flatnonzero((start < 0) | (start + STEPS * (m - 1) >= size))
-        if len(off):
-            trajectory = off[0]
+        points_of_run = np.diff(self.first)[self.run]
+        off_run = np.flatnonzero((start < 0) | (start + STEPS * (m - 1) >= points_of_run))
+        if len(off_run):
+            trajectory = off_run[0]
             raise BadInput(
                 f"trajectory {trajectory} cannot start at {start[trajectory]}: its run has "
-                f"{size[trajectory]} points, and {m} of them, every {STEPS}th, must lie on it"
+                f"{points_of_run[trajectory]} points, and {m} of them, every {STEPS}th, must lie "
+                "on it"
             )
 
     @property
@@ -168,14 +180,14 @@ class Tracks:
 
     @property
     def along(self) -> Ints:
-        """Count the start of each trajectory over all runs of its recording, (n,)."""
+        """Return the place of each start, counted from the first point of its recording, (n,)."""
         return self.first[self.run] + self.start - self.begin
 
     def slid(self, along: Ints) -> "Tracks":
         """Move each trajectory to another start, counted as in `along`."""
         along = np.asarray(along)
         if self.recording is None or along.shape != self.run.shape or along.dtype.kind not in "iu":
-            return replace(self, start=along)  # which says what is wrong
+            return replace(self, start=along)  # refuses what is wrong
         place = self.begin + along
         run = (np.searchsorted(self.first, place, side="right") - 1).clip(0, len(self.first) - 2)
         if (self.recording[run] != self.recording_of).any():
@@ -186,8 +198,8 @@ class Tracks:
         """Read the points of each trajectory off its run, (n, m, 2)."""
         return self.points[self._places(m)]
 
-    def differing(self, points: Floats) -> Bools:
-        """Mark the trajectories, (n, m, 2), that are not where the tracks have them."""
+    def differ_from(self, points: Floats) -> Bools:
+        """Mark the trajectories, (n, m, 2), in degrees, that are not where the tracks have them."""
         ticks = self.points.ticks[self._places(points.shape[1])]
         return np.asarray((ticks != ticks_of(points)).any(axis=(1, 2)))
 
@@ -198,53 +210,62 @@ class Tracks:
     def _places(self, m: int) -> Ints:
         """Find the place in `points` of each trajectory's points, (n, m)."""
         self._refuse_starts_off_runs(m)
-        first = self.first[self.run] + self.start
-        return np.asarray(first[:, None] + STEPS * np.arange(m))
+        first_point = self.first[self.run] + self.start
+        return np.asarray(first_point[:, None] + STEPS * np.arange(m))
 
     def owners(self, owners: Ints) -> Ints:
-        """Find the owner of each run, (r,), from the owners of the trajectories, (n,)."""
-        recording = self._recordings
-        owner = np.full(int(recording.max(initial=-1)) + 1, -1)
-        owner[self.recording_of] = owners
-        return np.asarray(owner[recording])
+        """Find the owner of each run, (r,), from the owners of the trajectories, (n,).
 
-    def take(self, which: Bools | Ints) -> "Tracks":
+        -1 for a run of a recording without trajectories.
+        """
+        recording = self._recordings
+        owner_of_recording = np.full(int(recording.max(initial=-1)) + 1, -1)
+        owner_of_recording[self.recording_of] = owners
+        return np.asarray(owner_of_recording[recording])
+
+    def take(self, trajectories: Bools | Ints) -> "Tracks":
         """Keep trajectories, by mask or in a new order, and all runs that they may be on."""
-        run = self.run[which]
-        size = np.diff(self.first)
-        stays = np.isin(self._recordings, self._recordings[run])
-        places = np.repeat(stays, size)
+        run = self.run[trajectories]
+        points_in_run = np.diff(self.first)
+        run_stays = np.isin(self._recordings, self._recordings[run])
+        point_stays = np.repeat(run_stays, points_in_run)
+        new_number = np.cumsum(run_stays) - 1
         return Tracks(
-            points=self.points.take(places),
-            first=np.append(0, np.cumsum(size[stays])),
-            run=(np.cumsum(stays) - 1)[run],
-            start=self.start[which],
-            times=None if self.times is None else self.times[places],
-            recording=None if self.recording is None else self.recording[stays],
+            points=self.points.take(point_stays),
+            first=np.append(0, np.cumsum(points_in_run[run_stays])),
+            run=new_number[run],
+            start=self.start[trajectories],
+            times=None if self.times is None else self.times[point_stays],
+            recording=None if self.recording is None else self.recording[run_stays],
         )
 
 
 def joined_tracks(parts: Sequence[Tracks]) -> Tracks:
-    """Put tracks of batches one after another; recordings of two parts are different ones."""
-    size = np.concatenate([np.diff(part.first) for part in parts])
-    runs_before = np.cumsum([0] + [len(part.first) - 1 for part in parts])
-    runs = [part.run + before for part, before in zip(parts, runs_before, strict=False)]
-
+    """Put tracks of parts one after another; recordings of two parts are different ones."""
+    points_in_run = np.concatenate([np.diff(part.first) for part in parts])
+    runs_in_part = [len(part.first) - 1 for part in parts]
     times = [part.times for part in parts if part.times is not None]
     recordings = [part.recording for part in parts if part.recording is not None]
-    known = np.cumsum([0] + [int(recording.max(initial=-1)) + 1 for recording in recordings])
-    recordings = [recording + before for recording, before in zip(recordings, known, strict=False)]
+    recordings_in_part = [int(recording.max(initial=-1)) + 1 for recording in recordings]
     return Tracks(
         points=TrackPoints(np.concatenate([part.points.ticks for part in parts])),
-        first=np.append(0, np.cumsum(size)),
-        run=np.concatenate(runs),
+        first=np.append(0, np.cumsum(points_in_run)),
+        run=_numbered_on([part.run for part in parts], runs_in_part),
         start=np.concatenate([part.start for part in parts]),
         times=np.concatenate(times) if len(times) == len(parts) else None,
-        recording=np.concatenate(recordings) if len(recordings) == len(parts) else None,
+        recording=_numbered_on(recordings, recordings_in_part)
+        if len(recordings) == len(parts)
+        else None,
     )
 
 
-def spans(begin: Ints, size: Ints) -> Ints:
-    """Places begin, begin + 1, ... of each span, one span after another."""
-    before = np.cumsum(size) - size
-    return np.repeat(begin - before, size) + np.arange(size.sum())
+def _numbered_on(numbers: Sequence[Ints], counts: Sequence[int]) -> Ints:
+    """Join numbers of parts; those of each part, from 0 on, come after the counts before it."""
+    before = np.cumsum([0, *counts[:-1]])
+    return np.concatenate([part + count for part, count in zip(numbers, before, strict=True)])
+
+
+def places_of_spans(begin: Ints, size: Ints) -> Ints:
+    """List the places begin, begin + 1, ... of each span, one span after another."""
+    places_before = np.cumsum(size) - size
+    return np.repeat(begin - places_before, size) + np.arange(size.sum())

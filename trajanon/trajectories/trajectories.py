@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from trajanon.common.arrays import Bools, Floats, Hashes, Ints
+from trajanon.common.arrays import Bools, Column, Floats, Hashes, Ints
 from trajanon.common.errors import BadInput, MergedWarning, warn
 from trajanon.common.number_text import UNITS, Displayed, UnitName, number_of
 from trajanon.trajectories.provenance import Provenance, with_counts
@@ -28,8 +28,8 @@ Rows = TypeVar("Rows", bound="TrajectoryRows")
 HOPS = 16
 """Hops, from a fix to the next, by which a recording is known again: those of least hashes."""
 
-_OF_EACH = ("points", "subject", "trace", "times", "marks", "true_ends")
-"""What has a row for each trajectory."""
+_ROW_FIELDS = ("points", "subject", "trace", "times", "marks", "true_ends")
+"""Fields with a row for each trajectory."""
 
 OSM_ATTRIBUTION = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright"
 
@@ -54,6 +54,7 @@ class TrajectoryRows(Displayed):
     true_ends: Bools | None = None
 
     def __post_init__(self) -> None:
+        """Convert what is no array of the right type; refuse what cannot be trajectories."""
         self._convert_numbers()
         if self.points.ndim != 3 or self.points.shape[2] != 2:
             raise BadInput(
@@ -71,17 +72,20 @@ class TrajectoryRows(Displayed):
 
     def _convert_numbers(self) -> None:
         """Make arrays of the types that the kernels were compiled for."""
-        for name, kind in (("points", np.float64), ("times", np.float64), ("true_ends", np.bool_)):
+        types = {"points": np.float64, "times": np.float64, "true_ends": np.bool_}
+        for name, dtype in types.items():
             values = getattr(self, name)
             if values is None:
                 continue
             try:
-                converted = np.asarray(values, dtype=kind)
+                converted: Column = np.asarray(values, dtype=dtype)
             except (TypeError, ValueError) as error:
                 raise BadInput(f"{name} must be numbers: {error}") from error
+            # A frozen record is changed in this way alone.
             object.__setattr__(self, name, converted)
 
     def _refuse_odd_shapes(self) -> None:
+        """Refuse arrays that do not fit to the points."""
         n, m = self.points.shape[:2]
         shapes: dict[str, tuple[int, ...]] = {
             "subject": (n,),
@@ -97,7 +101,6 @@ class TrajectoryRows(Displayed):
 
     def _number_names(self) -> None:
         """Make numbers of what names subjects and traces; whole numbers stay as they are."""
-        # Frozen records are set in this way alone.
         for name in ("subject", "trace"):
             values = getattr(self, name)
             if _is_whole(values):
@@ -115,13 +118,14 @@ class TrajectoryRows(Displayed):
             object.__setattr__(self, "trace", number)
 
     def _refuse_other_tracks(self, tracks: Tracks) -> None:
+        """Refuse tracks that do not hold the trajectories, each on ground of its own."""
         if tracks.run.shape != (len(self),):
             raise BadInput(
                 f"each trajectory needs a run: there are {len(self)}, and the tracks have "
                 f"{len(tracks.run)}"
             )
         m = self.points.shape[1]
-        differs = tracks.differing(self.points)
+        differs = tracks.differ_from(self.points)
         if differs.any():
             raise BadInput(
                 f"trajectory {np.argmax(differs)} is not every {STEPS}th point of its track from "
@@ -129,23 +133,24 @@ class TrajectoryRows(Displayed):
             )
 
         times = self.times
-        of_windows = tracks.times_of_windows(m)
-        if of_windows is not None and not (
-            times is not None and np.array_equal(times, of_windows, equal_nan=True)
+        times_of_tracks = tracks.times_of_windows(m)
+        if times_of_tracks is not None and not (
+            times is not None and np.array_equal(times, times_of_tracks, equal_nan=True)
         ):
             raise BadInput(
                 "the times of trajectories are not those of their tracks; leave out one of the two"
             )
 
         # Windows that share a step would count it twice, and tell of one another.
+        length = STEPS * (m - 1)
         order = np.lexsort((tracks.start, tracks.run))
-        apart = np.diff(tracks.start[order])
-        shared = (np.diff(tracks.run[order]) == 0) & (apart <= STEPS * (m - 1))
-        if shared.any():
-            first, second = order[np.argmax(shared) + np.arange(2)].tolist()
+        is_same_run = np.diff(tracks.run[order]) == 0
+        shares_ground = is_same_run & (np.diff(tracks.start[order]) <= length)
+        if shares_ground.any():
+            first, second = order[np.argmax(shares_ground) + np.arange(2)].tolist()
             raise BadInput(
                 f"trajectories {first} and {second} share ground on run {tracks.run[first]}; "
-                f"starts on one run must lie more than {STEPS * (m - 1)} steps apart"
+                f"starts on one run must lie more than {length} steps apart"
             )
 
     def __len__(self) -> int:
@@ -183,7 +188,7 @@ class TrajectoryRows(Displayed):
         """Name several of them."""
         return UNITS[self.unit]
 
-    def take(self, which: Bools | Ints) -> Self:
+    def take(self, rows: Bools | Ints) -> Self:
         """Keep trajectories, by mask or in a new order.
 
         Examples
@@ -194,13 +199,13 @@ class TrajectoryRows(Displayed):
         >>> trajanon.Trajectories(points).take(np.array([False, True])).points.tolist()
         [[[41.2, 1.2], [41.2, 1.3]]]
         """
-        rows: dict[str, Any] = {
-            name: None if values is None else values[which]
-            for name in _OF_EACH
+        taken: dict[str, Any] = {
+            name: None if values is None else values[rows]
+            for name in _ROW_FIELDS
             for values in [getattr(self, name)]
         }
-        tracks = None if self.tracks is None else self.tracks.take(which)
-        return replace(self, tracks=tracks, **rows)
+        tracks = None if self.tracks is None else self.tracks.take(rows)
+        return replace(self, tracks=tracks, **taken)
 
     def to_geodataframe(self) -> "GeoDataFrame":
         """Return the trajectories as LineStrings in a GeoDataFrame, in WGS 84.
@@ -256,11 +261,11 @@ class TrajectoryRows(Displayed):
 
         numbers = {"trajectory": np.arange(len(self)), **self._numbers}
         m = self.points.shape[1]
-        rows: dict[str, Any] = {name: np.repeat(number, m) for name, number in numbers.items()}
-        rows["lat"], rows["lon"] = self.points.reshape(-1, 2).T
+        columns: dict[str, Any] = {name: np.repeat(number, m) for name, number in numbers.items()}
+        columns["lat"], columns["lon"] = self.points.reshape(-1, 2).T
         if self.times is not None:
-            rows["time"] = self.times.ravel()
-        return pd.DataFrame(rows)
+            columns["time"] = self.times.ravel()
+        return pd.DataFrame(columns)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return the rows of `to_dataframe` to libraries such as polars, pyarrow and DuckDB."""
@@ -271,16 +276,19 @@ class TrajectoryRows(Displayed):
 
     @property
     def _numbers(self) -> dict[str, Ints]:
+        """Return the numbers of subjects and traces, where they are known."""
         columns = {"subject": self.subject, "trace": self.trace}
         return {name: numbers for name, numbers in columns.items() if numbers is not None}
 
     @property
     def _note(self) -> str:
+        """Write what stands above the table of a notebook."""
         originals = "Originals, not for publication: clear them before you share a notebook."
         return originals if self._numbers else ""
 
     @property
     def _facts(self) -> list[tuple[str, str]]:
+        """List what is shown in a line, or in a notebook."""
         counts = f"{number_of(len(self), self.unit, self.units)} of {self.points.shape[1]} points"
         if self.subject is not None:
             counts += f" by {number_of(len(np.unique(self.subject)), 'subject')}"
@@ -366,8 +374,8 @@ class Trajectories(TrajectoryRows):
         and the least hashes of its fixes, each with the next one, 0 where it has fewer. None where
         not known; never in a release.
     true_ends
-        Whether the start and the end are where the recording began and ended, shape (n, 2); False
-        where it was cut at the border of the area. None if all are; never in a release.
+        Whether the start and the end of a trip are true ones, shape (n, 2); False where it was cut
+        at the border of the area. None if all are, and of windows; never in a release.
 
     Raises
     ------
@@ -414,27 +422,28 @@ class ReleasedTrajectories(TrajectoryRows):
 
 
 def _is_whole(values: object) -> bool:
-    kind = values.dtype if isinstance(values, np.ndarray) else None
-    return kind is not None and kind.kind in "iu" and np.can_cast(kind, np.int64)
+    """Check whether values are an array of whole numbers that are at most 64 bits long."""
+    dtype = values.dtype if isinstance(values, np.ndarray) else None
+    return dtype is not None and dtype.kind in "iu" and np.can_cast(dtype, np.int64)
 
 
-def marked(attribution: str | None) -> str:
-    """Write an attribution with what a release is that is made as published before it."""
+def attribution_as_published(attribution: str | None) -> str:
+    """Write what a release made as published is not for, and the attribution of its source."""
     return f"Made as published, {FOR_COMPARISON}.{f' {attribution}' if attribution else ''}"
 
 
 def joined_trajectories(parts: Sequence[Rows]) -> Rows:
     """Put trajectories one after another, with what all of them have but their provenance."""
-    rows: dict[str, Any] = {}
-    for name in _OF_EACH:
+    joined: dict[str, Any] = {}
+    for name in _ROW_FIELDS:
         columns = [getattr(part, name) for part in parts]
-        in_all = all(column is not None for column in columns)
-        rows[name] = np.concatenate(columns) if in_all else None
+        is_in_all = all(column is not None for column in columns)
+        joined[name] = np.concatenate(columns) if is_in_all else None
 
-    # Ends of a part that says nothing are true ones.
+    # All ends are true ones in a part that says nothing of them.
     if any(part.true_ends is not None for part in parts):
-        rows["true_ends"] = np.concatenate([part.known_ends for part in parts])
+        joined["true_ends"] = np.concatenate([part.known_ends for part in parts])
 
     tracks = [part.tracks for part in parts if part.tracks is not None]
     all_tracks = joined_tracks(tracks) if len(tracks) == len(parts) else None
-    return replace(parts[0], provenance={}, tracks=all_tracks, **rows)
+    return replace(parts[0], provenance={}, tracks=all_tracks, **joined)

@@ -13,10 +13,10 @@ from streets_walked import SCALE, grouped, walked
 
 import trajanon
 from trajanon.evaluation import evaluation
-from trajanon.evaluation.attacks.attack import Published
 from trajanon.evaluation.attacks.known_tracks import Movement
+from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.attacks.rebuilding import Ways
-from trajanon.evaluation.evaluation import patient
+from trajanon.evaluation.evaluation import patient_attacks
 from trajanon.release.report import Report, checked
 from trajanon.trajectories.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories.trajectories import Trajectories
@@ -68,13 +68,13 @@ def test_of_many_those_near_one_line_are_tried(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(evaluation, "verification", attack)
     monkeypatch.setattr(evaluation, "rebuilding", attack)
-    patient(city, None, report(100.0))
+    patient_attacks(city, None, report(100.0))
     one, other = tried
     assert one is other
     assert 50 < len(one.points) <= 60
-    whole = {line.tobytes(): size for line, size in zip(city.lines, city.sizes, strict=True)}
+    whole = {line.tobytes(): size for line, size in zip(city.lines, city.group_sizes, strict=True)}
     assert all(
-        whole[line.tobytes()] == size for line, size in zip(one.lines, one.sizes, strict=True)
+        whole[line.tobytes()] == size for line, size in zip(one.lines, one.group_sizes, strict=True)
     )
     middles = (city.lines.mean(axis=1) - one.lines.mean(axis=(0, 1))) * SCALE
     kept = np.array([line.tobytes() in {*map(bytes, one.lines)} for line in city.lines])
@@ -110,7 +110,7 @@ def test_windows_of_one_recording_are_of_one_where_nobody_is_known(
 
     monkeypatch.setattr(evaluation, "rebuilding", attack)
     city = replace(grouped(points, 2), subjects=None)
-    patient(city, tracks, report(None))
+    patient_attacks(city, tracks, report(None))
     (found, ways), *_ = seen
     assert found.owners.tolist() == [0, 0, 1, 2, 3, 4, 5, 6]
     assert ways.owner.tolist() == [0, 0, 1, 2, 3, 4, 5, 6, 6]

@@ -10,19 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streets_walked import HOP, SCALE, Writer, grouped, plain, walked
 
-from trajanon._kernels.ways import Places, likeliest_ways
+from trajanon._kernels.likeliest_ways import Places, likeliest_ways
 from trajanon.common.arrays import Floats, Ints
 from trajanon.evaluation.attacks import rebuilding as attack
-from trajanon.evaluation.attacks.attack import Published
-from trajanon.evaluation.attacks.known_tracks import (
-    Estimate,
-    Guessed,
-    KnownTracks,
-    Movement,
-    Noise,
-    groups_drawn,
-)
+from trajanon.evaluation.attacks.attack import Guessed
+from trajanon.evaluation.attacks.known_tracks import KnownTracks, Movement, Noise, groups_drawn
+from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.attacks.rebuilding import WAYS, Ways, rebuilding
+from trajanon.evaluation.intervals import Estimate
 from trajanon.release.perturbation import (
     correlation,
     displacement_covariance,
@@ -87,13 +82,13 @@ def test_the_map_has_the_cells_and_headings_of_the_slow_twin(seed: int, most: in
     low = points.min(axis=0)
     twin = naive.cells(ways, low, 12.0)
     assert len(plan.at) == len(twin)
-    for at, people, sole in zip(plan.at, np.exp(plan.log_people), plan.sole, strict=True):
+    for at, people, sole in zip(plan.at, np.exp(plan.log_people), plan.only_owner, strict=True):
         row, column = np.floor((at[:2] - low) / 12.0).astype(int)
         heading = round(np.arctan2(at[3], at[2]) / (2.0 * np.pi) * 16) % 16
         passed = twin[int(row), int(column), heading]
         assert people == pytest.approx(len({number for number, _ in passed}))
         owners = {who for _, who in passed}
-        assert sole == (owners.pop() if len(owners) == 1 else attack._SEVERAL)
+        assert sole == (owners.pop() if len(owners) == 1 else attack._SEVERAL_PEOPLE)
 
 
 @given(seed=st.integers(0, 999), reach=st.floats(1.0, 200.0), most=st.sampled_from([20, 5_000]))
@@ -105,7 +100,7 @@ def test_cells_near_a_place_are_those_at_the_distance(seed: int, reach: float, m
     away = np.hypot(*(plan.at[:, :2] - at).T)
     count = (away <= reach).sum()
     with pytest.MonkeyPatch.context() as fewer:
-        fewer.setattr(attack, "_LOOKED_AT", most)
+        fewer.setattr(attack, "_PLACES_NEAR", most)
         near = plan.near(at, reach)
     within = reach * min(most / max(count, 1), 1.0) ** 0.5
     assert near.tolist() == np.flatnonzero(away <= within).tolist()

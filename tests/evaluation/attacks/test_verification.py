@@ -10,18 +10,10 @@ from hypothesis import strategies as st
 from streets_walked import SCALE, Writer, grouped, plain, walked
 
 from trajanon.common.arrays import Floats, Ints
-from trajanon.evaluation.attacks.attack import Published
-from trajanon.evaluation.attacks.known_tracks import (
-    Estimate,
-    KnownTracks,
-    Movement,
-    Noise,
-    estimated,
-    groups_drawn,
-    median,
-    share_of,
-)
+from trajanon.evaluation.attacks.known_tracks import KnownTracks, Movement, Noise, groups_drawn
+from trajanon.evaluation.attacks.published_lines import Published
 from trajanon.evaluation.attacks.verification import Verified, members_of, verification
+from trajanon.evaluation.intervals import Estimate, estimated, median, share_of
 from trajanon.grouping.k_promise import member_weights
 from trajanon.release.perturbation import (
     correlation,
@@ -80,7 +72,7 @@ def test_it_is_the_slow_twin(seed: int, k: int, people: int | None, timed: bool)
     if city.times is not None and city.line_times is not None:
         late = float(np.mean((city.times - city.line_times[city.labels]) ** 2))
     for number, share in enumerate(how.shares.tolist()):
-        size = int(city.sizes[number])
+        size = int(city.group_sizes[number])
         line = naive.Line(
             at=tracks.lines[number],
             when=None if city.line_times is None else city.line_times[number],

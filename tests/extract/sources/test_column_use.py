@@ -15,10 +15,10 @@ from point_tables import ROWS, csv, names, read, uses
 
 from trajanon.common.errors import BadInput
 from trajanon.extract import extract, traces
-from trajanon.extract.dropped import CUT_OFF
 from trajanon.extract.sources import source_tables
 from trajanon.extract.sources.column_roles import parse_columns
 from trajanon.extract.sources.reading import Reading
+from trajanon.extract.why_dropped import CUT_OFF
 
 MOVEBANK = """event-id,visible,timestamp,location-long,location-lat,sensor-type,\
 individual-taxon-canonical-name,tag-local-identifier,individual-local-identifier,\

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from naive_sliding import move_drawn, rows_at, unsound
 from sliding_towns import Scene, scene, scenes, seeds
 
-from trajanon._kernels.random_moves import draw_start, make_random_moves
+from trajanon._kernels.annealing_moves import draw_start, make_random_moves
 from trajanon._kernels.sliding_windows import find_meeting
 
 

@@ -1,4 +1,4 @@
-"""Verification: the members of a line, found by an adversary who holds all tracks."""
+"""Members of a line verified, by an adversary who holds all tracks."""
 
 from dataclasses import dataclass
 from threading import Event
@@ -8,22 +8,17 @@ import numpy as np
 from trajanon._kernels.likely_members import Candidates, Rest, exchange_members
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.workers import in_parts
-from trajanon.evaluation.attacks.attack import Published
-from trajanon.evaluation.attacks.known_tracks import (
-    Estimate,
-    KnownTracks,
-    Movement,
-    groups_drawn,
-    share_of,
-)
+from trajanon.evaluation.attacks.known_tracks import KnownTracks, Movement, groups_drawn
+from trajanon.evaluation.attacks.published_lines import Published
+from trajanon.evaluation.intervals import Estimate, share_of
 from trajanon.evaluation.page.templates import words
 from trajanon.grouping.k_promise import member_weights
 
-_NEAR = 60  # trajectories that may be members of a line, at least; and three times its members
+_FEWEST_NEAR = 60  # trajectories that may be members of a line, at least; and three times its size
 _STARTS = 4  # sets from which the adversary starts
-_COMPACT = 0.1  # how much a member's distance from the line counts; 0.5 if points were independent
+_WEIGHT_OF_NEARNESS = 0.1  # of a member's distance; 0.5 if its points were independent
 _SURE = 0.95  # chance from which on a line counts as verified
-_UNLIKELY = 4.0  # standard deviations from which on noise is too much to be that
+_UNLIKELY = 4.0  # standard deviations from which on a remainder is too much to be noise
 _LINES_PER_TASK = 10
 
 
@@ -54,72 +49,90 @@ def verification(published: Published, movement: Movement, *, seed: int = 0) -> 
     if published.points.shape[1] == 1:
         return None
     tracks = KnownTracks(published)
-    targets = groups_drawn(published.labels, seed)
+    groups = groups_drawn(published.labels, seed)
 
-    def tried(numbers: Ints, _: Event) -> list[tuple[bool, bool]]:
+    def results_of(numbers: Ints, _: Event) -> list[tuple[bool, bool]]:
+        """Return for each group whether its people are found, and whether they seem sure."""
         results = []
-        for members in (targets[number] for number in numbers.tolist()):
+        for members in (groups[number] for number in numbers.tolist()):
             likeliest, is_sure = members_of(tracks, movement, int(tracks.labels[members[0]]))
-            guessed = np.unique(tracks.owners[likeliest])
-            true = np.unique(tracks.owners[members])
-            results.append((np.array_equal(guessed, true), is_sure))
+            guessed_people = np.unique(tracks.owners[likeliest])
+            true_people = np.unique(tracks.owners[members])
+            results.append((np.array_equal(guessed_people, true_people), is_sure))
         return results
 
-    results = in_parts(tried, np.arange(len(targets)), _LINES_PER_TASK)
-    right, sure = np.concatenate(results).T
-    wrong = 1.0 - float(right[sure].mean()) if sure.any() else 0.0
-    return Verified(len(targets), share_of(right), share_of(sure), wrong)
+    results = in_parts(results_of, np.arange(len(groups)), _LINES_PER_TASK)
+    is_right, is_sure = np.concatenate(results).T
+    wrong = 1.0 - float(is_right[is_sure].mean()) if is_sure.any() else 0.0
+    return Verified(len(groups), share_of(is_right), share_of(is_sure), wrong)
 
 
 def members_of(tracks: KnownTracks, movement: Movement, line: int) -> tuple[Ints, bool]:
     """Find the likeliest members of a line, and whether the adversary is sure of them."""
-    size = int(tracks.sizes[line])
-    near = tracks.nearest(line, max(_NEAR, 3 * size))
-    noise = _noise_of(tracks, movement, line, near)
-    worths = -_COMPACT / tracks.spread * tracks.squares(near, line)
+    size = int(tracks.group_sizes[line])
+    near = tracks.nearest(line, max(_FEWEST_NEAR, 3 * size))
+    owners = tracks.owners[near]
 
     # Where there are fewer people than trajectories, somebody is in it twice.
-    owners = tracks.owners[near]
-    apart = bool(tracks.people[line] == size)
-    different = np.arange(len(near))
-    if apart:
-        different = np.sort(np.unique(owners, return_index=True)[1])
-    if len(different) < size:
-        return near[different], False
+    are_different_people = bool(tracks.people[line] == size)
+    starts = np.arange(len(near))
+    if are_different_people:
+        starts = np.sort(np.unique(owners, return_index=True)[1])
+    if len(starts) < size:
+        return near[starts], False
 
     people = np.arange(len(near)) if movement.people is None else dense(movement.people[near])
-    candidates = Candidates(noise, worths, dense(owners), people, apart)
-    best = different[:size]
-    most = -np.inf
-    others = 0.0
-    likelihoods = dict[frozenset[int], float]()
-    for start in range(min(len(different) - size + 1, _STARTS)):
-        members = different[start : start + size].copy()
-        sums = np.zeros(2)
+    candidates = Candidates(
+        noise=_noise_needed(tracks, movement, line, near),
+        worths=-_WEIGHT_OF_NEARNESS / tracks.number_squares * tracks.squares(near, line),
+        owners=dense(owners),
+        people=people,
+        apart=are_different_people,
+    )
+    best, are_certain = _likeliest_set(candidates, starts, size, owners)
+
+    # What the mean of the members leaves of the line must be noise of the size that is usual.
+    weights = member_weights(np.zeros(size, dtype=np.int64), people[best])
+    square_noise = float(((weights @ candidates.noise[best]) ** 2).sum())
+    usual_square = candidates.noise.shape[1]  # a sum of squares of variance 1
+    fits = square_noise <= usual_square + _UNLIKELY * np.sqrt(2.0 * usual_square)
+    return near[best], fits and are_certain
+
+
+def _likeliest_set(
+    candidates: Candidates, starts: Ints, size: int, owners: Ints
+) -> tuple[Ints, bool]:
+    """Search from several starts for the likeliest set of candidates, as places among them.
+
+    And tell whether all others tried are together less likely than 5 %.
+    """
+    best = starts[:size]
+    best_logarithm = -np.inf
+    others_of_best = 0.0  # likelihood of the other sets met on the way, beside the best
+    logarithms = dict[frozenset[int], float]()
+    for start in range(min(len(starts) - size + 1, _STARTS)):
+        members = starts[start : start + size].copy()
+        sums = np.zeros(2)  # logarithm of the set found, and what others add up to beside it
         exchange_members(candidates, members, Rest.room(candidates), sums)
-        likelihoods[frozenset(owners[members].tolist())] = sums[0]
-        if sums[0] > most:
+
+        logarithms[frozenset(owners[members].tolist())] = sums[0]
+        if sums[0] > best_logarithm:
             best = members
-            most = float(sums[0])
-            others = float(sums[1])
+            best_logarithm = float(sums[0])
+            others_of_best = float(sums[1])
 
     # The exchanges from the best have counted the sets that differ from it by one or two.
-    found = set(owners[best].tolist())
-    far = [likely for people_of, likely in likelihoods.items() if len(people_of - found) > 2]
-    others += float(np.exp(np.array(far) - most).sum())
-
-    weights = member_weights(np.zeros(size, dtype=np.int64), people[best])
-    left = float(((weights @ noise[best]) ** 2).sum())
-    numbers = noise.shape[1]
-    fits = left <= numbers + _UNLIKELY * np.sqrt(2.0 * numbers)
-    return near[best], fits and others < (1.0 - _SURE) / _SURE
+    best_people = set(owners[best].tolist())
+    far = [logarithm for people, logarithm in logarithms.items() if len(people - best_people) > 2]
+    others = others_of_best + float(np.exp(np.array(far) - best_logarithm).sum())
+    return best, others < (1.0 - _SURE) / _SURE
 
 
-def _noise_of(tracks: KnownTracks, movement: Movement, line: int, near: Ints) -> Floats:
-    """Compute the noise, white, that would bring the line to where each trajectory is, (n, f)."""
+def _noise_needed(tracks: KnownTracks, movement: Movement, line: int, rows: Ints) -> Floats:
+    """Compute the noise, white, that would bring the line to where each trajectory is, (r, q)."""
     share = float(movement.shares[line])
-    white = [movement.places.whitened(tracks.points[near] - tracks.lines[line], share)]
+    white = [movement.places.whitened(tracks.points[rows] - tracks.lines[line], share)]
     if movement.times is not None and tracks.times is not None and tracks.line_times is not None:
-        late = tracks.times[near] - tracks.line_times[line]
-        white.append(movement.times.whitened(late[..., None], share))
-    return np.concatenate(white, axis=-1).reshape(len(near), -1)
+        seconds_off = tracks.times[rows] - tracks.line_times[line]
+        white.append(movement.times.whitened(seconds_off[..., None], share))
+    return np.concatenate(white, axis=-1).reshape(len(rows), -1)

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon._kernels.annealing_moves import make_random_moves
 from trajanon._kernels.descent_moves import Descent
-from trajanon._kernels.random_moves import make_random_moves
 from trajanon._kernels.sliding_windows import Slides, Windows, build_rows, slide_pass
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.declared_options import EFFORTS, Effort
@@ -40,7 +40,7 @@ from trajanon.grouping.refinements.blocks import (
     random_word,
 )
 from trajanon.grouping.refinements.descent import SETTLED, Pass, build_descent, passes_of, settle
-from trajanon.grouping.sliding.windows import (
+from trajanon.grouping.sliding.window_places import (
     Aligned,
     build_windows,
     centred,
@@ -52,7 +52,7 @@ from trajanon.grouping.sliding.windows import (
     turned_at,
     window_neighbours,
 )
-from trajanon.trajectories.distances import moved_to
+from trajanon.trajectories.distances import distances_to_lines
 from trajanon.trajectories.times import Timing, search_columns
 from trajanon.trajectories.trajectories import Trajectories
 
@@ -171,7 +171,9 @@ def _loss_seen(trajectories: Trajectories, partition: Partition, timing: Timing 
 def _mean_metres(trajectories: Trajectories, groups: Partition) -> float:
     """Measure how far points are from where their group's line has them, on average."""
     lines = groups.lines(trajectories.points)
-    return float(moved_to(trajectories.points, lines, groups.labels).mean(dtype=np.float64))
+    return float(
+        distances_to_lines(trajectories.points, lines, groups.labels).mean(dtype=np.float64)
+    )
 
 
 class WindowLog(SearchLog):

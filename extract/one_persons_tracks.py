@@ -1,0 +1,235 @@
+"""One person's tracks, before they are shared: cut where this person begins, ends and stays.
+
+This is not k-anonymity. What is left is the true way, and shows where the person goes elsewhere.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import shapely
+
+from trajanon.common.arrays import Floats, Ints
+from trajanon.common.atomic_output import check_outputs, replacing
+from trajanon.common.errors import BadInput, NoTrajectories
+from trajanon.common.progress import Progress, silent
+from trajanon.extract.clean import drop_impossible, settle_times, sort_by_time
+from trajanon.extract.earth.area import Region, around
+from trajanon.extract.extraction import From, traces
+from trajanon.extract.gaps_and_stays import gaps_of, keep
+from trajanon.extract.home_zones import RADIUS, Radius, zone_centres
+from trajanon.extract.points import Points, batch
+from trajanon.extract.rules import Rules
+from trajanon.extract.sources.trace_pieces import joined_pieces
+from trajanon.release.holder_key import holders_key
+
+FORMATS = (".gpx", ".csv")
+
+_RULES = Rules(max_pause=300.0, max_gap=2_000.0)
+
+
+@dataclass(frozen=True)
+class Trimmed:
+    """What a person's tracks were, and how much was cut out of them.
+
+    Attributes
+    ----------
+    names
+        Of persons in the source; all count as one.
+    tracks, tracks_left
+        Tracks that were read; those of which something is left.
+    places
+        Circles that were cut out.
+    metres, metres_cut, seconds, seconds_cut
+        Of all tracks, and what of it was cut; seconds of tracks with times.
+    points_dropped
+        That are no places on Earth, or have no time in a track with times.
+    unread
+        What readers left out, by reason.
+
+    Examples
+    --------
+    >>> from trajanon.extract import Trimmed
+    >>> trimmed = Trimmed(1, 2, 2, 3, 9_000.0, 2_500.0, 3_600.0, 900.0, 0, {})
+    >>> f"{trimmed.metres_cut / trimmed.metres:.0%} cut around {trimmed.places} places"
+    '28% cut around 3 places'
+    """
+
+    names: int
+    tracks: int
+    tracks_left: int
+    places: int
+    metres: float
+    metres_cut: float
+    seconds: float
+    seconds_cut: float
+    points_dropped: int
+    unread: Mapping[str, int]
+
+
+def trim(
+    source: From,
+    out: str | os.PathLike[str],
+    key: bytes | Path | None = None,
+    *,
+    radius: Radius = RADIUS,
+    hide: Floats | None = None,
+    times: bool = True,
+    columns: Mapping[str, str] | None = None,
+    progress: Progress = silent,
+) -> Trimmed:
+    """Write one person's tracks without the surroundings of where they begin, end and stay.
+
+    Names, descriptions, devices, heights, heart rates and all else but places and times are left
+    out.
+
+    Parameters
+    ----------
+    source
+        Files and folders of any kind that `extract` reads.
+    out
+        GPX or CSV to write; the suffix decides.
+    key
+        The holder's, or its file, which draws the circles that are cut out: the same for the same
+        place. None for the one of all releases, which is made if there is none.
+    radius
+        How far places are hidden.
+    hide
+        Further places to hide: latitude and longitude, shape (n, 2).
+    times
+        Whether to write times, where there are any.
+    columns
+        Columns of tables, as in `extract`.
+    progress
+        Called with the state of the work.
+
+    Raises
+    ------
+    BadInput
+        If the output has another suffix, or a file makes no sense.
+    NoTrajectories
+        If nothing is left.
+
+    Examples
+    --------
+    A walk of 2,200 m to the north, without what is near its ends:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from trajanon.extract import trim
+    >>> fixes = {"id": "walk", "lat": np.arange(41.0, 41.0205, 0.0005), "lon": 2.0}
+    >>> pd.DataFrame(fixes).to_csv("walk.csv", index=False)
+    >>> trimmed = trim("walk.csv", "shared.gpx", key=bytes(range(32)))
+    >>> trimmed.tracks, trimmed.places, trimmed.metres > trimmed.metres_cut > 400.0
+    (1, 2, True)
+    """
+    out = Path(out)
+    if out.suffix.lower() not in FORMATS:
+        raise BadInput(f"{out} must end in {' or '.join(FORMATS)}")
+    inputs = list(map(Path, [source] if isinstance(source, str | os.PathLike) else source))
+    check_outputs(out, inputs=inputs)
+
+    counts = Counter[str]()
+    recorded = list(
+        joined_pieces(traces(source, columns=columns, counts=counts, progress=progress), counts)
+    )
+    given = batch(recorded) if recorded else None
+    clean = None if given is None else sort_by_time(settle_times(drop_impossible(given)))
+    if given is None or clean is None or not len(clean):
+        raise NoTrajectories("there are no points on Earth in these files: name other files")
+
+    secret = key if isinstance(key, bytes) else holders_key(key)
+    further = np.empty((0, 2)) if hide is None else hide
+    clean, left, places = cut_places(clean, radius, further, secret)
+    if not len(left):
+        raise NoTrajectories(
+            "nothing is left: all of these tracks are near their ends, or near where they stay; "
+            f"share longer ones, or choose a smaller `radius` than {radius.least:g}-{radius.most:g}"
+        )
+    if not times:
+        left = replace(left, time=np.full(len(left), np.nan))
+
+    text = _gpx(left) if out.suffix.lower() == ".gpx" else _table(left).to_csv(index=False)
+    with replacing(out, inputs=inputs, public=(out,)) as (draft,):
+        draft.write_text(text, encoding="utf-8", newline="\n")
+
+    metres, seconds = _extent(clean)
+    metres_left, seconds_left = _extent(left)
+    return Trimmed(
+        names=len({trace.subject for trace in recorded} - {None}),
+        tracks=len(np.unique(clean.trace)),
+        tracks_left=len(np.unique(left.trace)),
+        places=places,
+        metres=metres,
+        metres_cut=metres - metres_left,
+        seconds=seconds,
+        seconds_cut=seconds - seconds_left,
+        points_dropped=len(given) - len(clean),
+        unread=+counts,  # without what is zero
+    )
+
+
+def cut_places(
+    points: Points, radius: Radius, hide: Floats, key: bytes
+) -> tuple[Points, Points, int]:
+    """Split tracks at pauses, and cut the places of a person; return both, and count the places."""
+    pause, far, _ = gaps_of(points, _RULES)
+    tracks = points.cut(pause | far)
+    centres = zone_centres(tracks, _RULES, radius, hide, key)
+    return tracks, outside(tracks, centres, radius.circle), len(centres)
+
+
+def outside(points: Points, centres: Floats, radius: float) -> Points:
+    """Cut circles around centres, (n, 2), out of tracks; a point alone is no track."""
+    circles = around(shapely.points(centres[:, ::-1]), radius)
+    zone = Region(shapely.union_all(circles), "circles")
+    left = keep(points, ~zone.contains(points.lat, points.lon), zone.meets)
+    _, size = left.pieces
+    return left.take(np.repeat(size > 1, size))
+
+
+def _extent(points: Points) -> tuple[float, float]:
+    """Measure all pieces: metres of way, and seconds of those with times."""
+    follows = np.flatnonzero(points.follows)
+    seconds = points.time[follows] - points.time[follows - 1]
+    return float(points.hops.sum()), float(np.nansum(seconds))
+
+
+def _table(points: Points) -> pd.DataFrame:
+    """Write each point as texts, with the numbers of its track and piece."""
+    # More digits would be the device's own, and six are a tenth of a metre.
+    lat, lon = ([f"{degrees:.6f}" for degrees in side] for side in (points.lat, points.lon))
+    moments = pd.Series(pd.to_datetime(np.floor(points.time), unit="s", utc=True))
+
+    # A number that is missing would show that a track was cut.
+    columns = {"id": _numbered(points.trace), "part": _numbered(points.piece), "lat": lat}
+    times = moments.dt.strftime("%Y-%m-%dT%H:%M:%SZ").fillna("")
+    return pd.DataFrame({**columns, "lon": lon, "time": times})
+
+
+def _numbered(rising: Ints) -> Ints:
+    """Number tracks or pieces from 1."""
+    return 1 + np.cumsum(np.diff(rising, prepend=rising[:1]) > 0)
+
+
+def _gpx(points: Points) -> str:
+    """Write GPX 1.1 with nothing in it but places and times, a segment for each piece."""
+    table = _table(points)
+    times = ("<time>" + table["time"] + "</time>").where(table["time"] != "", "")
+    table["text"] = '<trkpt lat="' + table["lat"] + '" lon="' + table["lon"] + '">' + times
+    segments = (table["text"] + "</trkpt>").groupby([table["id"], table["part"]]).agg("\n".join)
+    tracks = segments.groupby("id").agg("\n</trkseg><trkseg>\n".join)
+
+    return "\n".join(
+        [
+            '<?xml version="1.0" encoding="UTF-8"?>',
+            '<gpx version="1.1" creator="trajanon" xmlns="http://www.topografix.com/GPX/1/1">',
+            *("<trk><trkseg>\n" + tracks + "\n</trkseg></trk>"),
+            "</gpx>",
+            "",
+        ]
+    )

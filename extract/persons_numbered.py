@@ -1,0 +1,125 @@
+"""Recordings and the persons who made them, numbered; copies and spellings are one person's."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from trajanon.common.arrays import Bools, Hashes, Ints
+from trajanon.extract.duplicate_recordings import Places, Repeats
+from trajanon.extract.points import Points
+from trajanon.extract.trace import Trace
+from trajanon.trajectories.person_names import key_of
+from trajanon.trajectories.subjects import Merged, Nameless
+
+Name = TypeVar("Name", int, tuple[str | None, ...])
+
+
+class Entered(NamedTuple):
+    """A batch of recordings, numbered, and which of them came before; shape (traces,) each."""
+
+    trace: Ints  # the number of the recording, in the order of appearance
+    subject: Ints  # the number of its subject, in the order of appearance
+    mark: Hashes  # a hash of the subject's name
+    new: Bools  # whether it is the first of its name and subject
+    repeated: Bools  # whether the same points came before, in any order
+
+
+class Persons(NamedTuple):
+    """Who is behind the subjects that were entered, and what was found to be one's."""
+
+    number: Ints  # of the person behind each subject: the lowest subject that is the same
+    nameless: Nameless
+    merged: Merged
+    at_two_places: int = 0  # subjects
+
+
+class Recordings:
+    """Numbers recordings and subjects, and finds out which are one person's."""
+
+    def __init__(self, *, subjects_exact: bool = False) -> None:
+        self._exact = subjects_exact
+        # Numbers by hashes: the names of many recordings would fill an extraction's memory.
+        self._traces: dict[int, int] = {}
+        # Numbers by name; who has none is the maker of one recording: (None, its name).
+        self._subjects: dict[tuple[str | None, ...], int] = {}
+        self._repeats = Repeats()
+        self._places = Places()
+        self._spellings: set[str] = set()
+
+    def enter(self, traces: Sequence[Trace], points: Points) -> Entered:
+        """Number recordings and their subjects; find those that came before."""
+        recordings = [(self._key(trace), trace.name) for trace in traces]
+        subjects = [(key,) if key else (None, name) for key, name in recordings]
+
+        known = len(self._traces)
+        trace = _numbers_of([_hash(*recording) for recording in recordings], self._traces)
+        subject = _numbers_of(subjects, self._subjects)
+        return Entered(
+            trace=trace,
+            subject=subject,
+            mark=np.array([_hash(*subject_name) for subject_name in subjects], np.uint64),
+            # Numbers rise where, and only where, a name is new.
+            new=trace > np.maximum.accumulate(np.append(known - 1, trace))[:-1],
+            repeated=self._repeats.find(points, subject),
+        )
+
+    def _key(self, trace: Trace) -> str:
+        """Return the one form of a subject's spellings; empty if there is none."""
+        spellings = trace.spellings or (() if trace.subject is None else (trace.subject,))
+        keys = [key_of(spelling, exact=self._exact) for spelling in spellings]
+        self._spellings.update(name for name, key in zip(spellings, keys, strict=True) if key)
+        return keys[0] if keys else ""
+
+    def place(self, cleaned: Points, given: Points, entered: Entered) -> None:
+        """Remember where recordings were, by their points cleaned and as given."""
+        self._places.add(cleaned, given, entered.subject)
+
+    def persons(self, *, nameless_differ: bool = False) -> Persons:
+        """Find the person behind each subject.
+
+        All subjects without a name are one person, unless they are said to differ, or none has one.
+        """
+        n = len(self._subjects)
+        repeats = np.array(self._repeats.subjects, np.int64).reshape(-1, 2)
+        person = _joined(n, np.concatenate([repeats, self._places.copies()]))
+
+        # A copy of a named person's recording is that person's.
+        has_name = np.array([names[0] is not None for names in self._subjects], dtype=np.bool_)
+        nameless = np.bincount(person, has_name, n)[person] == 0.0
+        merged = Merged(
+            names=len(self._spellings) - int(has_name.sum()), copies=n - len(np.unique(person))
+        )
+        if has_name.any() and nameless.any() and not nameless_differ:
+            person[nameless] = person[nameless].min()
+
+        return Persons(
+            number=person,
+            nameless=Nameless(int(nameless.sum()), len(np.unique(person[nameless]))),
+            merged=merged,
+            at_two_places=len(self._places.at_two_places()),
+        )
+
+
+def _numbers_of(names: Sequence[Name], numbers: dict[Name, int]) -> Ints:
+    """Return the numbers of names; new ones are numbered in the order of appearance."""
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
+
+
+def _joined(n: int, pairs: Ints) -> Ints:
+    """Return the lowest of the subjects that pairs, (pairs, 2), join to each of n, shape (n,)."""
+    person = np.arange(n)
+    first, second = pairs.T
+    while (person[first] != person[second]).any():
+        lowest = np.minimum(person[first], person[second])
+        for side in (first, second):
+            np.minimum.at(person, person[side], lowest)
+        person = person[person]
+    return person
+
+
+def _hash(*names: str | None) -> int:
+    """Hash what a subject is known by: its name, or None and that of its recording; or both."""
+    text = repr(names).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")

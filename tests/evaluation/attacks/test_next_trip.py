@@ -1,0 +1,233 @@
+"""Windows of a drive and trips of a person, taken together or followed from line to line."""
+
+from dataclasses import astuple, replace
+
+import naive_attacks as naive
+import numpy as np
+import pytest
+from commands import FAST, Run
+from evaluations import evaluated
+from hypothesis import given
+from hypothesis import strategies as st
+from naive_attacks import cities, timed_cities
+from toy import commuters, crossing
+
+import trajanon
+from trajanon.common.arrays import Ints
+from trajanon.evaluation.attacks.attack import Attack
+from trajanon.evaluation.attacks.home_and_work import Place
+from trajanon.evaluation.attacks.next_trip import Followed, next_line, people_followed
+from trajanon.evaluation.attacks.published_lines import Published, Steps, people_steps
+from trajanon.files.trajectory_files import write_trajectories
+from trajanon.release.people_left import drives_left, few_left
+from trajanon.trajectories.times import DAY, HOUR, departure_days
+from trajanon.trajectories.tracks import TrackPoints, Tracks
+from trajanon.trajectories.trajectories import Trajectories
+
+ROOM = 20
+
+
+def drives(run: Ints, start: Ints) -> Tracks:
+    """Runs of which nothing matters but which windows are on them, and in which order."""
+    runs = int(run.max()) + 1
+    return Tracks(
+        TrackPoints.of(np.zeros((runs * ROOM, 2))), ROOM * np.arange(runs + 1), run, start
+    )
+
+
+@st.composite
+def drives_of(draw: st.DrawFn, n: int) -> Tracks:
+    random = np.random.default_rng(draw(st.integers(0, 999)))
+    return drives(random.integers(0, draw(st.integers(1, 4)), n), random.permutation(ROOM)[:n])
+
+
+@given(cities(most=12), st.booleans(), st.data())
+def test_on_all_lines_of_a_drive_are_those_of_the_slow_twin(
+    city: Published, named: bool, data: st.DataObject
+) -> None:
+    tracks = data.draw(drives_of(len(city.points)))
+    people = city.owners if named else tracks.run
+    left = naive.left_on(tracks.run, city.labels, people, city.k)
+    found = drives_left(city.labels, tracks.run, city.owners if named else None, city.k)
+    assert [list(one) for one in found.values()] == [left] * (left[0] > 0)
+
+
+@given(st.one_of(cities(most=12), timed_cities()), st.data())
+def test_people_are_followed_as_by_the_slow_twin(city: Published, data: st.DataObject) -> None:
+    n, labels, people = len(city.points), city.labels, city.owners
+    hours = st.lists(st.sampled_from([np.nan, *range(0, 96, 5)]), min_size=n, max_size=n)
+    begin = 3_600.0 * np.array(data.draw(hours))[:, None]
+    times = np.repeat(begin, city.points.shape[1], axis=1)
+    at_sea = np.zeros(city.points.shape)  # by UTC
+    trips = Trajectories(at_sea, people, times=times if data.draw(st.booleans()) else None)
+    days = None if trips.times is None else (begin[:, 0] / 3_600.0 - 3.0) // 24.0
+    cells, order = people, np.arange(n)
+    if days is not None:
+        order = np.argsort(begin[:, 0], kind="stable")
+        own = np.where(np.isnan(days), 10 + np.arange(n), days).astype(int)
+        cells = 100 * people + own
+    pairs = naive.steps(cells, order, labels)
+    on_a_day = days is not None and bool(pairs)
+    pairs = pairs if on_a_day else naive.steps(people, order, labels)
+    seen = replace(city, steps=people_steps(trips, labels))
+    found = people_followed(seen, None if days is None else own)
+    assert found is not None
+    left = {"people": naive.left_on(people, labels, people, city.k)}
+    if days is not None:
+        left["days"] = naive.left_on(cells, labels, people, city.k)
+    assert {name: list(counts) for name, counts in found.left.items()} == left
+    assert [list(astuple(found.place)), list(astuple(found.second))] == naive.places(city)
+    assert found.steps == len(pairs)
+    if seen.steps is None:
+        return
+    assert found.on_a_day == on_a_day
+    for start in ("line", "known"):
+        told = naive.next_lines(city, pairs, on_a_day, start)
+        np.testing.assert_allclose(astuple(found.found[start]), told.mean(axis=0)[:2])
+    attack = next_line(seen)
+    np.testing.assert_allclose(sorted(attack.rates), sorted(told[:, 2]))
+    assert attack.targets.tolist() == [b for _, b in zip(*seen.steps[:2], strict=True)]
+
+
+def crossroads() -> tuple[Published, Tracks]:
+    """Two drives from west to east and two from south to north, of two windows each.
+
+    All cross in the middle, where the first windows end and the second begin, and those of one
+    direction are grouped. Places are in thousandths of a degree about a crossing at the equator.
+    """
+    along = np.array([-30.0, -20.0, -10.0]), np.array([0.0, 10.0, 20.0])
+    eastward = [np.column_stack([[0.0, 0.0, 0.0], part]) for part in along]
+    northward = [part[:, ::-1] for part in eastward]
+    lines = np.array([*eastward, *northward]) / 1000.0
+    labels = np.array([0, 1, 0, 1, 2, 3, 2, 3])
+    tracks = drives(np.arange(8) // 2, np.arange(8) % 2)
+    return Published(lines[labels], lines, labels, 2, np.arange(8) // 2), tracks
+
+
+def test_companions_who_turn_off_leave_one_alone() -> None:
+    """One of each pair turns at the crossing: each line still has two, each chain but one."""
+    city, tracks = crossroads()
+    assert drives_left(city.labels, tracks.run, city.subjects, 2) == {"drives": (4, 0, 0)}
+    turned = np.array([0, 1, 0, 3, 2, 3, 2, 1])
+    assert drives_left(turned, tracks.run, city.subjects, 2) == {"drives": (4, 4, 4)}
+    # Where k counts nobody's name, drives are counted, and these are as many.
+    assert drives_left(turned, tracks.run, None, 2) == {"drives": (4, 4, 4)}
+    # Whoever made both drives of a pair was alone on both lines before.
+    one = drives_left(city.labels, tracks.run, np.zeros(8, dtype=int), 2)
+    assert one["drives"][1:] == (4, 4)
+
+
+def test_nothing_chains_without_steps() -> None:
+    city, tracks = crossroads()
+    assert drives_left(city.labels, np.arange(8), None, 2) == {}
+    assert drives_left(np.zeros(8, dtype=int), tracks.run, city.subjects, 2) == {}
+    assert people_followed(replace(city, subjects=None), None) is None
+
+
+@pytest.mark.parametrize("align", [False, True])
+def test_anonymize_counts_who_is_left_along_drives(align: bool) -> None:
+    release = trajanon.anonymize(crossing(), 2, align=align, effort="fast")
+    counted = (4, 4, 4)
+    assert tuple(release.report["chains"].values()) == counted
+    ways = replace(crossing(), tracks=None)
+    assert trajanon.anonymize(ways, 2, align=align, effort="fast").report["chains"] is None
+
+
+def test_the_screen_warns_of_chains_and_names_the_ways_out(run: Run) -> None:
+    write_trajectories("drives.parquet", crossing())
+    said = run("anonymize", "drives.parquet", "-k", "2", *FAST).out
+    assert said.startswith("Do not publish.\n- Windows of one drive lie end to end: ")
+    assert "trajanon extract --windows --per-recording 1 FILES" in said
+    write_trajectories("windows.parquet", crossing().take(np.arange(0, 8, 2)))
+    assert "follows a drive" not in run("anonymize", "windows.parquet", "-k", "2", *FAST).out
+
+
+def test_evaluate_begins_with_drives_that_leave_fewer_than_k() -> None:
+    release = trajanon.anonymize(crossing(), 2, align=False, effort="fast")
+    found = trajanon.evaluate(crossing(), release)
+    assert found.verdict.kind == "stop"
+    assert found.verdict.findings[0].kind == "drives_betrayed"
+    assert found.account["chains"].items() >= release.report["chains"].items()
+    assert found.account["persons"].items() >= release.report["persons"].items()
+    assert few_left(found.chained, 2) in found.html
+    assert "No attack of this kind" not in found.html.partition("<h2>Inference")[0]
+    for told in (replace(crossing(), tracks=None), crossing().take(np.arange(0, 8, 2))):
+        few = trajanon.anonymize(told, 2, align=False, effort="fast")
+        found = trajanon.evaluate(told, few)
+        assert found.account["chains"] is None
+        assert "Windows of one drive" not in found.html
+        assert "follows a drive" not in " ".join(found.verdict.sentences)
+
+
+def followed(trips: Trajectories) -> Published:
+    """Neighbours share the line to work; on the way home each shares one with somebody else."""
+    labels = np.tile([0, 0, 1, 1, 2, 3, 2, 3], 2)
+    lines = np.array([trips.points[labels == line].mean(axis=0) for line in range(4)])
+    steps = people_steps(trips, labels)
+    return Published(trips.points, lines, labels, 2, trips.subject, unit="trip", steps=steps)
+
+
+def followed_by_next(seen: Published, days: Ints | None) -> tuple[Followed, Attack]:
+    assert seen.steps is not None
+    attack = next_line(seen)
+    found = people_followed(seen, days)
+    assert found is not None
+    return found, attack
+
+
+def test_a_person_is_followed_from_work_to_home() -> None:
+    trips = commuters()
+    seen = followed(trips)
+    assert seen.steps is not None
+    assert (seen.steps.on_a_day, len(seen.steps.here)) == (True, 8)
+    assert set(seen.steps.there - seen.steps.here) == {4}
+    found, attack = followed_by_next(seen, departure_days(trips))
+    # Both lines home begin half way between the places of work, and the other line far away.
+    assert found.first == 0.5
+    assert found.left == {"people": (4, 4, 4), "days": (8, 8, 8)}
+    assert found.place == Place(4, 4, 0)  # lines to work begin at home
+    assert few_left(found.left, 2) == (
+        "Anyone who knows all lines of a person is left with fewer than 2 people in 4 of 4 people "
+        "on several lines, and with one alone in 4; on one day, in 8 of 8 days and in 8"
+    )
+    assert attack.rates.tolist() == [0.25] * 8  # four rows, of which one is theirs
+    naked = next_line(seen.originals)
+    assert (naked.line_found, naked.expected) == (0.25, 0.5)  # four leave each place of work
+
+
+@pytest.mark.parametrize(("leaves", "found"), [(8.5, 1.0), (8.0, 0.5), (7.0, 0.0)])
+def test_released_hours_tell_what_comes_later(leaves: float, found: float) -> None:
+    """A line begins where the last ended, and so does another at 08:00, before it ended."""
+    lines = np.zeros((3, 2, 2))
+    lines[..., 1] = [[0.0, 0.01], [0.01, 0.02], [0.01, 0.02]]
+    times = HOUR * np.array([[7.0, 8.25], [leaves, 9.0], [8.0, 9.0]])
+    labels = np.array([0, 1, 2])
+    seen = Published(
+        *(lines, lines, labels, 2, np.array([0, 0, 1])),
+        times=times,
+        line_times=times,
+        cycle=DAY,
+        steps=Steps(labels[:1], labels[1:2], on_a_day=True),
+    )
+    assert followed_by_next(seen, np.zeros(3, dtype=int))[0].first == found
+
+
+def test_without_times_the_next_trip_is_that_of_the_file() -> None:
+    trips = replace(commuters(), times=None)
+    seen = followed(trips)
+    assert seen.steps is not None
+    assert (seen.steps.on_a_day, len(seen.steps.here)) == (False, 12)
+    found, _ = followed_by_next(seen, departure_days(trips))
+    assert list(found.left) == ["people"]
+    assert found.next == "the next trip of the person"
+
+
+def test_people_on_one_line_each_are_not_followed() -> None:
+    trips = commuters().take(np.arange(4))
+    found = evaluated(trips)
+    assert found.followed is not None
+    assert found.followed.steps == 0
+    words = "No person is on two lines, so none can be followed from line to line."
+    assert words in found.html
+    assert found.account["persons"]["people"] == 0
+    assert "k is of a line" not in str(found.verdict)

@@ -1,0 +1,191 @@
+"""A hold-out tells members from others as well as its slow twins, and fails where it should."""
+
+import json
+from dataclasses import astuple
+from pathlib import Path
+
+import naive_holdout as naive
+import numpy as np
+import pytest
+from commands import Run
+from hypothesis import given
+from hypothesis import strategies as st
+from markupsafe import escape
+from toy import toy, ways
+
+import trajanon
+from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.errors import TooFewSubjects
+from trajanon.evaluation.attacks.end_or_hour import NEAR_END
+from trajanon.evaluation.attacks.published_lines import nearest_line, people_steps
+from trajanon.evaluation.holdout_and_membership import (
+    NEXT,
+    Halves,
+    Shadows,
+    hold_out,
+    measured_halves,
+)
+from trajanon.evaluation.intervals import area_under_curve, risk, variance_of_mean
+from trajanon.release.report import checked
+
+
+def shadows_of(points: Floats, subjects: Ints, seed: int, weak: bool = True) -> Shadows:
+    """Releases of the originals of random halves, or of others in their place."""
+    random, people = np.random.default_rng(seed), int(subjects.max()) + 1
+    away, inside = list[Floats](), list[Bools]()
+    for _ in range(6):
+        half = np.isin(subjects, random.permutation(people)[: people // 2])
+        for members in (half, ~half):
+            other = ways(len(points) // 2, seed=int(random.integers(99, 9_999)))
+            lines = points[members] if weak else other.points
+            away.append(nearest_line(points, lines)[0])
+            inside.append(members)
+    return Shadows(np.array(away), np.array(inside))
+
+
+@given(st.integers(0, 999), st.integers(2, 4))
+def test_it_is_the_slow_twin(seed: int, k: int) -> None:
+    some = ways(14, 7, seed)
+    subjects = np.arange(14) % 7
+    members = subjects < 4
+    lines = ways(4, 4, seed + 1).points
+    shadows = shadows_of(some.points, subjects, seed)
+    found = measured_halves(some, Halves(members, subjects, lines, shadows), k)
+    away = [min(naive.away(one, lines)) for one in some.points]
+    gains = np.array(naive.likelier(away, shadows.metres_away.tolist(), shadows.is_inside.tolist()))
+    people = np.asarray(np.bincount(subjects, gains), dtype=np.float64)
+    assert found.membership.value == pytest.approx(naive.auc(-people[:4], -people[4:]))
+    assert found.surely == (people[:4] > np.quantile(people[4:], 0.99)).mean()
+    for question, succeeded in (
+        ("linkability", np.array([naive.linked(one, lines) for one in some.points])),
+        ("inference", np.array([naive.inferred(one, lines, NEAR_END) for one in some.points])),
+    ):
+        told = found.risks[question]
+        assert (told.main, told.control) == pytest.approx(
+            (succeeded[members].mean(), succeeded[~members].mean())
+        )
+
+
+@given(st.integers(0, 999))
+def test_people_are_followed_in_both_halves_as_by_the_slow_twin(seed: int) -> None:
+    some, members = ways(14, 3, seed), np.arange(14) % 3 < 2
+    lines = ways(4, 4, seed + 1).points
+    subjects = np.arange(14) % 3
+    steps = people_steps(some, np.arange(14))
+    assert steps is not None
+    assert (steps.on_a_day, len(steps.here)) == (False, 11)
+    shadows = shadows_of(some.points, subjects, seed)
+    found = measured_halves(some, Halves(members, subjects, lines, shadows), 2)
+    goes_on = np.array(
+        [naive.goes_on(some.points[a], some.points[a + 3], lines) for a in range(11)]
+    )
+    told = found.risks[NEXT]
+    halves = members[:11], ~members[:11]
+    of_halves = [goes_on[half].mean() for half in halves]
+    assert [told.main, told.control] == pytest.approx(of_halves)
+    assert told.words in found.beside
+
+
+@given(st.integers(2, 9), st.integers(1, 4), st.integers(0, 99))
+def test_clusters_of_one_size_have_the_variance_of_the_jackknife(
+    clusters: int, size: int, seed: int
+) -> None:
+    values = np.random.default_rng(seed).integers(0, 3, clusters * size).astype(float)
+    of = np.arange(clusters * size) % clusters
+    assert variance_of_mean(values, of) == pytest.approx(naive.jackknife(values, of))
+
+
+def test_distances_tell_who_is_in_it_only_where_they_differ() -> None:
+    subjects, members = np.arange(40), np.arange(40) < 20
+    rng = np.random.default_rng(0)
+    away = rng.normal(100.0, 10.0, 40)
+    for moved, auc in ((-100.0, 1.0), (100.0, 0.0)):
+        assert area_under_curve(away + moved * members, members, subjects).value == auc
+    assert area_under_curve(np.ones(40), members, subjects).value == 0.5
+    alike = area_under_curve(away, members, subjects)
+    assert alike.low < 0.5 < alike.high
+    # Nothing is known better for being told twice.
+    twice = area_under_curve(np.tile(away, 2), np.tile(members, 2), np.tile(subjects, 2))
+    assert astuple(twice) == pytest.approx(astuple(alike))
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
+    rng = np.random.default_rng(1)
+    held = 0
+    for _ in range(300):
+        people = np.repeat(np.arange(80), 3)
+        main, control = ((rng.random(80) < share)[people].astype(float) for share in (0.6, 0.3))
+        told = risk(main, control, people, people)
+        held += told.low <= (0.6 - 0.3) / 0.7 <= told.high
+    assert 0.85 < held / 300 < 0.96
+
+
+@pytest.mark.parametrize(
+    ("main", "control", "beyond"), [(1.0, 1.0, 0.0), (1.0, 0.0, 1.0), (0.0, 0.0, 0.0)]
+)
+def test_risks_at_their_ends_are_not_certain(main: float, control: float, beyond: float) -> None:
+    people: Ints = np.arange(10)
+    told = risk(np.full(10, main), np.full(10, control), people, people)
+    assert told.risk == beyond
+    assert told.low < told.high <= 1.0
+    assert told.low <= beyond <= told.high
+
+
+def test_a_release_that_is_no_better_than_the_originals_tells_all() -> None:
+    some, subjects = ways(60, 60), np.arange(60)
+    members = subjects < 30
+    shadows = shadows_of(some.points, subjects, 0)
+    lines = some.points[members]
+    found = measured_halves(some, Halves(members, subjects, lines, shadows), 2)
+    assert found.surely == 1.0
+    assert found.membership.value == 1.0
+    assert found.risks["linkability"].main == found.risks["inference"].main == 1.0
+    assert found.risks["linkability"].control < 0.5
+    # And one that has nothing to do with them tells nothing.
+    shadows, lines = shadows_of(some.points, subjects, 0, weak=False), ways(30, 30, 9).points
+    other = measured_halves(some, Halves(members, subjects, lines, shadows), 2)
+    assert other.membership.low < 0.5 < other.membership.high
+    assert abs(other.risks["linkability"].risk) < 0.5
+
+
+@pytest.mark.usefixtures("far_lines")
+def test_half_of_too_few_is_refused() -> None:
+    report = checked(trajanon.anonymize(toy(), 4, effort="fast").report)
+    with pytest.raises(TooFewSubjects, match="needs 8 subjects, k for each half; there are 4"):
+        hold_out(toy(), report)
+    asked = list[str]()
+    release = trajanon.anonymize(toy(), 4, effort="fast")
+    with pytest.raises(TooFewSubjects):
+        trajanon.evaluate(
+            toy(), release, holdout=True, progress=lambda _, done, *__: asked.append(str(done))
+        )
+    assert not asked
+
+
+@pytest.mark.usefixtures("far_lines")
+def test_people_nobody_knows_count_as_one_each() -> None:
+    some = toy(people=None)
+    found = hold_out(some, checked(trajanon.anonymize(some, 2, effort="fast").report))
+    assert (found.members, found.others, found.lines) == (2, 2, 1)
+
+
+def test_page_and_verdict_say_what_came_out(run: Run, tmp_path: Path) -> None:
+    some = ways(40, 20)
+    release = trajanon.anonymize(some, 3, effort="fast")
+    trajanon.write_trajectories(tmp_path / "trajectories.parquet", some)
+    release.write(tmp_path / "anonymized.parquet")
+    answer = run("evaluate", "--holdout")
+    assert answer.code == 0
+    found = trajanon.evaluate(some, release, holdout=True)
+    assert found.holdout is not None
+    assert found.holdout.beside in answer.out
+    account = found.account["holdout"]
+    assert account == json.loads(json.dumps(account))
+    told = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))
+    assert told["holdout"] == account
+    assert found.holdout.membership.words in found.html
+    assert str(escape(found.holdout.beside)) in found.html
+    none = trajanon.evaluate(some, release)
+    assert none.holdout is none.account["holdout"] is None
+    assert "Beside people" not in none.html
+    assert none.html.count("evaluate --holdout does so") == 3

@@ -1,0 +1,43 @@
+"""A known trip, or its two ends: attacks by the released rows nearest to it."""
+
+import numpy as np
+
+from trajanon.evaluation.attacks.attack import Attack, chances_of_rows
+from trajanon.evaluation.attacks.published_lines import LineLists, Published, lines_nearest_to
+from trajanon.trajectories.geodesy import in_space
+
+
+def nearest_record(published: Published) -> Attack:
+    """Link each original to the released row nearest to it, as the papers do.
+
+    The adversary knows the whole of the target's trajectory, finds the released rows at the
+    smallest Euclidean distance of the standardised records, and picks one of these at random.
+    """
+    knows = f"a person's whole {published.unit}"
+    return _pick_row("nearest record", knows, published, published.nearest)
+
+
+def nearest_ends(published: Published) -> Attack:
+    """Link each original to the released row with the two ends nearest to its own.
+
+    The adversary knows where the target's trajectory begins and where it ends, finds the rows with
+    the smallest sum of the two squared distances, and picks one of these at random. Distances are
+    straight, through the Earth, and have no limit.
+    """
+    ends, line_ends = (
+        np.hstack([in_space(tracks[:, end]) for end in (0, -1)])
+        for tracks in (published.points, published.lines)
+    )
+    knows = f"both ends of a person's {published.unit}"
+    return _pick_row("both ends, nearest", knows, published, lines_nearest_to(ends, line_ends))
+
+
+def _pick_row(name: str, knows: str, published: Published, candidates: LineLists) -> Attack:
+    """Attack every original by a random row of its candidate lines."""
+    n = len(published.points)
+
+    # Pairs of an original and a candidate line.
+    original = np.repeat(np.arange(n), [len(lines) for lines in candidates])
+    line = np.concatenate(candidates).astype(np.int64)
+    rates, line_rates = chances_of_rows(published, original, original, line)
+    return Attack(name, knows, published, np.arange(n), rates, line_rates, worst=rates)

@@ -1,0 +1,215 @@
+"""The next trip of a person: the line that goes on best from a known trip, or from its line.
+
+Shapes: s steps from a trajectory to the person's next, g lines.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from threading import Event
+from typing import NamedTuple
+
+import numpy as np
+from msgspec import to_builtins
+from scipy.spatial import cKDTree
+
+from trajanon.common.arrays import Bools, Floats, Ints
+from trajanon.common.inputs import Json
+from trajanon.common.workers import in_parts
+from trajanon.evaluation.attacks.attack import Attack, chances_of_rows
+from trajanon.evaluation.attacks.home_and_work import Place, places_found
+from trajanon.evaluation.attacks.published_lines import TIED, Published
+from trajanon.release.people_left import Left, counts_of, people_left
+from trajanon.trajectories.times import HOUR, MINUTE
+
+# What an adversary who looks for the next line starts from: a known trajectory, the line that
+# stands for it, or nothing.
+KNOWN = "known"
+LINE = "line"
+CHANCE = "chance"
+
+# Metres that count as much as a minute by which a line begins before the known trajectory ends, or
+# after it.
+_METRES_PER_MINUTE_EARLY = 10.0
+_METRES_PER_MINUTE_LATE = 3.0
+
+_ROUNDING_IN_METRES = 1e-6
+_LINES_NEAR = 200  # that begin nearest, of which the adversary chooses
+_STEPS_PER_TASK = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """How the line of the next one ranks; mean chances, if ties are decided at random."""
+
+    first: float
+    among_three: float
+
+
+class NextLines(NamedTuple):
+    """Lines that go on from a trajectory: how well the right one ranks, and which rank first."""
+
+    ranks: Ranks
+    step: Ints  # of each pair of a step and a line that ranks first, (q,): number of the step
+    line: Ints  # that of the line
+
+
+def next_lines(published: Published, start: str = KNOWN) -> NextLines:
+    """Rank the lines by how well they go on from the start of each step: KNOWN, or LINE."""
+    steps = published.steps
+    assert steps is not None
+
+    # The line of the known trajectory is ruled out. Who sees lines takes the nearest for it.
+    own_line = published.labels[steps.here]
+    if start == KNOWN and published.against == "release":
+        own_line = np.array([lines[0] for lines in published.nearest[steps.here]])
+
+    points = published.points[steps.here]
+    times = published.times
+    arrival = None if times is None else times[steps.here, -1]
+    if start == LINE:
+        points = published.lines[own_line]
+        line_times = published.line_times
+        arrival = None if line_times is None else line_times[own_line, -1]
+
+    # Times within a day do not tell what comes next on another day.
+    if not (steps.on_a_day or np.isinf(published.cycle)):
+        arrival = None
+
+    begins = cKDTree(published.in_metres(published.lines[:, 0]))
+    ends = published.in_metres(points[:, -1])
+    neighbours = np.arange(1, min(_LINES_NEAR, len(published.lines)) + 1)
+    right_line = published.labels[steps.there]
+
+    def ranked(rows: Ints, _: Event) -> tuple[Floats, Ints, Ints]:
+        """Rank the lines for these steps: chances, (steps, 2), and pairs that rank first, (q,)."""
+        away, line = begins.query(ends[rows], k=neighbours)
+        if arrival is not None and published.line_times is not None:
+            seconds_later = published.line_times[line, 0] - arrival[rows, None]
+            away = np.hypot(away, _metres_for_waiting(seconds_later))
+        away[line == own_line[rows, None]] = np.inf
+
+        least = away.min(axis=1, keepdims=True)
+        place, neighbour = np.nonzero(away <= least * (1.0 + TIED) + _ROUNDING_IN_METRES)
+        is_right = line == right_line[rows, None]
+        return _chances_of_first_three(away, is_right), rows[place], line[place, neighbour]
+
+    parts = in_parts(ranked, np.arange(len(own_line)), _STEPS_PER_TASK)
+    chances, step, line = map(np.concatenate, zip(*parts, strict=True))
+    return NextLines(Ranks(*chances.mean(axis=0).tolist()), step, line)
+
+
+def _metres_for_waiting(seconds_later: Floats) -> Floats:
+    """Turn seconds from an arrival to a departure into metres; more than an hour counts as one."""
+    minutes = seconds_later / MINUTE
+    late = _METRES_PER_MINUTE_LATE * np.minimum(minutes, HOUR / MINUTE)
+    return np.where(minutes < 0.0, _METRES_PER_MINUTE_EARLY * minutes, late)
+
+
+def _chances_of_first_three(away: Floats, is_right: Bools) -> Floats:
+    """Compute the chance that the right line is first, and among the first three, (s, 2).
+
+    ``away`` holds the metres of the lines considered for each step, (s, c); the right one is
+    marked, if it is among them.
+    """
+    away_right = np.where(is_right, away, np.inf).min(axis=1, keepdims=True)
+    is_considered = np.isfinite(away_right)
+    tolerance = np.where(is_considered, TIED * away_right + _ROUNDING_IN_METRES, 0.0)
+
+    # Ties are decided at random, so several lines share a place.
+    nearer = (away < away_right - tolerance).sum(axis=1)
+    alike = np.maximum((away <= away_right + tolerance).sum(axis=1) - nearer, 1)
+    chances = np.clip(np.array([[1], [3]]) - nearer, 0, alike) / alike
+    return np.asarray((chances * is_considered[:, 0]).T)
+
+
+def next_line(published: Published) -> Attack:
+    """Attack a person's next trajectory by the line that goes on best from a known one.
+
+    The next trajectory begins near where the known one ended and, if times are released, later. The
+    adversary rules out the line nearest to the known trajectory, and picks a random row of the line
+    that goes on best.
+    """
+    steps = published.steps
+    assert steps is not None
+    _, step, line = next_lines(published)
+    known_line = published.labels[steps.here[step]]
+    rates, line_rates = chances_of_rows(published, step, steps.there[step], line, known_line)
+    return Attack(
+        f"next {published.unit}",
+        f"a {published.unit} of the same person, and looks for one that begins where it ends",
+        published,
+        steps.there,
+        rates,
+        line_rates,
+        worst=rates,
+        question="linkability",
+    )
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What the lines of a person show together."""
+
+    k: int
+    lines: int  # released
+    unit: str
+    left: Mapping[str, Left]  # by ``people`` and, where they are known, ``days``
+    place: Place  # the busiest of each person, such as home
+    second: Place  # the busiest elsewhere, such as work
+    steps: int = 0  # from line to line
+    on_a_day: bool = False  # whether each leads to the next line of the same day
+    found: Mapping[str, Ranks] = field(default_factory=dict)  # by what the adversary starts from
+
+    @property
+    def account(self) -> dict[str, Json]:
+        """Return what JSON holds, without data of single people."""
+        return {
+            "k": self.k,
+            "lines": self.lines,
+            "steps": self.steps,
+            "on_a_day": self.on_a_day,
+            **counts_of(self.left),
+            "followed": to_builtins(self.found),
+            "place": to_builtins(self.place),
+            "second_place": to_builtins(self.second),
+        }
+
+    @property
+    def first(self) -> float:
+        """Return how often the next line ranks first, if the trajectory before is known."""
+        return self.found[KNOWN].first if self.found else 0.0
+
+    @property
+    def chance(self) -> float:
+        """Return how often a line drawn by chance is the next one."""
+        return self.found[CHANCE].first
+
+    @property
+    def next(self) -> str:
+        """Name what is looked for."""
+        return f"the next {self.unit} of the person{' on that day' * self.on_a_day}"
+
+
+def people_followed(published: Published, days: Ints | None) -> Followed | None:
+    """Measure what the lines of each person show, to those who know all, or follow them in turn.
+
+    ``days`` numbers the day of each trajectory, (n,). None if nothing is known of subjects.
+    """
+    subjects = published.subjects
+    if subjects is None:
+        return None
+
+    left = people_left(published.labels, subjects, days, published.k)
+    home, work = places_found(published)
+    lines = len(published.lines)
+    followed = Followed(published.k, lines, published.unit, left, home, work)
+
+    steps = published.steps
+    if steps is None:
+        return followed
+    ranks = {
+        KNOWN: next_lines(published).ranks,
+        LINE: next_lines(published, LINE).ranks,
+        CHANCE: Ranks(*(min(places / (lines - 1), 1.0) for places in (1, 3))),
+    }
+    return replace(followed, steps=len(steps.here), on_a_day=steps.on_a_day, found=ranks)
