@@ -34,7 +34,7 @@ def trim(
 
     from trajanon.cli.progress_bars import bars
     from trajanon.extract import trim as trim_tracks
-    from trajanon.extract.earth.named_places import middles
+    from trajanon.extract.earth.hidden_places import middles_of_places
     from trajanon.extract.home_zones import radius_of
     from trajanon.extract.sources.column_roles import parse_columns
 
@@ -44,7 +44,7 @@ def trim(
             "This is not k-anonymity: it hides where tracks begin, end and stay, nothing else. "
             "Anyone who meets you on the way may still recognise you."
         )
-    places = middles(hide or [], distances.width)
+    places = middles_of_places(hide or [], distances.width)
     with bars() as progress:
         trimmed = trim_tracks(
             paths,
@@ -71,10 +71,10 @@ def _show(trimmed: "Trimmed") -> None:
     if trimmed.names > 1:
         tell(f"These tracks have {trimmed.names} names of people, and are treated as one person's.")
 
-    lost = f"{metres(trimmed.metres_cut)} of {metres(trimmed.metres)}"
+    amount = f"{metres(trimmed.metres_cut)} of {metres(trimmed.metres)}"
     if trimmed.seconds:
-        lost += f", and {span(trimmed.seconds_cut)} of {span(trimmed.seconds)},"
-    tell(f"Cut {lost} around {number_of(trimmed.places, 'place')}.")
+        amount += f", and {span(trimmed.seconds_cut)} of {span(trimmed.seconds)},"
+    tell(f"Cut {amount} around {number_of(trimmed.places, 'place')}.")
 
     if trimmed.points_dropped:
         tell(f"Left out {number_of(trimmed.points_dropped, 'point')} without a place or a time.")
