@@ -100,7 +100,7 @@ def traces_of_points(
         if reading.counts[TABLE_CUT_OFF] > tables_cut_off_before and gathered.last_id is not None:
             last_name = f"{prefix}{gathered.last_id}"
 
-        traces_of = _TracesOfOwners(list(gathered.owners), reading, prefix)
+        traces_of = _TracesOfOwners(gathered.take_owners(), reading, prefix)
         parts = (list(traces_of(rows)) for rows in gathered.parts())
         checked = _checked(
             parts,
@@ -208,8 +208,9 @@ class _GatheredRows(ExitStack):
     def __init__(self) -> None:
         super().__init__()
         self.last_id: str | None = None  # of the last row
-        self.owners: dict[Owner, int] = {}  # numbers, in the order of appearance
+        self._owners: dict[Owner, int] = {}  # numbers, in the order of appearance
         self._ids: dict[str, int] = {}
+        self._id_count = 0  # once all rows are here
         self._held: list[Floats] = []
         self._files: list[tuple[IO[bytes], tuple[int, ...]]] = []  # sorted by ids, and their shapes
 
@@ -217,7 +218,7 @@ class _GatheredRows(ExitStack):
         """Add rows, by columns, and their owners as places in a list of these."""
         numbers_of_owners = [
             (
-                self.owners.setdefault(owner, len(self.owners)),
+                self._owners.setdefault(owner, len(self._owners)),
                 self._ids.setdefault(owner.id, len(self._ids)),
             )
             for owner in owners
@@ -246,6 +247,14 @@ class _GatheredRows(ExitStack):
             ) from error
         self._files.append((file, rows.shape))
 
+    def take_owners(self) -> list[Owner]:
+        """Return all owners in the order of their numbers, and forget them: no more rows come."""
+        owners = list(self._owners)
+        self._id_count = len(self._ids)
+        self._owners.clear()
+        self._ids.clear()
+        return owners
+
     def parts(self) -> Iterator[Floats]:
         """Yield all rows, by columns, those of an id together; ids in the order of appearance."""
         if not self._files:
@@ -255,7 +264,7 @@ class _GatheredRows(ExitStack):
             self._put_aside()
 
         # Each part has the rows of ids that follow one another, some HELD rows together.
-        row_counts = np.zeros(len(self._ids), np.int64)
+        row_counts = np.zeros(self._id_count, np.int64)
         for rows in self._mapped_files():
             row_counts += np.bincount(rows[-1].astype(np.int64), minlength=len(row_counts))
         part_of_id = np.cumsum(row_counts) // HELD
