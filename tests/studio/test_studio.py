@@ -19,7 +19,6 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from studios import Studio, barriers, bring, choose, clear, fill, press, save, section, studio
 
 from trajanon.data import sample
-from trajanon.studio.server import MOST
 
 pytestmark = needs_chromium
 ROOT = Path(__file__).parents[2]
@@ -316,6 +315,8 @@ def test_what_cannot_be_kept_is_said_and_nothing_is_left_at_the_end(
     large.write_text(track(points=20_000), "utf-8")
     small.write_text(track(), "utf-8")
     page = apart.open()
+    from trajanon.studio.server import MOST  # the server's library, which no other test loads
+
     trouble = page.get_by_role("alert")
     page.get_by_label("Choose files").set_input_files(large)
     expect(trouble).to_contain_text("large.gpx could not be stored")
