@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from trajanon._kernels.compiled import OVERRIDDEN, Kernel, compile_beside, forget_older
-from trajanon._kernels.tour_moves import shorten
+from trajanon._kernels.two_opt_or_opt_lin_kernighan import shorten
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.trajectories.trajectories import Trajectories
 

@@ -26,7 +26,7 @@ from trajanon.common.declared_options import (
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.common.method_parameters import METHOD_PARAMETERS, MicroaggregateKeywords
 from trajanon.extract.rules import ExtractKeywords, Rules, SourceOptions
-from trajanon.grouping.methods.hm2 import HEURISTICS
+from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS, microaggregate
 
 ROOT = Path(__file__).parents[2]

@@ -11,8 +11,8 @@ from real_data import published, reference
 
 from trajanon.common.declared_options import HeuristicName
 from trajanon.common.method_parameters import InnerMethodName
-from trajanon.grouping.methods.distance_methods import mdav
-from trajanon.grouping.methods.hm2 import HEURISTICS, find_paths
+from trajanon.grouping.methods.hm2_and_compression import HEURISTICS, find_paths
+from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 from trajanon.grouping.microaggregation import METHODS, microaggregate
 
 seeds = st.integers(0, 10**6)

@@ -21,11 +21,11 @@ from trajanon.common.declared_options import RefinementName
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import silent
 from trajanon.files.trajectory_files import write_trajectories
-from trajanon.grouping.methods import hm2
+from trajanon.grouping.methods import hm2_and_compression
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition
 from trajanon.grouping.paths.external_solvers import concorde, concorde_command
-from trajanon.grouping.paths.paths import path_length
+from trajanon.grouping.paths.travelling_salesman import path_length
 from trajanon.tables.papers.datasets import Dataset
 from trajanon.tables.papers.published_tables import compression_table
 
@@ -127,7 +127,7 @@ def test_tables_are_measured_with_concorde_where_it_is_found(
 ) -> None:
     """Any table, trajectories as well; on large ones it may take hours."""
     install_program(PROGRAM, tmp_path, monkeypatch)
-    monkeypatch.setattr(hm2, "CONCORDE_CITIES", most)
+    monkeypatch.setattr(hm2_and_compression, "CONCORDE_CITIES", most)
     dataset = Dataset("mine", records_of("normal", 0, 24))
     measured = chain.from_iterable(compression_table(dataset, 1, silent))
     found = {m.by for m in measured if m.method in ("C-MHM", "C2-C-MHM")}

@@ -7,7 +7,12 @@ import pytest
 from problems import problem
 
 from trajanon.grouping import loss
-from trajanon.grouping.methods.decomposition import decomposition, fill_parts, regroup_parts, start
+from trajanon.grouping.methods.decomposition import (
+    decomposition,
+    fill_parts,
+    group_by_distance,
+    regroup_parts,
+)
 from trajanon.grouping.refinements.shuffling_and_swapping import swap
 
 RECORDS = loss.standardise(np.random.default_rng(3).normal(size=(40, 2)))
@@ -20,7 +25,7 @@ def test_the_parameters_name_the_parts_and_leave_out_step_3(
 ) -> None:
     how: dict[str, Any] = {"subsets": subsets, "exchange_first": exchange_first}
     asked = problem(RECORDS, 3, method="decomposition", **how)
-    labels = start(asked)
+    labels = group_by_distance(asked)
     if exchange_first:
         labels = swap(asked, labels)
     expected = swap(asked, regroup_parts(asked, labels, subsets))

@@ -35,12 +35,12 @@ def test_no_move_takes_a_place_that_a_group_needs(n: int, k: int, seed: int) -> 
     place[::k] = 0  # near trips begin in one place: the best groups would lack one
     place[1::k] = 1
     ends = ends_at(place, 2)
-    assert ends.lacking(labels) == []
+    assert ends.groups_lacking_places(labels) == []
 
     problem = Problem(records, np.arange(n), k, budget=Effort(0, 200, 2, False), ends=ends)
     for optimum in anneal_runs(problem, descend(problem, labels)):
         assert naive.holds(optimum, np.arange(n), k)
-        assert ends.lacking(dense(optimum)) == []
+        assert ends.groups_lacking_places(dense(optimum)) == []
 
 
 @pytest.mark.parametrize("effort", ["balanced", "best"])
@@ -53,12 +53,12 @@ def test_a_search_that_knows_of_ends_leaves_few_groups_that_lack_a_place(
     with few_moves() if effort == "best" else nullcontext():  # every step of it, sooner over
         without = microaggregate(records, 3, effort=effort)
         partition = microaggregate(records, 3, ends=ends, effort=effort)
-    assert len(ends.lacking(without.labels)) > 15
-    assert len(ends.lacking(partition.labels)) < 5
+    assert len(ends.groups_lacking_places(without.labels)) > 15
+    assert len(ends.groups_lacking_places(partition.labels)) < 5
 
 
 def test_free_ends_are_in_places_of_their_own() -> None:
     ends = ends_at(np.array([5, 5, 5, -1, -1]), 3)
-    assert not ends.lack(np.array([0, 3, 4]))
-    assert ends.lack(np.array([0, 1, 2, 3]))
-    assert ends.lacking(np.array([0, 1, 1, 0, 0])) == [1]
+    assert not ends.lacks_place(np.array([0, 3, 4]))
+    assert ends.lacks_place(np.array([0, 1, 2, 3]))
+    assert ends.groups_lacking_places(np.array([0, 1, 1, 0, 0])) == [1]

@@ -90,10 +90,8 @@ def test_that_groups_are_taken_is_said_only_where_they_are(
     """A run out of memory searches as well, and throws away what is not done."""
     caplog.set_level("INFO", "trajanon")
     X = np.random.default_rng(0).normal(size=(40, 2))
-    random, progress = np.random.default_rng(0), Interrupting(1, SEARCHING)
-    _, stopped = find_groups(
-        whole_problem(X, np.arange(40), 3, search_options({}), random, progress)
-    )
+    progress = Interrupting(1, SEARCHING)
+    _, stopped = find_groups(whole_problem(X, np.arange(40), 3, search_options({}), progress))
     assert stopped
     assert not caplog.messages
     microaggregate(X, 3)

@@ -18,8 +18,8 @@ from trajanon.common.declared_options import Effort, EffortName
 from trajanon.grouping import loss
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.neighbours import Neighbours
-from trajanon.grouping.paths import paths
-from trajanon.grouping.paths.paths import joined_paths, path_length
+from trajanon.grouping.paths import travelling_salesman
+from trajanon.grouping.paths.travelling_salesman import joined_paths, path_length
 from trajanon.grouping.problem import SearchLog
 from trajanon.grouping.refinements.descent import descend
 
@@ -169,7 +169,7 @@ def test_sums_in_parts_are_those_of_the_whole(seed: int, n: int, groups: int) ->
     lost, long = loss.sse(records, labels), path_length(records, path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loss, "_RECORDS_PER_SUM", 7)
-        patch.setattr(paths, "_STEPS_PER_SUM", 7)
+        patch.setattr(travelling_salesman, "_STEPS_PER_SUM", 7)
         assert np.array_equal(loss.group_means(records, labels), whole)
         assert loss.sse(records, labels) == pytest.approx(lost)
         assert path_length(records, path) == pytest.approx(long)
@@ -205,5 +205,5 @@ def test_descent_in_blocks_never_raises_the_sse(seed: int, n: int) -> None:
 
 def test_the_neighbours_of_other_records_are_not_taken() -> None:
     work = large_groups(100)
-    assert work.large is work.neighbours
-    assert replace(work, records=work.records.copy()).large is None
+    assert work.neighbours_if_large is work.neighbours
+    assert replace(work, records=work.records.copy()).neighbours_if_large is None

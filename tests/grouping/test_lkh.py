@@ -10,7 +10,7 @@ from problems import problem
 
 from trajanon.common.errors import BadInput
 from trajanon.grouping.paths.external_solvers import lkh
-from trajanon.grouping.paths.paths import path_length
+from trajanon.grouping.paths.travelling_salesman import path_length
 
 pytestmark = pytest.mark.usefixtures("temporary")
 

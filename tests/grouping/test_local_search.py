@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from problems import problem
 
 from trajanon._kernels.path_building import greedy_fragments, join_fragments
-from trajanon._kernels.tour_moves import (
+from trajanon._kernels.two_opt_or_opt_lin_kernighan import (
     Tour,
     after,
     chain,
@@ -24,9 +24,14 @@ from trajanon._kernels.tour_moves import (
     take_back,
 )
 from trajanon.common.arrays import Floats, Ints, dense
-from trajanon.grouping.methods.hm2 import HEURISTICS
+from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
 from trajanon.grouping.neighbours import exact_neighbours
-from trajanon.grouping.paths.paths import NEIGHBOURS, from_any_start, or_opt, path_length
+from trajanon.grouping.paths.travelling_salesman import (
+    NEIGHBOURS,
+    from_any_start,
+    or_opt,
+    path_length,
+)
 from trajanon.grouping.problem import Problem
 
 seeds = st.integers(0, 10**6)

@@ -13,7 +13,7 @@ from real_data import REFERENCE, reference
 
 import trajanon
 from trajanon._kernels.group_state import Groups
-from trajanon._kernels.paper_moves import recut, shuffling_pass
+from trajanon._kernels.shuffling_and_swapping_moves import recut, shuffling_pass
 from trajanon.common.arrays import Ints, dense
 from trajanon.common.method_parameters import RcsParameters
 from trajanon.grouping import loss

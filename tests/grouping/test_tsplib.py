@@ -12,7 +12,7 @@ from naive_paths import assert_is_path, least_length
 
 from trajanon.common.arrays import Floats
 from trajanon.grouping.paths.external_solvers import read_tour, write_problem
-from trajanon.grouping.paths.paths import path_length, shortest
+from trajanon.grouping.paths.travelling_salesman import path_length, shortest
 
 seeds = st.integers(0, 10**6)
 

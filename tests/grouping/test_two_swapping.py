@@ -8,7 +8,7 @@ from naive_refine import Grouped, both, grouped, random_groups
 from real_data import reference
 
 import trajanon
-from trajanon._kernels.paper_moves import Swaps, find_partners, make_exchanges
+from trajanon._kernels.shuffling_and_swapping_moves import Swaps, find_partners, make_exchanges
 from trajanon.common.arrays import dense
 from trajanon.grouping import loss
 from trajanon.grouping.refinements.descent import build_groups

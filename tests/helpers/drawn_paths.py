@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from problems import problem
 from real_data import published, reference
 
-from trajanon._kernels.tour_moves import Tour
+from trajanon._kernels.two_opt_or_opt_lin_kernighan import Tour
 from trajanon.common.arrays import Floats, Ints
 from trajanon.grouping.loss import sse, standardise
-from trajanon.grouping.methods.hm2 import HEURISTICS
+from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
 from trajanon.grouping.paths.optimal_cut import cut_path
-from trajanon.grouping.paths.paths import greedy, near_lists, tour_through
+from trajanon.grouping.paths.travelling_salesman import greedy_path, near_lists, tour_through
 
 kinds = st.sampled_from(["normal", "grid", "line", "clusters", "equal"])
 
@@ -38,7 +38,7 @@ def records_of(kind: str, seed: int, n: int) -> Floats:
 def first_tour(kind: str, seed: int, n: int) -> Tour:
     records = records_of(kind, seed, n)
     near = near_lists(records)
-    return tour_through(records, greedy(records, near), near, np.random.default_rng(seed))
+    return tour_through(records, greedy_path(records, near), near, np.random.default_rng(seed))
 
 
 def length(tour: Tour) -> float:

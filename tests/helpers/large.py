@@ -5,7 +5,7 @@ import pytest
 
 from trajanon.common.arrays import Floats
 from trajanon.grouping import neighbours
-from trajanon.grouping.paths import paths
+from trajanon.grouping.paths import travelling_salesman
 from trajanon.grouping.refinements import annealing, blocks
 
 WHOLE = 50
@@ -16,7 +16,7 @@ def search_as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neighbours, "WHOLE", WHOLE)
     monkeypatch.setattr(neighbours, "LEAF", 8)
     monkeypatch.setattr(neighbours, "CROWD", 3)
-    monkeypatch.setattr(paths, "PATH_BLOCK", 100)
+    monkeypatch.setattr(travelling_salesman, "PATH_BLOCK", 100)
     monkeypatch.setattr(blocks, "BLOCK", 30)
     monkeypatch.setattr(annealing, "LARGE_RECORDS", 0)
 

@@ -42,16 +42,16 @@ def states_near(network: Network, matching: Matching, lat: float, lon: float) ->
             along = float(network.before[segment] + share * network.length[segment])
             found.append((metres, segment, int(street), along))
     return [
-        (2 * street + back, float(network.whole[street]) - along if back else along, metres)
+        (2 * street + back, float(network.street_length[street]) - along if back else along, metres)
         for metres, _, street, along in sorted(found)[: matching.states]
         for back in range(2)
-        if network.open[street, back]
+        if network.may_go[street, back]
     ]
 
 
 def dear(network: Network, state: int) -> float:
     """What a whole street counts for where ways are chosen."""
-    return float(network.whole[state // 2] * network.dear[state // 2])
+    return float(network.street_length[state // 2] * network.cost_per_metre[state // 2])
 
 
 def ways_from(network: Network, state: int) -> dict[int, float]:
@@ -88,8 +88,8 @@ def step(
 ) -> float:
     """The log-likelihood of going from one state to another."""
     limit, cost = 2 * straight + matching.slack, 0.0
-    unit, goal = (float(network.dear[one[0] // 2]) for one in (here, there))
-    rest = (float(network.whole[here[0] // 2]) - here[1]) * unit
+    unit, goal = (float(network.cost_per_metre[one[0] // 2]) for one in (here, there))
+    rest = (float(network.street_length[here[0] // 2]) - here[1]) * unit
     if there[0] == here[0]:
         way = max(there[1] - here[1], 0.0) * unit
     elif there[0] == here[0] ^ 1:

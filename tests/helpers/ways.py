@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from trajanon.grouping.methods.hm2 import HEURISTICS
+from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
 from trajanon.grouping.microaggregation import METHODS, REFINEMENTS
 
 OURS = [name for name in HEURISTICS if name not in ("concorde", "lkh")]

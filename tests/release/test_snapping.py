@@ -107,8 +107,8 @@ def test_no_street_of_a_way_is_lost(seed: int, side: int) -> None:
     metres = np.zeros(len(lines))
     for line, p in zip(*np.nonzero(on.linked), strict=True):
         (here, there), (gone, goal) = (one[line, p - 1 : p + 1].tolist() for one in on[:2])
-        unit, last = network.dear[[here // 2, there // 2]].tolist()
-        rest = network.whole[here // 2] - gone
+        unit, last = network.cost_per_metre[[here // 2, there // 2]].tolist()
+        rest = network.street_length[here // 2] - gone
         if here == there:
             metres[line] += (goal - gone) * unit
         elif here == there ^ 1:
@@ -116,7 +116,7 @@ def test_no_street_of_a_way_is_lost(seed: int, side: int) -> None:
         else:
             between = ways_from(network, here)[entry(network, there)]
             metres[line] += rest * unit + between + goal * last
-    gone_along = found.metres * network.dear[found.state // 2]
+    gone_along = found.metres * network.cost_per_metre[found.state // 2]
     assert np.bincount(found.line, gone_along, len(lines)) == pytest.approx(metres, abs=1e-6)
 
 

@@ -213,4 +213,4 @@ def test_what_is_no_release_is_refused(roads: RoadsToFollow, tmp_path: Path) -> 
 def test_a_box_takes_the_roads_in_it(tmp_path: Path) -> None:
     around = Box(LON - 0.1, LAT - 0.1, LON + 0.1, LAT + 0.1)
     whole, some = (roads_to_follow(town(tmp_path), "car", bbox=box) for box in (None, around))
-    assert len(whole.network.whole) == len(some.network.whole) + 1 == 4
+    assert len(whole.network.street_length) == len(some.network.street_length) + 1 == 4

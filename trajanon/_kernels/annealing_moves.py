@@ -1,4 +1,8 @@
-"""Annealing: random moves that may raise the SSE, the less the colder it is."""
+"""Annealing: random moves that may raise the SSE, the less the colder it is.
+
+Kirkpatrick, Gelatt and Vecchi (Science 1983); the moves, and how they are drawn, are our own. The
+same loop anneals records, and windows that slide while they change groups (`Slides`).
+"""
 
 from typing import NamedTuple
 
@@ -25,9 +29,9 @@ from trajanon._kernels.sliding_windows import (
 )
 
 AT_ONE_HEAT = 256  # moves, which are drawn together
-_FAR = 4  # steps that a window slides at most where no neighbour leads it
-_LOW = np.uint64(0xFFFFFFFF)
-_WORD = np.uint64(32)
+_FARTHEST_SLIDE = 4  # steps that a window slides at most where no neighbour leads it
+_LOW_32_BITS = np.uint64(0xFFFFFFFF)
+_BITS_OF_WORD = np.uint64(32)
 # Of 2^32 moves, this number is of whole groups: each costs as much time as tens of others, and
 # with twice as many a search loses the same.
 RARE = np.uint64(0.01 * 2**32)
@@ -36,31 +40,31 @@ RARE = np.uint64(0.01 * 2**32)
 class Annealing(NamedTuple):
     """Everything that random moves read and write."""
 
-    descent: Descent  # the records in their groups, and near ones
-    # Of each record, (n,): the temperature of a move between two is the product of theirs, times
-    # the heat.
+    descent: Descent  # the records in their groups, and the neighbours of each
+    # Of each record, (n,): the temperature of a move between two is the product of both, times the
+    # heat.
     warmth: NDArray[np.float64]
-    quantiles: NDArray[np.float64]  # of the exponential distribution, 4,096
+    quantiles: NDArray[np.float64]  # of the exponential distribution, (4096,)
     ranks: NDArray[np.int64]  # of neighbours: the oftener one is listed, the oftener it is drawn
     random: NDArray[np.uint64]  # state of the generator, one cell
-    moves: NDArray[np.int64]  # drawn together, (AT_ONE_HEAT, 4)
+    moves: NDArray[np.int64]  # room for moves that are drawn together, (AT_ONE_HEAT, 4)
 
 
 @bare
 def number_below(word, limit):
     """Return a whole number of 0..limit-1 from 32 random bits."""
-    return np.int64((word * np.uint64(limit)) >> _WORD)
+    return np.int64((word * np.uint64(limit)) >> _BITS_OF_WORD)
 
 
 @bare
 def other_bits(bits):
-    """Return, of 32 bits, those that a choice by the low ones leaves, as a word of 32."""
-    return (bits << np.uint64(8)) & _LOW
+    """Return 32 bits for another choice than that by the lowest few: these are shifted out."""
+    return (bits << np.uint64(8)) & _LOW_32_BITS
 
 
 @bare
 def other_member(groups, record, word):
-    """Return another member of a record's group; the record itself if it is alone."""
+    """Draw another member of a record's group by 32 bits; the record itself if it is alone."""
     group = groups.members[record].group
     if groups.heads[group].size == 1:
         return record
@@ -74,21 +78,22 @@ def other_member(groups, record, word):
 
 @bare
 def draw_moves(annealing, moves):
-    """Draw moves, (c, 4): of each a record, the rank of a neighbour, a quantile, and 32 bits."""
-    # Those of one heat in one loop, which needs nothing that moves change.
+    """Fill in moves, (c, 4): of each a record, the rank of a neighbour, a quantile, and 32 bits."""
+    # Those of one heat in one loop, which needs nothing that moves change. Of two words of 64 bits
+    # the upper halves draw the record and the neighbour, the lower ones the quantile and the rest.
     for drawn in moves:
         word = draw_bits(annealing.random)
         next_word = draw_bits(annealing.random)
-        drawn[0] = number_below(word >> _WORD, annealing.descent.neighbours.shape[0])
-        rank = number_below(next_word >> _WORD, annealing.ranks.shape[0])
-        drawn[1] = annealing.ranks[rank]
+        drawn[0] = number_below(word >> _BITS_OF_WORD, annealing.descent.neighbours.shape[0])
+        place = number_below(next_word >> _BITS_OF_WORD, annealing.ranks.shape[0])
+        drawn[1] = annealing.ranks[place]
         drawn[2] = word & np.uint64(4095)
-        drawn[3] = next_word & _LOW
+        drawn[3] = next_word & _LOW_32_BITS
 
 
 @bare
 def slide_to(groups, slides, x, start):
-    """Slide a window to a start."""
+    """Slide a window to a start, and its group's centroid with it."""
     if start != slides.start[x]:
         slide(groups, x, slides.rows[slides.first[x] + start])
         slides.start[x] = start
@@ -96,41 +101,52 @@ def slide_to(groups, slides, x, start):
 
 @bare
 def meeting_start(slides, x, y, rank):
-    """Return the start where a window meets a neighbour; if that slid since, it slides as far."""
+    """Return the start at which window x is nearest to its neighbour y, by their ``rank``."""
     if slides.meeting[x, rank] < 0:
         slides.meeting[x, rank] = find_meeting(slides, x, y)
 
+    # It was found for where y was at the beginning: as far as y slid since, x slides, too.
     start = slides.meeting[x, rank] + slides.start[y] - slides.began[y]
     return min(max(start, 0), slides.starts[x] - 1)
 
 
 @bare
 def draw_start(slides, x, y, rank, together, bits):
-    """Draw a start: where a window meets a neighbour, or if together, one near its own."""
+    """Draw a start for window x, by bits: where it meets a neighbour y, or its own.
+
+    If both are ``together`` in a group, the second choice is a start near its own.
+    """
     # Half of the slides are aimed at the neighbour; the others find what lies between.
     if bits & np.uint64(2):
         return meeting_start(slides, x, y, rank)
 
     start = slides.start[x]
     if together:
-        start += number_below(other_bits(bits), 2 * _FAR + 1) - _FAR
+        steps = number_below(other_bits(bits), 2 * _FARTHEST_SLIDE + 1)
+        start += steps - _FARTHEST_SLIDE
     return min(max(start, 0), slides.starts[x] - 1)
 
 
 @bare
 def move_group(annealing, x, k, bits, limit):
-    """Dissolve a record's group, or create one round it, unless that changes the SSE by a limit."""
+    """Dissolve a record's group, or create one round it, if the SSE rises by less than a limit."""
     descent = annealing.descent
     if bits & np.uint64(1):
-        made, staying = dissolve_group(descent, descent.groups.members[x].group, limit)
+        moved, staying = dissolve_group(descent, descent.groups.members[x].group, limit)
     else:
-        made, staying = create_group(descent, x, k, limit)
-    send_back(descent, made, staying)
+        moved, staying = create_group(descent, x, k, limit)
+    send_back(descent, moved, staying)
 
 
 @bare
 def make_random_moves(annealing, slides, k, count, hot, cold):
-    """Try random moves while the heat falls. Records that cannot slide have None as ``slides``."""
+    """Try ``count`` random moves while the heat falls from ``hot`` to ``cold``.
+
+    The groups of ``annealing`` change, and where windows are; records that cannot slide have None
+    as ``slides``. Of a drawn record x and a neighbour y: if both are in one group, a window x
+    slides. Else x joins the group of y, if that has room; or x and a member z of that group change
+    places. A window may slide at the same time.
+    """
     groups = annealing.descent.groups
     cooling = (cold / hot) ** (AT_ONE_HEAT / count)
     heat = hot
@@ -145,16 +161,18 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
         bits = np.uint64(annealing.moves[place, 3])
         y = annealing.descent.neighbours[x, rank]
 
-        # So a rise is taken with the probability exp(-rise / temperature).
-        limit = heat * annealing.warmth[x] * annealing.warmth[y]
-        limit *= annealing.quantiles[annealing.moves[place, 2]]
+        # The rise of the SSE has to be less than a limit. As that is the temperature times a random
+        # quantile of the exponential distribution, the probability is exp(-rise / temperature).
+        temperature = heat * annealing.warmth[x] * annealing.warmth[y]
+        limit = temperature * annealing.quantiles[annealing.moves[place, 2]]
         if bits < RARE:
             move_group(annealing, x, k, bits, limit)
             continue
 
         if slides is None:
             if bits & np.uint64(2):
-                # No record of a dense place has one of the outskirts among its nearest.
+                # Either may move: no record of a dense place has one of the outskirts among its
+                # nearest, so that would never be drawn to go there.
                 x, y = y, x
         else:
             start = draw_start(

@@ -1,4 +1,10 @@
-"""Groups that earn more than they cost: grown round records, or found by branch and bound."""
+"""Groups that earn more than they cost: grown round records, or found by branch and bound.
+
+This is the pricing of column generation. There are m records, numbered from 0; ``prices`` are their
+duals in the linear programme. A group earns the prices of its members, less its SSE, less the duals
+of the cuts that hold two of its members. The SSE is the sum of the squared distances of all pairs,
+divided by the size. A search adds members to a root one by one; ``depth`` is how many there are.
+"""
 
 from typing import NamedTuple
 
@@ -11,7 +17,7 @@ from trajanon._kernels.group_state import NONE
 
 
 class PricingProblem(NamedTuple):
-    """Records, prices, cuts. A group earns prices, less its SSE and the duals of its cuts."""
+    """Records by their distances, with prices, and cuts with duals."""
 
     distances: NDArray[np.float64]  # squared distance of each pair, (m, m)
     # Half the sum of squared distances of each record to its 0, 1, ... nearest others, (m, size of
@@ -65,8 +71,12 @@ def different_subjects(subjects, members):
 
 @bare
 def grow_group(pricing, members, to_members):
-    """Grow a group from the first of ``members``; return the best size, 0 if none holds k."""
-    # The next one is always the record that costs least by its distances to the members so far.
+    """Grow a group from its first member, and fill in the others; return the best size.
+
+    The best size is that at which the group earns most, 0 if no size has k subjects. ``to_members``
+    is room for squared distances, (m,).
+    """
+    # The next member is always the record that costs least by its distances to those so far.
     subjects = pricing.subjects
     for record in range(to_members.shape[0]):
         to_members[record] = 0.0
@@ -75,7 +85,7 @@ def grow_group(pricing, members, to_members):
     most = -np.inf
     for size in range(1, members.shape[0] + 1):
         newest = members[size - 1]
-        to_members[newest] = np.inf  # never to join again
+        to_members[newest] = np.inf  # it shall not join again
         for record in range(to_members.shape[0]):
             to_members[record] += pricing.distances[newest, record]
 
@@ -89,7 +99,8 @@ def grow_group(pricing, members, to_members):
         if size == members.shape[0]:
             break
 
-        # A group has room for so many members of subjects that it has already.
+        # The largest group has 2k - 1 members, of k subjects at least: so only k - 1 members may be
+        # of a subject that another member is of.
         may_repeat = size - different < members.shape[0] - pricing.k
         nearest = -1
         least = np.inf
@@ -107,54 +118,67 @@ def grow_group(pricing, members, to_members):
 
 @bare
 def grow_groups(pricing, grown, sizes, to_members):
-    """Grow a group in each row of ``grown`` from its first record."""
+    """Grow a group in each row of ``grown``, (r, largest), from its first record; fill in sizes."""
     for row in range(grown.shape[0]):
         sizes[row] = grow_group(pricing, grown[row], to_members)
 
 
-_ROOT = np.int64(1)  # members of a group that has only begun
+_ROOT = np.int64(1)  # the depth of a group that is only its root
 
 
 class Search(NamedTuple):
-    """Branch and bound over groups of one size round the root; by depth where it is (size,)."""
+    """The state of a branch and bound over groups of one size round a root.
+
+    A row (or number) of an array of (size,) or (size, m) is that of a depth: it stays as it is
+    while the search is deeper, so that it can step back.
+    """
 
     members: NDArray[np.int64]  # the group so far, (size,), the root first
-    near: NDArray[np.int64]  # records that may join, the best first, (size, m)
+    near: NDArray[np.int64]  # records that may join, the cheapest first, (size, m)
     cost: NDArray[np.float64]  # what each of these costs at least, less its price, (size, m)
-    listed: NDArray[np.int64]  # their number, (size,)
-    following: NDArray[np.int64]  # place of the record to be tried next, (size,)
-    # What the members have by themselves: their prices, less their squared pair distances divided
-    # by the group's size, less the duals of cuts that count them, (size,).
+    listed: NDArray[np.int64]  # how many records are listed in `near` and `cost`, (size,)
+    following: NDArray[np.int64]  # place in that list of the record to be tried next, (size,)
+    # What the members earn by themselves: their prices, less their squared pair distances divided
+    # by the group's size, less the duals of cuts that hold two of them, (size,).
     earned: NDArray[np.float64]
-    lowest: NDArray[np.float64]  # of what records cost at least, in two ways, (2, size)
-    to_members: NDArray[np.float64]  # squared distances of each record to the members, summed
-    # Half the duals of each record's cuts that have one member in the group, (size, m): the other
+    lowest: NDArray[np.float64]  # room for the least costs of records, by two bounds, (2, size)
+    # Squared distances of each record to all members so far, summed, (size, m).
+    to_members: NDArray[np.float64]
+    # Half the duals of each record's cuts that hold one member of the group, (size, m): the other
     # half is left to the third record, which may join too.
     half_duals: NDArray[np.float64]
-    held: NDArray[np.int64]  # how many members of the group are records of each cut, (t,)
+    held: NDArray[np.int64]  # how many members of the group each cut holds, (t,)
     results: NDArray[np.int64]  # the groups found, a row each, the root first
-    sizes: NDArray[np.int64]  # how many members each of these has
+    sizes: NDArray[np.int64]  # how many members each of these has; 0 where no group was found
     every: bool  # whether all groups that earn enough are looked for, or the best
 
 
 @bare
 def keep_lowest(lowest, value):
-    """Insert a value among the lowest so far, rising; the highest drops."""
+    """Insert a value in a rising list of the lowest so far, whose highest drops."""
     if value < lowest[-1]:
+        # The list stands for its items, too, which there are none of.
         insert_rising(lowest, lowest, lowest.shape[0] - 1, value, value)
 
 
 @bare
 def cost_by_root(pricing, search, record):
-    """Bound what a member costs: distances to the root sum to twice the SSE at most."""
+    """Bound what a member costs from below by its distance to the root, less its price.
+
+    The SSE is at least half the sum of all members' squared distances to any one of them.
+    """
     return pricing.distances[search.members[0], record] / 2.0 - pricing.prices[record]
 
 
 @bare
 def keep_promising(pricing, search, depth, size, least):
-    """Keep, in order, the records with which a group may earn more than the least."""
-    wanted = size - depth
-    share = 2.0 if wanted == 1 else 1.0
+    """Keep in the list of a depth the records with which a group may earn more than ``least``.
+
+    They are sorted by what they cost at least.
+    """
+    wanted = size - depth  # members that are still to join
+    # The last one to join cannot leave half of a dual to another.
+    halves_due = 2.0 if wanted == 1 else 1.0
     near = search.near[depth]
     cost = search.cost[depth]
     count = search.listed[depth]
@@ -162,16 +186,21 @@ def keep_promising(pricing, search, depth, size, least):
     lowest = search.lowest[0, :wanted]
     lowest_by_root = search.lowest[1, :wanted]
     for i in range(wanted):
-        lowest[i] = lowest_by_root[i] = np.inf
+        lowest[i] = np.inf
+        lowest_by_root[i] = np.inf
+
+    # A record costs its distances to the members, and half of those to the others that will join,
+    # which are no less than those to its nearest.
     for i in range(count):
         record = near[i]
         cost[i] = search.to_members[depth, record] + pricing.halves[record, wanted - 1]
-        cost[i] = cost[i] / size + share * search.half_duals[depth, record]
+        cost[i] = cost[i] / size + halves_due * search.half_duals[depth, record]
         cost[i] -= pricing.prices[record]
         keep_lowest(lowest, cost[i])
         keep_lowest(lowest_by_root, cost_by_root(pricing, search, record))
 
-    # What a record may cost, for all wanted records together to earn more than the least.
+    # What a record may cost, by either bound, if the other wanted ones are the cheapest, and the
+    # group is to earn more than the least.
     most = search.earned[depth] - least - lowest[: wanted - 1].sum()
     most_by_root = -least - lowest_by_root[: wanted - 1].sum()
     for member in search.members[:depth]:
@@ -190,7 +219,10 @@ def keep_promising(pricing, search, depth, size, least):
 
 @bare
 def enter_cuts(pricing, search, depth, record):
-    """Count a record that has joined as the last of ``depth``; return the duals now due."""
+    """Count a record that has joined as the last of ``depth`` in its cuts.
+
+    Returned is the sum of the duals of cuts that hold two members only since then.
+    """
     due = 0.0
     for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
         cut = pricing.cuts_of[i]
@@ -225,13 +257,13 @@ def begin_group(pricing, search):
 
 @bare
 def join_group(pricing, search, depth, size):
-    """Add the member at a depth to the group: those after it in the list may join next."""
+    """Add the member of a depth to the group: those after it in the list may join next."""
     record = search.members[depth]
-    behind = search.following[depth]
+    next_place = search.following[depth]
     # Those before it in the list were tried as members already: each set is looked at once.
-    search.listed[depth + 1] = search.listed[depth] - behind
+    search.listed[depth + 1] = search.listed[depth] - next_place
     for i in range(search.listed[depth + 1]):
-        candidate = search.near[depth, behind + i]
+        candidate = search.near[depth, next_place + i]
         search.near[depth + 1, i] = candidate
         search.to_members[depth + 1, candidate] = (
             search.to_members[depth, candidate] + pricing.distances[record, candidate]
@@ -245,11 +277,17 @@ def join_group(pricing, search, depth, size):
 
 @bare
 def search_group(pricing, search, size, least, nodes, place):
-    """Find the group of a size round the root that earns most, at ``place``, or every one."""
+    """Find the group of a size round the root that earns most, or every one above ``least``.
+
+    Groups are written to ``search.results`` from ``place`` on, in at most ``nodes`` steps. Returned
+    are what the best earns (or ``least``), what none earns more than, how many nodes are left (0
+    if there were too few, or too little room), and the next place.
+    """
     # What was chosen stands in arrays by depth, so one loop steps down and back.
     begin_group(pricing, search)
     keep_promising(pricing, search, _ROOT, size, least)
 
+    # If the search is given up: with the cheapest records a group earns no more than this.
     most = least
     if search.listed[1] >= size - 1:
         most = max(least, search.earned[1] - search.cost[1, : size - 1].sum())
@@ -257,11 +295,11 @@ def search_group(pricing, search, size, least, nodes, place):
     depth = _ROOT
     while depth > 0 and nodes > 0:
         first = search.following[depth]
-        last = first + size - depth
-        at_most = search.earned[depth] - search.cost[depth, first:last].sum()
+        end = first + size - depth
+        at_most = search.earned[depth] - search.cost[depth, first:end].sum()
 
-        # Nothing more at this depth: step back.
-        if last > search.listed[depth] or at_most <= least:
+        # Too few records are left at this depth, or too dear ones: step back.
+        if end > search.listed[depth] or at_most <= least:
             depth -= 1
             record = search.members[depth]
             for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
@@ -272,6 +310,7 @@ def search_group(pricing, search, size, least, nodes, place):
         search.following[depth] += 1
         search.members[depth] = search.near[depth, first]
         group = search.members[: depth + 1]
+        # More members of equal subjects than a group of this size, with k subjects, has room for.
         if depth + 1 - different_subjects(pricing.subjects, group) > size - pricing.k:
             continue
 
@@ -293,7 +332,7 @@ def search_group(pricing, search, size, least, nodes, place):
 
 
 def room_for(pricing: PricingProblem, groups: int, every: bool) -> Search:
-    """Make room for the groups that a search finds: every one, or the best round each root."""
+    """Make room for a search, and for so many groups: every one, or the best round each root."""
     m, largest = pricing.halves.shape
     return Search(
         members=np.empty(largest, dtype=np.int64),
@@ -314,7 +353,12 @@ def room_for(pricing: PricingProblem, groups: int, every: bool) -> Search:
 
 @bare
 def search_groups(pricing, search, roots, least, nodes, at_most):
-    """Find the best group round each root, the one nearest to all, or every one above a least."""
+    """Find the best group round each root, or every one, that earns more than ``least``.
+
+    ``search.results`` is filled, with a row for each root if only the best is looked for, and
+    ``at_most``, (roots,): what no group round each root earns more than. Returned are whether the
+    search was complete, and how many groups it found if every one is looked for.
+    """
     for row in range(search.sizes.shape[0]):
         search.sizes[row] = 0
 

@@ -1,4 +1,4 @@
-"""What all loops share: a distance, chance, and sorted lists."""
+"""What all kernels share: the distance of two records, random numbers, and short sorted lists."""
 
 import numpy as np
 
@@ -7,8 +7,8 @@ from trajanon._kernels.compiled import bare
 
 @bare
 def squared_distance(a, b):
-    """Sum the squared differences of two records."""
-    # In single precision, of two that are.
+    """Sum the squared differences of two records, (p,)."""
+    # The sum is in single precision if the records are.
     total = a.dtype.type(0)
     for column in range(a.shape[0]):
         difference = a[column] - b[column]
@@ -30,7 +30,7 @@ def draw_bits(random):
 
 
 @bare
-def below(random, limit):
+def draw_below(random, limit):
     """Draw a whole number of 0..limit-1."""
     # The low bits of this generator are its worst, so only the upper 31 are used.
     return np.int64(draw_bits(random) >> np.uint64(33)) % limit
@@ -38,7 +38,10 @@ def below(random, limit):
 
 @bare
 def insert_rising(values, items, place, value, item):
-    """Put a value, and its item, among those before a place, which rise; the rest moves on."""
+    """Insert a value, and its item, in lists of which the first ``place`` values rise.
+
+    Those that are larger move up by one; what stands at ``place`` is lost.
+    """
     # Lists are short, and a sorting function inside a kernel takes seconds to compile.
     while place > 0 and values[place - 1] > value:
         values[place] = values[place - 1]
@@ -50,7 +53,10 @@ def insert_rising(values, items, place, value, item):
 
 @bare
 def keep_nearest(nearest, away, item, distance):
-    """Insert an item in a list of the nearest, each once, rising; a free place holds -1."""
+    """Insert an item in a list of the ``nearest``, (c,), by its distance ``away``, (c,), rising.
+
+    No item is listed twice; a free place holds -1, infinitely far.
+    """
     # An item that is listed already keeps the smaller of its distances; another one takes the place
     # of the farthest.
     place = away.shape[0] - 1

@@ -1,4 +1,4 @@
-"""Metres from points to ways, wherever on these."""
+"""Metres from points to the nearest place on a way, which leads straight from point to point."""
 
 import numpy as np
 
@@ -7,9 +7,10 @@ from trajanon._kernels.compiled import bare
 
 @bare
 def distances_to_ways(points, ways, scale, metres):
-    """Fill in the distances of points from the way of the same row, all in degrees.
+    """Fill in ``metres``, (n, m): from each point to the way in the same row.
 
-    ``scale`` is metres of a degree north and east, on a plane of each row.
+    ``points``, (n, m, 2), and ``ways``, (n, w, 2), are latitudes and longitudes in degrees;
+    ``scale``, (n, 2), is metres of a degree north and east, on a plane of each row.
     """
     for row in range(points.shape[0]):
         for point in range(points.shape[1]):

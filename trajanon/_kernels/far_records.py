@@ -1,4 +1,7 @@
-"""Far and near ones among remaining records: the loops of MDAV, V-MDAV and MD."""
+"""Far and near records among those without a group: the loops of MD and V-MDAV.
+
+Records are rows, (n, p); ``remaining`` are the row numbers of those without a group.
+"""
 
 import numpy as np
 
@@ -22,21 +25,27 @@ def farthest(records, remaining, point):
 
 @bare
 def farthest_pair(records, outer_first, radius, opposite, reach, labels):
-    """Find the two remaining records farthest apart: ``outer_first``, by falling ``radius``."""
+    """Find the two remaining records farthest apart.
+
+    ``outer_first`` lists the remaining records by falling ``radius``, (n,), their distance to the
+    centroid of all. ``opposite`` and ``reach``, (n,), are what was found before: the record
+    farthest from each, -1 if it is not known, and how far that is. They are brought up to date.
+    """
     first = outer_first[0]
     second = outer_first[1]
-    best = -1.0
+    most = -1.0
 
     for i in range(outer_first.shape[0]):
         record = outer_first[i]
-        # Two records are no farther apart than their distances to any one point together.
-        outermost = radius[record] + radius[outer_first[0]]
-        if outermost < best:
+        # Two records are no farther apart than their distances to the centroid together, nor than
+        # the record was from the farthest of more records.
+        at_most = radius[record] + radius[outer_first[0]]
+        if at_most < most:
             break
-        if min(reach[record], outermost) < best:
+        if min(reach[record], at_most) < most:
             continue
 
-        # Its farthest was not found yet, or has left.
+        # The farthest from it is not known, or has a group by now.
         if opposite[record] < 0 or labels[opposite[record]] >= 0:
             reach[record] = -1.0
             for partner in outer_first:
@@ -49,10 +58,10 @@ def farthest_pair(records, outer_first, radius, opposite, reach, labels):
                     reach[record] = distance
                     opposite[record] = partner
 
-        if reach[record] > best:
+        if reach[record] > most:
             first = record
             second = opposite[record]
-            best = reach[record]
+            most = reach[record]
     return first, second
 
 

@@ -1,11 +1,14 @@
-"""Random trees that cut points into leaves of near ones; comparison of the pairs in each leaf."""
+"""Random trees that cut points into leaves of near points; comparison of the pairs in each leaf.
+
+Dasgupta and Freund (STOC 2008). Points are rows, (n, q).
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.common import below, insert_rising, keep_nearest, squared_distance
+from trajanon._kernels.common import draw_below, insert_rising, keep_nearest, squared_distance
 from trajanon._kernels.compiled import bare, kernel
 
 _SAMPLE_SIZE = 25  # points drawn from a part, to estimate its longest direction and its middle
@@ -69,7 +72,7 @@ def halve(tree, start, stop):
     direction = tree.direction
 
     for i in range(_SAMPLE_SIZE):
-        sample[i] = order[start + below(tree.random, stop - start)]
+        sample[i] = order[start + draw_below(tree.random, stop - start)]
 
     # The direction is from one sampled point to the farthest other: a long part is cut across its
     # length.

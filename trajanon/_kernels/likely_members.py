@@ -1,4 +1,8 @@
-"""Members of a line, exchanged one or two at a time for likelier ones."""
+"""The likeliest members of a released line, exchanged one or two at a time for likelier ones.
+
+Of n trajectories, the candidates, a set of s is to be found whose mean, moved by some noise, is the
+line. How likely a set is, is given as a logarithm.
+"""
 
 from typing import NamedTuple
 
@@ -8,36 +12,36 @@ from numpy.typing import NDArray
 from trajanon._kernels.compiled import bare
 
 REACH = 20  # places in the list of members within which two are exchanged together
-NEGLIGIBLE = 20.0  # what is less likely by this, as a logarithm, is not counted
-ROUNDING = 1e-9  # share of a likelihood by which another must rise to be one
+NEGLIGIBLE = 20.0  # a set that is less likely by this, as a logarithm, is not counted
+ROUNDING = 1e-9  # share of a likelihood by which another one must be larger to count as larger
 
 
 class Candidates(NamedTuple):
     """Trajectories that may be members of a line.
 
-    A set is as likely as the sum of its worths, less half of the square of its mean noise, as a
-    logarithm. Trajectories of one person count together as one in the mean.
+    The logarithm of a set's likelihood is the sum of its worths, less half of the square of its
+    mean noise. Trajectories of one person count together as one in the mean.
     """
 
-    noise: NDArray[np.float64]  # that each would need alone, (n, q)
+    noise: NDArray[np.float64]  # that would make the line of each alone, whitened, (n, q)
     worths: NDArray[np.float64]  # how likely each is by itself, as a logarithm, (n,)
-    owners: NDArray[np.int64]  # (n,)
-    people: NDArray[np.int64]  # who count together as one, 0..p-1, (n,)
+    owners: NDArray[np.int64]  # whose each is, (n,)
+    people: NDArray[np.int64]  # number of the person that each counts as in a mean, 0..p-1, (n,)
     apart: bool  # whether no owner is twice in a set
 
 
 class Rest(NamedTuple):
-    """Members that stay, and what each candidate would change beside them."""
+    """Room for the members that stay, and for what each candidate would change beside them."""
 
-    held: NDArray[np.int64]  # members of each person, (p,)
-    sums: NDArray[np.float64]  # of the noise of each person's, (p, q)
-    total: NDArray[np.float64]  # of people's means, (q,)
+    held: NDArray[np.int64]  # how many members each person has, (p,)
+    sums: NDArray[np.float64]  # sums of the noise of these, (p, q)
+    total: NDArray[np.float64]  # sum over people of their mean noise, (q,)
     added: NDArray[np.float64]  # what each candidate adds to that, (n, q)
-    worths: NDArray[np.float64]  # of candidates that may join, else less than any, (n,)
+    worths: NDArray[np.float64]  # of candidates that may join; minus infinity for others, (n,)
 
     @classmethod
     def room(cls, candidates: Candidates) -> "Rest":
-        """Make room."""
+        """Make room for sets of these candidates."""
         n, q = candidates.noise.shape
         people = int(candidates.people.max()) + 1
         held = np.zeros(people, dtype=np.int64)
@@ -45,11 +49,12 @@ class Rest(NamedTuple):
 
 
 @bare
-def counts(owners, left, right, c, d, following, last):
-    """Return whether a set in which c and d replace two members counts: of other owners, and once.
+def counts_as_other_set(owners, left, right, c, d, are_neighbours, is_last):
+    """Return whether a set in which candidates c and d replace two members is to be counted.
 
-    A set with one other member is met with each that stays; it counts where the ``following`` one
-    of the list does, or the one before the ``last``.
+    It is if its owners are others, and it is met here for the first time. A set in which only one
+    member changes is met with each member that stays. It counts where that one follows in the list
+    (``are_neighbours``); or precedes, if the one that changes ``is_last``.
     """
     left_owner = owners[left]
     right_owner = owners[right]
@@ -60,15 +65,18 @@ def counts(owners, left, right, c, d, following, last):
         return False
 
     if c == right or d == right:
-        return following
+        return are_neighbours
     if c == left or d == left:
-        return following and last
+        return are_neighbours and is_last
     return True
 
 
 @bare
-def leave(candidates, rest, members, left, right):
-    """Lay out the members that stay when two leave; return how many people, and their worth."""
+def lay_out_rest(candidates, rest, members, left, right):
+    """Fill in ``rest`` with the members that stay when two leave.
+
+    Returned are how many people these are, and the sum of their worths.
+    """
     people = candidates.people
     noise = candidates.noise
     rest.held[:] = 0
@@ -77,7 +85,7 @@ def leave(candidates, rest, members, left, right):
     for c in range(len(people)):
         rest.worths[c] = candidates.worths[c]
 
-    # Who may not join is made less likely than any set, so the loops over pairs need no question.
+    # A candidate that is a member, or of its owner, may not join: its worth is minus infinity.
     worth = 0.0
     for member in members:
         if member in (left, right):
@@ -93,12 +101,12 @@ def leave(candidates, rest, members, left, right):
                 if candidates.owners[c] == candidates.owners[member]:
                     rest.worths[c] = -np.inf
 
-    # The mean is that of people: what one person has is averaged first.
-    different = 0.0
+    # The mean is that of people: the noise of one person's members is averaged first.
+    people_count = 0.0
     for person in range(len(rest.held)):
         if rest.held[person] == 0:
             continue
-        different += 1.0
+        people_count += 1.0
         for column in range(noise.shape[1]):
             rest.total[column] += rest.sums[person, column] / rest.held[person]
 
@@ -109,34 +117,35 @@ def leave(candidates, rest, members, left, right):
             before = rest.sums[person, column]
             rest.added[c, column] = (before + noise[c, column]) / (held + 1)
             rest.added[c, column] -= before / max(held, 1)
-    return different, worth
+    return people_count, worth
 
 
 @bare
-def likelihood_with(candidates, rest, stays, c, d):
+def likelihood_with(candidates, rest, people_and_worth, c, d):
     """Compute how likely the rest is with two candidates; or with one, if they are the same."""
-    (different, worth) = stays
+    people_count, worth = people_and_worth
     noise = candidates.noise
     person = candidates.people[c]
     held = rest.held[person]
 
+    # The square of the mean noise is that of the sum over people, by the square of their number.
     square = 0.0
-    different += held == 0
+    people_count += held == 0
     worth += rest.worths[c]
 
     if c == d:
         for column in range(noise.shape[1]):
             value = rest.total[column] + rest.added[c, column]
             square += value * value
-        return worth - 0.5 * square / different**2
+        return worth - 0.5 * square / people_count**2
 
     worth += rest.worths[d]
     if person != candidates.people[d]:
-        different += rest.held[candidates.people[d]] == 0
+        people_count += rest.held[candidates.people[d]] == 0
         for column in range(noise.shape[1]):
             value = rest.total[column] + rest.added[c, column] + rest.added[d, column]
             square += value * value
-        return worth - 0.5 * square / different**2
+        return worth - 0.5 * square / people_count**2
 
     # Both are of one person, whose mean they change together.
     for column in range(noise.shape[1]):
@@ -144,30 +153,32 @@ def likelihood_with(candidates, rest, stays, c, d):
         after = before + noise[c, column] + noise[d, column]
         value = rest.total[column] - before / max(held, 1) + after / (held + 2)
         square += value * value
-    return worth - 0.5 * square / different**2
+    return worth - 0.5 * square / people_count**2
 
 
 @bare
-def exchange(candidates, members, rest, likelihood, reach):
-    """Exchange the members that make the set likeliest; return whether it was less likely.
+def make_best_exchange(candidates, members, rest, likelihood, reach):
+    """Exchange the two members that make the set likeliest; return whether it is likelier then.
 
-    Those are two at most ``reach`` places apart, or with a reach of 0 a single one. Also returns
-    the likelihood of all sets an exchange of two away that have other owners, as a share of the
-    set's own.
+    Both are at most ``reach`` places apart in ``members``, (s,); with a reach of 0 a single member
+    is exchanged. Also returned is the likelihood of all sets an exchange of two away that have
+    other owners, as a share of the set's own.
     """
     owners = candidates.owners
     size = len(members)
     most = likelihood + ROUNDING * (1.0 + abs(likelihood))
-    out_i = out_j = -1
-    into_c = into_d = 0
-    around = 0.0
+    best_i = -1
+    best_j = -1
+    best_c = 0
+    best_d = 0
+    share_of_others = 0.0
 
     for i in range(size):
-        # The place and the candidate of a single member are taken twice.
+        # A single member is a pair of one place, and of one candidate: i is j, and c is d.
         for j in range(i + (reach > 0), min(size, i + 1 + reach)):
             left = members[i]
             right = members[j]
-            stays = leave(candidates, rest, members, left, right)
+            people_and_worth = lay_out_rest(candidates, rest, members, left, right)
             for c in range(len(owners)):
                 if rest.worths[c] == -np.inf:
                     continue
@@ -177,42 +188,45 @@ def exchange(candidates, members, rest, likelihood, reach):
                     if reach > 0 and candidates.apart and owners[c] == owners[d]:
                         continue
 
-                    likely = likelihood_with(candidates, rest, stays, c, d)
+                    likely = likelihood_with(candidates, rest, people_and_worth, c, d)
                     if likely > most:
                         most = likely
-                        out_i = i
-                        out_j = j
-                        into_c = c
-                        into_d = d
+                        best_i = i
+                        best_j = j
+                        best_c = c
+                        best_d = d
 
                     if (
                         reach > 0
                         and likely > likelihood - NEGLIGIBLE
-                        and counts(owners, left, right, c, d, j == i + 1, j == size - 1)
+                        and counts_as_other_set(
+                            owners, left, right, c, d, j == i + 1, j == size - 1
+                        )
                     ):
-                        around += np.exp(likely - likelihood)
+                        share_of_others += np.exp(likely - likelihood)
 
-    if out_i >= 0:
-        members[out_i] = into_c
-        members[out_j] = into_d
-    return out_i >= 0, around
+    if best_i >= 0:
+        members[best_i] = best_c
+        members[best_j] = best_d
+    return best_i >= 0, share_of_others
 
 
 @bare
 def exchange_members(candidates, members, rest, sums):
     """Exchange the ``members``, (s,), as long as that makes the set likelier: one, or else two.
 
-    ``sums`` becomes how likely the last set is, as a logarithm, and the likelihood of all sets an
-    exchange away that have other owners, as a share of its own.
+    ``sums``, (2,), becomes how likely the last set is, as a logarithm, and the likelihood of all
+    sets an exchange away that have other owners, as a share of its own.
     """
-    better = True
-    while better:
+    is_likelier = True
+    while is_likelier:
+        # The set is the first member, and the rest when that leaves.
         member = members[0]
-        stays = leave(candidates, rest, members, member, member)
-        likelihood = likelihood_with(candidates, rest, stays, member, member)
+        people_and_worth = lay_out_rest(candidates, rest, members, member, member)
+        likelihood = likelihood_with(candidates, rest, people_and_worth, member, member)
         sums[0] = likelihood
 
         # Two cost far more than one: they are tried where no single exchange is left.
-        better, _ = exchange(candidates, members, rest, likelihood, 0)
-        if not better:
-            better, sums[1] = exchange(candidates, members, rest, likelihood, REACH)
+        is_likelier, _ = make_best_exchange(candidates, members, rest, likelihood, 0)
+        if not is_likelier:
+            is_likelier, sums[1] = make_best_exchange(candidates, members, rest, likelihood, REACH)

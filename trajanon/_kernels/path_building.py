@@ -1,4 +1,8 @@
-"""Paths built step by step, tours that grow by insertion, and the optimal cut of a path."""
+"""Paths built step by step, tours that grow by insertion, and the optimal cut of a path (MHM).
+
+Records are rows, (n, p), numbered from 0. A city is a record, or the dummy, number n, which is at
+distance 0 from all. A path is the order in which it meets the records, (n,).
+"""
 
 from typing import NamedTuple
 
@@ -7,7 +11,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.common import squared_distance
 from trajanon._kernels.compiled import bare
-from trajanon._kernels.tour_moves import between
+from trajanon._kernels.two_opt_or_opt_lin_kernighan import between
 
 
 class Walks(NamedTuple):
@@ -15,16 +19,16 @@ class Walks(NamedTuple):
 
     records: NDArray[np.float64]  # standardised, (n, p)
     neighbours: NDArray[np.int64]  # of each record, the nearest first, (n, c)
-    near: NDArray[np.float64]  # how far they are, (n, c)
-    waiting: NDArray[np.bool_]  # which records a walk has not met, (n,)
-    order: NDArray[np.int64]  # of the records on a walk, (n,)
-    best: NDArray[np.int64]  # the same of the shortest path, (n,)
+    near: NDArray[np.float64]  # their distances, (n, c)
+    waiting: NDArray[np.bool_]  # which records the present walk has not met, (n,)
+    order: NDArray[np.int64]  # the present walk, (n,)
+    best: NDArray[np.int64]  # the shortest path, (n,)
 
 
 @bare
 def nearest_waiting(walks, city):
-    """Find the nearest record that is waiting, and how far it is."""
-    # Most walks find the next record in the list; late ones have met all that are listed.
+    """Find the nearest record that is waiting; return it and its distance."""
+    # Most steps find the next record in the list; late ones have met all that are listed.
     for i in range(walks.neighbours.shape[1]):
         if walks.waiting[walks.neighbours[city, i]]:
             return walks.neighbours[city, i], walks.near[city, i]
@@ -42,9 +46,9 @@ def nearest_waiting(walks, city):
 
 @bare
 def shortest_walk(walks, starts, ends, shortest):
-    """Walk from each start to its end, any for -1; a path shorter than ``shortest`` is the best.
+    """Walk from each start to its end, any for -1; return the length of the shortest path.
 
-    A walk that gets longer is given up.
+    A path shorter than ``shortest`` becomes ``walks.best``; a walk that gets longer is given up.
     """
     n = walks.records.shape[0]
     for number in range(starts.shape[0]):
@@ -52,7 +56,7 @@ def shortest_walk(walks, starts, ends, shortest):
             walks.waiting[record] = True
         end = ends[number]
         last = n - 1
-        # A last record that was chosen is met by none before.
+        # A record that is to be the last one is met by no step before.
         if end >= 0:
             walks.waiting[end] = False
             last = n - 2
@@ -79,7 +83,11 @@ def shortest_walk(walks, starts, ends, shortest):
 
 @bare
 def greedy_fragments(edges, links, other_end):
-    """Link cities by edges, (m, 2), in turn, unless that makes a fork or a circle."""
+    """Link cities by edges, (m, 2), in turn, unless that makes a fork or a circle.
+
+    Filled in are ``links``, the cities linked with each, (n, 2), -1 for none, and ``other_end``,
+    (n,): of a city at one end of a fragment the city at its other end.
+    """
     for edge in range(edges.shape[0]):
         a = edges[edge, 0]
         b = edges[edge, 1]
@@ -97,10 +105,11 @@ def greedy_fragments(edges, links, other_end):
 
 @bare
 def join_fragments(records, links, ends, used, order):
-    """Walk fragment by fragment from the first of the ``ends``, on to the nearest free one.
+    """Walk fragment by fragment from the first of the ``ends``, on to the nearest free end.
 
     A record without links is a fragment by itself, so this also walks from record to record. Of
-    ends that are equally near the first one is next.
+    ends that are equally near the first one is next. The walk is written to ``order``; ``used``,
+    (n,), marks the records that it has met, and ``ends`` is left in disorder.
     """
     free = ends.shape[0]
     city = ends[0]
@@ -137,20 +146,20 @@ def join_fragments(records, links, ends, used, order):
 
 
 class GrowingTour(NamedTuple):
-    """A tour, and the best place in it for each city that waits."""
+    """A tour that grows, and the best place in it for each city that waits."""
 
     records: NDArray[np.float64]  # standardised, (n, p)
-    start: int  # a city of the tour
-    following: NDArray[np.int64]  # the next one of each city on the tour, (n + 1,)
-    place: NDArray[np.int64]  # the city that a city had best follow, (n + 1,)
-    longer: NDArray[np.float64]  # what that lengthens the tour by, (n + 1,)
+    start: int  # the first city of the tour
+    following: NDArray[np.int64]  # the city after each city on the tour, (n + 1,)
+    place: NDArray[np.int64]  # the city on the tour that each waiting one had best follow, (n + 1,)
+    longer: NDArray[np.float64]  # by how much that lengthens the tour, (n + 1,)
 
 
 @bare
-def offer_place(tour, city, a, longer):
-    """Set the place behind another city as a city's best, if it lengthens the tour less."""
+def offer_place(tour, city, before, longer):
+    """Make the place after ``before`` a city's best, if it lengthens the tour less than that."""
     if longer < tour.longer[city]:
-        tour.place[city] = a
+        tour.place[city] = before
         tour.longer[city] = longer
 
 
@@ -172,7 +181,10 @@ def look_for_place(tour, city):
 
 @bare
 def insert_chosen(tour, waiting, chosen, left):
-    """Insert one of the waiting cities at its best place; the others keep their order."""
+    """Insert the city that is ``chosen`` of the ``left`` waiting ones at its best place; return it.
+
+    The others keep their order, and move up.
+    """
     city = waiting[chosen]
     before = tour.place[city]
     tour.following[city] = tour.following[before]
@@ -184,7 +196,10 @@ def insert_chosen(tour, waiting, chosen, left):
 
 @bare
 def insert_by_rule(tour, waiting, away, rule):
-    """Grow a tour by nearest (-1), farthest (1) or arbitrary (0) insertion."""
+    """Grow a tour by nearest (-1), farthest (1) or arbitrary (0) insertion.
+
+    ``away`` becomes how far each city is from the tour, (n + 1,).
+    """
     newest = tour.start
     for left in range(waiting.shape[0], 0, -1):
         chosen = 0
@@ -192,6 +207,7 @@ def insert_by_rule(tour, waiting, away, rule):
             for i in range(left):
                 city = waiting[i]
                 away[city] = min(away[city], between(tour, city, newest))
+                # The rule is the sign by which a larger distance counts.
                 if (away[city] - away[waiting[chosen]]) * rule > 0.0:
                     chosen = i
 
@@ -212,23 +228,28 @@ def insert_cheapest(tour, waiting):
                 chosen = i
         newest = insert_chosen(tour, waiting, chosen, left)
 
-        # A link is gone, and two are new.
+        # The link from before to behind is gone, and two are new. Who had best broken that link
+        # looks at the whole tour again; all others try the two new ones.
         before = tour.place[newest]
         behind = tour.following[newest]
-        into = between(tour, before, newest)
-        out = between(tour, newest, behind)
+        from_before = between(tour, before, newest)
+        to_behind = between(tour, newest, behind)
         for city in waiting[: left - 1]:
             if tour.place[city] == before:
                 look_for_place(tour, city)
                 continue
-            via = between(tour, newest, city)
-            offer_place(tour, city, before, between(tour, before, city) + via - into)
-            offer_place(tour, city, newest, via + between(tour, city, behind) - out)
+            to_city = between(tour, newest, city)
+            offer_place(tour, city, before, between(tour, before, city) + to_city - from_before)
+            offer_place(tour, city, newest, to_city + between(tour, city, behind) - to_behind)
 
 
 @bare
 def fill_latest_starts(subjects, k, held, latest):
-    """Find for each end of a group on the path the latest start that gives k subjects, or -1."""
+    """Fill in ``latest``, (n,): for a group that ends at each place, the latest start, or -1.
+
+    Of such a group k subjects are different. ``subjects``, (n,), are in the order of the path;
+    ``held`` is room to count the members of each subject, zeros at first.
+    """
     different = 0
     start = 0
     for end in range(subjects.shape[0]):
@@ -236,7 +257,7 @@ def fill_latest_starts(subjects, k, held, latest):
         if held[subjects[end]] == 1:
             different += 1
 
-        # Shrink from the left while the rest still has k subjects.
+        # The start moves up while the rest still has k subjects.
         while different > k or (different == k and held[subjects[start]] > 1):
             held[subjects[start]] -= 1
             if held[subjects[start]] == 0:
@@ -247,23 +268,29 @@ def fill_latest_starts(subjects, k, held, latest):
 
 @bare
 def mark_optimal_cut(records, path, latest, to_later, cost, best_start, starts):
-    """Mark the start of each optimal group on a path, from latest starts; the rest is room."""
+    """Mark in ``starts``, (n,), where the groups of the optimal cut of a path start.
+
+    A group is a stretch start..end of places on the path, and costs its SSE: the sum of the squared
+    distances of all its pairs, divided by its size. Filled in are ``to_later``, (n,), the squared
+    distances of a place to the later ones up to the present end; ``cost``, (n + 1,), the least SSE
+    of the first places; and ``best_start``, (n + 1,), where the last of their groups then starts.
+    """
     n = path.shape[0]
     for end in range(n):
-        # A group from further on the left could be divided in two that keep the promise, and two
-        # never lose more than one.
+        # A group that starts earlier could be divided in two that keep the promise, and two never
+        # lose more than one.
         earliest = 0
         if latest[end] > 0 and latest[latest[end] - 1] >= 0:
             earliest = latest[latest[end] - 1] + 1
 
-        # Squared distances of all pairs from start to end.
-        pairs = 0.0
+        # The start moves down, and with it the pairs of start..end get more.
+        squares_of_pairs = 0.0
         for start in range(end, earliest - 1, -1):
             if start < end:
                 to_later[start] += squared_distance(records[path[start]], records[path[end]])
-            pairs += to_later[start]
+            squares_of_pairs += to_later[start]
             if start <= latest[end]:
-                total = cost[start] + pairs / (end - start + 1)
+                total = cost[start] + squares_of_pairs / (end - start + 1)
                 if total < cost[end + 1]:
                     cost[end + 1] = total
                     best_start[end + 1] = start

@@ -28,7 +28,7 @@ def benchmark(
 
     from trajanon.cli.progress_bars import bars
     from trajanon.common.atomic_output import check_outputs, replacing
-    from trajanon.grouping.methods.hm2 import CONCORDE_CITIES
+    from trajanon.grouping.methods.hm2_and_compression import CONCORDE_CITIES
     from trajanon.grouping.paths.external_solvers import concorde_command
     from trajanon.tables.papers.datasets import NEEDED
     from trajanon.tables.papers.measurements import markdown, write_csv

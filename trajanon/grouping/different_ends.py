@@ -1,6 +1,10 @@
-"""Ends of trips: each group needs members in different places there."""
+"""Places at the two ends of trips: each group needs members in several places at each end.
 
-from collections.abc import Sequence
+If all trips of a group began in one place, the released line would show that place as the home of
+all its people. This is our own rule. Ends up to 200 m apart (`ONE_PLACE`) are in one place.
+"""
+
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -11,69 +15,70 @@ from trajanon.grouping.loss import group_means, principal_axes, turn
 from trajanon.grouping.neighbours import nearest_points
 from trajanon.trajectories.geodesy import EARTH
 
-_NEAR = 64  # groups that one may be merged with
-_AXES = 8  # in which near groups are looked for
+_CANDIDATES = 64  # nearest groups that a group may be merged with
+_AXES = 8  # principal axes along which near groups are looked for
 
 
 class Ends(NamedTuple):
-    """Where trips begin and end, and how many places, 200 m apart, a group needs at each end."""
+    """Where n trips begin and end (e ends each), and how many places a group needs at each end."""
 
     # In metres in space, (n, e, 3); not a number where it is no place of anybody's: such an end is
     # in another place than all others.
     places: Floats
-    distinct: int  # places that a group needs
-    middles: Floats  # of each trip, in metres in space, (n, 3)
+    distinct: int  # places that a group needs at each end
+    middles: Floats  # middle point of each trip, in metres in space, (n, 3)
     lengths: Floats  # of each trip, in metres, (n,)
-    reach: float  # metres beyond which the search counts no other place: groups would be too wide
+    # Metres up to which the moves of the search count an end as another place: a group that needs a
+    # farther one would be too wide.
+    reach: float
 
     def take(self, rows: Ints) -> "Ends":
-        """Return the ends of these trips."""
+        """Return the ends of the trips in these rows."""
         return self._replace(
             places=self.places[rows], middles=self.middles[rows], lengths=self.lengths[rows]
         )
 
-    def may_merge(self, rows: Ints) -> bool:
-        """Return whether a group of these trips lacks no place, and is not too wide."""
-        return not self.lack(rows) and span(self.middles[rows]) <= self.lengths[rows].max()
-
-    def lack(self, rows: Ints) -> bool:
-        """Return whether a group of these trips lacks a place at an end."""
+    def lacks_place(self, rows: Ints) -> bool:
+        """Return whether a group of the trips in these rows lacks a place at one of its ends."""
         places = self.places[rows]
         squares = ((places[:, None] - places) ** 2).sum(axis=3)
+        # Written so that an end that is not a number is far from all others.
         far_apart = ~(squares <= ONE_PLACE**2)
-        members = range(len(rows))
         return not all(
-            holds_clique(far_apart[:, :, end], members, self.distinct)
+            holds_distinct_places(far_apart[:, :, end], self.distinct)
             for end in range(places.shape[1])
         )
 
-    def lacking(self, labels: Ints) -> list[int]:
+    def groups_lacking_places(self, labels: Ints) -> list[int]:
         """List the groups 0..g-1 that lack a place at an end."""
         sizes = np.bincount(labels)
         order = np.argsort(labels, kind="stable")
-        behind = np.cumsum(sizes)
+        borders = np.append(0, np.cumsum(sizes))
 
-        # Most groups hold a member far from the first one, which makes two places.
-        first = order[behind - sizes][labels]
-        is_far = ~(((self.places - self.places[first]) ** 2).sum(axis=2) <= ONE_PLACE**2)
-        has_two = np.zeros((len(sizes), self.places.shape[1]), dtype=np.bool_)
-        np.logical_or.at(has_two, labels, is_far)
-        may_lack = ~has_two.all(axis=1) | (self.distinct > 2)
+        # Most groups hold a member far from their first one, which makes two places: only the
+        # others, and all if more than two places are needed, are looked at closely.
+        first_of_group = order[borders[:-1]][labels]
+        is_far = ~(((self.places - self.places[first_of_group]) ** 2).sum(axis=2) <= ONE_PLACE**2)
+        has_two_places = np.zeros((len(sizes), self.places.shape[1]), dtype=np.bool_)
+        np.logical_or.at(has_two_places, labels, is_far)
+        may_lack = ~has_two_places.all(axis=1) | (self.distinct > 2)
 
-        members = np.split(order, behind[:-1])
-        return [group for group in np.flatnonzero(may_lack).tolist() if self.lack(members[group])]
+        members = [order[begin:end] for begin, end in pairwise(borders)]
+        candidates = np.flatnonzero(may_lack).tolist()
+        return [group for group in candidates if self.lacks_place(members[group])]
 
 
-def holds_clique(far_apart: Bools, members: Sequence[int], count: int) -> bool:
-    """Return whether so many members are far from each other, (s, s)."""
+def holds_distinct_places(far_apart: Bools, count: int) -> bool:
+    """Return whether so many of s members are all far from each other, by pairs, (s, s)."""
     if count == 0:
         return True
-    return any(
-        holds_clique(
-            far_apart, [m for m in members[place + 1 :] if far_apart[member, m]], count - 1
-        )
-        for place, member in enumerate(members[: len(members) - count + 1])
-    )
+
+    # The first of these members is any one; the rest are found among those after it, far from it.
+    for first in range(len(far_apart) - count + 1):
+        later = first + 1 + np.flatnonzero(far_apart[first, first + 1 :])
+        if holds_distinct_places(far_apart[np.ix_(later, later)], count - 1):
+            return True
+    return False
 
 
 def span(middles: Floats) -> float:
@@ -84,44 +89,47 @@ def span(middles: Floats) -> float:
     return 2.0 * EARTH * float(np.arcsin(min(chord / (2.0 * EARTH), 1.0)))
 
 
-def merge_lacking(records: Floats, labels: Ints, ends: Ends) -> Ints:
+def merge_groups_lacking_places(records: Floats, labels: Ints, ends: Ends) -> Ints:
     """Merge each group 0..g-1 that lacks a place at an end with the one where that costs least.
 
-    Where any merged group would be too wide, or lack a place, too, it stays.
+    A group stays as it is where every merged one would lack a place, too, or be too wide: wider
+    than its longest trip. Returned are the new labels, (n,).
     """
-    lacking = ends.lacking(labels)
+    lacking = ends.groups_lacking_places(labels)
     if not lacking:
         return labels
 
     from scipy.spatial import cKDTree  # most methods need none
 
     # Which groups are near is seen on a few axes; what merging costs is measured on all columns.
-    behind = np.cumsum(np.bincount(labels))
-    members = np.split(np.argsort(labels, kind="stable"), behind[:-1])
+    borders = np.cumsum(np.bincount(labels))[:-1]
+    members = np.split(np.argsort(labels, kind="stable"), borders)
     means = group_means(records, labels)
     turned = turn(means, principal_axes(means)[:, :_AXES])
-    count = min(_NEAR + 1, len(means))
+    count = min(_CANDIDATES + 1, len(means))  # the nearest of a group is itself
     _, near = nearest_points(cKDTree(turned), turned[lacking], count)
 
     merged = labels.copy()
     for group, candidates in zip(lacking, near.tolist(), strict=True):
         rows = members[group]
-        if not ends.lack(rows):
-            continue  # another one was merged with it
-
-        def cost(neighbour: int, rows: Ints = rows) -> float:
-            others = members[neighbour]
-            # Two groups merged lose this more: the squared distance of their means, by their sizes.
-            share = len(rows) * len(others) / (len(rows) + len(others))
-            away = records[others].mean(axis=0) - records[rows].mean(axis=0)
-            return share * float((away**2).sum())
+        if not ends.lacks_place(rows):
+            continue  # another group has joined it since
 
         neighbours = [n for n in candidates if n != group and len(members[n])]
-        for neighbour in sorted(neighbours, key=cost):
+        costs = {n: cost_of_merging(records[rows], records[members[n]]) for n in neighbours}
+        for neighbour in sorted(neighbours, key=costs.__getitem__):
             both = np.append(members[neighbour], rows)
-            if ends.may_merge(both):
+            is_too_wide = span(ends.middles[both]) > ends.lengths[both].max()
+            if not is_too_wide and not ends.lacks_place(both):
                 members[neighbour] = both
                 members[group] = rows[:0]
                 merged[rows] = neighbour
                 break
     return merged
+
+
+def cost_of_merging(group: Floats, neighbour: Floats) -> float:
+    """Compute by how much the SSE rises if two groups become one; of their records, (s, p)."""
+    share = len(group) * len(neighbour) / (len(group) + len(neighbour))
+    between_means = neighbour.mean(axis=0) - group.mean(axis=0)
+    return share * float((between_means**2).sum())

@@ -12,7 +12,7 @@ from trajanon.trajectories.subjects import Nameless
 
 
 def check_k(k: SupportsIndex) -> int:
-    """Return a group size as a number of Python; refuse one that is no promise."""
+    """Return k as a number of Python; refuse one that hides nobody."""
     number = whole(k)
     if number is None:
         raise BadInput(f"k must be a whole number (got {k!r})")
@@ -24,25 +24,25 @@ def check_k(k: SupportsIndex) -> int:
 def check_enough(
     n: int,
     k: int,
-    different: int | None = None,
+    subject_count: int | None = None,
     unit: str = "record",
     nameless: Nameless | None = None,
 ) -> None:
-    """Refuse records that cannot form a group of k, or different subjects, where these count."""
+    """Refuse fewer than k records, and, where subjects are counted, fewer than k of these."""
     units = UNITS.get(unit, "records")
     counted = number_of(n, unit, units)
 
     if n < k:
         raise TooFewRecords(f"{counted} cannot form a group of k = {k}; lower k or add {units}")
 
-    if different is not None and different < k:
+    if subject_count is not None and subject_count < k:
         raise TooFewSubjects(
-            f"the {counted} come from {number_of(different, 'subject')}, and k = {k} needs "
-            f"{k} different ones in each group; lower k or add subjects{_way_out(nameless)}"
+            f"the {counted} come from {number_of(subject_count, 'subject')}, and k = {k} needs "
+            f"{k} different ones in each group; lower k or add subjects{_advice_on(nameless)}"
         )
 
 
-def _way_out(nameless: Nameless | None) -> str:
+def _advice_on(nameless: Nameless | None) -> str:
     """Write what helps if recordings without a name count as one subject."""
     if nameless is None or nameless.recordings < 2 or nameless.subjects > 1:
         return ""
@@ -58,11 +58,11 @@ def subjects_per_group(labels: Ints, subjects: Ints) -> Ints:
     if len(subjects) and (subjects.min() < 0 or subjects.max() > len(subjects)):
         subjects = dense(subjects)
 
-    # A pair as one number: rows of two are sorted ten times as slowly.
+    # Each pair of group and subject as one number: rows of two are sorted ten times as slowly.
     count = int(subjects.max(initial=0)) + 1
     pairs = np.sort(labels * count + subjects)
-    first = np.diff(pairs, prepend=-1) > 0
-    return np.bincount(pairs[first] // count)
+    is_new_pair = np.diff(pairs, prepend=-1) > 0
+    return np.bincount(pairs[is_new_pair] // count)
 
 
 def broken_promises(labels: Ints, subjects: Ints, k: int) -> int:
@@ -82,8 +82,10 @@ def member_weights(labels: Ints, subjects: Ints | None) -> Floats:
     if subjects is None:
         return np.asarray(1.0 / np.bincount(labels)[labels])
 
-    # One number for each person of each group, by which the records of both are counted.
+    # Of each record: a number for its person in its group, and how many records share that number.
     people = dense(subjects)
-    pair = dense(labels * (people.max(initial=0) + 1) + people)
-    records_of_person = np.bincount(pair)[pair]
-    return np.asarray(1.0 / (subjects_per_group(labels, people)[labels] * records_of_person))
+    person_in_group = dense(labels * (people.max(initial=0) + 1) + people)
+    records_of_person = np.bincount(person_in_group)[person_in_group]
+
+    people_in_group = subjects_per_group(labels, people)[labels]
+    return np.asarray(1.0 / (people_in_group * records_of_person))

@@ -1,4 +1,9 @@
-"""Standardised records, their principal axes, and what a partition of them loses."""
+"""Standardised records, their principal axes, and what a partition of them loses: SSE and IL.
+
+The distance between two records is the Euclidean one of their standardised numbers. Records are
+rows, (n, p); ``labels`` number the group of each, (n,), from 0. Sums over many records are made in
+parts of fixed size, so that any number of threads gives the same digits.
+"""
 
 from threading import Event
 
@@ -41,6 +46,7 @@ def standardise(X: ArrayLike, weights: Floats | None = None) -> Floats:
 
 
 def _refuse_wide_columns(records: Floats) -> None:
+    """Refuse a column in which a sum of differences may overflow."""
     if len(records) == 0:
         return
 
@@ -98,26 +104,28 @@ def group_means(records: Floats, labels: Ints, weights: Floats | None = None) ->
     if len(labels) == 0:
         return records[:0].copy()
 
+    # All records group by group, and the place in that order at which each group begins.
     order = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels)
-    first = np.cumsum(sizes) - sizes
+    begin = np.cumsum(sizes) - sizes
     means = np.empty((len(sizes), records.shape[1]))
 
     def average(groups: Ints, stop: Event) -> None:
-        start = groups[0]
-        behind = groups[-1] + 1
-        members = order[first[start] : first[behind - 1] + sizes[behind - 1]]
+        """Fill in the means of groups that follow one another."""
+        first_group = groups[0]
+        part = slice(first_group, groups[-1] + 1)
+        members = order[begin[first_group] : begin[groups[-1]] + sizes[groups[-1]]]
 
         # Subtract one member first: sums far from zero lose precision.
-        origin = records[order[first[start:behind]]]
-        away = records[members] - origin[labels[members] - start]
+        origin = records[order[begin[part]]]
+        from_origin = records[members] - origin[labels[members] - first_group]
         if weights is not None:
-            away *= weights[members, None]
+            from_origin *= weights[members, None]
 
-        total = np.add.reduceat(away, first[start:behind] - first[start], axis=0)
+        total = np.add.reduceat(from_origin, begin[part] - begin[first_group], axis=0)
         if weights is None:
-            total /= sizes[start:behind, None]
-        means[start:behind] = origin + total
+            total /= sizes[part, None]
+        means[part] = origin + total
 
     members_per_group = max(len(order) // len(sizes), 1)
     in_parts(average, np.arange(len(sizes)), max(_RECORDS_PER_SUM // members_per_group, 1))
@@ -129,7 +137,7 @@ def squares_to_means(records: Floats, labels: Ints) -> Floats:
     means = group_means(records, labels)
 
     def squares(rows: Ints, stop: Event) -> Floats:
-        part = slice(rows[0], rows[-1] + 1)
+        part = slice(rows[0], rows[-1] + 1)  # the rows follow one another: no copy is needed
         return np.asarray(((records[part] - means[labels[part]]) ** 2).sum(axis=1))
 
     return np.concatenate(in_parts(squares, np.arange(len(records)), _RECORDS_PER_SUM))
@@ -141,9 +149,9 @@ def sse(records: Floats, labels: Ints) -> float:
 
 
 def sums_of_products(records: Floats) -> Floats:
-    """Sum the products of each two columns, (p, p), alike on any number of cores."""
+    """Sum the products of each two columns of records, (n, p): their cross-products, (p, p)."""
 
-    # In a fixed order, which a library of matrices does not keep.
+    # By einsum, in a fixed order, which a library of matrices does not keep.
     def products(rows: Floats, stop: Event) -> Floats:
         return np.asarray(np.einsum("ij,ik->jk", rows, rows))
 
@@ -156,22 +164,26 @@ def information_loss(sse: float, sst: float) -> float:
 
 
 def loss_to(records: Floats, released: Floats, labels: Ints) -> float:
-    """Compute IL in percent of records, or trajectories, released as their groups' lines."""
-    # Both in the deviations of the originals; a column that is equal in all of them counts nothing.
+    """Compute the IL, percent, of records (or trajectories) released as the lines of their groups.
+
+    ``released`` has a line for each group, (g, p) or (g, m, 2).
+    """
+    # Both in the deviations of the originals; a column that is equal in all of them counts nothing,
+    # as its variance is infinite.
     records = records.reshape(len(records), -1)
-    released = released.reshape(len(released), -1)
+    lines = released.reshape(len(released), -1)
     _, variance = means_and_variances(records)
 
     def squares(rows: Ints, stop: Event) -> float:
-        return float(((released[labels[rows]] - records[rows]) ** 2 / variance).sum())
+        return float(((lines[labels[rows]] - records[rows]) ** 2 / variance).sum())
 
-    lost = sum(in_parts(squares, np.arange(len(records)), _RECORDS_PER_SUM))
-    total = float((len(records) - 1) * np.isfinite(variance).sum())
-    return information_loss(lost, total)
+    sse_to_lines = sum(in_parts(squares, np.arange(len(records)), _RECORDS_PER_SUM))
+    sst = float((len(records) - 1) * np.isfinite(variance).sum())
+    return information_loss(sse_to_lines, sst)
 
 
 def means_and_variances(records: Floats) -> tuple[Floats, Floats]:
-    """Average each column, and its squared deviations; infinite where all records are equal."""
+    """Compute the mean and the sample variance of each column, (p,); infinite if it is constant."""
     sums = in_parts(lambda rows, _: rows.sum(axis=0), records, _RECORDS_PER_SUM)
     mean = np.sum(sums, axis=0) / len(records)
 
@@ -180,26 +192,33 @@ def means_and_variances(records: Floats) -> tuple[Floats, Floats]:
     return mean, np.where((records != records[:1]).any(axis=0), variance, np.inf)
 
 
-def decomposed(products: Floats) -> tuple[Floats, Floats]:
-    """Find axes, in columns, longest first, and the sum of squares on each, by sums of products."""
+def axes_and_squares(products: Floats) -> tuple[Floats, Floats]:
+    """Find principal axes, and the sum of squares of the records along each, (p,), largest first.
+
+    ``products`` are the cross-products of centred records, (p, p); each column of the axes, (p, p),
+    is one axis.
+    """
     squares, axes = np.linalg.eigh(products)
     return axes[:, ::-1], squares[::-1].clip(0.0)
 
 
 def principal_axes(records: Floats) -> Floats:
-    """Find the principal axes of records: in columns, (p, p), longest first."""
-    return decomposed(sums_of_products(records))[0]
+    """Find the principal axes of centred records, (n, p): in columns, (p, p), longest first."""
+    return axes_and_squares(sums_of_products(records))[0]
 
 
 def leading_axes(products: Floats, left_out: float) -> Floats:
-    """Find as few axes, (p, q), as leave out at most a sum of squares."""
+    """Find the fewest principal axes, (p, q), that leave out at most ``left_out`` of the SST."""
     # What is left out when an axis is the last one: the squares on all behind it.
-    axes, squares = decomposed(products)
+    axes, squares = axes_and_squares(products)
     squares_behind = squares[::-1].cumsum()[::-1] - squares
     return axes[:, : int(np.argmax(squares_behind <= left_out)) + 1]
 
 
 def turn(records: Floats, axes: Floats) -> Floats:
-    """Turn records, (n, p), to axes, (p, q); all axes leave distances as they are."""
+    """Compute the coordinates of records, (n, p), along axes, (p, q): (n, q).
+
+    Along all p axes distances stay as they are.
+    """
     # Not by a library of matrices, whose sums depend on the number of its threads.
     return np.ascontiguousarray(np.einsum("ij,jk->ik", records, axes))

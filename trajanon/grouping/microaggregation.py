@@ -1,4 +1,8 @@
-"""Microaggregation of a table: the whole search, on one page."""
+"""Microaggregation of a table, on one page: records in, a partition into groups of at least k out.
+
+A method forms groups, a refinement improves them. Records are rows, (n, p); the groups are
+``labels``, (n,), the number of the group that each record is in.
+"""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -17,10 +21,10 @@ from trajanon.common.method_parameters import (
 )
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping import loss
-from trajanon.grouping.different_ends import Ends, merge_lacking
+from trajanon.grouping.different_ends import Ends, merge_groups_lacking_places
 from trajanon.grouping.k_promise import broken_promises, check_enough, check_k
 from trajanon.grouping.methods.decomposition import decomposition
-from trajanon.grouping.methods.hm2 import DISTANCE_METHODS, hm2
+from trajanon.grouping.methods.hm2_and_compression import DISTANCE_METHODS, hm2
 from trajanon.grouping.methods.mf_tsp import mf_tsp
 from trajanon.grouping.partition import Partition
 from trajanon.grouping.problem import Problem, whole_problem
@@ -32,9 +36,8 @@ from trajanon.trajectories.subjects import column_of, merged_sentences, numbered
 _LOG = logging.getLogger(__name__)
 
 Refinement = Callable[[Problem, Ints], Ints]
-"""A problem and the groups of its records, (n,), to new labels of groups of no larger SSE.
-Every group keeps k different subjects."""
-
+"""A problem and the labels of its records, (n,), to new labels, (n,), of no larger SSE; every group
+keeps k different subjects."""
 
 METHODS: Mapping[str, Callable[[Problem], Ints]] = {
     "hm2": hm2,
@@ -42,7 +45,7 @@ METHODS: Mapping[str, Callable[[Problem], Ints]] = {
     "mf-tsp": mf_tsp,
     "decomposition": decomposition,
 }
-"""By the names in the settings."""
+"""What forms groups out of nothing, by the names in the settings."""
 
 REFINEMENTS: dict[str, Refinement] = {
     "anneal": anneal,
@@ -50,7 +53,8 @@ REFINEMENTS: dict[str, Refinement] = {
     "swap": swap,
     "rcs": rcs,
 }
-"""By the names in the settings. Annealing logs its steps, the others are one step each."""
+"""What improves groups, by the names in the settings. Annealing logs its steps by itself, the
+others are one step each."""
 
 
 @takes_settings(Settings, *METHOD_PARAMETERS)
@@ -87,9 +91,9 @@ def microaggregate(
         there twice. The information loss is then that of the weighted columns. None counts all
         alike.
     ends
-        Of trips, of which a group shall hold some in different places at each end: no move of
-        descent or annealing takes a place from a group that lacks it then. Groups that lack one
-        from the start are merged with others, unless these would be too wide.
+        Where trips begin and end: each group shall hold trips from different places at each end.
+        Groups of the method that lack a place are merged with others, unless these would be too
+        wide, and no move of descent or annealing leaves a group with fewer places than it needs.
     progress
         Called with how far the work is.
     options
@@ -144,16 +148,15 @@ def microaggregate(
 
     if subjects is None:
         check_enough(record_count, k)
-        numbers = np.arange(record_count)
+        subject_numbers = np.arange(record_count)
     else:
-        numbers = _subject_numbers(subjects, record_count, exact=subjects_exact)
-        check_enough(record_count, k, int(numbers.max(initial=-1)) + 1)
+        subject_numbers = _subject_numbers(subjects, record_count, exact=subjects_exact)
+        check_enough(record_count, k, int(subject_numbers.max(initial=-1)) + 1)
 
     column_weights = None if weights is None else loss.as_weights(weights, table.shape[1])
     records = loss.standardise(table, column_weights)
 
-    random = np.random.default_rng(search.settings.seed)
-    problem = whole_problem(records, numbers, k, search, random, progress, ends)
+    problem = whole_problem(records, subject_numbers, k, search, progress, ends)
     labels, stopped = find_groups(problem)
     if stopped:
         _LOG.info("stopping: the best groups so far are taken")
@@ -177,29 +180,29 @@ def _subject_numbers(subjects: ArrayLike, record_count: int, *, exact: bool) -> 
             f"subjects must have shape ({record_count},), one for each record; got {column.shape}"
         )
 
-    subject_numbers = numbered(column, exact=exact)
-    for sentence in merged_sentences(subject_numbers.merged):
+    numbered_subjects = numbered(column, exact=exact)
+    for sentence in merged_sentences(numbered_subjects.merged):
         warn(MergedWarning(sentence, "names"))
-    return subject_numbers.number
+    return numbered_subjects.number
 
 
-def find_groups(problem: Problem, labels: Ints | None = None) -> tuple[Ints, bool]:
-    """Group records by the method, unless groups are given, and refine them.
+def find_groups(problem: Problem) -> tuple[Ints, bool]:
+    """Group records by the method, and refine the groups.
 
-    Returns the labels, and whether Ctrl-C ended the refinement.
+    Returns the labels, (n,), and whether Ctrl-C ended the refinement.
     """
     settings = problem.settings
     log = problem.log
 
-    if labels is None:
-        labels = dense(METHODS[settings.method](problem))
-        log.end_step("MHM" if settings.method == "hm2" else settings.method, labels)
+    labels = dense(METHODS[settings.method](problem))
+    log.end_step("MHM" if settings.method == "hm2" else settings.method, labels)
 
     stopped = False
     if settings.refine != "none":
         if problem.ends is not None:
-            # No move takes a place from a group that lacks it then.
-            labels = dense(merge_lacking(problem.records, labels, problem.ends))
+            # The moves of a refinement keep the places that a group has, and find no missing ones.
+            # The groups of the method may lack places, so the log shall not choose them any more.
+            labels = dense(merge_groups_lacking_places(problem.records, labels, problem.ends))
             log.forget_best()
         try:
             labels = REFINEMENTS[settings.refine](problem, labels)
@@ -209,9 +212,10 @@ def find_groups(problem: Problem, labels: Ints | None = None) -> tuple[Ints, boo
             stopped = True
             log.end_step("Ctrl-C", log.best)
 
-    # The best partition met, where a refinement was ended or came to a worse one.
+    # A refinement that was ended, or came to a worse partition, has met a better one before.
     if log.best is not None:
         labels = dense(log.best)
+
     # Counted again whatever method it was: what is published rests on it.
     if broken_promises(labels, problem.subjects, problem.k):
         raise TrajanonError(

@@ -1,9 +1,12 @@
-"""The nearest records of each record: exact in small tables, approximate in large ones."""
+"""The nearest records of each record: exact in small tables, approximate in large ones.
+
+Neighbours are row numbers, (n, c): of each of n records the c nearest others, the nearest first.
+"""
 
 from collections.abc import Callable
 from functools import cached_property, partial
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +27,7 @@ DETAIL = 1e-5
 """Share of the variance that the axes left out of a large table may hold. A hundredth would leave
 3 columns of the 60 of cabs' tracks, where all records are near each other."""
 
-TREES = 4
+TREES = 4  # of a large table: each finds neighbours that the borders of another one hide
 
 LEAF = 256
 CROWD = 8
@@ -32,8 +35,8 @@ CROWD = 8
 
 BATCHES = 64  # parts in which threads do the leaves of a tree, or the blocks of a path
 
-_POINTS_PER_QUERY = 1_000  # that a thread looks up at once
-_RECORDS_PER_TURN = 10_000  # that a thread turns at once
+_POINTS_PER_QUERY = 1_000  # looked up by a thread at once
+_RECORDS_PER_TURN = 10_000  # turned to axes by a thread at once
 _TASK = "Finding near records"
 
 
@@ -43,24 +46,25 @@ def neighbour_count(k: int) -> int:
 
 
 def leaf_size(count: int) -> int:
-    """Return the most records of a leaf, for a number of neighbours."""
+    """Return how many records a leaf holds at most, for a number of neighbours wanted."""
     return max(LEAF, CROWD * count)
 
 
 class Approximate(NamedTuple):
-    """Approximate neighbours in a large table, and its order by place."""
+    """Approximate neighbours of the n records of a large table, and an order of these by place."""
 
-    points: Floats  # the records in their leading principal axes, shape (n, q)
-    order: Ints  # the records, (n,), leaf by leaf of a tree: near leaves are near each other
+    points: Floats  # the records along their leading principal axes, shape (n, q)
+    order: Ints  # row numbers, (n,), leaf by leaf of a tree: leaves near in it are near in space
     borders: Ints  # where each leaf begins in that order, and n
     nearest: NDArray[np.int32]  # the neighbours of each record, (n, c), the nearest first
     squared: Floats  # their squared distances in the leading axes, (n, c)
 
 
 class Neighbours:
-    """The nearest records of each record of a table, found when they are first asked for.
+    """The nearest records of each record of a table, found when they are first needed.
 
-    Exact in small tables; in larger ones records that share a leaf of a tree.
+    They are exact in tables of up to 10,000 records. In larger ones random trees cut the records
+    into leaves, and the neighbours are the nearest of those that share a leaf in any tree.
 
     Source: Dasgupta and Freund (STOC 2008), "Random projection trees and low dimensional
     manifolds"; Silpa-Anan and Hartley (CVPR 2008), "Optimised KD-trees for fast image descriptor
@@ -82,25 +86,26 @@ class Neighbours:
 
     @cached_property
     def nearest(self) -> NDArray[np.integer]:
-        """Find the row numbers of the nearest, (n, count), the nearest first."""
+        """Find the nearest of each record, (n, count)."""
         if self.large:
             return self.approximate.nearest
         return exact_neighbours(self.records, self.count)
 
     @cached_property
     def approximate(self) -> Approximate:
-        """Find points that share a leaf of a tree, and are the nearest of these."""
-        points = self.turned(DETAIL * float(self._products.trace()))
+        """Find the nearest of each record among those that share a leaf of a tree with it."""
+        sst = float(self._products.trace())
+        points = self.turned(DETAIL * sst)
         n = len(points)
         nearest = np.full((n, self.count), -1, dtype=np.int32)
         squared = np.full((n, self.count), np.inf)
-        compare = partial(compare_leaves, points)
 
+        # Each tree makes the lists better, which are empty at first.
         self._progress(_TASK, 0, TREES)
         trees = grow_trees(points, leaf_size(self.count), TREES)
         for number, (order, borders) in enumerate(trees):
             self._progress(_TASK, number, TREES)
-            in_leaves(compare, order, borders, nearest, squared)
+            in_batches_of_leaves(partial(compare_leaves, points, order), borders, nearest, squared)
         self._progress(_TASK, TREES, TREES)
 
         self._when_found()
@@ -108,10 +113,11 @@ class Neighbours:
 
     @cached_property
     def _products(self) -> Floats:
+        """Sum the products of each two columns, (p, p)."""
         return sums_of_products(self.records)
 
     def turned(self, left_out: float) -> Floats:
-        """Turn the records to as few axes as leave out at most a sum of squares."""
+        """Turn the records to the fewest axes, (n, q), that leave out at most a sum of squares."""
         axes = leading_axes(self._products, left_out)
         parts = in_parts(lambda rows, _: turn(rows, axes), self.records, _RECORDS_PER_TURN)
         return np.concatenate(parts)
@@ -120,10 +126,12 @@ class Neighbours:
 def neighbours_of(records: Floats, count: int, known: Neighbours | None) -> Ints:
     """Find the neighbours of each record, (n, count), unless those of these records are known."""
     # Neighbours of a whole table do not help a part of it, which is another array.
-    enough = known is not None and known.count >= min(count, len(records) - 1)
-    if known is not None and enough and known.records is records:
-        return np.ascontiguousarray(known.nearest[:, :count], dtype=np.int64)
-    return exact_neighbours(records, count)
+    if known is None or known.records is not records:
+        return exact_neighbours(records, count)
+
+    if known.count < min(count, len(records) - 1):
+        return exact_neighbours(records, count)
+    return np.ascontiguousarray(known.nearest[:, :count], dtype=np.int64)
 
 
 def exact_neighbours(records: Floats, count: int) -> Ints:
@@ -135,35 +143,46 @@ def exact_neighbours(records: Floats, count: int) -> Ints:
     turned = turn(records, principal_axes(records))
     _, nearest = nearest_points(cKDTree(turned), turned, count + 1)
 
-    # A record is its own nearest, but need not come first among its duplicates.
+    # Drop one of the count + 1: the record itself, which need not come first among its duplicates;
+    # or the last one, if more duplicates come first than there is room for.
     is_neighbour = nearest != np.arange(n)[:, None]
     is_neighbour[is_neighbour.all(axis=1), -1] = False
     neighbours: Ints = nearest[is_neighbour].reshape(n, count)
     return neighbours.astype(np.int64)
 
 
-def grow_trees(points: NDArray[Any], leaf: int, count: int) -> list[tuple[Ints, Ints]]:
-    """Grow trees of points: the order of each, (n,), and where its leaves begin, (leaves + 1,)."""
+def grow_trees(
+    points: NDArray[np.floating], most_in_leaf: int, count: int
+) -> list[tuple[Ints, Ints]]:
+    """Grow random trees of points, (n, q), of leaves of at most so many points.
+
+    Returned are, of each tree, the order of the points, (n,), leaf by leaf, and where in it each
+    leaf begins, (leaves + 1,), the last of which is n.
+    """
 
     def grow_tree(seed: int, stop: Event) -> tuple[Ints, Ints]:
-        tree = begin_tree(points, leaf, seed)
-        return tree.order, tree.borders[: grow(tree, leaf) + 1]
+        tree = begin_tree(points, most_in_leaf, seed)
+        leaf_count = grow(tree, most_in_leaf)
+        return tree.order, tree.borders[: leaf_count + 1]
 
     return in_threads([partial(grow_tree, seed) for seed in range(1, count + 1)])
 
 
-def in_leaves(
-    compare: Callable[..., None], order: Ints, borders: Ints, *lists: NDArray[Any]
+def in_batches_of_leaves(
+    compare: Callable[[Ints, NDArray[np.integer], NDArray[np.floating]], None],
+    borders: Ints,
+    nearest: NDArray[np.integer],
+    away: NDArray[np.floating],
 ) -> None:
-    """Compare what shares a leaf of a tree, in threads; ``lists`` are filled."""
+    """Compare what shares a leaf, in threads; ``nearest`` and ``away``, both (n, c), are filled."""
 
     def compare_batch(batch_borders: Ints, stop: Event) -> None:
-        compare(order, batch_borders, *lists)
+        compare(batch_borders, nearest, away)
 
-    # Parts share a border: the last of one is where the first leaf of the next begins.
+    # Batches share a border: the last of one is where the first leaf of the next begins.
     size = -(-len(borders) // BATCHES)
     starts = range(0, len(borders) - 1, size)
-    in_threads([partial(compare_batch, borders[s : s + size + 1]) for s in starts])
+    in_threads([partial(compare_batch, borders[begin : begin + size + 1]) for begin in starts])
 
 
 def nearest_points(tree: "cKDTree", points: Floats, count: int) -> tuple[Floats, Ints]:

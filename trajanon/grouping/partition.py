@@ -1,4 +1,7 @@
-"""A k-partition: groups of at least k records, their loss, and the steps that led to them."""
+"""A k-partition: groups of at least k records, their loss, and the steps that led to them.
+
+This is what `microaggregate` returns.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -106,7 +109,7 @@ class Partition(Displayed):
 def regrouped(
     partition: Partition, X: Floats, labels: Ints, weights: Floats | None = None
 ) -> Partition:
-    """Return a partition with these groups, measured on these records; its stages stay."""
+    """Return a partition with other labels, measured on records X, (n, p); its stages stay."""
     records = loss.standardise(X, weights)
     return replace(
         partition,
@@ -120,12 +123,11 @@ def regrouped(
 def measured(
     X: Floats, labels: Ints, step: str, since: float, weights: Floats | None = None
 ) -> Partition:
-    """Measure groups that no search formed, as a partition with one stage.
+    """Measure groups that no search formed on records X, (n, p), as a partition with one stage.
 
-    ``since`` is what `perf_counter` showed when this step began.
+    The stage has the name of a step that began when `perf_counter` showed ``since``.
     """
-    records = loss.standardise(X, weights)
-    sse = loss.sse(records, labels)
-    sst = loss.sum_of_squares(records)
-    stage = Stage(step, loss.information_loss(sse, sst), perf_counter() - since)
-    return Partition(labels, loss.group_means(X, labels), sse, sst, None, (stage,))
+    unmeasured = Partition(labels, X[:0], sse=0.0, sst=0.0, path_length=None, stages=())
+    partition = regrouped(unmeasured, X, labels, weights)
+    stage = Stage(step, partition.information_loss, perf_counter() - since)
+    return replace(partition, stages=(stage,))

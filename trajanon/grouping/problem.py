@@ -1,4 +1,7 @@
-"""The problem that every method, path and refinement is given, and the log of its steps."""
+"""The problem that every method, path and refinement is given, and the log of its steps.
+
+A method returns labels of the problem's records; what it reports on the way goes to the log.
+"""
 
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,62 +23,62 @@ Parameters = TypeVar("Parameters", bound=MethodParameters)
 
 
 class SearchLog:
-    """The steps of a search, and the best partition; without records a log that keeps nothing."""
+    """The steps of a search, and its best partition; without records a log that keeps nothing."""
 
     def __init__(self, records: Floats | None = None) -> None:
         self.stages: list[Stage] = []
-        self.chosen: dict[str, str | float] = {}  # what this step chose by itself
-        self.best: Ints | None = None
+        self.chosen: dict[str, str | float] = {}  # parameters that the present step chose by itself
+        self.best: Ints | None = None  # labels of the best partition so far, (n,)
         self.path_length: float | None = None  # of the path that the groups were cut from
         self.sst = 0.0 if records is None else sum_of_squares(records)
         self._records = records
-        self._least = np.inf
-        self._since = perf_counter()
+        self._least_sse = np.inf  # of the best partition
+        self._step_began = perf_counter()
 
     @property
     def note(self) -> str:
         """Write the IL of the best partition so far, for those who watch the progress."""
         if self.best is None:
             return ""
-        return f"IL {information_loss(self._least, self.sst):.4g} %"
+        return f"IL {information_loss(self._least_sse, self.sst):.4g} %"
 
     def forget_best(self) -> None:
-        """Forget partitions that may not be chosen."""
+        """Forget the partitions so far: none of them may be chosen."""
         self.best = None
-        self._least = np.inf
+        self._least_sse = np.inf
 
     def offer(self, labels: Ints, lost: float | None = None) -> None:
-        """Keep a partition if it is the best so far; its SSE may be given."""
+        """Keep a partition if it is the best so far; ``lost`` is its SSE, if that is known."""
         if self._records is None:
             return
 
         if lost is None:
             lost = sse(self._records, labels)
-        if lost < self._least:
+        if lost < self._least_sse:
             self.best = labels.copy()
-            self._least = lost
+            self._least_sse = lost
 
     def end_step(self, name: str, labels: Ints | None = None) -> None:
-        """End a step, with a partition if it has one: the next step begins."""
+        """Log the step that ends now, and its partition, if it has one; the next step begins."""
         chosen = self.chosen
         self.chosen = {}
         if self._records is None:
             return
 
-        loss = None
+        percent_lost = None
         if labels is not None:
             lost = sse(self._records, labels)
             self.offer(labels, lost)
-            loss = information_loss(lost, self.sst)
+            percent_lost = information_loss(lost, self.sst)
 
         now = perf_counter()
-        self.stages.append(Stage(name, loss, now - self._since, chosen))
-        self._since = now
+        self.stages.append(Stage(name, percent_lost, now - self._step_began, chosen))
+        self._step_began = now
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """Records to be grouped; everything checked."""
+    """Records to be grouped; everything was checked before."""
 
     records: Floats  # standardised, shape (n, p)
     subjects: Ints  # of each record, (n,), numbered from 0; `arange(n)` counts records
@@ -84,26 +87,27 @@ class Problem:
     settings: Settings = field(default_factory=Settings)  # of method, path and refinement
     budget: Effort = field(default_factory=Effort)  # kicks of the path, moves, runs of annealing
     neighbours: Neighbours | None = None  # found once for all; None if each step finds its own
-    log: SearchLog = field(default_factory=SearchLog)  # of each step, and of each good partition
+    log: SearchLog = field(default_factory=SearchLog)  # of steps and good partitions
     progress: Progress = silent  # called with how far the work is
     parameters: tuple[MethodParameters, ...] = ()  # of single methods; defaults where none is given
-    ends: Ends | None = None  # of trips; None if none need different places
+    ends: Ends | None = None  # of trips; None if groups need no different places at the ends
 
     def part(self, rows: Ints) -> "Problem":
-        """Return the problem of some of the records."""
+        """Return the problem of the records in these rows, with the same log."""
         ends = None if self.ends is None else self.ends.take(rows)
         records = self.records[rows]
         return replace(self, records=records, subjects=self.subjects[rows], ends=ends)
 
     def parameters_of(self, kind: type[Parameters]) -> Parameters:
-        """Return the parameters of a method."""
-        return next((part for part in self.parameters if isinstance(part, kind)), kind())
+        """Return the parameters of a method, or their defaults."""
+        given = (parameters for parameters in self.parameters if isinstance(parameters, kind))
+        return next(given, kind())
 
     @property
-    def large(self) -> Neighbours | None:
-        """Return the neighbours, if these records are too many to be searched in one piece."""
+    def neighbours_if_large(self) -> Neighbours | None:
+        """Return the neighbours of a table that is too large to be searched in one piece."""
         known = self.neighbours
-        # Those of the whole table are of no use to a part of it.
+        # The neighbours of the whole table are of no use to a part of it.
         if known is None or known.records is not self.records:
             return None
         return known if known.large else None
@@ -114,7 +118,6 @@ def whole_problem(
     subjects: Ints,
     k: int,
     options: SearchOptions,
-    random: np.random.Generator,
     progress: Progress = silent,
     ends: Ends | None = None,
 ) -> Problem:
@@ -122,12 +125,21 @@ def whole_problem(
     settings, parameters = options
     budget = EFFORTS[settings.effort]
     if settings.refine == "anneal" and budget.moves_per_record > 0:
-        # More lead to no better groups: while it is hot, annealing forgets where it started.
+        # A shorter path leads to no better groups: annealing forgets where it started while hot.
         budget = budget._replace(kicks_per_record=1)
 
     log = SearchLog(records)
-    end_step = partial(log.end_step, "neighbours")
-    near = Neighbours(records, neighbour_count(k), end_step, progress)
+    log_neighbours = partial(log.end_step, "neighbours")
     return Problem(
-        *(records, subjects, k, random, settings, budget), *(near, log, progress, parameters, ends)
+        records=records,
+        subjects=subjects,
+        k=k,
+        random=np.random.default_rng(settings.seed),
+        settings=settings,
+        budget=budget,
+        neighbours=Neighbours(records, neighbour_count(k), log_neighbours, progress),
+        log=log,
+        progress=progress,
+        parameters=parameters,
+        ends=ends,
     )

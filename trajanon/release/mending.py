@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.errors import TrajanonError
-from trajanon.grouping.different_ends import Ends, merge_lacking, span
+from trajanon.grouping.different_ends import Ends, merge_groups_lacking_places, span
 from trajanon.grouping.k_promise import broken_promises
 from trajanon.grouping.loss import group_means, principal_axes, standardise, turn
 from trajanon.grouping.partition import measured
@@ -93,10 +93,11 @@ def mend_labels(
     if ends is not None:
         ends = ends.take(rows)
         group_numbers, group = np.unique(labels[rows], return_inverse=True)
-        merged = merge_lacking(records[rows], group, ends)
+        merged = merge_groups_lacking_places(records[rows], group, ends)
         labels[rows] = group_numbers[merged]
         in_one_place = GroupsInOnePlace(
-            groups=len(ends.lacking(group)), left=len(ends.lacking(dense(merged)))
+            groups=len(ends.groups_lacking_places(group)),
+            left=len(ends.groups_lacking_places(dense(merged))),
         )
 
     if broken_promises(dense(labels[rows]), people[rows], k):

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.road_matching import (
-    Found,
     MatchedWays,
     Matching,
-    Near,
+    NearStreets,
     Network,
+    StreetsTaken,
     match_lines,
     room_for,
     trace_ways,
@@ -118,9 +118,9 @@ def streets_of(
         before=before,
         street=street,
         ends=street_ends,
-        whole=street_length,
-        dear=dear_metres / np.maximum(street_length, 1e-9),  # a street may have no length
-        open=is_open,
+        street_length=street_length,
+        cost_per_metre=dear_metres / np.maximum(street_length, 1e-9),  # a street may have no length
+        may_go=is_open,
         first=np.searchsorted(begin_node[by_node], np.arange(len(lat) + 1)),
         leaving=state[by_node],
     )
@@ -208,7 +208,9 @@ def matched_to_roads(lines: Floats, network: Network, matching: Matching) -> Mat
     return ways
 
 
-def near_streets(network: Network, tree: "STRtree", lines: Floats, matching: Matching) -> Near:
+def near_streets(
+    network: Network, tree: "STRtree", lines: Floats, matching: Matching
+) -> NearStreets:
     """Find the places where streets come nearest to each point of lines, (n, m, 2).
 
     The tree holds the segments of the network. A street with several bends near a point may have
@@ -271,7 +273,7 @@ def near_streets(network: Network, tree: "STRtree", lines: Floats, matching: Mat
         return laid_out.reshape(*lines.shape[:2], matching.states)
 
     tried = places.clip(max=matching.states).reshape(lines.shape[:2])
-    return Near(by_point(segment), by_point(metres), by_point(share), tried)
+    return NearStreets(by_point(segment), by_point(metres), by_point(share), tried)
 
 
 def forward_only(ways: MatchedWays) -> MatchedWays:
@@ -296,10 +298,10 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
 
     # Metres are counted from where a line enters a street; from here on, from where it begins.
     street, back = np.divmod(way[on_roads], 2)
-    walked = np.where(back, network.whole[street] - walked[on_roads], walked[on_roads])
+    walked = np.where(back, network.street_length[street] - walked[on_roads], walked[on_roads])
 
     # With all streets laid end to end, one search finds the segment of each place.
-    begin_of_street = np.cumsum(network.whole) - network.whole
+    begin_of_street = np.cumsum(network.street_length) - network.street_length
     begin_of_segment = network.before + begin_of_street[network.street]
     place = begin_of_street[street] + walked
     segment = np.searchsorted(begin_of_segment, place, side="right") - 1
@@ -319,7 +321,7 @@ def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snap
     return Snapped(laid, on_roads)
 
 
-def traced(lines: Floats, network: Network, matching: Matching = _MATCHING) -> Found:
+def traced(lines: Floats, network: Network, matching: Matching = _MATCHING) -> StreetsTaken:
     """Follow lines, (n, m, 2), along all streets that they take, also between their points."""
     lines = np.ascontiguousarray(lines)
     ways = forward_only(matched_to_roads(lines, network, matching))
@@ -329,10 +331,10 @@ def traced(lines: Floats, network: Network, matching: Matching = _MATCHING) -> F
     room = 4 * lines.shape[0] * lines.shape[1]
     while True:
         line, state = np.empty((2, room), np.int64)
-        taken = Found(line, state, np.empty(room), np.empty(room), np.empty(room))
+        taken = StreetsTaken(line, state, np.empty(room), np.empty(room), np.empty(room))
         n = trace_ways(network, matching, lines, ways, search, taken)
         if n <= room:
-            return Found._make(column[:n] for column in taken)
+            return StreetsTaken._make(column[:n] for column in taken)
 
         # Search again, with room for all streets. Marks of the first search must not count.
         search.stamp[:] = 0

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from trajanon._kernels.road_matching import Found, Network
+from trajanon._kernels.road_matching import Network, StreetsTaken
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
@@ -116,7 +116,7 @@ def router_speeds(
     network = roads.network
     drives = _drives(lines, roads)
     trips = drives.trips
-    ones = np.ones(2 * len(network.whole))
+    ones = np.ones(2 * len(network.street_length))
     metres = trips * drives.expected(ones)
     pace = ones * (trips * drives.seconds).sum() / max(metres.sum(), 1.0)
     for _ in range(_ROUNDS):
@@ -140,8 +140,8 @@ def router_speeds(
         start=start[order],
         end=end[order],
         speed=speed.clip(_SLOWEST, _FASTEST),
-        share_of_network=float(np.repeat(network.whole, 2)[used].sum())
-        / max(float((network.whole[:, None] * network.open).sum()), 1.0),
+        share_of_network=float(np.repeat(network.street_length, 2)[used].sum())
+        / max(float((network.street_length[:, None] * network.may_go).sum()), 1.0),
     )
 
 
@@ -158,7 +158,7 @@ def _drives(lines: ReleasedLines, roads: RoadsToFollow) -> _Drives:
     return _Drives(ways.line, ways.state, ways.metres, seconds, lines.trips * shows_speed)
 
 
-def seconds_at_nodes(ways: Found, roads: RoadsToFollow, lines: int) -> Floats:
+def seconds_at_nodes(ways: StreetsTaken, roads: RoadsToFollow, lines: int) -> Floats:
     """Add up the delays at turns and signs of each line, (n,), as OSRM's car profile has them."""
     network = roads.network
     tail, head = network.tail, network.head
@@ -183,7 +183,7 @@ def seconds_at_nodes(ways: Found, roads: RoadsToFollow, lines: int) -> Floats:
     delay[following == state] = 0.0
     between_ends = np.bincount(network.street, at_sign[tail]) - at_sign[tail[first]]
     street = ways.state // 2
-    passed = between_ends[street] * ways.metres / network.whole[street]
+    passed = between_ends[street] * ways.metres / network.street_length[street]
     at_ends = np.bincount(ways.line[followed], delay, lines)
     return np.asarray(at_ends + np.bincount(ways.line, passed, lines))
 

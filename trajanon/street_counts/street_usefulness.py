@@ -42,7 +42,7 @@ def compared_streets(
         for lines in (counted, release)
     )
     streets = before.join(after.add_suffix("_released"), how="outer")
-    streets["metres"] = roads.network.whole[streets.index // 2]
+    streets["metres"] = roads.network.street_length[streets.index // 2]
     return street_usefulness(streets.fillna({"trips": 0, "trips_released": 0}))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from trajanon._kernels.road_matching import Found, Network
+from trajanon._kernels.road_matching import Network, StreetsTaken
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.plain_text import plain_text
@@ -122,7 +122,7 @@ def count_on_streets(
         trips = batch.trips[ways.line]
         on_roads += float((trips * (ways.left - ways.entered)).sum())
 
-        least = np.minimum(_LEAST_WAY, network.whole[ways.state // 2] / 2)
+        least = np.minimum(_LEAST_WAY, network.street_length[ways.state // 2] / 2)
         long = ways.metres >= least
         passed = passages({"state": ways.state[long]}, ways.line[long], part[long])
         in_batch = counts_of(passed, batch)
@@ -139,7 +139,7 @@ def count_on_streets(
     return Counts(table, counted, on_roads / max(whole, 1.0))
 
 
-def _seconds_on_streets(lines: ReleasedLines, ways: Found) -> Floats:
+def _seconds_on_streets(lines: ReleasedLines, ways: StreetsTaken) -> Floats:
     """Compute how long lines take for each street that they enter."""
     if lines.clock is None:
         left = times_at(lines.times, ways.line, ways.left)
@@ -182,7 +182,7 @@ def _described(state: Ints, roads: RoadsToFollow) -> tuple[pd.DataFrame, "list[L
         "to_node": to_node,
         "highway": [plain_text(kind) for kind, _ in tags],
         "name": [plain_text(name) or None for _, name in tags],
-        "length_m": network.whole[street].round(1),
+        "length_m": network.street_length[street].round(1),
     }
     return pd.DataFrame(tags_and_ends), shapes
 

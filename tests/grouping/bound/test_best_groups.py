@@ -15,7 +15,7 @@ from real_data import reference
 from trajanon.common.arrays import dense
 from trajanon.grouping import loss
 from trajanon.grouping.bound.column_generation import best_groups
-from trajanon.grouping.methods.distance_methods import mdav
+from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 from trajanon.grouping.refinements.shuffling_and_swapping import swap
 
 

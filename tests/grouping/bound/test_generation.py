@@ -13,7 +13,7 @@ from trajanon.grouping import loss
 from trajanon.grouping.bound.column_generation import generate
 from trajanon.grouping.bound.master import Master
 from trajanon.grouping.bound.pricing import NEAREST, first_groups, pricing_problem
-from trajanon.grouping.methods.distance_methods import mdav
+from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 
 # Columns of Census generated with exact pricing by an earlier prototype, percent; and the least
 # loss ever seen, which no relaxation may exceed.

@@ -109,7 +109,7 @@ def test_columns_that_cost_too_much_are_left_out(seed: int, m: int, cuts: int) -
     ]
     expected = np.flatnonzero(np.array(earned) >= -0.5)
     relaxation = Relaxation(master.incumbent_sse - 0.5, pricing)
-    assert master.within(relaxation).tolist() == expected.tolist()
+    assert master.columns_within_gap(relaxation).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("task", ["relax", "choose", "search", "groups_within"])

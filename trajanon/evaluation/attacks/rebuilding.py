@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.ways import Places, Walk, likeliest_ways
+from trajanon._kernels.likeliest_ways import Places, Walk, likeliest_ways
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.progress import Progress, silent
 from trajanon.common.workers import in_parts

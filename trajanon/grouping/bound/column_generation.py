@@ -1,9 +1,14 @@
-"""Column generation: columns come in while they lower the optimum, and subset-row cuts lift it."""
+"""Column generation: the linear programme of set partitioning, over all groups but without a list.
+
+A column is a group, a sorted tuple of row numbers. Columns come in while they lower the optimum of
+the linear programme (du Merle et al. 2000; Castro et al. 2022); subset-row cuts then lift it, and
+with it the bound. `master` holds the programme, `pricing` finds the columns.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -36,7 +41,7 @@ CUT_ROUNDS = 50  # times that cuts are added at most; ten sufficed up to k = 5
 CUTS_PER_RECORD = 5  # cuts that a record takes part in, of those added at once: the most violated
 VIOLATED = 1e-3  # share of a group by which a cut has to be violated to be added
 GAIN = 1e-5  # share of the SSE by which a round of cuts has to raise the bound, to go on
-_WHOLE = 1e-6  # from which share on a column is in the solution, and not all of it
+_NEGLIGIBLE = 1e-6  # share of a column that is as good as none; one short of all by less, as all
 ROOM = 50  # groups round a record that may be columns beside those generated
 CHOICE_NODES = 200  # of the branch and bound that chooses; the root alone usually suffices
 CHOICE_GAP = 1e-4  # share of the SSE that the choice of groups may leave on the table
@@ -45,7 +50,10 @@ CHOICE_GAP = 1e-4  # share of the SSE that the choice of groups may leave on the
 def best_groups(
     records: Floats, k: int, subjects: Ints, incumbent: Ints, *, progress: Progress = silent
 ) -> Ints:
-    """Group a few hundred records nearly as well as can be (Castro et al., PSD 2022, section 4)."""
+    """Group a few hundred records nearly as well as can be (Castro et al., PSD 2022, section 4).
+
+    ``incumbent`` are labels, (m,), to begin with; those returned lose no more.
+    """
     incumbent = dense(incumbent)
     pricing = pricing_problem(records, k, subjects)
     master = Master(pricing.distances, incumbent)
@@ -68,11 +76,11 @@ def generate(
     rounds: int | None = None,
     steady: bool = False,
 ) -> Relaxation:
-    """Add columns of negative reduced cost until there are none, or a limit is met.
+    """Add columns of negative reduced cost to the master, until there are none, or a limit is met.
 
     Groups are grown first; where none is new, or cuts are there, which growing ignores, all are
     searched. ``steady``: grow at a moving average of the prices, as large groups need (Wentges,
-    Int. Trans. Oper. Res. 4, 1997).
+    Int. Trans. Oper. Res. 4, 1997). The relaxation is proven if the search found no more columns.
     """
     rounds = GENERATION_ROUNDS if rounds is None else rounds
     average = pricing.prices
@@ -87,17 +95,18 @@ def generate(
 
         # Growing is cheap and finds most columns. At an average of the prices it may find none that
         # earn at the last ones, so the average comes nearer to these until it does.
-        new = 0
+        new_columns = 0
         while not len(pricing.cut_duals):
             average = inertia * average + (1.0 - inertia) * pricing.prices
             grown = grown_groups(pricing._replace(prices=average), watch)
-            new = master.add(group for group in grown if earnings(pricing, group) > LEAST_EARNINGS)
-            if new or inertia == 0.0:
+            earning = (group for group in grown if earnings(pricing, group) > LEAST_EARNINGS)
+            new_columns = master.add(earning)
+            if new_columns or inertia == 0.0:
                 break
             inertia = inertia / 2.0 if inertia / 2.0 >= LEAST_INERTIA else 0.0
 
         # Only a search of all groups can show that none is left.
-        if not new:
+        if not new_columns:
             groups, _, complete = search_best(pricing, LEAST_EARNINGS, PRICING_NODES, watch)
             if not complete or not master.add(groups):
                 return relaxation._replace(proven=complete)
@@ -113,12 +122,14 @@ def tighten(
     rounds: int | None = None,
     steady: bool = False,
 ) -> Relaxation:
-    """Generate columns, cut off solutions that share a record's groups out, and repeat.
+    """Generate columns, add cuts that the solution violates, and repeat, while the optimum rises.
 
-    Source: Jepsen, Petersen, Spoorendonk, Pisinger (Oper. Res. 56, 2008), subset-row cuts.
+    It need not rise beyond ``upper``. Source: Jepsen, Petersen, Spoorendonk, Pisinger (Oper. Res.
+    56, 2008), subset-row cuts.
     """
     progress("Cutting", 0, None)
-    best = relaxation = generate(master, pricing, progress, rounds=rounds, steady=steady)
+    relaxation = generate(master, pricing, progress, rounds=rounds, steady=steady)
+    best = relaxation
     for done in range(1, CUT_ROUNDS + 1):
         if not relaxation.proven or relaxation.sse >= upper:
             break
@@ -138,35 +149,41 @@ def tighten(
 
 
 def violated_cuts(groups: Sequence[tuple[int, ...]], shares: Floats, known: Ints) -> Ints:
-    """Find new cuts with shares above 1 of groups of two records or more, the worst first."""
-    # The shares of all columns that hold two records, or three.
-    together: dict[tuple[int, ...], float] = {}
-    for column in np.flatnonzero((shares > _WHOLE) & (shares < 1.0 - _WHOLE)).tolist():
-        for size in (2, 3):
-            for records in combinations(groups[column], size):
-                together[records] = together.get(records, 0.0) + float(shares[column])
+    """Find cuts that a solution violates, (t, 3), the worst first.
 
-    violated = {}
-    for cut in _joined_pairs(together):
-        share = sum(together.get(pair, 0.0) for pair in combinations(cut, 2))
+    A cut is three records: in a partition at most one group holds two of them or more. A solution
+    with ``shares`` of the groups violates it if the shares of such groups add up to more than 1.
+    The cuts that are ``known``, (s, 3), are not found again.
+    """
+    # Of each two or three records: the shares of all columns that hold them together.
+    share_together: dict[tuple[int, ...], float] = {}
+    is_fractional = (shares > _NEGLIGIBLE) & (shares < 1.0 - _NEGLIGIBLE)
+    for column in np.flatnonzero(is_fractional).tolist():
+        group = groups[column]
+        for records in chain(combinations(group, 2), combinations(group, 3)):
+            share_together[records] = share_together.get(records, 0.0) + float(shares[column])
+
+    share_of_violated = {}
+    for cut in _cuts_to_try(share_together):
+        share = sum(share_together.get(pair, 0.0) for pair in combinations(cut, 2))
         # A group of all three counts once, not three times.
-        share -= 2.0 * together.get(cut, 0.0)
+        share -= 2.0 * share_together.get(cut, 0.0)
         if share > 1.0 + VIOLATED:
-            violated[cut] = share
+            share_of_violated[cut] = share
     for cut in known.tolist():
-        violated.pop(tuple(cut), None)
+        share_of_violated.pop(tuple(cut), None)
 
-    cuts_of: Counter[int] = Counter()
+    cuts_of_record: Counter[int] = Counter()
     chosen = []
-    for cut in sorted(violated, key=lambda cut: (-violated[cut], cut)):
-        if all(cuts_of[record] < CUTS_PER_RECORD for record in cut):
-            cuts_of.update(cut)
+    for cut in sorted(share_of_violated, key=lambda cut: (-share_of_violated[cut], cut)):
+        if all(cuts_of_record[record] < CUTS_PER_RECORD for record in cut):
+            cuts_of_record.update(cut)
             chosen.append(cut)
     return np.array(chosen, dtype=np.int64).reshape(-1, 3)
 
 
-def _joined_pairs(together: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
-    """List three records of which two pairs are together, each cut once or more."""
+def _cuts_to_try(together: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
+    """Yield each three records of which one is together with both others, once or more."""
     partners: dict[int, set[int]] = {}
     for records in together:
         for record in records:

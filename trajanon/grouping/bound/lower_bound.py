@@ -1,4 +1,8 @@
-"""A certified lower bound: what no partition into groups of at least k can undercut."""
+"""A certified lower bound: an SSE that no partition into groups of at least k can undercut.
+
+It is the optimum of a linear programme over all groups, found by column generation, and proven
+anew from its prices. Subjects play no part: the bound holds for records, and so for subjects, too.
+"""
 
 from dataclasses import dataclass
 from math import fsum
@@ -17,7 +21,7 @@ from trajanon.grouping.bound.column_generation import tighten
 from trajanon.grouping.bound.master import Master, Relaxation
 from trajanon.grouping.bound.pricing import first_groups, pricing_problem, search_best
 from trajanon.grouping.k_promise import check_enough, check_k
-from trajanon.grouping.methods.distance_methods import mdav
+from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 from trajanon.grouping.neighbours import exact_neighbours
 from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.descent import descend
@@ -174,6 +178,8 @@ def nearest_bound(records: Floats, k: int) -> float:
     # roundings of p products: one that is found may be farther than the true one.
     slip = 64.0 * p * _rounding(p) * float(np.sqrt((records**2).sum(axis=1).max()))
 
+    # The SSE of a group of s records is the sum of the squares of all its pairs, divided by s. Each
+    # record is in s - 1 pairs, so with k - 1 of them, for s = k, this can only be less.
     total = 0.0
     for neighbours in nearest.T:
         squared = ((records - records[neighbours]) ** 2).sum(axis=1)
@@ -184,7 +190,7 @@ def nearest_bound(records: Floats, k: int) -> float:
 def _bound_by_columns(
     records: Floats, k: int, upper: float, progress: Progress, *, cuts: bool
 ) -> tuple[float, bool]:
-    """Bound the SSE by column generation; whether that is certified."""
+    """Bound the SSE by column generation; also return whether that is certified."""
     n = len(records)
     problem = Problem(records=records, subjects=np.arange(n), k=k)
     labels = descend(problem, mdav(problem))
@@ -197,11 +203,12 @@ def _bound_by_columns(
     unit = 2.0 ** np.round(np.log2(max(reached / n, _FINEST)) / 2.0)
     pricing = pricing_problem(records / unit, k, np.arange(n))
     master = Master(pricing.distances, labels)
-    # Large groups make prices swing, so these begin near to what records cost now.
+    # Large groups make prices swing, so these begin near to what records cost now: each its share
+    # of the SSE of its group.
     steady = k > SMALL
     if steady:
-        fair = np.array(master.costs) / np.bincount(labels)
-        pricing = pricing._replace(prices=fair[labels])
+        cost_per_member = np.array(master.costs) / np.bincount(labels)
+        pricing = pricing._replace(prices=cost_per_member[labels])
     master.add(first_groups(pricing))
 
     # A bound that is high enough needs no cuts.
@@ -216,18 +223,20 @@ def _bound_by_columns(
 
 
 def prove(relaxation: Relaxation, p: int) -> tuple[float, bool]:
-    """Prove a bound from any prices and duals of cuts, however they were found.
+    """Prove a bound from any prices and duals of cuts, of records of p columns.
 
     The groups of a partition cost the prices of all records, less what they earn, less the duals of
     cuts that count them: each once at most. There are n / k groups at most, each round another
     record, so the prices less the duals and the n / k largest earnings round a record are a bound.
+    Also returned is whether it is certified: all groups were searched, and it is the optimum of the
+    linear programme.
     """
     pricing = relaxation.pricing
     search = search_best(pricing, 0.0, NODES)
     groups = len(pricing.prices) // pricing.k
-    earned = float(np.sort(search.at_most)[-groups:].sum())
-    offered = fsum(pricing.prices) - fsum(pricing.cut_duals)
-    proven = max(offered - earned - _margin(pricing, p), 0.0)
+    most_earned = float(np.sort(search.at_most)[-groups:].sum())
+    prices_less_duals = fsum(pricing.prices) - fsum(pricing.cut_duals)
+    proven = max(prices_less_duals - most_earned - _margin(pricing, p), 0.0)
 
     reaches_programme = proven >= relaxation.sse * (1.0 - ACCURACY)
     return proven, search.complete and relaxation.proven and reaches_programme

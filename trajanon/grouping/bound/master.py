@@ -1,4 +1,9 @@
-"""Master problem: the pool of columns, and the programmes in HiGHS that choose among them."""
+"""Master problem: the pool of columns, and the programmes in HiGHS that choose among them.
+
+A column is a group: a sorted tuple of records, numbered 0..m-1. It costs its SSE. A row of the
+programme is a record, which the columns chosen hold once, or a cut, three records of which at most
+one column chosen may hold two or more.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -18,32 +23,35 @@ from trajanon.grouping.bound.pricing import LEAST_EARNINGS, cut_coefficients, wi
 
 
 class Relaxation(NamedTuple):
-    """The linear programme over all columns so far."""
+    """A solution of the linear programme over all columns so far."""
 
     sse: float  # its optimum
-    pricing: PricingProblem  # at its prices, and with the duals of the cuts
+    pricing: PricingProblem  # with its prices, the duals of records, and the duals of cuts
     proven: bool = False  # whether no group of k to 2k - 1 records could lower the optimum
 
 
 class Master:
-    """A pool of groups, an incumbent's first, and the linear programme that parts records."""
+    """A pool of groups, those of an incumbent first, and the linear programme over them.
+
+    ``distances`` are squared, between all m records, (m, m); ``incumbent`` are labels, (m,).
+    """
 
     def __init__(self, distances: Floats, incumbent: Ints) -> None:
-        self.groups: list[tuple[int, ...]] = []
-        self.costs: list[float] = []
+        self.groups: list[tuple[int, ...]] = []  # the columns
+        self.costs: list[float] = []  # the SSE of each
         self.cuts = np.zeros((0, 3), dtype=np.int64)
         self.cut_duals = np.zeros(0)
-        self.shares = np.zeros(0)  # of each column in the solution
+        self.shares = np.zeros(0)  # of each column in the last solution
         self._distances = distances
         self._known: set[tuple[int, ...]] = set()
-        self._cuts_of: list[list[int]] = [[] for _ in distances]
+        self._cuts_of_record: list[list[int]] = [[] for _ in distances]
         self._relaxed = begin_programme(len(distances))
         self._incumbent = incumbent
         self.add(np.flatnonzero(incumbent == group) for group in range(incumbent.max() + 1))
         self.incumbent_sse = sum(self.costs)
 
     def add(self, groups: Iterable[Ints]) -> int:
-        """Add the groups not yet in the pool; how many they are."""
+        """Add the groups not yet in the pool; return how many they are."""
         before = len(self.groups)
         for members in groups:
             group = tuple(np.sort(members).tolist())
@@ -57,16 +65,16 @@ class Master:
         return len(self.groups) - before
 
     def add_cuts(self, cuts: Ints) -> None:
-        """Choose at most one of the groups that hold two or more of three records."""
+        """Add cuts, (t, 3): of groups with two or three of these records at most one is chosen."""
         for cut, records in enumerate(cuts.tolist(), len(self.cuts)):
             for record in records:
-                self._cuts_of[record].append(cut)
+                self._cuts_of_record[record].append(cut)
         self.cuts = np.concatenate([self.cuts, cuts])
-        met = cut_coefficients(self.groups, cuts, len(self._distances)).T.tocsr()
-        add_rows(self._relaxed, len(cuts), met)
+        columns_of_cuts = cut_coefficients(self.groups, cuts, len(self._distances)).T.tocsr()
+        add_rows(self._relaxed, len(cuts), columns_of_cuts)
 
     def relax(self, pricing: PricingProblem, watch: Callable[[], None] = unwatched) -> Relaxation:
-        """Solve the linear programme: its optimum, and the problem at its prices."""
+        """Solve the linear programme; of ``pricing`` all but the prices and cuts stays."""
         solve_programme(self._relaxed, watch)
         solution = self._relaxed.getSolution()
         prices, duals = np.split(np.array(solution.row_dual), [len(self._distances)])
@@ -75,15 +83,19 @@ class Master:
         pricing = with_cuts(pricing._replace(prices=prices), self.cuts, self.cut_duals)
         return Relaxation(self._relaxed.getObjectiveValue(), pricing)
 
-    def within(self, relaxation: Relaxation) -> Ints:
-        """Find the columns that cost no more than they earn and the gap to the incumbent."""
+    def columns_within_gap(self, relaxation: Relaxation) -> Ints:
+        """Find the columns that a partition better than the incumbent may hold.
+
+        Their reduced costs are no larger than the gap between the incumbent and the relaxation.
+        """
         pricing = relaxation.pricing
         prices = pricing.prices
         gap = self.incumbent_sse - relaxation.sse
 
-        reduced = np.array(self.costs) - [prices[list(group)].sum() for group in self.groups]
-        reduced += cut_coefficients(self.groups, pricing.cuts, len(prices)) @ pricing.cut_duals
-        return np.flatnonzero(reduced <= gap + LEAST_EARNINGS)
+        reduced_costs = np.array(self.costs) - [prices[list(group)].sum() for group in self.groups]
+        cuts_of_columns = cut_coefficients(self.groups, pricing.cuts, len(prices))
+        reduced_costs += cuts_of_columns @ pricing.cut_duals
+        return np.flatnonzero(reduced_costs <= gap + LEAST_EARNINGS)
 
     def choose(
         self,
@@ -94,10 +106,14 @@ class Master:
         checks: float = np.inf,
         watch: Callable[[], None] = unwatched,
     ) -> tuple[Ints, bool]:
-        """Choose columns that hold each record once; the groups, and whether no limit was met."""
+        """Choose columns that hold each record once, by branch and bound.
+
+        ``nodes``, ``gap`` (relative) and ``checks`` are its limits. Returned are the labels, (m,),
+        and whether no limit was met.
+        """
         # The groups of the incumbent are the first columns, so there is a solution to begin with.
         incumbent = np.arange(self._incumbent.max() + 1)
-        columns = np.union1d(self.within(relaxation), incumbent)
+        columns = np.union1d(self.columns_within_gap(relaxation), incumbent)
         count = len(columns)
 
         programme = begin_programme(len(self._distances))
@@ -125,34 +141,36 @@ class Master:
         return dense(labels), optimal
 
     def _add_columns(self, programme: highspy.Highs, columns: Sequence[int], most: float) -> None:
+        """Add columns of the pool to a programme, which may take ``most`` of each."""
         if not columns:
             return
 
-        # The rows of each column: its records, and the cuts that hold two or more of them.
+        # The rows of each column: its records, and the cuts with two or more of them.
         first_cut_row = len(self._distances)
-        rows = []
+        rows_of_columns = []
         for column in columns:
             group = self.groups[column]
-            records_of_cut = Counter(cut for record in group for cut in self._cuts_of[record])
-            cut_rows = [first_cut_row + cut for cut, count in records_of_cut.items() if count > 1]
-            rows.append([*group, *cut_rows])
+            cuts_of_members = chain.from_iterable(self._cuts_of_record[member] for member in group)
+            members_of_cut = Counter(cuts_of_members)
+            cut_rows = [first_cut_row + cut for cut, held in members_of_cut.items() if held > 1]
+            rows_of_columns.append([*group, *cut_rows])
 
-        lengths = np.array([len(entries) for entries in rows])
-        places = np.concatenate(rows).astype(np.int32)
+        lengths = np.array([len(rows) for rows in rows_of_columns])
+        rows = np.concatenate(rows_of_columns).astype(np.int32)
         programme.addCols(
             len(columns),
             np.array([self.costs[column] for column in columns]),
-            np.zeros(len(columns)),
+            np.zeros(len(columns)),  # least of each column
             np.full(len(columns), most),
-            len(places),
-            (np.cumsum(lengths) - lengths).astype(np.int32),
-            places,
-            np.ones(len(places)),
+            len(rows),
+            (np.cumsum(lengths) - lengths).astype(np.int32),  # where the rows of each begin
+            rows,
+            np.ones(len(rows)),
         )
 
 
 def begin_programme(m: int) -> highspy.Highs:
-    """Begin a programme without columns; its rows cover each of m records once."""
+    """Begin a programme without columns, with a row for each of m records, held exactly once."""
     programme = highspy.Highs()
     programme.setOptionValue("output_flag", False)
     programme.setOptionValue("threads", 1)  # with more, results depend on their number
@@ -164,7 +182,10 @@ def begin_programme(m: int) -> highspy.Highs:
 def add_rows(
     programme: highspy.Highs, count: int, held: csr_array | None = None, least: float = -np.inf
 ) -> None:
-    """Add rows that allow one column each, of those held by it, (rows, columns)."""
+    """Add rows, of whose columns at most one may be chosen in all, and ``least`` at least.
+
+    ``held`` marks the columns of each row, (rows, columns); without it there are none yet.
+    """
     held = csr_array((count, 0)) if held is None else held
     programme.addRows(
         count,
@@ -180,7 +201,7 @@ def add_rows(
 def solve_programme(
     programme: highspy.Highs, watch: Callable[[], None], checks: float = np.inf
 ) -> None:
-    """Solve in a thread of its own, so that Ctrl-C ends it; HiGHS keeps its number of threads.
+    """Solve a programme in a thread, so that Ctrl-C ends it; ``watch`` is called meanwhile.
 
     The branch and bound is broken off when it asks more than ``checks`` times whether to go on.
     """

@@ -1,4 +1,9 @@
-"""Pricing: groups of negative reduced cost, which earn more than they cost at given prices."""
+"""Pricing: groups of negative reduced cost, which earn more than they cost at given prices.
+
+A group earns the prices of its members, less its SSE and the duals of the cuts that count it.
+Records are numbered 0..m-1; groups are arrays of these, the record that they were grown or searched
+round (the root) first.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -61,7 +66,7 @@ def pricing_problem(records: Floats, k: int, subjects: Ints) -> PricingProblem:
 
 
 def with_cuts(pricing: PricingProblem, cuts: Ints, cut_duals: Floats) -> PricingProblem:
-    """Add subset-row cuts, (t, 3), and their duals, (t,), which a group pays that it is cut by."""
+    """Set subset-row cuts, (t, 3), and their duals, (t,), which a group with two records pays."""
     cuts = cuts[cut_duals > 0.0]
     cut_duals = cut_duals[cut_duals > 0.0]
     cuts_per_record = np.bincount(cuts.ravel(), minlength=len(pricing.prices))
@@ -74,7 +79,10 @@ def with_cuts(pricing: PricingProblem, cuts: Ints, cut_duals: Floats) -> Pricing
 
 
 def cut_coefficients(groups: Sequence[Sequence[int]], cuts: Ints, m: int) -> csr_array:
-    """Find which cuts count which groups: those with two of their records or more, (g, t)."""
+    """Find which groups each cut counts, (g, t): those that hold two of its records or more.
+
+    The groups are of m records.
+    """
     sizes = [len(group) for group in groups]
     first = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     records = np.fromiter(chain.from_iterable(groups), np.int64, first[-1])
@@ -82,35 +90,38 @@ def cut_coefficients(groups: Sequence[Sequence[int]], cuts: Ints, m: int) -> csr
 
     first = np.arange(len(cuts) + 1) * 3
     in_cuts = csr_array((np.ones(3 * len(cuts)), cuts.ravel(), first), (len(cuts), m))
-    return csr_array(in_groups @ in_cuts.T > 1.5)
+    records_held = in_groups @ in_cuts.T
+    return csr_array(records_held > 1.5)
 
 
 def first_groups(pricing: PricingProblem) -> Iterator[Ints]:
-    """List groups of k, and of k + 1, of each record and its next ones from the first few on.
+    """Yield groups of k, and of k + 1, of each record and records near it that follow one another.
 
-    Those of fewer than k subjects are left out.
+    They begin with one of its nearest few; groups of fewer than k subjects are left out.
     """
     others = pricing.distances.copy()
-    np.fill_diagonal(others, -1.0)
-    for row in np.argsort(others, axis=1, kind="stable"):
+    np.fill_diagonal(others, -1.0)  # each record is its own nearest
+    for nearest_first in np.argsort(others, axis=1, kind="stable"):
         for first in range(1, NEAREST + 1):
-            for last in range(first + pricing.k - 1, min(first + pricing.k + 1, len(row) + 1)):
-                group = np.append(row[:1], row[first:last])
+            for size in (pricing.k, pricing.k + 1):
+                end = first + size - 1
+                if end > len(nearest_first):
+                    break
+                group = np.append(nearest_first[:1], nearest_first[first:end])
                 if len(set(pricing.subjects[group])) >= pricing.k:
                     yield group
 
 
 def grown_groups(pricing: PricingProblem, watch: Callable[[], None]) -> list[Ints]:
-    """Grow a group round each record; those that earn more than they cost."""
+    """Grow a group round each record; return those that earn more than they cost."""
 
     def grow(roots: Ints, _: Event) -> list[Ints]:
         members = np.zeros((len(roots), pricing.halves.shape[1]), dtype=np.int64)
         members[:, 0] = roots
         sizes = np.zeros(len(roots), dtype=np.int64)
         grow_groups(pricing, members, sizes, np.empty(len(pricing.prices)))
-        return [
-            group for group in _cut_out(members, sizes) if earnings(pricing, group) > LEAST_EARNINGS
-        ]
+        grown = _cut_out(members, sizes)
+        return [group for group in grown if earnings(pricing, group) > LEAST_EARNINGS]
 
     roots = np.arange(len(pricing.prices))
     return list(chain.from_iterable(in_parts(grow, roots, _ROOTS_PER_GROWTH, watch)))
@@ -119,7 +130,10 @@ def grown_groups(pricing: PricingProblem, watch: Callable[[], None]) -> list[Int
 def search_best(
     pricing: PricingProblem, least: float, nodes: int, watch: Callable[[], None] = unwatched
 ) -> FoundGroups:
-    """Search for the best group round each record, if it earns more than the least."""
+    """Search for the best group round each record, if it earns more than ``least``.
+
+    The search round a record is given up after so many nodes.
+    """
 
     def best(roots: Ints, _: Event) -> FoundGroups:
         search = room_for(pricing, len(roots), every=False)
@@ -133,7 +147,10 @@ def search_best(
 def groups_within(
     pricing: PricingProblem, gap: float, room: int, watch: Callable[[], None] = unwatched
 ) -> FoundGroups:
-    """Search for all groups that lose up to a gap; up to a half, ..., if over ``room`` do."""
+    """Search for all groups round each record that cost up to ``gap`` more than they earn.
+
+    Where more than ``room`` do, for those up to a half of the gap, a quarter, and so on.
+    """
 
     def within(roots: Ints, stop: Event) -> FoundGroups:
         search = room_for(pricing, room, every=True)
@@ -141,12 +158,11 @@ def groups_within(
         groups: list[Ints] = []
         at_full_gap = 0
         for place, root in enumerate(roots):
-            # Too many groups within the gap are as good as none: those within a half of it may fit.
-            most = at_most[place : place + 1]
+            root_at_most = at_most[place : place + 1]  # which the search fills in
             for halving in range(HALVINGS):
                 least = -gap / 2**halving
                 complete, _ = search_groups(
-                    pricing, search, np.array([root]), least, PRICING_NODES, most
+                    pricing, search, np.array([root]), least, PRICING_NODES, root_at_most
                 )
                 if complete:
                     groups += _cut_out(search.results, search.sizes)
@@ -161,6 +177,7 @@ def groups_within(
 def _searched_round_each(
     pricing: PricingProblem, search: Callable[[Ints, Event], FoundGroups], watch: Callable[[], None]
 ) -> FoundGroups:
+    """Search round each record as the root, some at a time, in threads."""
     parts = in_parts(search, np.arange(len(pricing.prices)), _ROOTS_PER_SEARCH, watch)
     return FoundGroups(
         groups=[group for part in parts for group in part.groups],
@@ -170,4 +187,5 @@ def _searched_round_each(
 
 
 def _cut_out(members: Ints, sizes: Ints) -> list[Ints]:
+    """Return the groups in rows of ``members`` that have a size; the rest of a row is room."""
     return [members[row, : sizes[row]].copy() for row in np.flatnonzero(sizes)]

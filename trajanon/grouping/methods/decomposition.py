@@ -1,4 +1,7 @@
-"""Decomposition: the best groups in each part of the table, by column generation."""
+"""Decomposition: the best groups in each part of the table, by column generation.
+
+Castro, Gentile and Spagnolo-Arrizabalaga (PSD 2022); the steps are numbered as there.
+"""
 
 from dataclasses import replace
 
@@ -7,13 +10,13 @@ import numpy as np
 from trajanon.common.arrays import Ints, dense
 from trajanon.common.method_parameters import DecompositionParameters
 from trajanon.grouping.loss import sse
-from trajanon.grouping.methods.distance_methods import mdav, v_mdav
+from trajanon.grouping.methods.mdav_and_v_mdav import mdav, v_mdav
 from trajanon.grouping.problem import Problem, SearchLog
 from trajanon.grouping.refinements.shuffling_and_swapping import swap
 
-# A part has about this number / k records. The larger k is, the more groups there are to choose
-# from, and a large part would take long and gain little.
-_SUBSET = 1_500
+# A part has about so many records divided by k. The larger k is, the more groups there are to
+# choose from, and a large part would take long and gain little.
+_RECORDS_OF_PART_TIMES_K = 1_500
 
 
 def decomposition(problem: Problem) -> Ints:
@@ -41,15 +44,15 @@ def decomposition(problem: Problem) -> Ints:
     # What the steps would log (V-MDAV's gamma, say) is no choice of the whole method.
     without_log = replace(problem, log=SearchLog())
 
-    labels = start(without_log)
+    labels = group_by_distance(without_log)
     if parameters.exchange_first:
-        labels = swap(without_log, labels)
+        labels = swap(without_log, labels)  # step 3
 
     labels = regroup_parts(problem, labels, parameters.subsets)
-    return swap(without_log, labels)
+    return swap(without_log, labels)  # step 7
 
 
-def start(problem: Problem) -> Ints:
+def group_by_distance(problem: Problem) -> Ints:
     """Group by the better of MDAV and V-MDAV (step 2)."""
     return min(mdav(problem), v_mdav(problem), key=lambda labels: sse(problem.records, labels))
 
@@ -64,7 +67,10 @@ def regroup_parts(problem: Problem, labels: Ints, subsets: int | None = None) ->
     )
 
     n = len(labels)
-    parts = fill_parts(labels, subsets or max(round(n * problem.k / _SUBSET), 1))
+    default_subsets = max(round(n * problem.k / _RECORDS_OF_PART_TIMES_K), 1)
+    parts = fill_parts(labels, subsets or default_subsets)
+
+    # The groups of each part are numbered on from those of the last one.
     regrouped = np.empty_like(labels)
     group_count = 0
     task = "Regrouping the parts of the table"
@@ -84,11 +90,11 @@ def regroup_parts(problem: Problem, labels: Ints, subsets: int | None = None) ->
 
 
 def fill_parts(labels: Ints, subsets: int) -> list[Ints]:
-    """Return the rows of parts, which whole groups fill in turn up to n / subsets records or more.
+    """Return the rows of each part: groups fill it in turn, until it has n / ``subsets`` records.
 
     The last part may have fewer.
     """
-    # Whole groups: a part's own groups are then a solution to begin with.
+    # Parts are made of whole groups, so these are a solution to begin with.
     least_records = max(round(len(labels) / subsets), 1)
     sizes = np.bincount(labels)
 

@@ -1,4 +1,8 @@
-"""MF-TSP: groups of records that are neighbours on many short paths."""
+"""MF-TSP: groups of records that are neighbours on many short paths.
+
+Maya-López and Solanas (ApplePies 2019); thesis (URV 2023), chapter 3. The counts of neighbours are
+a sparse matrix, (n, n).
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -11,8 +15,8 @@ from trajanon.common.arrays import Ints
 from trajanon.common.declared_options import Effort
 from trajanon.common.method_parameters import MfTspParameters
 from trajanon.common.progress import silent
-from trajanon.grouping.methods.distance_methods import mdav
-from trajanon.grouping.methods.hm2 import HEURISTICS
+from trajanon.grouping.methods.hm2_and_compression import HEURISTICS
+from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 from trajanon.grouping.problem import Problem
 
 if TYPE_CHECKING:
@@ -53,7 +57,7 @@ def mf_tsp(problem: Problem) -> Ints:
 
 
 def paths_from_every_record(problem: Problem) -> Iterator[Ints]:
-    """Find n paths, each the order of the records, (n,), from another one on."""
+    """Find n paths, each an order of the records, (n,), that begins with another one."""
     n = len(problem.records)
     quiet = replace(problem, budget=Effort(), progress=silent)
     for start in range(n):
@@ -63,49 +67,51 @@ def paths_from_every_record(problem: Problem) -> Iterator[Ints]:
 
 
 def group_by_paths(problem: Problem, paths: Iterable[Ints]) -> Ints:
-    """Group records by how often two are neighbours on given paths."""
+    """Group records by how often two are neighbours on given paths, each (n,)."""
     from scipy.sparse import csr_array  # nothing else of the usual search needs it
 
     n = len(problem.records)
     near = problem.parameters_of(MfTspParameters).path_neighbours == "near"
-    steps = range(1, min(problem.k, n) if near else min(2, n))
-    met = csr_array((n, n), dtype=np.int64)
+    most_steps = problem.k - 1 if near else 1
+    steps = range(1, min(most_steps, n - 1) + 1)
+    counts = csr_array((n, n), dtype=np.int64)
 
     waiting = iter(paths)
     while batch := list(islice(waiting, _PATHS_PER_COUNT)):
         orders = np.array(batch)
-        left = np.concatenate([orders[:, :-step].ravel() for step in steps])
-        right = np.concatenate([orders[:, step:].ravel() for step in steps])
-        pairs = csr_array((np.ones(len(left), np.int64), (left, right)), (n, n))
+        earlier = np.concatenate([orders[:, :-step].ravel() for step in steps])
+        later = np.concatenate([orders[:, step:].ravel() for step in steps])
+        pairs = csr_array((np.ones(len(earlier), np.int64), (earlier, later)), (n, n))
         # The next ones alone are counted in one direction: which record follows the other.
-        met = met + pairs + pairs.T if near else met + pairs
-    return group_by_counts(problem, csr_array(met))
+        counts = counts + pairs + pairs.T if near else counts + pairs
+    return group_by_counts(problem, csr_array(counts))
 
 
-def group_by_counts(problem: Problem, met: "csr_array") -> Ints:
-    """Group records by how often the first of two has met the second, (n, n)."""
+def group_by_counts(problem: Problem, counts: "csr_array") -> Ints:
+    """Group records by counts, (n, n): on how many paths the second of two follows the first."""
     from scipy.sparse import csr_array, vstack
 
     subjects = problem.subjects
-    pairs = met.tocoo()
-    met_by = csr_array(met.T)
+    pairs = counts.tocoo()
+    counts_by_second = csr_array(counts.T)
     most_first = np.lexsort((pairs.col, pairs.row, -pairs.data))
 
     groups: list[list[int]] = []
-    loose: list[int] = []  # of groups that found no k-th record
+    loose: list[int] = []  # records of groups that found no k-th one
     waiting = np.ones(len(subjects), dtype=np.bool_)
     for i, j in zip(pairs.row[most_first], pairs.col[most_first], strict=True):
         if not waiting[i] or not waiting[j] or subjects[i] == subjects[j]:
             continue
 
-        # Who follows i, and whom j follows: the counts of one direction are not symmetric.
-        near = vstack([met[[i]], met_by[[j]]], format="csr")
+        # Records that follow i, and that j follows: counts of one direction are not symmetric. The
+        # one that is counted most often joins, if it waits and is of a new subject.
+        near = vstack([counts[[i]], counts_by_second[[j]]], format="csr")
         group = [int(i), int(j)]
         while len(group) < problem.k:
-            joining = waiting[near.indices] & ~np.isin(subjects[near.indices], subjects[group])
-            if not joining.any():
+            may_join = waiting[near.indices] & ~np.isin(subjects[near.indices], subjects[group])
+            if not may_join.any():
                 break
-            group.append(int(near.indices[joining][near.data[joining].argmax()]))
+            group.append(int(near.indices[may_join][near.data[may_join].argmax()]))
 
         # Records of a group that stayed too small begin no other one; they are placed in the end.
         waiting[group] = False
@@ -114,7 +120,7 @@ def group_by_counts(problem: Problem, met: "csr_array") -> Ints:
         else:
             loose += group
     waiting[loose] = True
-    _place(problem, groups, np.flatnonzero(waiting))
+    groups = _with_loose_records(problem, groups, np.flatnonzero(waiting))
 
     labels = np.empty(len(subjects), dtype=np.int64)
     for number, group in enumerate(groups):
@@ -122,21 +128,24 @@ def group_by_counts(problem: Problem, met: "csr_array") -> Ints:
     return labels
 
 
-def _place(problem: Problem, groups: list[list[int]], loose: Ints) -> None:
-    """Put loose records into groups that have room, or groups of their own, or any groups."""
+def _with_loose_records(problem: Problem, groups: list[list[int]], loose: Ints) -> list[list[int]]:
+    """Put loose records into the nearest groups, up to 2k - 1 records, or else group them by MDAV.
+
+    Where they are too few subjects for a group, groups may get larger.
+    """
     k = problem.k
     room = sum(max(2 * k - 1 - len(group), 0) for group in groups)
     _, subjects = np.unique(problem.subjects[loose], return_inverse=True)
     if len(loose) > room and subjects.max(initial=-1) + 1 >= k:
         labels = mdav(Problem(records=problem.records[loose], subjects=subjects, k=k))
-        groups += [loose[labels == group].tolist() for group in range(labels.max() + 1)]
-        return
+        return groups + [loose[labels == group].tolist() for group in range(labels.max() + 1)]
 
     largest = 2 * k - 1 if len(loose) <= room else len(problem.records)
     centroids = np.array([problem.records[group].mean(axis=0) for group in groups])
     sizes = np.array([len(group) for group in groups])
     for record in loose:
-        away = ((centroids - problem.records[record]) ** 2).sum(axis=1)
-        nearest = int(np.where(sizes < largest, away, np.inf).argmin())
+        squares = ((centroids - problem.records[record]) ** 2).sum(axis=1)
+        nearest = int(np.where(sizes < largest, squares, np.inf).argmin())
         groups[nearest].append(int(record))
         sizes[nearest] += 1
+    return groups

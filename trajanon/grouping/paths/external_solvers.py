@@ -1,6 +1,8 @@
 """Paths by external solvers, Concorde and LKH: tours through records and a dummy, cut there.
 
-They read a TSPLIB file of whole numbers, and write the number of cities and these, from 0.
+A solver runs as a process in a folder of its own. It reads a TSPLIB file of distances in whole
+numbers, and writes how many cities there are, and then their numbers, from 0, in the order of the
+tour. City 0 is the dummy; record i is city i + 1.
 """
 
 import shutil
@@ -15,22 +17,19 @@ import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
-from trajanon.grouping.paths.paths import from_any_start, shortest
+from trajanon.grouping.paths.travelling_salesman import from_any_start, shortest
 from trajanon.grouping.problem import Problem
 
-PROBLEM = "problem.tsp"
-TOUR = "problem.sol"
-"""The files that a command reads and writes in its folder."""
-
-SEED = "SEED"
-"""A word of a command that the seed replaces."""
+PROBLEM = "problem.tsp"  # the file of distances that a command reads in its folder
+TOUR = "problem.sol"  # the file that it writes there
+SEED = "SEED"  # the word of a command that stands for the seed
 
 MOST_RECORDS = 20_000  # then the file has 3 GB, and a solver needs more than twice that
 
 FEWEST = 9
 """Fewer are tried in every order: below ten cities Concorde's method is another, or crashes."""
 
-_SUMS_BELOW = 2**31 - 1
+_LARGEST_SUM = 2**31 - 1  # of distances, in the 32 bits of a solver
 
 _PYCONCORDE = f"""\
 import sys
@@ -77,7 +76,7 @@ def concorde(problem: Problem) -> Ints:
     (URV 2023), chapter 4, Algorithm 2 for the dummy node.
     """
     if command := concorde_command():
-        return _path_by("Concorde", command, problem)
+        return _path_by_solver("Concorde", command, problem)
     raise BadInput(
         "Concorde is not installed; put the program concorde on the PATH, install pyconcorde (on "
         "no index: pip install git+https://github.com/jvkersch/pyconcorde), or choose the "
@@ -86,7 +85,7 @@ def concorde(problem: Problem) -> Ints:
 
 
 def concorde_command() -> list[str] | None:
-    """Find Concorde: how it is called; None if it is not here."""
+    """Find Concorde: the command that runs it; None if it is not installed."""
     # Ask for the module inside: a folder named concorde passes for a package.
     try:
         package = find_spec("concorde.tsp")
@@ -115,10 +114,10 @@ def lkh(problem: Problem) -> Ints:
         raise BadInput(
             "LKH is not installed; run pip install 'trajanon[lkh]' or choose the heuristic or-opt"
         )
-    return _path_by("LKH", [*_PYTHON, _ELKAI, SEED], problem)
+    return _path_by_solver("LKH", [*_PYTHON, _ELKAI, SEED], problem)
 
 
-def _path_by(solver: str, command: Sequence[str], problem: Problem) -> Ints:
+def _path_by_solver(solver: str, command: Sequence[str], problem: Problem) -> Ints:
     """Find a short path by a solver in a process and folder of its own, which Ctrl-C ends."""
     records = problem.records
     n = len(records)
@@ -136,7 +135,8 @@ def _path_by(solver: str, command: Sequence[str], problem: Problem) -> Ints:
     with TemporaryDirectory(prefix="trajanon-tour") as name:
         folder = Path(name)
         write_problem(folder / PROBLEM, records)
-        last_line = _run([seed if word == SEED else word for word in command], folder)
+        command = [seed if word == SEED else word for word in command]
+        last_line = _run(command, folder)
         tour = read_tour(folder / TOUR, n + 1)
     if tour is None:
         raise BadInput(
@@ -153,7 +153,7 @@ def write_problem(file: Path, records: Floats) -> None:
     n = len(records)
     # Concorde aborts where a sum leaves 32 bits (BIGGUY/bigguy.c), and both solvers
     # hold lengths and the gains of moves in such integers; no n + 1 links reach that.
-    longest = _SUMS_BELOW // (n + 1) - 1
+    longest = _LARGEST_SUM // (n + 1) - 1
     # Twice the farthest from one record: no two are farther apart.
     reach = 2.0 * np.linalg.norm(records - records[0], axis=1).max()
 
@@ -174,7 +174,10 @@ def write_problem(file: Path, records: Floats) -> None:
 
 
 def _run(command: Sequence[str], folder: Path) -> str:
-    """Run a command, and end it when we end; a tour of a failure is removed. Its last line."""
+    """Run a command in a folder, and return the last line that it prints.
+
+    If it fails, or we are ended, so is it, and the tour that it may have begun is removed.
+    """
     try:
         process = subprocess.Popen(
             command,

@@ -1,4 +1,8 @@
-"""MHM: the optimal cut of a path into groups, by dynamic programming."""
+"""MHM: the optimal cut of a path into consecutive groups, by dynamic programming.
+
+Hansen and Mukherjee (2003) for one column; Domingo-Ferrer et al. (2006) along a path of records. A
+path is an order of row numbers, (n,); the cut gives the group of each record, (n,).
+"""
 
 from collections.abc import Sequence
 
@@ -11,7 +15,7 @@ from trajanon.grouping.problem import Problem
 
 
 def best_cut(problem: Problem, paths: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """Cut each path, and keep the cut that loses least: the group of each record, and the path."""
+    """Cut each path, and return the labels of the cut that loses least, and its path."""
     cuts = [(cut_path(problem, path), path) for path in paths]
     if len(cuts) == 1:
         return cuts[0]
@@ -19,24 +23,31 @@ def best_cut(problem: Problem, paths: Sequence[Ints]) -> tuple[Ints, Ints]:
 
 
 def cut_path(problem: Problem, path: Ints) -> Ints:
-    """Cut a path by MHM: the group of each record, shape (n,)."""
-    # The dynamic programme knows for each end what the path up to there costs at least.
+    """Cut a path by MHM; return the labels of the records, (n,)."""
     n = len(path)
     latest = latest_starts(problem.subjects[path], problem.k)
+
+    # Of the first 0, 1, ..., n places: the least SSE when they are cut, and where the last of their
+    # groups then starts.
     cost = np.full(n + 1, np.inf)
     cost[0] = 0.0
-    to_later = np.zeros(n)
     best_start = np.zeros(n + 1, np.int64)
-    starts = np.zeros(n, np.bool_)
-    mark_optimal_cut(problem.records, path, latest, to_later, cost, best_start, starts)
+
+    to_later = np.zeros(n)  # from each place: squared distances to later ones, room for the kernel
+    is_start = np.zeros(n, np.bool_)
+    mark_optimal_cut(problem.records, path, latest, to_later, cost, best_start, is_start)
 
     labels = np.empty(n, np.int64)
-    labels[path] = np.cumsum(starts) - 1
+    labels[path] = np.cumsum(is_start) - 1
     return labels
 
 
 def latest_starts(subjects: Ints, k: int) -> Ints:
-    """Find for each end of a group on a path the latest start that gives k subjects, or -1."""
+    """Find, for a group that ends at each place of a path, the latest start, (n,).
+
+    From there to the end are k different subjects; -1 where there are fewer up to that end.
+    ``subjects`` are in the order of the path.
+    """
     latest = np.empty_like(subjects)
     fill_latest_starts(subjects, k, np.zeros(int(subjects.max()) + 1, np.int64), latest)
     return latest

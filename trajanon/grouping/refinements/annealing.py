@@ -1,4 +1,9 @@
-"""Annealing: random moves while the heat falls, and descent at the end."""
+"""Annealing: random moves while the heat falls, and descent at the end.
+
+Kirkpatrick, Gelatt and Vecchi (Science 1983); moves, temperatures and blocks are our own. Labels,
+(n,), number the group of each record. A "run" is one annealing of the whole table, from the labels
+of descent to other ones; it consists of passes, between which the heat falls.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -32,7 +37,7 @@ from trajanon.grouping.refinements.descent import build_descent, descend, descen
 COURSE = ((0.0, 1.4), (0.15, 0.6), (0.9, 0.12), (1.0, 0.07))
 """The share of a run that is over, and the heat by then; in between the heat falls geometrically.
 
-The heat times the temperature that suits the place of a move is the temperature of the move. Most
+The temperature of a move is the heat times the temperature that suits the place of the move. Most
 is gained in the middle, where the heat falls slowly. The hot part finds where whole groups belong;
 it is short, as most moves are made then."""
 
@@ -45,23 +50,16 @@ LARGE_RECORDS = 5_625
 """With n records, a large table gets LARGE_SHARE + LARGE_RECORDS / n of the moves per record of a
 small one: 2,400 a record with 20,000."""
 
-LARGE_MOVES_PER_PASS = 250  # per record, at most
+LARGE_MOVES_PER_PASS = 250  # per record, about
 LARGE_PASSES = 4  # at least; with 3, 0.9 % of the SSE are lost
 
 # Of a table that is one block. After these all runs are compared, and wait for the slowest.
 PASSES_AT_ONCE = 4
 
-LARGEST_K_SOLVED = 5  # up to this k recombination finds the best of a region, or nearly so
-REGION_GROUPS = 25  # in a region, of k records each; fewer, if groups are larger
-REGION_MOVES = 5_000  # per record in a round at most
-REGION_MOVES_SHARE = 2.0  # moves of all rounds together, as a multiple of those of all runs
-REGION_HOT = 0.6  # lower than in runs, which have found where whole groups belong
-REGION_COLD = 0.05
-
 MOVES_PER_PASS = 500  # per record, at most; after each pass blocks are drawn again
 DROPPED_SHARE = 0.01  # of the SSE: the search leaves out axes that hold no more than this
-_RECORDS_PER_PART = 10_000  # of which a thread finds the temperatures at once
-QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)  # of the exponential distribution
+QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)  # of the exponential distribution, (4096,)
+_RECORDS_PER_PART = 10_000  # whose temperatures a thread finds at once
 
 NEARNESS = 5.0
 """The farthest neighbours are drawn e^-5 times as often as the nearest; if all were drawn equally
@@ -69,11 +67,11 @@ often, 0.1 % of the SSE would be lost."""
 
 
 class Shared(NamedTuple):
-    """What random moves read of a whole table, the same for all of its n records and blocks."""
+    """What random moves read of a whole table of n records, in all runs and blocks."""
 
-    problem: Problem  # as the moves see it: its records hold the leading axes only
-    neighbours: NDArray[np.integer]  # the nearest records of each one, shape (n, c)
-    warmth: Floats  # square root of the temperature that suits each record, shape (n,)
+    problem: Problem  # as the moves see it: records along the leading axes, (n, q)
+    neighbours: NDArray[np.integer]  # the nearest records of each record, (n, c)
+    warmth: Floats  # square root of the temperature that suits each record, (n,)
 
 
 def anneal(problem: Problem, labels: Ints) -> Ints:
@@ -81,8 +79,7 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
 
     Several runs end in several local optima; each place in the table gets its groups from the best
     of them. If the budget has recombination, the best partition made of groups of any optimum is
-    found, and descent follows. Beyond k = 5, where this leaves more to gain, small regions are then
-    annealed again.
+    found, and descent follows.
 
     Annealing tries random moves of the kinds that descent makes: a record and one of its 16 nearest
     in another group are drawn, the nearest most often; either joins the group of the other, or
@@ -114,10 +111,11 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
     [('mdav', 8.66), ('descent', 6.69), ('annealing', 6.69)]
     """
     log = problem.log
-    large = problem.large
+    large = problem.neighbours_if_large
     if large is None or problem.budget.moves_per_record == 0:
         labels = descend(problem, labels)
     else:
+        # Annealing follows: one round of descent will do.
         labels = descend_in_blocks(problem, labels, large.approximate.points)
     log.end_step("descent", labels)
     if problem.budget.moves_per_record == 0:
@@ -136,19 +134,18 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
     log.offer(best)
     best = descend(problem, best)
     log.end_step("recombination", best)
-
-    if problem.k > LARGEST_K_SOLVED:
-        best = anneal_regions(problem, best)
-        best = descend(problem, best)
-        log.end_step("regions", best)
     return best
 
 
 def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
-    """Run the annealing several times, each time with other moves; return the local optima."""
+    """Run the annealing several times, each time with other moves.
+
+    Returned are the labels of the local optimum of each run.
+    """
     # A table of several blocks keeps the cores busy by itself, and gets fewer runs.
     blocks = block_count(len(labels))
-    runs = [labels] * max(problem.budget.runs // blocks, 1)
+    run_count = max(problem.budget.runs // blocks, 1)
+    runs = [labels] * run_count
 
     # With fewer than 2 k subjects there is only one group.
     only_one_group = np.count_nonzero(np.bincount(problem.subjects)) < 2 * problem.k
@@ -162,9 +159,9 @@ def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
     # not be.
     passes_at_once = PASSES_AT_ONCE if blocks == 1 else 1
 
-    # A run may be better between two passes than at its end.
+    # Of each run the best labels, and their SSE: it may be better between passes than at its end.
     best = list(runs)
-    least = [np.inf] * len(runs)
+    least = [np.inf] * run_count
     for number in range(0, passes, passes_at_once):
         problem.progress("Annealing", number, passes, problem.log.note)
         runs = anneal_passes(shared, runs, moves, heats[number : number + passes_at_once + 1])
@@ -175,7 +172,7 @@ def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
                 best[run] = run_labels
                 least[run] = lost
 
-    if problem.large is not None:
+    if problem.neighbours_if_large is not None:
         return [descend_in_blocks(problem, optimum, problem.records) for optimum in best]
 
     def descend_in_thread(optimum: Ints, stop: Event) -> Ints:
@@ -185,71 +182,36 @@ def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
 
 
 def anneal_passes(shared: Shared, runs: list[Ints], moves: int, heats: Floats) -> list[Ints]:
-    """Anneal each block of each run, one pass between each two heats; return the runs' labels."""
-    random = shared.problem.random
-    blocks = [list(draw_blocks(shared.problem.records, labels, random)) for labels in runs]
-    anneal_one = partial(anneal_block, shared, moves, heats)
-    jobs = [
-        partial(anneal_one, dense(labels[rows]), rows, random_word(random))
-        for labels, run_blocks in zip(runs, blocks, strict=True)
-        for rows in run_blocks
-    ]
+    """Anneal each block of each run, one pass between each two heats; return the runs' labels.
 
-    block_labels = iter(in_threads(jobs))
-    return [
-        put_together([(rows, next(block_labels)) for rows in run_blocks]) for run_blocks in blocks
-    ]
+    A pass makes so many ``moves`` per record.
+    """
+    random = shared.problem.random
+    blocks_of_runs = [list(draw_blocks(shared.problem.records, labels, random)) for labels in runs]
+    jobs = []
+    for labels, blocks in zip(runs, blocks_of_runs, strict=True):
+        for rows in blocks:
+            seed = random_word(random)
+            block_labels = dense(labels[rows])
+            jobs.append(partial(anneal_block, shared, moves, heats, block_labels, rows, seed))
+
+    results = iter(in_threads(jobs))
+    return [put_together([(rows, next(results)) for rows in blocks]) for blocks in blocks_of_runs]
 
 
 def schedule(problem: Problem) -> tuple[int, Floats]:
-    """Find the moves per record of each pass, and the heats before and after it."""
+    """Return the moves per record of a pass, and the heats before and after each, (passes + 1,)."""
     moves = problem.budget.moves_per_record
-    if problem.large is not None:
+    if problem.neighbours_if_large is not None:
         moves = int(moves * (LARGE_SHARE + LARGE_RECORDS / len(problem.records)))
-        return cooling(moves, LARGE_MOVES_PER_PASS, LARGE_PASSES, LARGE_HOT, LARGE_COLD)
+        passes = max(moves // LARGE_MOVES_PER_PASS, LARGE_PASSES) if moves else 0
+        # Moves are rounded up.
+        return -(-moves // max(passes, 1)), np.geomspace(LARGE_HOT, LARGE_COLD, passes + 1)
 
     passes = max(moves // MOVES_PER_PASS, 1)
-    passed, heats = np.transpose(COURSE)
+    shares_of_run, heats = np.transpose(COURSE)
     shares = np.linspace(0.0, 1.0, passes + 1)
-    return min(MOVES_PER_PASS, moves), np.exp(np.interp(shares, passed, np.log(heats)))
-
-
-def anneal_regions(problem: Problem, labels: Ints) -> Ints:
-    """Anneal small regions round after round, and keep each result that is better.
-
-    How good a run ends is a matter of chance, so it is worth while to try again.
-    """
-    labels = dense(labels)
-    if sse(problem.records, labels) == 0.0:
-        return labels
-
-    # Regions are the same to the search as blocks, but smaller, and drawn anew in each round.
-    shared = shared_input(problem, labels)
-    moves = min(problem.budget.moves_per_record, REGION_MOVES)  # per record, in a round
-    _, heats = cooling(moves, MOVES_PER_PASS, 1, REGION_HOT, REGION_COLD)
-    runs = max(problem.budget.runs // block_count(len(labels)), 1)
-    rounds = int(REGION_MOVES_SHARE * runs * problem.budget.moves_per_record / moves)
-
-    def anneal_one(before: Ints, rows: Ints, word: np.uint64, stop: Event) -> Ints:
-        """Anneal the region of these rows; return its labels, which lose no more than before."""
-        region = block_of(problem, stop, rows)
-        annealed = anneal_block(shared, MOVES_PER_PASS, heats, before, rows, word, stop)
-        after = cross(region.records, before, descend(region, annealed))
-        # Crossed with the groups before, it can only lose by rounding.
-        gains = sse(region.records, after) < sse(region.records, before)
-        return after if gains else before
-
-    for number in range(rounds):
-        problem.progress("Annealing regions", number, rounds, problem.log.note)
-        size = REGION_GROUPS * problem.k
-        regions = list(draw_blocks(shared.problem.records, labels, problem.random, size))
-        jobs = [
-            partial(anneal_one, dense(labels[rows]), rows, random_word(problem.random))
-            for rows in regions
-        ]
-        labels = put_together(zip(regions, in_threads(jobs), strict=True))
-        problem.log.offer(labels)
-    return labels
+    return min(MOVES_PER_PASS, moves), np.exp(np.interp(shares, shares_of_run, np.log(heats)))
 
 
 def cross(records: Floats, labels: Ints, other_labels: Ints) -> Ints:
@@ -261,48 +223,39 @@ def cross(records: Floats, labels: Ints, other_labels: Ints) -> Ints:
     from scipy.sparse import coo_array  # takes long to load: most methods need none
     from scipy.sparse.csgraph import connected_components
 
-    # A graph of the groups of both, of which two are linked if they share a record.
-    groups = int(labels.max()) + 1
-    all_groups = groups + int(other_labels.max()) + 1
+    # A graph of the groups of both, of which two are linked if they share a record. Those of the
+    # other partition are numbered on.
+    group_count = int(labels.max()) + 1
+    total = group_count + int(other_labels.max()) + 1
     links = coo_array(
-        (np.ones(len(labels)), (labels, groups + other_labels)), shape=(all_groups, all_groups)
+        (np.ones(len(labels)), (labels, group_count + other_labels)), shape=(total, total)
     )
 
-    # A place is one of the smallest sets of records that are whole groups in both partitions.
+    # A connected part of it is a place: one of the smallest sets of records that are whole groups
+    # in both partitions.
     places, place_of_group = connected_components(links, directed=False)
     place_of_record = place_of_group[labels]
     lost = np.bincount(place_of_record, squares_to_means(records, labels), places)
     other_lost = np.bincount(place_of_record, squares_to_means(records, other_labels), places)
     other_is_better = (other_lost < lost)[place_of_record]
-    return dense(np.where(other_is_better, groups + other_labels, labels))
-
-
-def cooling(moves: int, most: int, fewest: int, hot: float, cold: float) -> tuple[int, Floats]:
-    """Split moves per record into passes of about ``most``, and ``fewest`` passes at least.
-
-    Returned are the moves of each pass, and the heats before and after each.
-    """
-    passes = max(moves // most, fewest) if moves else 0
-
-    # Moves are rounded up.
-    return -(-moves // max(passes, 1)), np.geomspace(hot, cold, passes + 1)
+    return dense(np.where(other_is_better, group_count + other_labels, labels))
 
 
 @cache
 def neighbour_ranks(count: int) -> Ints:
     """List the ranks of neighbours, (64 count,); the nearer one is, the more often it is listed."""
-    # With 64 entries for each neighbour, even the farthest is listed.
+    # With 64 entries for each neighbour, even the farthest is listed. An entry is a quantile.
     weights = np.exp(-NEARNESS * np.arange(count) / count).cumsum()
-    entries = (np.arange(64 * count) + 0.5) / (64 * count)
-    return np.asarray(np.searchsorted(weights, entries * weights[-1]))
+    quantiles = (np.arange(64 * count) + 0.5) / (64 * count)
+    return np.asarray(np.searchsorted(weights, quantiles * weights[-1]))
 
 
 def shared_input(problem: Problem, labels: Ints) -> Shared:
-    """Find leading axes, neighbours and temperatures; the SSE of the labels must not be 0."""
+    """Find leading axes, neighbours and temperatures for labels that have an SSE above 0."""
     records = problem.records
     lost = sse(records, labels)
 
-    if (large := problem.large) is not None:
+    if (large := problem.neighbours_if_large) is not None:
         turned = large.turned(DROPPED_SHARE * lost)
         squared = large.approximate.squared.T
         warmth = warmth_by_distances(squared, large.count, problem.k, lost / len(records))
@@ -315,39 +268,41 @@ def shared_input(problem: Problem, labels: Ints) -> Shared:
 
 
 def warmth_of(records: Floats, neighbours: NDArray[np.integer], k: int, lost: float) -> Floats:
-    """Compute the square root of the temperature that suits each record; ``lost`` is the SSE."""
+    """Compute the warmth of records, (n,); ``lost`` is the SSE of the labels."""
 
     def warmth_of_part(rows: Ints, stop: Event) -> Floats:
-        columns = neighbours[rows].T
+        neighbours_by_rank = neighbours[rows].T
         part = records[rows]
-        squared = (((part - records[column]) ** 2).sum(axis=1) for column in columns)
-        return warmth_by_distances(squared, len(columns), k, lost / len(records))
+        squared = (((part - records[near]) ** 2).sum(axis=1) for near in neighbours_by_rank)
+        return warmth_by_distances(squared, len(neighbours_by_rank), k, lost / len(records))
 
     return np.concatenate(in_parts(warmth_of_part, np.arange(len(records)), _RECORDS_PER_PART))
 
 
 def warmth_by_distances(squared: Iterable[Floats], count: int, k: int, lost: float) -> Floats:
-    """Compute the warmth of records from their distances to neighbours and the loss per record.
+    """Compute the warmth of records: the square root of the temperature that suits each, (n,).
 
-    ``squared`` has, for each of ``count`` ranks from the nearest on, squared distances, (n,).
+    ``squared`` yields, for each of ``count`` neighbours from the nearest on, the squared distances
+    of all records to it, (n,); ``lost`` is the SSE per record.
     """
-    near = min(k, count)
-    to_near = np.zeros(1)
-    to_all = np.zeros(1)
+    near_count = min(k, count)
+    sum_of_near = np.zeros(1)
+    sum_of_all = np.zeros(1)
     for rank, distances in enumerate(squared):
-        to_all = to_all + distances
-        if rank < near:
-            to_near = to_near + distances
+        sum_of_all = sum_of_all + distances
+        if rank < near_count:
+            sum_of_near = sum_of_near + distances
 
     # A record with k duplicates moves to farther neighbours, so all of them count.
-    mean_square = np.where(to_near > 0.0, to_near / near, to_all / count)
-    return np.sqrt(np.sqrt(mean_square * lost))
+    mean_square = np.where(sum_of_near > 0.0, sum_of_near / near_count, sum_of_all / count)
+    temperature = np.sqrt(mean_square * lost)
+    return np.sqrt(temperature)
 
 
 def build_annealing(
     shared: Shared, records: Floats, labels: Ints, rows: Ints, word: np.uint64
 ) -> Annealing:
-    """Lay out the groups of a block for random moves; ``word`` is the seed of these."""
+    """Lay out the groups of the block of these rows for random moves; ``word`` is their seed."""
     near = neighbours_within(shared.neighbours, rows)
     return Annealing(
         descent=build_descent(shared.problem.part(rows), records, labels, near),
@@ -370,7 +325,7 @@ def anneal_block(
 ) -> Ints:
     """Make random moves in the block of these rows: ``moves`` per record between each two heats.
 
-    The labels are those of the block, before and after. ``word`` is the seed.
+    ``labels`` are those of the block; its new ones are returned. ``word`` is the seed.
     """
     problem = shared.problem
     annealing = build_annealing(shared, problem.records[rows], labels, rows, word)

@@ -1,4 +1,8 @@
-"""Blocks: parts of a large table, each searched by a thread of its own."""
+"""Blocks: parts of a large table, of whole groups that are near one another.
+
+Each block is searched by a thread of its own: its records are rows of the table, rising, and its
+groups are numbered from 0. This is our own.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -22,27 +26,29 @@ def block_count(n: int) -> int:
 def draw_blocks(
     records: Floats, labels: Ints, random: np.random.Generator, most: int | None = None
 ) -> Iterator[Ints]:
-    """Part records into blocks of about equal size, each of whole groups that are near one another.
+    """Yield the rows of blocks of about equal size, ``most`` records or fewer.
 
-    A block has about ``most`` records, or fewer. The groups are cut in two parts across a random
-    direction, and the parts again, until each is one block.
+    The groups are cut in two parts across a random direction, and the parts again, until each is
+    one block.
     """
     centroids = group_means(records, labels)
     sizes = np.bincount(labels)
 
-    # The records group by group; those of group g end before place behind[g].
-    members = np.argsort(labels, kind="stable")
-    behind = np.cumsum(sizes)
+    # Rows group by group; those of group g end before place end[g].
+    order = np.argsort(labels, kind="stable")
+    end = np.cumsum(sizes)
 
     # Parts of the groups, and how many blocks each of them makes.
-    waiting = [(np.arange(len(sizes)), -(-len(labels) // (most or BLOCK)))]
+    block_total = -(-len(labels) // (most or BLOCK))
+    waiting = [(np.arange(len(sizes)), block_total)]
     while waiting:
-        groups, blocks = waiting.pop()
-        if blocks == 1 or len(groups) == 1:
-            # Of each record: its place among the members, less its place in the block.
+        groups, block_number = waiting.pop()
+        if block_number == 1 or len(groups) == 1:
+            # How far each record of the block is moved up from its place in the order: then all
+            # places of the block's groups are read in one step.
             block_sizes = sizes[groups]
-            skipped = np.repeat(behind[groups] - np.cumsum(block_sizes), block_sizes)
-            yield np.sort(members[skipped + np.arange(len(skipped))])
+            shift = np.repeat(end[groups] - np.cumsum(block_sizes), block_sizes)
+            yield np.sort(order[shift + np.arange(len(shift))])
             continue
 
         direction = random.normal(size=records.shape[1])
@@ -51,15 +57,15 @@ def draw_blocks(
 
         # Each part gets records in the ratio of its blocks, and one group at least.
         records_up_to = np.cumsum(sizes[groups])
-        first_blocks = blocks // 2
-        first_records = records_up_to[-1] * first_blocks / blocks
+        first_blocks = block_number // 2
+        first_records = records_up_to[-1] * first_blocks / block_number
         cut = int(np.searchsorted(records_up_to, first_records)) + 1
         cut = min(cut, len(groups) - 1)
-        waiting += [(groups[cut:], blocks - first_blocks), (groups[:cut], first_blocks)]
+        waiting += [(groups[cut:], block_number - first_blocks), (groups[:cut], first_blocks)]
 
 
 def put_together(blocks: Iterable[tuple[Ints, Ints]]) -> Ints:
-    """Return one labelling of all blocks, each of which is its rows and their groups from 0."""
+    """Return the labels of all records, (n,), from the rows and labels of each block."""
     blocks = list(blocks)
     # No group is in two blocks, so the numbers of each go on where those of the last one end.
     labels = np.empty(sum(len(rows) for rows, _ in blocks), dtype=np.int64)
@@ -83,15 +89,18 @@ def block_of(problem: Problem, stop: Event, rows: Ints | None = None) -> Problem
         if stop.is_set():
             raise KeyboardInterrupt
 
-    of_thread = replace(problem, log=SearchLog(), progress=stop_if_asked)
-    return of_thread if rows is None else of_thread.part(rows)
+    quiet = replace(problem, log=SearchLog(), progress=stop_if_asked)
+    return quiet if rows is None else quiet.part(rows)
 
 
 def neighbours_within(neighbours: NDArray[np.integer], rows: Ints) -> Ints:
-    """Return the neighbours of a block's records that are in the block, as places in it."""
-    place = np.full(len(neighbours), -1)
-    place[rows] = np.arange(len(rows))
-    within = place[neighbours[rows]]
+    """Return the neighbours of a block's rows by their places in the block, (rows, c).
+
+    ``neighbours`` are those of all records by row, (n, c).
+    """
+    place_of_row = np.full(len(neighbours), -1)
+    place_of_row[rows] = np.arange(len(rows))
+    places = place_of_row[neighbours[rows]]
 
     # A neighbour in another block is out of reach: the record itself stands for it.
-    return np.where(within < 0, np.arange(len(rows))[:, None], within)
+    return np.where(places < 0, np.arange(len(rows))[:, None], places)

@@ -1,4 +1,8 @@
-"""Descent: moves of few records lower the SSE until none does any more."""
+"""Descent: moves of few records lower the SSE until no move does.
+
+The moves are our own selection of those known from clustering; the kernel makes them on `Groups`,
+which `build_groups` lays out. Labels, (n,), number the group of each record.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -23,13 +27,16 @@ from trajanon.grouping.refinements.blocks import (
 )
 
 SETTLED = 0.03
-"""A block is left at fewer moves than this share of its records: the last gain a thousandth."""
+"""A block is left when a round makes fewer moves than this share of its records: all later ones
+would lower the SSE by a thousandth."""
 
 TINY_GAIN = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
 _RECORDS_PER_REPORT = 3_000  # times k, looked at between two reports of progress
 
 Pass = Callable[[Descent, int, int, int, int], int]
-"""Makes the moves of some records or groups: (descent, k, moves so far, first, end) -> moves."""
+"""What makes the moves of the records, or groups, first..end - 1.
+
+It gets (descent, k, moves made so far, first, end), and returns the moves made since the start."""
 
 
 def descend(problem: Problem, labels: Ints) -> Ints:
@@ -67,9 +74,10 @@ def descend(problem: Problem, labels: Ints) -> Ints:
     >>> [(stage.name, round(stage.information_loss, 2)) for stage in partition.stages]
     [('mdav', 8.66), ('descent', 6.69)]
     """
-    if problem.large is not None:
-        labels = descend_in_blocks(problem, labels, problem.large.approximate.points)
+    if (large := problem.neighbours_if_large) is not None:
+        labels = descend_in_blocks(problem, labels, large.approximate.points)
         return descend_in_blocks(problem, labels, problem.records)
+
     near = neighbours_of(problem.records, neighbour_count(problem.k), problem.neighbours)
     descent = build_descent(problem, problem.records, labels, near)
     settle(problem, descent, passes_of(descent))
@@ -77,8 +85,8 @@ def descend(problem: Problem, labels: Ints) -> Ints:
 
 
 def descend_in_blocks(problem: Problem, labels: Ints, seen: Floats) -> Ints:
-    """Descend once in each block of a large table, with the records as ``seen``, (n, q)."""
-    large = problem.large
+    """Descend once in each block of a large table; moves see the records as ``seen``, (n, q)."""
+    large = problem.neighbours_if_large
     assert large is not None
 
     report = partial(problem.progress, "Moving records", 0, None, problem.log.note)
@@ -95,7 +103,7 @@ def descend_in_blocks(problem: Problem, labels: Ints, seen: Floats) -> Ints:
 def _descend_in_block(
     problem: Problem, labels: Ints, large: Neighbours, seen: Floats, rows: Ints, stop: Event
 ) -> tuple[Ints, float]:
-    """Descend in a block: the better groups of before and after, and their SSE."""
+    """Descend in a block; return the better labels of before and after, and their SSE."""
     block = block_of(problem, stop, rows)
     before = dense(labels[rows])
     near = neighbours_within(large.nearest, rows)
@@ -112,7 +120,7 @@ def _descend_in_block(
 def build_groups(
     records: Floats, labels: Ints, subjects: Ints, places: int = 0, ends: Ends | None = None
 ) -> Groups:
-    """Lay out copies of records in groups, with places for as many groups as there may ever be."""
+    """Lay out copies of records in groups, with room for so many groups (``places``) at most."""
     n = len(records)
     # Centred, so that rounding is small beside the spread.
     records = records - records.mean(axis=0)
@@ -123,11 +131,12 @@ def build_groups(
     centroids = np.zeros((places, records.shape[1]))
     centroids[:count] = means
 
-    # The members of a group are linked in their order, both ways.
+    # The members of a group are linked in their order, both ways. All fields begin with NONE.
     chained = np.argsort(labels, kind="stable")
     is_first = np.diff(labels[chained], prepend=-1) > 0
-    before = chained[:-1][~is_first[1:]]
-    behind = chained[1:][~is_first[1:]]
+    goes_on = ~is_first[1:]
+    before = chained[:-1][goes_on]
+    behind = chained[1:][goes_on]
     members = np.full(n, NONE).astype(MEMBER)
     members["group"] = labels
     members["subject"] = subjects
@@ -140,7 +149,7 @@ def build_groups(
     heads["size"] = np.bincount(labels, minlength=places)
     heads["different"][:count] = subjects_per_group(labels, subjects)
 
-    # Places without a group, as a stack; the last number is its height.
+    # Places without a group, as a stack, the lowest on top; the last number is its height.
     spare = np.flatnonzero(heads["size"] == 0)[::-1]
     empty = np.zeros(places + 1, dtype=np.int64)
     empty[: len(spare)] = spare
@@ -160,14 +169,17 @@ def build_groups(
 
 
 def build_descent(problem: Problem, seen: Floats, labels: Ints, neighbours: Ints) -> Descent:
-    """Lay out groups, of records as seen, and what moves need; no record has been looked at."""
-    n, near = neighbours.shape
+    """Lay out groups of the records as ``seen``, (n, q), and what moves read and write.
+
+    ``neighbours`` are places in the same order, (n, c). No record has been looked at.
+    """
+    n, c = neighbours.shape
     groups = build_groups(seen, labels, problem.subjects, n // problem.k + 1, problem.ends)
     return Descent(
         groups=groups,
         neighbours=neighbours,
-        near=np.empty(near, dtype=np.int64),
-        nearer=np.empty(near, dtype=np.int64),
+        near=np.empty(c, dtype=np.int64),
+        nearer=np.empty(c, dtype=np.int64),
         gathered=np.zeros(n, dtype=np.int64),
         origins=np.zeros(n, dtype=np.int64),
         bound=np.zeros(3, dtype=np.int64),
@@ -177,11 +189,11 @@ def build_descent(problem: Problem, seen: Floats, labels: Ints, neighbours: Ints
 
 
 def passes_of(descent: Descent) -> list[tuple[Pass, int]]:
-    """List the moves of descent, and how many records or groups make them."""
+    """List the passes of descent, each with the number of records, or groups, that it looks at."""
     n = len(descent.groups.members)
     places = len(descent.groups.heads)
-    counts: list[tuple[np.int64, int]] = [(RECORDS, n), (GROUPS, places), (CREATED, n)]
-    return [(partial(descent_pass, movers), count) for movers, count in counts]
+    looked_at: list[tuple[np.int64, int]] = [(RECORDS, n), (GROUPS, places), (CREATED, n)]
+    return [(partial(descent_pass, movers), count) for movers, count in looked_at]
 
 
 def settle(
@@ -191,19 +203,20 @@ def settle(
     task: str = "Moving records",
     enough: float | None = None,
 ) -> None:
-    """Make moves until none gains, or, in blocks, a round makes no more than ``enough``."""
-    # A round that makes no move may have missed some: what is looked at depends on what changed
-    # near by. So all is looked at once more, with exact centroids, and only then it ends.
+    """Make moves, which change the groups of ``descent``, until a round makes none.
+
+    With ``enough``, as blocks have it, until a round makes no more than so many.
+    """
     chunk = max(_RECORDS_PER_REPORT // problem.k, 1)
     moves = 0
     rounds = 0
-    all_seen_afresh = True
+    looks_at_all = True  # whether this round looks at all records
     while True:
         moves_before = moves
-        for make, count in passes:
+        for make_moves, count in passes:
             for start in range(0, count, chunk):
                 problem.progress(task, rounds, None, problem.log.note)
-                moves = make(descent, problem.k, moves, start, min(start + chunk, count))
+                moves = make_moves(descent, problem.k, moves, start, min(start + chunk, count))
         rounds += 1
         problem.log.offer(dense(descent.groups.labels))
 
@@ -211,11 +224,12 @@ def settle(
             if moves - moves_before <= enough:
                 return
         elif moves > moves_before:
-            all_seen_afresh = False
-        elif all_seen_afresh:
+            looks_at_all = False
+        elif looks_at_all:
             return
         else:
-            # A move of three groups may have become possible out of a record's sight.
+            # Only records near a change were looked at, and a move of three groups may have become
+            # possible out of a record's sight: one more round looks at all, with exact centroids.
             descent.groups.members["looked"] = NONE
             refresh_centroids(descent.groups)
-            all_seen_afresh = True
+            looks_at_all = True

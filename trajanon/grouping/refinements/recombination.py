@@ -1,4 +1,8 @@
-"""Recombination: the best partition made of the groups of many local optima."""
+"""Recombination: the best partition made of the groups of many local optima.
+
+It is a set-partitioning programme of which each group is a column (see `bound.master`). A "region"
+is a part of the table, of whole groups that are near one another; it is solved by itself.
+"""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -17,24 +21,27 @@ from trajanon.grouping.problem import Problem
 from trajanon.grouping.refinements.blocks import BLOCK, block_of, draw_blocks, put_together
 
 SIZES = {4: (200, 300, 400, 500, BLOCK), 5: (200, 300, 400, 500), 6: (150, 250, 400)}
-"""Records of a region at most, by round, up to which k: small ones narrow the gap of larger."""
+"""Records of a region at most, round by round, for k up to each of these numbers.
+
+Small regions come first: what they gain makes larger ones easier to solve."""
 
 REPEATED = 500
 REPEATS = 20_000
-"""Rounds of the first size are repeated, twice or until so many records were regrouped."""
+"""Rounds with regions of 500 are repeated: twice, or until so many records were regrouped."""
 
 ENOUGH = 1e-5
 IDLE = 6
-"""Rounds of a size end when 6 in a row gain less; after each of two there is twice the room."""
+"""Rounds of a size end when 6 in a row gain less than a share of 1e-5 of the SSE. After each of the
+first two such rounds there is twice the room."""
 
 UNSOLVED = 2_000
-"""They also end when this many records were in regions left unsolved, which take the time."""
+"""They also end when regions with so many records were left unsolved: these take the time."""
 
 POOL_SIZE = 4_000  # records of a region at most where groups of the local optima are all there is
 
 ROOM = 10
 LEAST_ROOM = 1_500
-"""Groups round a record that may be columns besides, or so many of a region in all."""
+"""Groups round a record that may be columns beside those generated; or so many of a region."""
 
 REGION_NODES = 200  # of the branch and bound in a region
 REGION_GAP = 1e-5  # share of the SSE that the choice of groups may leave on the table
@@ -67,28 +74,31 @@ def recombine(problem: Problem, labels: Ints, optima: Sequence[Ints]) -> Ints:
     and intensification in local search for vehicle routing", J. Heuristics 1.
     """
     labels = dense(labels)
-    pool = _gather([labels, *optima])
+    pool = _different_groups([labels, *optima])
     sizes = [POOL_SIZE, *_region_sizes(len(labels), problem.k)]
     lost = sse(problem.records, labels)
 
     largest = POOL_SIZE  # no larger regions are tried
-    size_before = idle = unsolved = 0
+    last_size = 0
     for number, size in enumerate(sizes):
-        if size != size_before:
-            size_before = size
-            idle = unsolved = 0
-        if size > largest or idle == IDLE or unsolved >= UNSOLVED:
+        if size != last_size:
+            last_size = size
+            idle_rounds = 0
+            unsolved = 0  # records in regions that were left unsolved, in rounds of this size
+        if size > largest or idle_rounds == IDLE or unsolved >= UNSOLVED:
             continue
 
+        # In the first round, of the largest regions, no columns are generated.
         is_pool = number == 0
+        room = 0 if is_pool else ROOM << min(idle_rounds, 2)
         problem.progress("Recombining groups", number, len(sizes), problem.log.note)
-        room = 0 if is_pool else ROOM << min(idle, 2)
         labels, solved = _round(problem, labels, pool, size, (number, len(sizes)), room)
         problem.log.offer(labels)
 
         lost_before = lost
         lost = sse(problem.records, labels)
-        idle = idle + 1 if lost_before - lost <= ENOUGH * lost_before else 0
+        is_idle = lost_before - lost <= ENOUGH * lost_before
+        idle_rounds = idle_rounds + 1 if is_idle else 0
         unsolved += len(labels) - solved
         if not is_pool and solved < len(labels) / 2:
             largest = size
@@ -98,16 +108,16 @@ def recombine(problem: Problem, labels: Ints, optima: Sequence[Ints]) -> Ints:
 
 def _region_sizes(n: int, k: int) -> list[int]:
     """List the sizes of the regions in which columns are priced, from round to round."""
-    sizes = next((SIZES[most] for most in sorted(SIZES) if k <= most), ())
-    parts = [size for size in sizes if size < n]
-    repeated = [REPEATED] * (max(REPEATS // n, 2) - 1) if REPEATED in parts else []
+    sizes = next((SIZES[largest_k] for largest_k in sorted(SIZES) if k <= largest_k), ())
+    below_table = [size for size in sizes if size < n]
+    repeated = [REPEATED] * (max(REPEATS // n, 2) - 1) if REPEATED in below_table else []
     # One region of all records is enough.
     whole_table = [size for size in sizes if size >= n][:1]
-    return sorted(parts + repeated) + whole_table
+    return sorted(below_table + repeated) + whole_table
 
 
-def _gather(optima: Iterable[Ints]) -> list[Ints]:
-    """Gather the different groups of several partitions, those of the first first."""
+def _different_groups(optima: Iterable[Ints]) -> list[Ints]:
+    """List the different groups of several partitions, by their rows; those of the first first."""
     groups: dict[bytes, Ints] = {}
     for labels in optima:
         rows = np.argsort(labels, kind="stable")
@@ -118,16 +128,17 @@ def _gather(optima: Iterable[Ints]) -> list[Ints]:
 
 
 def _groups_inside(pool: Sequence[Ints], regions: Sequence[Ints]) -> list[list[Ints]]:
-    """Find the groups with all members in one region, region by region."""
-    region = np.empty(sum(map(len, regions)), dtype=np.int64)
+    """Find the groups with all members in one region, region by region; both are rows."""
+    region_of_record = np.empty(sum(map(len, regions)), dtype=np.int64)
     for number, rows in enumerate(regions):
-        region[rows] = number
+        region_of_record[rows] = number
 
+    # Of each group the lowest and the highest region of its members; -1 if these are not one.
     sizes = np.array([len(group) for group in pool])
-    first = np.cumsum(sizes) - sizes
-    member_regions = region[np.concatenate(pool)]
-    lowest = np.minimum.reduceat(member_regions, first)
-    highest = np.maximum.reduceat(member_regions, first)
+    begin = np.cumsum(sizes) - sizes
+    member_regions = region_of_record[np.concatenate(pool)]
+    lowest = np.minimum.reduceat(member_regions, begin)
+    highest = np.maximum.reduceat(member_regions, begin)
     region_of_group = np.where(lowest == highest, lowest, -1)
     return [
         [pool[group] for group in np.flatnonzero(region_of_group == number).tolist()]
@@ -138,7 +149,11 @@ def _groups_inside(pool: Sequence[Ints], regions: Sequence[Ints]) -> list[list[I
 def _round(
     problem: Problem, labels: Ints, pool: list[Ints], size: int, number: tuple[int, int], room: int
 ) -> tuple[Ints, int]:
-    """Regroup the records in regions of a size, all at once; and how many of them are solved."""
+    """Regroup the records in regions of a size, all at once.
+
+    ``number`` is the round and how many there are. Returned are the labels, and how many records
+    are in regions that were solved.
+    """
     regions = list(draw_blocks(problem.records, labels, problem.random, size))
     pools = _groups_inside(pool, regions)
     # Threads append to it when a region is done; it is only counted.
@@ -154,8 +169,9 @@ def _round(
         finished = round_number + len(done) / len(regions)
         problem.progress("Recombining groups", finished, rounds, problem.log.note)
 
-    region_labels, is_solved = zip(*in_threads(jobs, watch), strict=True)
-    solved = sum(len(rows) for rows, end in zip(regions, is_solved, strict=True) if end)
+    region_labels, are_solved = zip(*in_threads(jobs, watch), strict=True)
+    region_sizes = [len(rows) for rows in regions]
+    solved = int(np.dot(region_sizes, are_solved))
     return put_together(zip(regions, region_labels, strict=True)), solved
 
 
@@ -168,9 +184,13 @@ def _regroup(
     room: int,
     stop: Event,
 ) -> tuple[Ints, bool]:
-    """Regroup a region; and whether its columns were found and chosen without meeting a limit."""
+    """Regroup the region of these rows, out of the groups of a pool and others.
+
+    ``before`` are its labels. Returned are new ones, and whether the columns were found and chosen
+    without meeting a limit.
+    """
     region = block_of(problem, stop, rows)
-    watch = partial(region.progress, "", 0, None)
+    watch = partial(region.progress, "", 0, None)  # which ends the thread after Ctrl-C
     watch()
     records = region.records
     pricing = pricing_problem(records, region.k, dense(region.subjects))
@@ -200,11 +220,15 @@ def _regroup(
 def _price(
     region: Problem, master: Master, pricing: PricingProblem, before: Ints, room: int
 ) -> Relaxation:
-    """Bound what can be reached, and add the columns of the solution, and all within the gap."""
+    """Bound what can be reached, and add columns to the master: those of the bound, and of the gap.
+
+    Those of the bound have a share in its solution; the others cost no more than they earn and the
+    gap between the bound and the best partition known.
+    """
     ends = region.ends
 
-    def fits(group: Ints) -> bool:
-        return ends is None or not ends.lack(group)
+    def has_places(group: Ints) -> bool:
+        return ends is None or not ends.lacks_place(group)
 
     # The bound has a pool of its own, for it needs many columns that no choice ever takes.
     bounding = Master(pricing.distances, before)
@@ -215,12 +239,12 @@ def _price(
         return relaxation
 
     solution = np.flatnonzero(bounding.shares > 0.0)
-    master.add(filter(fits, (np.array(bounding.groups[column]) for column in solution)))
+    master.add(filter(has_places, (np.array(bounding.groups[column]) for column in solution)))
 
     priced = relaxation.pricing
     gap = master.incumbent_sse - relaxation.sse
     room = max(room, LEAST_ROOM // len(priced.prices))
     watch = partial(region.progress, "Generating groups", 0, None)
-    master.add(filter(fits, groups_within(priced, gap, room, watch).groups))
+    master.add(filter(has_places, groups_within(priced, gap, room, watch).groups))
     master.add_cuts(priced.cuts)
     return relaxation

@@ -1,8 +1,16 @@
-"""Refinements of the papers: Random Cluster Shuffling, and two-swapping."""
+"""Refinements of the papers: Random Cluster Shuffling (RCS), and two-swapping.
+
+Both get labels, (n,), the group of each record, and return new ones of no larger SSE.
+"""
 
 import numpy as np
 
-from trajanon._kernels.paper_moves import Swaps, find_partners, make_exchanges, shuffling_pass
+from trajanon._kernels.shuffling_and_swapping_moves import (
+    Swaps,
+    find_partners,
+    make_exchanges,
+    shuffling_pass,
+)
 from trajanon.common.arrays import Ints, dense
 from trajanon.common.method_parameters import RcsParameters
 from trajanon.grouping.loss import sse
@@ -57,10 +65,12 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
     events_left = parameters.max_events
 
     best = dense(labels)
-    least = lost = sse(groups.records, best)
+    lost = sse(groups.records, best)
+    least = lost
     passes = 0
     change = np.inf
     while change >= STANDSTILL:
+        # A pass changes the groups, record by record.
         for start in range(0, n, _RECORDS_PER_REPORT):
             problem.progress("Shuffling groups", passes + start / n, None)
             stop = min(start + _RECORDS_PER_REPORT, n)
@@ -105,18 +115,19 @@ def swap(problem: Problem, labels: Ints) -> Ints:
     """
     n = len(labels)
     groups = build_groups(problem.records, labels, problem.subjects)
-    swaps = Swaps(groups, np.full(n, -1), np.zeros(n))
-    rows = max(_PAIRS_PER_REPORT // n, 1)
-    for start in range(0, n, rows):
+    swaps = Swaps(groups, partner=np.full(n, -1), change=np.zeros(n))
+    records_per_report = max(_PAIRS_PER_REPORT // n, 1)
+    for start in range(0, n, records_per_report):
         problem.progress("Comparing pairs of records", start, n)
-        find_partners(swaps, problem.k, start, min(start + rows, n))
+        find_partners(swaps, problem.k, start, min(start + records_per_report, n))
 
     tiny = TINY_GAIN * float((groups.records**2).sum(axis=1).max())
-    made = 0
-    made_now = _EXCHANGES_PER_REPORT
-    while made_now == _EXCHANGES_PER_REPORT:
-        problem.progress("Exchanging pairs of records", made, None)
-        made_now = make_exchanges(swaps, problem.k, tiny, _EXCHANGES_PER_REPORT)
-        made += made_now
+    exchanges = 0
+    last_exchanges = _EXCHANGES_PER_REPORT
+    # Fewer than were allowed: no exchange is left that gains.
+    while last_exchanges == _EXCHANGES_PER_REPORT:
+        problem.progress("Exchanging pairs of records", exchanges, None)
+        last_exchanges = make_exchanges(swaps, problem.k, tiny, _EXCHANGES_PER_REPORT)
+        exchanges += last_exchanges
         problem.log.offer(groups.labels)
     return groups.labels

@@ -18,7 +18,7 @@ from trajanon._kernels.sliding_windows import (
 )
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.workers import in_parts
-from trajanon.grouping.neighbours import grow_trees, in_leaves, leaf_size
+from trajanon.grouping.neighbours import grow_trees, in_batches_of_leaves, leaf_size
 from trajanon.trajectories.tracks import STEPS, Tracks
 
 _WINDOWS_PER_BATCH = 10_000  # that a thread reads at a time
@@ -204,11 +204,11 @@ def window_neighbours(
     rows, window, place_now = _build_places(windows, start, axes)
     near = np.full((n, count), -1, np.int32)
     away = np.full((n, count), np.inf, np.float32)
-    compare = partial(compare_places, rows, window, place_now)
 
     # A window is in one leaf of a tree where it is, so no two threads write its list.
     for order, borders in grow_trees(rows, leaf_size(count), _TREES):
-        in_leaves(compare, order, borders, near, away)
+        compare = partial(compare_places, rows, window, place_now, order)
+        in_batches_of_leaves(compare, borders, near, away)
     list_each_other(near, away)
     return np.where(near < 0, np.arange(n, dtype=np.int32)[:, None], near)
 

@@ -13,13 +13,13 @@ from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping.loss import standardise
-from trajanon.grouping.methods.decomposition import regroup_parts, start
-from trajanon.grouping.methods.distance_methods import mdav, v_mdav
-from trajanon.grouping.methods.hm2 import find_paths, published_heuristic
+from trajanon.grouping.methods.decomposition import group_by_distance, regroup_parts
+from trajanon.grouping.methods.hm2_and_compression import find_paths, published_heuristic
+from trajanon.grouping.methods.mdav_and_v_mdav import mdav, v_mdav
 from trajanon.grouping.methods.mf_tsp import group_by_paths, paths_from_every_record
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.paths.optimal_cut import best_cut
-from trajanon.grouping.paths.paths import path_length
+from trajanon.grouping.paths.travelling_salesman import path_length
 from trajanon.grouping.refinements.shuffling_and_swapping import rcs, swap
 from trajanon.tables.papers.datasets import PAPERS, Dataset, find_datasets
 from trajanon.tables.papers.measurements import (
@@ -266,7 +266,7 @@ def decomposition_table(dataset: Dataset, repeats: int, progress: Progress) -> B
     ks = (3, 5, 10)
     subsets = (40, 20, 10, 5, 2)
     few = dataset.few.problem(3)
-    swap(few, regroup_parts(few, start(few), 2))
+    swap(few, regroup_parts(few, group_by_distance(few), 2))
     step = counted_steps(progress, f"{dataset.name}: decomposition", 2 * len(ks) * len(subsets))
 
     def row(
@@ -276,7 +276,7 @@ def decomposition_table(dataset: Dataset, repeats: int, progress: Progress) -> B
         return measurements_of(*place, il=dataset.loss(labels), seconds=seconds)
 
     for k in ks:
-        first, first_took = timed(start, dataset.problem(k))
+        first, first_took = timed(group_by_distance, dataset.problem(k))
         better = "MDAV" if np.array_equal(first, mdav(dataset.problem(k))) else "VMDAV"
         exchanged, exchange_took = timed(swap, dataset.problem(k), first)
         for step_3, before in (("yes", exchanged), ("no", first)):

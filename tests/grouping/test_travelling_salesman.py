@@ -12,10 +12,10 @@ from problems import problem
 from trajanon._kernels.path_building import Walks, shortest_walk
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.grouping import loss
-from trajanon.grouping.methods.distance_methods import cbfs, md, mdav
+from trajanon.grouping.methods.mdav_and_v_mdav import cbfs, md, mdav
 from trajanon.grouping.neighbours import exact_neighbours
 from trajanon.grouping.paths.optimal_cut import cut_path
-from trajanon.grouping.paths.paths import path_length, path_through, walked
+from trajanon.grouping.paths.travelling_salesman import path_length, path_through, walk_to_nearest
 
 seeds = st.integers(0, 10**6)
 
@@ -26,7 +26,7 @@ def test_a_walk_is_its_slow_twin(kind: str, seed: int, n: int, share: float) -> 
     records, met = records_of(kind, seed, n), rng.random(n) < share
     start = int(rng.integers(n))
     met[start] = False
-    order = walked(records, start, np.flatnonzero(~met))
+    order = walk_to_nearest(records, start, np.flatnonzero(~met))
     assert order.tolist() == naive_paths.walk(records, start, np.flatnonzero(met).tolist())
 
 

@@ -1,9 +1,14 @@
-"""Paths through records: of any start, along nearest records, and through groups."""
+"""Paths of the travelling salesman through the records: nearest neighbour, 2-opt, or-opt, MDAV-LK.
+
+A Hamiltonian path meets each record once: it is an order of row numbers, (n,). The local searches
+work on a tour of n + 1 cities: the records, and a dummy (number n) at distance 0 from all, where
+the tour is cut. Large tables are visited block by block. Insertion is in a module of its own.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, wraps
-from itertools import pairwise, permutations
+from itertools import chain, pairwise, permutations
 from threading import Event
 from typing import NamedTuple
 
@@ -11,17 +16,42 @@ import numpy as np
 
 from trajanon._kernels.far_records import farthest
 from trajanon._kernels.path_building import greedy_fragments, join_fragments
-from trajanon._kernels.tour_moves import Tour, shorten, shorten_by_chains
+from trajanon._kernels.two_opt_or_opt_lin_kernighan import Tour, shorten, shorten_by_chains
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.workers import in_parts, in_threads
 from trajanon.grouping.loss import group_means
-from trajanon.grouping.methods.distance_methods import mdav
+from trajanon.grouping.methods.mdav_and_v_mdav import mdav
 from trajanon.grouping.neighbours import BATCHES, Approximate, Neighbours, neighbours_of
 from trajanon.grouping.problem import Problem
 
-_STEPS_PER_SUM = 10_000  # that a thread measures
+FEWEST_FOR_MOVES = 5
+"""Fewer records are tried in every order: a kick needs two stretches."""
+
+NEIGHBOURS = 16
+"""Candidates of a move. Ten are filled by the twelve months of one utility (EIA)."""
+
+PATH_BLOCK = 1_000
+"""Records of a block of a large table, about: the time to join links grows with its square."""
+
+_STEPS_PER_SUM = 10_000  # whose lengths a thread adds up at once
+_LISTS_PER_PART = 500  # whose distances a thread measures at once
+_KICKS_PER_REPORT = 20_000  # between two reports of progress, and two chances to interrupt
+_JOURNAL = 100_000  # reversals of a stretch that can be taken back
+_FARTHEST_EXPONENT = (
+    10  # a tour leads no farther than 2 to this from the mean, in standard deviations
+)
+
+_TASK = "Finding a short path"
+
 Heuristic = Callable[[Problem, int | None], Ints]
-"""A problem, and the record the path begins with, or None, to the order of records on it, (n,)."""
+"""A problem, and the record that the path begins with, or None, to a path, (n,)."""
+
+
+class NearLists(NamedTuple):
+    """The nearest records of each record, (n, c), the nearest first, and how far they are."""
+
+    nearest: Ints
+    away: Floats  # distances, not squared; infinite where there is no such record
 
 
 def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
@@ -33,7 +63,7 @@ def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
     """
 
     @wraps(search)
-    def begun_at_start(problem: Problem, start: int | None = None) -> Ints:
+    def search_from(problem: Problem, start: int | None = None) -> Ints:
         if start is None:
             return search(problem)
 
@@ -41,32 +71,31 @@ def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
         others = np.delete(np.arange(len(records)), start)
         if len(others) == 0:
             return np.array([start], dtype=np.int64)
-        onward = search(
-            replace(problem, records=records[others], subjects=problem.subjects[others])
-        )
+        onward = others[search(problem.part(others))]
 
-        away = ((records[others[onward[[0, -1]]]] - records[start]) ** 2).sum(axis=1)
-        if away[1] < away[0]:
+        first_away, last_away = ((records[onward[[0, -1]]] - records[start]) ** 2).sum(axis=1)
+        if last_away < first_away:
             onward = onward[::-1]
-        return np.append(start, others[onward])
+        return np.append(start, onward)
 
-    return begun_at_start
+    return search_from
 
 
 def shortest(records: Floats) -> Ints:
-    """Try every order of a handful of records."""
+    """Find the shortest path through a handful of records, by trying every order."""
     orders = np.array(list(permutations(range(len(records)))))
-    between = np.sqrt(((records[:, None] - records) ** 2).sum(axis=2))
-    lengths = between[orders[:, :-1], orders[:, 1:]].sum(axis=1)
+    distances = np.sqrt(((records[:, None] - records) ** 2).sum(axis=2))
+    lengths = distances[orders[:, :-1], orders[:, 1:]].sum(axis=1)
     return np.asarray(orders[lengths.argmin()])
 
 
 def path_length(records: Floats, path: Ints) -> float:
     """Measure the length of a path through standardised records."""
 
-    def length(places: Ints, stop: Event) -> float:
-        steps = np.diff(records[path[places[0] : places[-1] + 2]], axis=0)
-        return float(np.sqrt((steps**2).sum(axis=1)).sum())
+    def length(steps: Ints, stop: Event) -> float:
+        """Add up the lengths of steps: step i leads from place i to the next one."""
+        from_last = np.diff(records[path[steps[0] : steps[-1] + 2]], axis=0)
+        return float(np.sqrt((from_last**2).sum(axis=1)).sum())
 
     return sum(in_parts(length, np.arange(max(len(path) - 1, 1)), _STEPS_PER_SUM))
 
@@ -87,17 +116,19 @@ def nearest_neighbour(problem: Problem, start: int | None = None) -> Ints:
     records = problem.records
     n = len(records)
     if start is not None:
-        return walked(records, start)
+        return walk_to_nearest(records, start)
 
+    # The dummy is city n. If the tour begins with it, the path begins with the record drawn next.
     cities = problem.random.permutation(n + 1)
-    turn = cities[cities < n]
-    first = turn[0]
+    drawn_records = cities[cities < n]
+    first_drawn = drawn_records[0]
     if cities[0] == n or n == 1:
-        return walked(records, first)
+        return walk_to_nearest(records, first_drawn)
 
-    # The dummy came second, and a random record follows it.
-    others = np.flatnonzero(np.arange(n) != first)
-    return np.append(walked(records, turn[1], others), first)
+    # The tour begins with a record, the dummy is second, and another random record follows. Cut at
+    # the dummy, the path begins with that one, and ends with the first of the tour.
+    others = np.flatnonzero(np.arange(n) != first_drawn)
+    return np.append(walk_to_nearest(records, drawn_records[1], others), first_drawn)
 
 
 def through_groups(method: Callable[[Problem], Ints]) -> Heuristic:
@@ -119,33 +150,46 @@ def through_groups(method: Callable[[Problem], Ints]) -> Heuristic:
 
 
 def path_through(records: Floats, labels: Ints) -> Ints:
-    """Walk through groups, by Nearest Point Next on their centroids; inside to the nearest."""
+    """Walk through groups, by Nearest Point Next on their centroids; in a group to the nearest."""
     members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
     centroids = group_means(records, labels)
 
-    # A group is entered at the member nearest to where the path has come from.
-    path: list[Ints] = []
-    for group in walked(centroids, outermost(centroids)):
+    # A group is entered at the member nearest to where the path has come from; the first group at
+    # the member farthest from the centroid of all.
+    pieces: list[Ints] = []
+    for group in walk_to_nearest(centroids, outermost(centroids)):
         rows = members[group]
-        inside = records[rows]
-        if path:
-            first = int(((inside - records[path[-1][-1]]) ** 2).sum(axis=1).argmin())
+        group_records = records[rows]
+        if pieces:
+            last = records[pieces[-1][-1]]
+            first = int(((group_records - last) ** 2).sum(axis=1).argmin())
         else:
-            first = farthest(inside, np.arange(len(rows)), records.mean(axis=0))
-        path.append(rows[walked(inside, first)])
-    return np.concatenate(path)
+            first = farthest(group_records, np.arange(len(rows)), records.mean(axis=0))
+        pieces.append(rows[walk_to_nearest(group_records, first)])
+    return np.concatenate(pieces)
 
 
-def walked(points: Floats, first: int, through: Ints | None = None) -> Ints:
-    """Walk from a point through some rows, it among them, or through all."""
-    rows = np.arange(len(points)) if through is None else through
-    return joined(points, np.append(first, rows[rows != first]), np.full((len(points), 2), -1))
+def walk_to_nearest(points: Floats, first: int, rows: Ints | None = None) -> Ints:
+    """Walk from a point, (p,), ever to the nearest left: of these rows, the first among them.
+
+    Without rows through all points, (n, p).
+    """
+    rows = np.arange(len(points)) if rows is None else rows
+    first_and_others = np.append(first, rows[rows != first])
+
+    # Each point is a fragment of its own, without links.
+    no_links = np.full((len(points), 2), -1)
+    return _walk_along_fragments(points, no_links, ends=first_and_others, count=len(rows))
 
 
-def joined(points: Floats, ends: Ints, links: Ints, count: int | None = None) -> Ints:
-    """Walk through fragments from the first of their ends, on to the nearest that is free."""
-    order = np.empty(len(ends) if count is None else count, dtype=np.int64)
-    join_fragments(points, links, ends, np.zeros(len(points), dtype=np.bool_), order)
+def _walk_along_fragments(points: Floats, links: Ints, ends: Ints, count: int) -> Ints:
+    """Walk through pieces of a path from the first of their ends, on to the nearest free end.
+
+    ``links`` are the one or two points linked with each, (n, 2), or -1; ``count`` points are met.
+    """
+    order = np.empty(count, dtype=np.int64)
+    is_met = np.zeros(len(points), dtype=np.bool_)
+    join_fragments(points, links, ends, is_met, order)
     return order
 
 
@@ -155,33 +199,6 @@ def outermost(points: Floats) -> int:
     if len(points) == 2:
         return 0
     return int(farthest(points, np.arange(len(points)), points.mean(axis=0)))
-
-
-FEW = 5
-"""Fewer records are tried in every order: a kick needs two stretches."""
-
-NEIGHBOURS = 16
-"""Candidates of a move. Ten are filled by the twelve months of one utility (EIA)."""
-
-PATH_BLOCK = 1_000
-"""Records of a block, about: the time to join links grows with its square."""
-
-_LISTS_PER_PART = 500  # whose distances a thread measures at once
-
-_KICKS_PER_REPORT = 20_000  # between two reports of progress, and two chances to interrupt
-
-_JOURNAL = 100_000  # reversals that can be taken back
-
-_FARTHEST = 10  # a tour leads no farther than 2 to this, in standard deviations from the mean
-
-_TASK = "Finding a short path"
-
-
-class NearLists(NamedTuple):
-    """The nearest records of each record, (n, c), the nearest first, and how far they are."""
-
-    nearest: Ints
-    away: Floats  # not squared; infinite where there is no such record
 
 
 @from_any_start
@@ -199,11 +216,11 @@ def or_opt(problem: Problem) -> Ints:
     Algorithm 2 for the dummy node. Bentley (1992), "Fast algorithms for geometric
     traveling salesman problems", for 2-opt with neighbour lists and a queue.
     """
-    if problem.large is not None:
-        return _path_in_blocks(problem, problem.large.approximate)
+    if problem.neighbours_if_large is not None:
+        return _path_in_blocks(problem, problem.neighbours_if_large.approximate)
 
     near = near_lists(problem.records, problem.neighbours)
-    return _shortened(problem, partial(greedy, problem.records, near), near, or_opt=True)
+    return _shortened(problem, partial(greedy_path, problem.records, near), near, or_opt=True)
 
 
 @from_any_start
@@ -236,25 +253,26 @@ def mdav_lk(problem: Problem) -> Ints:
     """
     records = problem.records
     n = len(records)
-    if n < FEW:
+    if n < FEWEST_FOR_MOVES:
         return shortest(records)
 
     path = through_groups(mdav)(problem, None)
     tour = tour_through(records, path, near_lists(records), problem.random)
+    # The order in which cities are looked at is drawn.
     tour.queue[: n + 1] = problem.random.permutation(n + 1)
     shorten_by_chains(tour)
     return _cut_at_dummy(tour)
 
 
 def _shortened(
-    problem: Problem, first: Callable[[], Ints], near: NearLists | None = None, *, or_opt: bool
+    problem: Problem, find_first: Callable[[], Ints], near: NearLists | None = None, *, or_opt: bool
 ) -> Ints:
-    """Shorten a first path by 2-opt moves; or by or-opt moves and kicks as well."""
+    """Find a first path, and shorten it by 2-opt moves; or by or-opt moves and kicks as well."""
     records = problem.records
-    if len(records) < FEW:
+    if len(records) < FEWEST_FOR_MOVES:
         return shortest(records)
 
-    tour = tour_through(records, first(), near or near_lists(records), problem.random)
+    tour = tour_through(records, find_first(), near or near_lists(records), problem.random)
     shorten(tour, or_opt, 0)
     if or_opt:
         kicks = problem.budget.kicks_per_record * len(records)
@@ -266,6 +284,7 @@ def _shortened(
 
 
 def _cut_at_dummy(tour: Tour) -> Ints:
+    """Return the path that begins behind the dummy, the last city of ``tour.position``."""
     return np.roll(tour.order, -int(tour.position[-1]))[1:]
 
 
@@ -281,27 +300,33 @@ def near_lists(records: Floats, known: Neighbours | None = None) -> NearLists:
     return NearLists(nearest, np.concatenate(parts))
 
 
-def greedy(records: Floats, near: NearLists) -> Ints:
-    """Join records by the shortest links between near ones that make no fork and no circle."""
+def greedy_path(records: Floats, near: NearLists) -> Ints:
+    """Join records by the shortest links between near ones that make no fork and no circle.
+
+    The pieces are then joined, each to the nearest end of another.
+    """
     n, count = near.nearest.shape
     edges = np.column_stack([np.repeat(np.arange(n), count), near.nearest.ravel()])
     shortest_first = np.argsort(near.away.ravel(), kind="stable")
     shortest_first = shortest_first[: np.isfinite(near.away).sum()]
 
+    # The kernel fills in the links; at first each record is the other end of its own fragment.
     links = np.full((n, 2), -1)
     greedy_fragments(edges[shortest_first], links, np.arange(n))
 
-    return joined(records, np.flatnonzero(links[:, 1] < 0), links, n)
+    ends = np.flatnonzero(links[:, 1] < 0)
+    return _walk_along_fragments(records, links, ends, n)
 
 
 def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random.Generator) -> Tour:
-    """Make a path a tour through the dummy; a far one is scaled, as rounding would be gain."""
+    """Make a path a tour through the dummy, and lay it out for the kernels."""
+    # Of very far records rounding would pass for a gain, so all are scaled, by a power of two.
     n = len(records)
     away = near.away
     _, exponent = np.frexp(np.abs(records).max())
-    if exponent > _FARTHEST:
-        records = np.ldexp(records, _FARTHEST - exponent)
-        away = np.ldexp(away, _FARTHEST - exponent)
+    if exponent > _FARTHEST_EXPONENT:
+        records = np.ldexp(records, _FARTHEST_EXPONENT - exponent)
+        away = np.ldexp(away, _FARTHEST_EXPONENT - exponent)
 
     tour = Tour(
         records=records,
@@ -309,7 +334,7 @@ def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random
         near=away,
         order=np.append(path, n),
         position=np.empty(n + 1, dtype=np.int64),
-        queue=np.concatenate([path, [n, 0, n + 1]]),  # all from the first on
+        queue=np.concatenate([path, [n, 0, n + 1]]),  # all n + 1 cities, from place 0 on
         queued=np.ones(n + 1, dtype=np.bool_),
         journal=np.zeros(2 * _JOURNAL + 1, dtype=np.int64),
         plan=np.zeros((4, 2), dtype=np.int64),
@@ -320,52 +345,62 @@ def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random
 
 
 def _path_in_blocks(problem: Problem, near: Approximate) -> Ints:
-    """Visit blocks of a large table, leaves of a tree, in turn, each from its nearer end."""
-    place = np.empty(len(near.order), dtype=np.int64)
-    place[near.order] = np.arange(len(place))
-    leaves = max(PATH_BLOCK * (len(near.borders) - 1) // len(place), 1)
-    borders = np.append(near.borders[:-1:leaves], len(place))
+    """Find a path through a large table: block by block, each entered at its nearer end.
+
+    A block is a number of leaves of a tree that follow each other.
+    """
+    n = len(near.order)
+    place_in_order = np.empty(n, dtype=np.int64)
+    place_in_order[near.order] = np.arange(n)
+    leaves_per_block = max(PATH_BLOCK * (len(near.borders) - 1) // n, 1)
+    block_borders = np.append(near.borders[:-1:leaves_per_block], n)
 
     def paths_of(batch_borders: Ints, stop: Event) -> list[Ints]:
+        """Find the path through each block of a batch."""
         paths = []
-        for start, behind in pairwise(batch_borders):
+        for begin, end in pairwise(batch_borders):
             if stop.is_set():
                 raise KeyboardInterrupt
-            rows = near.order[start:behind]
+            rows = near.order[begin:end]
             block = Problem(records=near.points[rows], subjects=rows, k=problem.k)
-            within = _within_block(near, rows, place[near.nearest[rows]] - start)
-            path = _shortened(block, partial(greedy, block.records, within), within, or_opt=True)
-            paths.append(rows[path])
+            lists = _lists_within_block(near, rows, place_in_order[near.nearest[rows]] - begin)
+            find_first = partial(greedy_path, block.records, lists)
+            paths.append(rows[_shortened(block, find_first, lists, or_opt=True)])
         return paths
 
-    size = -(-len(borders) // BATCHES)
+    # Batches share a border, at which one ends and the next begins.
+    size = -(-len(block_borders) // BATCHES)
     jobs = [
-        partial(paths_of, borders[start : start + size + 1])
-        for start in range(0, len(borders) - 1, size)
+        partial(paths_of, block_borders[first : first + size + 1])
+        for first in range(0, len(block_borders) - 1, size)
     ]
     problem.progress(_TASK, 0, None)
     batches = in_threads(jobs, lambda: problem.progress(_TASK, 0, None))
-    return joined_paths(near.points, [path for batch in batches for path in batch])
+    return joined_paths(near.points, list(chain.from_iterable(batches)))
 
 
-def _within_block(near: Approximate, rows: Ints, neighbours: Ints) -> NearLists:
-    """Return the neighbours within a block, numbered from its first record; others go last."""
-    outside = (neighbours < 0) | (neighbours >= len(rows))
-    away = np.where(outside, np.inf, np.sqrt(near.squared[rows]))
-    within = np.where(outside, np.arange(len(rows))[:, None], neighbours)
+def _lists_within_block(near: Approximate, rows: Ints, places: Ints) -> NearLists:
+    """Return the near lists of a block's rows, with the places of neighbours in the block.
 
-    inside_first = np.argsort(outside, axis=1, kind="stable")
+    ``places`` are counted from its first record, (rows, c): neighbours outside, whose places are
+    not in the block, go last, infinitely far.
+    """
+    is_outside = (places < 0) | (places >= len(rows))
+    away = np.where(is_outside, np.inf, np.sqrt(near.squared[rows]))
+    nearest = np.where(is_outside, np.arange(len(rows))[:, None], places)
+
+    inside_first = np.argsort(is_outside, axis=1, kind="stable")
     return NearLists(
-        nearest=np.take_along_axis(within, inside_first, axis=1),
+        nearest=np.take_along_axis(nearest, inside_first, axis=1),
         away=np.take_along_axis(away, inside_first, axis=1),
     )
 
 
 def joined_paths(points: Floats, paths: Sequence[Ints]) -> Ints:
-    """Join paths in their order, each in the direction that begins nearer."""
-    turned = [paths[0]]
+    """Join paths in their order, each entered at the end that is nearer to the last one."""
+    directed = [paths[0]]
     for path in paths[1:]:
-        last = points[turned[-1][-1]]
-        begin, end = ((points[path[[0, -1]]] - last) ** 2).sum(axis=1)
-        turned.append(path if begin <= end else path[::-1])
-    return np.concatenate(turned)
+        last = points[directed[-1][-1]]
+        begin_away, end_away = ((points[path[[0, -1]]] - last) ** 2).sum(axis=1)
+        directed.append(path if begin_away <= end_away else path[::-1])
+    return np.concatenate(directed)

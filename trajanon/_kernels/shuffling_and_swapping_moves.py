@@ -1,4 +1,9 @@
-"""Moves of the papers' refinements: Random Cluster Shuffling, and two-swapping."""
+"""Moves of the papers' refinements: Random Cluster Shuffling (RCS), and two-swapping.
+
+RCS: Maya-López, thesis (URV 2023), chapter 6, Algorithm 4. Two-swapping: Castro, Gentile and
+Spagnolo-Arrizabalaga (PSD 2022), section 3. Records and groups are numbers; the moves change
+`Groups`.
+"""
 
 from typing import NamedTuple
 
@@ -6,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.column_search import different_subjects
-from trajanon._kernels.common import below, insert_rising, squared_distance
+from trajanon._kernels.common import draw_below, insert_rising, squared_distance
 from trajanon._kernels.compiled import bare, kernel
 from trajanon._kernels.group_state import (
     Groups,
@@ -21,12 +26,12 @@ from trajanon._kernels.group_state import (
     open_group,
 )
 
-_DRAWS = 2**31  # as many as ``below`` can tell apart
+_DRAWS = 2**31  # as many numbers as `draw_below` can tell apart
 
 
 @bare
 def nearest_other(groups, point, group):
-    """Find the group with the nearest centroid, but for one; -1 if there is no other."""
+    """Find the group with the centroid nearest to a point, (p,), but for one group; -1 for none."""
     best = -1
     least = np.inf
 
@@ -73,7 +78,10 @@ def dissolve(groups, group):
 
 @kernel
 def recut(groups, a, b, k):
-    """Merge two groups and cut them into runs by distance to their mean, if each run holds k."""
+    """Merge two groups and cut them into runs by distance to their mean, if each has k subjects.
+
+    Returned is whether that was done.
+    """
     count = groups.heads[a].size + groups.heads[b].size
     joined = 0
 
@@ -117,7 +125,7 @@ def recut(groups, a, b, k):
 
 @kernel
 def shuffling_pass(groups, random, k, probability, events, start, stop):
-    """Look at the records from start to stop once; return how many events are left."""
+    """Look at the records start..stop - 1 once; return how many shuffling events are left."""
     for record in range(start, stop):
         if may_leave(groups, record, k):
             point = groups.records[record]
@@ -128,11 +136,12 @@ def shuffling_pass(groups, random, k, probability, events, start, stop):
         else:
             dissolve(groups, groups.members[record].group)
 
-        # Empty places are drawn again, so that each group is as likely.
-        if events > 0 and below(random, _DRAWS) < probability * _DRAWS:
-            a = below(random, groups.heads.shape[0])
+        # The event of shuffling. A place without a group is drawn again, so that each group is as
+        # likely.
+        if events > 0 and draw_below(random, _DRAWS) < probability * _DRAWS:
+            a = draw_below(random, groups.heads.shape[0])
             while groups.heads[a].size == 0:
-                a = below(random, groups.heads.shape[0])
+                a = draw_below(random, groups.heads.shape[0])
             b = nearest_other(groups, groups.centroids[a], a)
             events -= b >= 0 and recut(groups, a, b, k)
     return events
@@ -148,22 +157,25 @@ class Swaps(NamedTuple):
 
 @bare
 def offer_partner(swaps, k, i, j):
-    """Make a later record, the first of equals, the partner if the exchange gains most."""
+    """Make a later record j the partner of i if their exchange gains more than with the present.
+
+    Of equally good ones the first is the partner.
+    """
     groups = swaps.groups
     if j <= i or groups.members[i].group == groups.members[j].group:
         return
 
     change = exchange_change(groups, i, j)
-    equal = change == swaps.change[i] and j < swaps.partner[i]
-    gains = change < swaps.change[i] or equal
-    if gains and may_replace(groups, i, j, k) and may_replace(groups, j, i, k):
+    is_first_of_equals = change == swaps.change[i] and j < swaps.partner[i]
+    is_better = change < swaps.change[i] or is_first_of_equals
+    if is_better and may_replace(groups, i, j, k) and may_replace(groups, j, i, k):
         swaps.partner[i] = j
         swaps.change[i] = change
 
 
 @bare
 def find_partners(swaps, k, start, stop):
-    """Find the best partners of the records from start to stop."""
+    """Find the best partner of each of the records start..stop - 1."""
     for i in range(start, stop):
         swaps.partner[i] = -1
         swaps.change[i] = 0.0
@@ -173,7 +185,10 @@ def find_partners(swaps, k, start, stop):
 
 @bare
 def make_exchanges(swaps, k, tiny, count):
-    """Make the best exchange up to ``count`` times; return how many lowered the SSE."""
+    """Make the best exchange up to ``count`` times, or until it gains less than ``tiny``.
+
+    Returned is how many were made.
+    """
     groups = swaps.groups
 
     for done in range(count):
@@ -181,7 +196,8 @@ def make_exchanges(swaps, k, tiny, count):
         if swaps.change[best] >= -tiny:
             return done
 
-        # Only pairs of the two groups change.
+        # An exchange changes what all pairs with a member of its two groups gain. A record of them,
+        # or with a partner in them, looks for a partner again; to others their members are offered.
         a = groups.members[best].group
         b = groups.members[swaps.partner[best]].group
         changed = (a, b)

@@ -8,8 +8,10 @@ from naive_paths import ARBITRARY, FARTHEST, NEAREST
 from problems import problem
 
 from trajanon.common.arrays import Floats
-from trajanon.grouping.paths.path_heuristics import _shortest_walk as shortest_walk_of
-from trajanon.grouping.paths.path_heuristics import path_by_insertion, repetitive_nn
+from trajanon.grouping.paths.insertion_and_nearest_neighbour import (
+    _shortest_walk as shortest_walk_of,
+)
+from trajanon.grouping.paths.insertion_and_nearest_neighbour import path_by_insertion, repetitive_nn
 
 seeds = st.integers(0, 10**6)
 rules = st.sampled_from([NEAREST, ARBITRARY, FARTHEST])

@@ -1,4 +1,4 @@
-"""Path heuristics of the papers: walks to the nearest record, and insertion.
+"""Path heuristics of the papers: insertion, repetitive nearest neighbour, and nearest point next.
 
 A path through n records is found as a tour of n + 1 cities: the records, and a dummy at distance 0
 from all of them, where the tour is cut.
@@ -42,11 +42,22 @@ from trajanon._kernels.path_building import (
 )
 from trajanon.common.arrays import Floats, Ints
 from trajanon.grouping.neighbours import exact_neighbours
-from trajanon.grouping.paths.paths import Heuristic, from_any_start, outermost, walked
+from trajanon.grouping.paths.travelling_salesman import (
+    Heuristic,
+    from_any_start,
+    outermost,
+    walk_to_nearest,
+)
 from trajanon.grouping.problem import Problem
 
 _NEIGHBOURS_LISTED = 32  # of each record; where a walk has met them all, it searches all records
 _WALKS_PER_REPORT = 100  # between two reports of progress, and two chances to interrupt
+
+# Which city is inserted next: the kernel multiplies differences of distance by the first three.
+NEAREST = -1
+FARTHEST = 1
+ARBITRARY = 0
+CHEAPEST = None
 
 
 def insertion(rule: int | None) -> Heuristic:
@@ -64,10 +75,11 @@ def insertion(rule: int | None) -> Heuristic:
 def path_by_insertion(records: Floats, turn: Ints, rule: int | None) -> Ints:
     """Grow a tour from the first city in ``turn``, (n + 1,), and cut it at the dummy, number n.
 
-    The rule says which city is next: the nearest (-1), the farthest (1), the first in turn (0), or
-    the cheapest (None). Of equals, the first in turn is next.
+    The rule says which city is next: ``NEAREST``, ``FARTHEST``, ``CHEAPEST``, or the first in turn
+    (``ARBITRARY``). Of equals, the first in turn is next.
     """
     n = len(records)
+    # The kernels fill in the tour; what stands in it at first is room.
     tour = GrowingTour(
         records=records,
         start=turn[0],
@@ -76,11 +88,11 @@ def path_by_insertion(records: Floats, turn: Ints, rule: int | None) -> Ints:
         longer=np.empty(n + 1),
     )
     waiting = turn[1:].copy()
-    if rule is None:
+    if rule is CHEAPEST:
         insert_cheapest(tour, waiting)
     else:
-        # The array is for the distance of each city from the tour; none is known yet.
-        insert_by_rule(tour, waiting, np.full(n + 1, np.inf), rule)
+        from_tour = np.full(n + 1, np.inf)  # how far each city is from the tour: not known yet
+        insert_by_rule(tour, waiting, from_tour, rule)
 
     # The path is the tour from behind the dummy on.
     following = tour.following.tolist()
@@ -90,13 +102,13 @@ def path_by_insertion(records: Floats, turn: Ints, rule: int | None) -> Ints:
     return np.array(order[1:])
 
 
-# By their names in the settings.
 INSERTIONS: Mapping[str, Heuristic] = {
-    "nearest-insertion": insertion(-1),
-    "farthest-insertion": insertion(1),
-    "cheapest-insertion": insertion(None),
-    "arbitrary-insertion": insertion(0),
+    "nearest-insertion": insertion(NEAREST),
+    "farthest-insertion": insertion(FARTHEST),
+    "cheapest-insertion": insertion(CHEAPEST),
+    "arbitrary-insertion": insertion(ARBITRARY),
 }
+"""By their names in the settings."""
 
 
 def repetitive_nn(problem: Problem, start: int | None = None) -> Ints:
@@ -127,20 +139,24 @@ def repetitive_nn(problem: Problem, start: int | None = None) -> Ints:
     if start is not None:
         return _from_every_other(problem, start)
 
-    # The tour from the dummy may end anywhere, -1. The others begin with a record, and their path
-    # ends there.
+    # The last record of each path: any (-1) where the tour begins with the dummy; else the record
+    # that the tour begins with.
     ends = np.arange(-1, n)
 
-    # The start of a path is any record but its end, so one of n - 1 numbers is drawn; from the end
-    # on, they are one too low.
+    # The first record of a path is any but its last, so one of n - 1 numbers is drawn; those from
+    # the last record on are then one too low.
     starts = problem.random.integers(np.where(ends < 0, n, n - 1))
-    starts += (ends >= 0) & (starts >= ends)
+    skips_end = (ends >= 0) & (starts >= ends)
+    starts += skips_end
     return _shortest_walk(problem, starts, ends)
 
 
 @from_any_start
 def _from_every_other(problem: Problem) -> Ints:
-    """Find the shortest nearest neighbour path from any record; the decorator adds the start."""
+    """Find the shortest nearest neighbour path from any record.
+
+    The records are those beside the start, which the decorator adds.
+    """
     n = len(problem.records)
     return _shortest_walk(problem, np.arange(n), np.full(n, -1))
 
@@ -166,15 +182,15 @@ def _shortest_walk(problem: Problem, starts: Ints, ends: Ints) -> Ints:
         best=np.empty(n, dtype=np.int64),
     )
 
-    # A walk is given up when it gets longer than the shortest so far, so each part of the walks is
-    # told that length.
-    shortest = np.inf
+    # A walk is given up when it gets longer than the shortest so far, so that length goes from one
+    # part of the walks to the next. The kernel writes the shortest path to ``walks.best``.
+    least_length = np.inf
     task = "Walking from every record"
     for first in range(0, len(starts), _WALKS_PER_REPORT):
         problem.progress(task, first, len(starts))
 
         part = slice(first, first + _WALKS_PER_REPORT)
-        shortest = shortest_walk(walks, starts[part], ends[part], shortest)
+        least_length = shortest_walk(walks, starts[part], ends[part], least_length)
 
     problem.progress(task, len(starts), len(starts))
     return walks.best
@@ -200,4 +216,5 @@ def npn(problem: Problem, start: int | None = None) -> Ints:
     >>> round(trajanon.microaggregate(places, k=2, heuristic="npn").path_length, 2)
     9.49
     """
-    return walked(problem.records, outermost(problem.records) if start is None else start)
+    records = problem.records
+    return walk_to_nearest(records, outermost(records) if start is None else start)

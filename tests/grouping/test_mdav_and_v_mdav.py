@@ -13,14 +13,14 @@ from trajanon._kernels.far_records import farthest, farthest_pair, nearest_to_gr
 from trajanon.common.arrays import Floats, Ints, dense
 from trajanon.common.declared_options import MethodName
 from trajanon.grouping import loss
-from trajanon.grouping.methods.distance_methods import (
+from trajanon.grouping.methods.mdav_and_v_mdav import (
     GAMMAS,
     Remaining,
     cbfs,
-    grown,
     md,
     mdav,
     v_mdav,
+    v_mdav_with_gamma,
 )
 
 seeds = st.integers(0, 10**6)
@@ -56,7 +56,7 @@ def groups_of(labels: Ints) -> list[set[int]]:
 def test_v_mdav_gives_the_verified_losses(name: str, k: int, gamma: float, il: str) -> None:
     X = reference(name)
     records = naive.standardise(X)
-    labels = grown(problem(records, k), gamma)
+    labels = v_mdav_with_gamma(problem(records, k), gamma)
     lost = loss.information_loss(loss.sse(records, labels), float((records**2).sum()))
     assert f"{lost:.4f}" == il
     if gamma == 0.0:
@@ -65,7 +65,7 @@ def test_v_mdav_gives_the_verified_losses(name: str, k: int, gamma: float, il: s
 
 def test_v_mdav_without_a_gamma_takes_the_best_of_0_to_2() -> None:
     asked = problem(naive.standardise(reference("tarragona")), 3)
-    best = min(loss.sse(asked.records, grown(asked, gamma)) for gamma in GAMMAS)
+    best = min(loss.sse(asked.records, v_mdav_with_gamma(asked, gamma)) for gamma in GAMMAS)
     assert pytest.approx([i / 20 for i in range(41)]) == GAMMAS
     assert loss.sse(asked.records, v_mdav(asked)) == best
     won = float(asked.log.chosen["gamma"])
@@ -129,7 +129,7 @@ def test_the_farthest_pair_is_a_diameter_as_records_leave(
 
 def group(how: str, records: Floats, k: int, subjects: Ints, gamma: float) -> Ints:
     if how == "v-mdav":
-        return grown(problem(records, k, subjects), gamma)
+        return v_mdav_with_gamma(problem(records, k, subjects), gamma)
     return {"mdav": mdav, "md": md, "cbfs": cbfs}[how](problem(records, k, subjects))
 
 

@@ -1,4 +1,8 @@
-"""Groups round far records and their nearest: MDAV, MD, V-MDAV and CBFS."""
+"""MDAV, V-MDAV, MD and CBFS: groups are formed round far records, of the records nearest to them.
+
+The methods differ in which far record is next, and in whether a group may grow beyond k. What has
+no group yet is kept by `Remaining`. Labels, (n,), number the group of each record from 0.
+"""
 
 from math import sqrt
 
@@ -10,104 +14,111 @@ from trajanon.common.method_parameters import VMdavParameters
 from trajanon.grouping.loss import group_means, sse
 from trajanon.grouping.problem import Problem
 
-_PACKED = 0.75
-"""Share of the places with a record that remains, below which the others are left out."""
+_LEAST_SHARE_PACKED = 0.75
+"""Share of the packed records that remain, below which these are packed again."""
 
 
 class Remaining:
-    """Records still without a group; the progress shows ``task``."""
+    """Records that have no group yet, and the groups formed so far.
+
+    To find near and far ones fast, the remaining records are copied side by side ("packed"). Those
+    that get a group stay among the copies, but count as infinitely far, or near, until a quarter of
+    the copies are such: then the rest is packed again.
+    """
 
     def __init__(self, problem: Problem, task: str = "") -> None:
         records = problem.records
         self.problem = problem
-        self.task = task
-        self.labels = np.full(len(records), -1, dtype=np.int64)
-        self.count = len(records)
-        self.groups = 0
-        self._records_of_subject = np.bincount(problem.subjects)
-        self._subjects = int(np.count_nonzero(self._records_of_subject))
-        self._sum = records.sum(axis=0)
-        self._are_equal = False  # once it is known of those that remain
+        self.task = task  # as the progress calls it
+        self.labels = np.full(len(records), -1, dtype=np.int64)  # -1 for those without a group
+        self.count = len(records)  # records without a group
+        self.groups = 0  # formed so far
+        self._records_of_subject = np.bincount(problem.subjects)  # without a group, by subject
+        self._subject_count = int(np.count_nonzero(self._records_of_subject))
+        self._sum = records.sum(axis=0)  # of the records without a group, (p,)
+        self._all_equal = False  # whether they are known to be equal
 
-        self._radius = sqrt((records**2).sum(axis=1).max())
+        self._largest_norm = sqrt((records**2).sum(axis=1).max())
         self._epsilon = float(np.finfo(records.dtype).eps)
         self._pack()
 
     def _pack(self) -> None:
-        """Copy the remaining records to where they stand together."""
+        """Copy the remaining records side by side."""
         self._rows = self.rows
-        self._subject_of = self.problem.subjects[self._rows]
+        self._packed_subjects = self.problem.subjects[self._rows]
         records = self.problem.records[self._rows]
-        self._minus_twice = np.ascontiguousarray(-2.0 * records.T)
+        self._minus_twice = np.ascontiguousarray(-2.0 * records.T)  # (p, packed)
 
-        # Those that leave are infinitely far for who looks near, and the other way round.
-        self._squares = (records**2).sum(axis=1)
-        self._squares_if_far = self._squares.copy()
+        # Where near records are looked for, those that got a group since are infinitely far; where
+        # far ones are, infinitely near.
+        self._squares_if_near = (records**2).sum(axis=1)
+        self._squares_if_far = self._squares_if_near.copy()
 
     @property
     def rows(self) -> Ints:
-        """Return the remaining records, in their order."""
+        """Return the rows of the remaining records, rising."""
         return np.flatnonzero(self.labels < 0)
 
     def enough_for(self, groups: int) -> bool:
-        """Return whether k records for each of some groups, and k subjects, are left."""
-        return self.count >= groups * self.problem.k and self._subjects >= self.problem.k
+        """Return whether k records for each of so many groups, and k subjects, are left."""
+        return self.count >= groups * self.problem.k and self._subject_count >= self.problem.k
 
     def centroid(self) -> Floats:
         """Return the mean of the remaining records."""
         return np.asarray(self._sum / self.count)
 
     def farthest(self, point: Floats) -> int:
-        """Find the remaining record farthest from a point, the first of equals."""
+        """Find the remaining record farthest from a point, (p,), the first of equals."""
         # |x - y|² less |y|², by one product with all records: fast, but rounded. Those that may be
         # the farthest are then measured exactly, as ties decide which groups are formed.
         away = point @ self._minus_twice
         away += self._squares_if_far
         candidates = (away >= away.max() - self._rounding(point)).nonzero()[0]
-        distances = self._distances(candidates, point)
-        self._are_equal |= len(candidates) == self.count and not distances.any()
-        return int(self._rows[candidates[distances.argmax()]])
+        squares = self._exact_squares(candidates, point)
+        self._all_equal |= len(candidates) == self.count and not squares.any()
+        return int(self._rows[candidates[squares.argmax()]])
 
     def nearest_of_other_subjects(self, centre: int, count: int) -> Ints:
-        """Find the nearest records of other subjects, one of each, the first of equals."""
+        """Find the records nearest to one, each of another subject, the first of equals."""
         point = self.problem.records[centre]
         away = point @ self._minus_twice
-        away += self._squares
+        away += self._squares_if_near
 
-        # A subject may have several of the nearest: then look at more of them.
+        # A subject may have several of the nearest: then twice as many are looked at.
         looked_at = count
         while True:
             looked_at = min(2 * looked_at, self.count)
             limit = np.partition(away, looked_at - 1)[looked_at - 1] + self._rounding(point)
             candidates = (away <= limit).nonzero()[0]
-            by_distance = np.argsort(self._distances(candidates, point), kind="stable")
+            by_distance = np.argsort(self._exact_squares(candidates, point), kind="stable")
             nearest = candidates[by_distance[:looked_at]]
 
-            record_of: dict[int, int] = {}
-            subjects = self._subject_of[nearest].tolist()
+            record_of_subject: dict[int, int] = {}
+            subjects = self._packed_subjects[nearest].tolist()
             for subject, record in zip(subjects, self._rows[nearest].tolist(), strict=True):
-                record_of.setdefault(subject, record)
-            record_of.pop(int(self.problem.subjects[centre]), None)
+                record_of_subject.setdefault(subject, record)
+            record_of_subject.pop(int(self.problem.subjects[centre]), None)
 
-            if len(record_of) >= count or looked_at == self.count:
-                return np.array(list(record_of.values())[:count], dtype=np.int64)
+            if len(record_of_subject) >= count or looked_at == self.count:
+                return np.array(list(record_of_subject.values())[:count], dtype=np.int64)
 
     def _rounding(self, point: Floats) -> float:
-        """Bound by how much two distances by a product of matrices may be in the wrong order."""
-        reach = self._radius + sqrt(point @ point)
-        return 4.0 * (len(point) + 4) * self._epsilon * reach**2
+        """Bound the difference of two squared distances that rounding may put in wrong order."""
+        longest = self._largest_norm + sqrt(point @ point)
+        # Each of the p products and some sums is off by half an epsilon, of either distance.
+        return 4.0 * (len(point) + 4) * self._epsilon * longest**2
 
-    def _distances(self, places: Ints, point: Floats) -> Floats:
-        """Square the distances of remaining records to a point, to the last digit."""
-        if self._are_equal:
+    def _exact_squares(self, places: Ints, point: Floats) -> Floats:
+        """Square the distances from packed records, by their places, to a point, exactly."""
+        if self._all_equal:
             return np.zeros(len(places))
-        away = self.problem.records[self._rows[places]]
-        away -= point
-        away *= away
-        return np.asarray(away.sum(axis=1))
+        difference = self.problem.records[self._rows[places]]
+        difference -= point
+        difference *= difference
+        return np.asarray(difference.sum(axis=1))
 
-    def group_round(self, seed: int) -> Ints:
-        """Group a record with its k - 1 nearest, each of another subject."""
+    def form_group(self, seed: int) -> Ints:
+        """Make a group of a record and its k - 1 nearest, of k subjects; return its members."""
         near = self.nearest_of_other_subjects(seed, self.problem.k - 1)
         members = np.append(near, seed)
         self.join(members, self.groups)
@@ -115,7 +126,7 @@ class Remaining:
         return members
 
     def join(self, members: Ints, group: int) -> None:
-        """Put records of different subjects into a group."""
+        """Put records of different subjects into a group: they remain no longer."""
         self.labels[members] = group
         self.count -= len(members)
         # Subtracted, not added up again: MDAV asks for the centroid of the rest after each group.
@@ -123,33 +134,33 @@ class Remaining:
 
         subjects = self.problem.subjects[members]
         self._records_of_subject[subjects] -= 1
-        self._subjects -= int(np.count_nonzero(self._records_of_subject[subjects] == 0))
+        self._subject_count -= int(np.count_nonzero(self._records_of_subject[subjects] == 0))
 
         places = np.searchsorted(self._rows, members)
-        self._squares[places] = np.inf
+        self._squares_if_near[places] = np.inf
         self._squares_if_far[places] = -np.inf
-        if self.count < _PACKED * len(self._rows):
+        if self.count < _LEAST_SHARE_PACKED * len(self._rows):
             self._pack()
 
-    def join_nearest(self) -> Ints:
-        """Put every remaining record into the group with the nearest centroid; all labels."""
+    def join_nearest_groups(self) -> Ints:
+        """Put each remaining record into the group with the nearest centroid; return all labels."""
         records = self.problem.records
         grouped = self.labels >= 0
         centroids = group_means(records[grouped], self.labels[grouped])
         for record in self.rows:
-            away = ((centroids - records[record]) ** 2).sum(axis=1)
-            self.labels[record] = int(away.argmin())
+            squares = ((centroids - records[record]) ** 2).sum(axis=1)
+            self.labels[record] = int(squares.argmin())
 
         self.count = 0
         return self.labels
 
-    def finished(self) -> Ints:
-        """Make the rest a group of its own, if it holds k subjects; the group of each record."""
+    def group_rest(self) -> Ints:
+        """Make one group of the rest if it has k subjects, or share it out; return all labels."""
         if self.enough_for(1):
             self.labels[self.rows] = self.groups
             self.count = 0
         else:
-            self.join_nearest()
+            self.join_nearest_groups()
         self.report()
         return self.labels
 
@@ -185,17 +196,19 @@ def mdav(problem: Problem) -> Ints:
     >>> trajanon.microaggregate(ages, k=2, method="mdav", refine="none").labels.tolist()
     [0, 0, 1, 1, 2, 2, 3, 3]
     """
-    left = Remaining(problem, "Grouping by MDAV")
-    while left.enough_for(3):
-        seed = left.farthest(left.centroid())
-        left.group_round(seed)
-        if left.enough_for(1):
-            left.group_round(left.farthest(problem.records[seed]))
-        left.report()
+    remaining = Remaining(problem, "Grouping by MDAV")
+    while remaining.enough_for(3):
+        seed = remaining.farthest(remaining.centroid())
+        remaining.form_group(seed)
+        # With subjects, the first group may leave fewer than k of them.
+        if remaining.enough_for(1):
+            opposite = remaining.farthest(problem.records[seed])
+            remaining.form_group(opposite)
+        remaining.report()
 
-    if left.enough_for(2):
-        left.group_round(left.farthest(left.centroid()))
-    return left.finished()
+    if remaining.enough_for(2):
+        remaining.form_group(remaining.farthest(remaining.centroid()))
+    return remaining.group_rest()
 
 
 def md(problem: Problem) -> Ints:
@@ -221,25 +234,27 @@ def md(problem: Problem) -> Ints:
     [0, 0, 1, 1, 2, 2, 3, 3]
     """
     records = problem.records
-    left = Remaining(problem, "Grouping by maximum distance")
+    remaining = Remaining(problem, "Grouping by maximum distance")
     radius = np.sqrt(((records - records.mean(axis=0)) ** 2).sum(axis=1))
     outer_first = np.argsort(-radius, kind="stable")
 
-    # Of each record: the farthest one that was found last, and how far it was.
+    # Of each record: the one farthest from it when that was last searched, and how far it was.
+    # `farthest_pair` fills them in, and searches again only where they no longer hold.
     opposite = np.full(len(records), -1, dtype=np.int64)
     reach = np.full(len(records), np.inf)
 
-    while left.enough_for(2):
-        outer_first = outer_first[left.labels[outer_first] < 0]
-        pair = farthest_pair(records, outer_first, radius, opposite, reach, left.labels)
+    while remaining.enough_for(2):
+        outer_first = outer_first[remaining.labels[outer_first] < 0]
+        pair = farthest_pair(records, outer_first, radius, opposite, reach, remaining.labels)
         for seed in pair:
-            if left.enough_for(2) and left.labels[seed] < 0:
-                left.group_round(int(seed))
-        left.report()
-    return left.finished()
+            # The second of the pair may have joined the group of the first.
+            if remaining.enough_for(2) and remaining.labels[seed] < 0:
+                remaining.form_group(int(seed))
+        remaining.report()
+    return remaining.group_rest()
 
 
-GAMMAS = tuple(step / 20 for step in range(41))  # 0, 0.05, ..., 2
+GAMMAS = tuple(step / 20 for step in range(41))  # 0, 0.05, ..., 2, for V-MDAV to choose from
 
 
 def v_mdav(problem: Problem) -> Ints:
@@ -268,13 +283,13 @@ def v_mdav(problem: Problem) -> Ints:
     """
     gamma = problem.parameters_of(VMdavParameters).gamma
     if gamma is not None:
-        return grown(problem, gamma)
+        return v_mdav_with_gamma(problem, gamma)
 
-    labels_of = {gamma: grown(problem, gamma) for gamma in GAMMAS}
-    lost = {gamma: sse(problem.records, labels) for gamma, labels in labels_of.items()}
-    best = min(GAMMAS, key=lost.__getitem__)
+    labels_by_gamma = {gamma: v_mdav_with_gamma(problem, gamma) for gamma in GAMMAS}
+    sse_by_gamma = {gamma: sse(problem.records, labels_by_gamma[gamma]) for gamma in GAMMAS}
+    best = min(GAMMAS, key=sse_by_gamma.__getitem__)
     problem.log.chosen["gamma"] = best
-    return labels_of[best]
+    return labels_by_gamma[best]
 
 
 def cbfs(problem: Problem) -> Ints:
@@ -296,25 +311,26 @@ def cbfs(problem: Problem) -> Ints:
     >>> trajanon.microaggregate(ages, k=2, method="cbfs", refine="none").labels.tolist()
     [0, 0, 1, 1, 2, 2, 3, 3]
     """
-    return grown(problem, 0.0)
+    return v_mdav_with_gamma(problem, 0.0)
 
 
-def grown(problem: Problem, gamma: float) -> Ints:
+def v_mdav_with_gamma(problem: Problem, gamma: float) -> Ints:
     """Group as V-MDAV does, with one gamma."""
     records = problem.records
-    left = Remaining(problem, "Grouping by V-MDAV")
+    remaining = Remaining(problem, "Grouping by V-MDAV")
     centroid = records.mean(axis=0)
-    while left.enough_for(1):
-        members = left.group_round(left.farthest(centroid))
-        while gamma > 0.0 and left.count and len(members) < 2 * problem.k - 1:
-            rows = left.rows
-            near, inside = nearest_to_group(records, rows, members)
-            others = rows[rows != near]
-            _, outside = nearest_to_group(records, others, np.array([near]))
-            # Both distances are squared.
-            if inside >= gamma * gamma * outside:
+    while remaining.enough_for(1):
+        members = remaining.form_group(remaining.farthest(centroid))
+
+        # The group grows by e, the remaining record nearest to it, while that is much nearer to the
+        # group than to all other remaining records. Both distances are squared.
+        while gamma > 0.0 and remaining.count and len(members) < 2 * problem.k - 1:
+            rows = remaining.rows
+            e, to_group = nearest_to_group(records, rows, members)
+            _, to_others = nearest_to_group(records, rows[rows != e], np.array([e]))
+            if to_group >= gamma * gamma * to_others:
                 break
-            members = np.append(members, near)
-            left.join(members[-1:], left.groups - 1)
-        left.report()
-    return left.join_nearest()
+            members = np.append(members, e)
+            remaining.join(members[-1:], remaining.groups - 1)
+        remaining.report()
+    return remaining.join_nearest_groups()

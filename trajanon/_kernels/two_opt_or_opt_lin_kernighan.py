@@ -1,42 +1,55 @@
-"""A tour in an array, and the search for a shorter one: moves while there are any, then kicks."""
+"""Local search for a short tour: 2-opt, or-opt, random kicks, and chains of Lin and Kernighan.
+
+A tour is a circle of n + 1 cities: records, numbered 0..n-1, and a dummy, number n, at distance 0
+from all, where the path is cut. ``step`` is 1 or -1, the direction in which the tour is read. In
+the moves a, b, c, d are cities: the links a-b and c-d are given up for a-c and b-d. Every change is
+made of stretches that are turned round (Bentley 1992; Lin and Kernighan 1973).
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.common import below, squared_distance
+from trajanon._kernels.common import draw_below, squared_distance
 from trajanon._kernels.compiled import bare, kernel
 
 TINY = 1e-10  # of standard deviations: a gain below it is rounding
-# steps along a tour
+
 AHEAD = np.int64(1)
 BACK = np.int64(-1)
+"""Directions along a tour."""
+
+_LONGEST_SEGMENT = 3  # records that or-opt moves together
+_LONGEST_KICKED = 50  # records at most in each of the two stretches that a kick exchanges
+_DEEPEST = 5  # links that a chain of Lin and Kernighan exchanges after its first
+_NO_REVERSALS = np.int64(0)
 
 
 class Tour(NamedTuple):
-    """Everything the search reads and writes."""
+    """A tour, and everything that its search reads and writes."""
 
     records: NDArray[np.float64]  # standardised, (n, p)
     neighbours: NDArray[np.int64]  # the nearest records of each record, nearest first, (n, c)
     near: NDArray[np.float64]  # their distances, (n, c)
     order: NDArray[np.int64]  # city at each place of the tour, (n + 1,)
     position: NDArray[np.int64]  # place of each city, (n + 1,)
-    # Cities with changed surroundings, as a ring of n + 1 with its head and length in the
-    # last two cells; and whether a city is in it.
+    # Cities to be looked at, as their surroundings changed: a ring of n + 1 places, and in two more
+    # the place of its first city, and how many wait.
     queue: NDArray[np.int64]
-    queued: NDArray[np.bool_]
-    journal: NDArray[np.int64]  # reversals since the last mark, two cells each; then their number
-    # A move: the stretches to turn round one after the other, two cells each, (4, 2); in the last
-    # row their number, and the step along which they lead.
+    queued: NDArray[np.bool_]  # whether a city waits in the queue, (n + 1,)
+    # Stretches that were turned round since a kick, for taking them back: first and last place of
+    # each, one after the other; the last cell is how many.
+    journal: NDArray[np.int64]
+    # A move: the first and last city of up to three stretches to turn round one after the other; in
+    # the last row, how many, and the step along which they lead, (4, 2).
     plan: NDArray[np.int64]
     random: NDArray[np.uint64]  # state of the generator, one cell
 
 
 @bare
 def between(tour, a, b):
-    """Compute the distance of two cities of a tour, or of one that grows."""
-    # The dummy city is at distance 0 from all: where the tour passes it, the path begins and ends.
+    """Compute the distance of two cities of a tour, or of one that grows; 0 to the dummy."""
     dummy = tour.records.shape[0]
     if a == dummy or b == dummy:
         return 0.0
@@ -45,7 +58,7 @@ def between(tour, a, b):
 
 @bare
 def after(tour, city, step):
-    """Return the next city in the direction of ``step`` (1 or -1)."""
+    """Return the city after a city in the direction of ``step``."""
     size = tour.order.shape[0]
     place = tour.position[city] + step
     if place == size:
@@ -56,8 +69,8 @@ def after(tour, city, step):
 
 
 @bare
-def ahead(tour, a, b, step):
-    """Count the steps from one city to another in the direction of ``step``."""
+def steps_between(tour, a, b, step):
+    """Count the steps from city a to city b in the direction of ``step``."""
     steps = (tour.position[b] - tour.position[a]) * step
     return steps if steps >= 0 else steps + tour.order.shape[0]
 
@@ -82,14 +95,17 @@ def reverse_places(tour, i, j):
 
 @bare
 def reverse_stretch(tour, first, last, step):
-    """Turn round a stretch, or the rest if shorter; return the step that leads as ``step`` did."""
+    """Turn round the stretch from a first to a last city along ``step``, and journal it.
+
+    If all the rest is shorter, that is turned instead: the same tour, read the other way. Returned
+    is the step along which the tour reads as it should.
+    """
     size = tour.order.shape[0]
     i = tour.position[first]
     j = tour.position[last]
     if step < 0:
         i, j = j, i
 
-    # In a circle, to turn round a stretch or all but it gives the same tour, read the other way.
     length = j - i + 1 if j >= i else j - i + 1 + size
     other_side = 2 * length > size
     if other_side:
@@ -108,7 +124,7 @@ def reverse_stretch(tour, first, last, step):
 
 @bare
 def take_back(tour, staying):
-    """Undo the reversals of the journal but for the first ones, the last first."""
+    """Undo the reversals of the journal, the last first, but for the first ones that stay."""
     for entry in range(tour.journal[-1] - 1, staying - 1, -1):
         reverse_places(tour, tour.journal[2 * entry], tour.journal[2 * entry + 1])
     tour.journal[-1] = staying
@@ -126,7 +142,7 @@ def enqueue(tour, city):
 
 @bare
 def plan_stretches(tour, step, first, last, second_first, second_last):
-    """Plan to turn round two stretches."""
+    """Plan to turn round two stretches, each from a first to a last city along ``step``."""
     plan = tour.plan
     plan[0, 0] = first
     plan[0, 1] = last
@@ -138,8 +154,8 @@ def plan_stretches(tour, step, first, last, second_first, second_last):
 
 @bare
 def plan_exchange(tour, first, middle, last, step):
-    """Plan to exchange the stretches first..middle and (behind it)..last along ``step``."""
-    # The first turn gives last..behind middle..first.
+    """Plan to exchange two stretches along ``step``: first..middle, and all behind it ..last."""
+    # All of it is turned round, and then each of the two stretches, which are read backward now.
     plan_stretches(tour, step, first, last, last, after(tour, middle, step))
 
     tour.plan[2, 0] = middle
@@ -149,21 +165,18 @@ def plan_exchange(tour, first, middle, last, step):
 
 @bare
 def carry_out(tour):
-    """Turn round the stretches of the plan."""
+    """Turn round the stretches of the plan, one after the other."""
     step = tour.plan[3, 1]
     for i in range(tour.plan[3, 0]):
         step = reverse_stretch(tour, tour.plan[i, 0], tour.plan[i, 1], step)
 
 
-_NOTHING = np.int64(0)
-_LONGEST_SEGMENT = 3  # records that or-opt moves together
-_KICKED = 50  # records at most in each of the two stretches a kick exchanges
-_DEEPEST = 5  # links that a chain of Lin and Kernighan exchanges after its first
-
-
 @bare
 def two_opt_move(tour, a):
-    """Plan to link a with a near record instead of a next one; return the gain, or 0."""
+    """Plan to link a with a near record c instead of a next city b; return the gain, or 0.
+
+    The city d after c is then linked with b: the stretch b..c is turned round.
+    """
     for step in (1, -1):
         b = after(tour, a, step)
         from_b = between(tour, a, b)
@@ -178,7 +191,7 @@ def two_opt_move(tour, a):
             gain = from_b + between(tour, c, d) - tour.near[a, i] - between(tour, b, d)
             if gain > TINY:
                 plan_stretches(tour, step, b, c, b, c)
-                tour.plan[3, 0] = 1
+                tour.plan[3, 0] = 1  # the first stretch alone
                 for city in (a, b, c, d):
                     enqueue(tour, city)
                 return gain
@@ -187,8 +200,11 @@ def two_opt_move(tour, a):
 
 @bare
 def plan_segment(tour, a, e, c, d, step):
-    """Plan to move the segment a..e (along ``step``) between the neighbours c and d, a by c."""
-    c_is_behind = 2 * ahead(tour, e, c, step) <= tour.order.shape[0]
+    """Plan to move the segment a..e (along ``step``) between linked cities c and d, a next to c.
+
+    The segment and the stretch between it and c change places: the shorter way round the tour.
+    """
+    c_is_behind = 2 * steps_between(tour, e, c, step) <= tour.order.shape[0]
 
     if after(tour, c, step) == d:
         # c before d: the segment keeps its direction.
@@ -206,7 +222,10 @@ def plan_segment(tour, a, e, c, d, step):
 
 @bare
 def or_opt_move(tour, a):
-    """Plan to move a segment that begins at a next to a near record; return the gain, or 0."""
+    """Plan to move a segment a..e so that a is linked with a near record c; return the gain, or 0.
+
+    The segment of up to three records goes between c and d, a city linked with c.
+    """
     for step in (1, -1):
         before = after(tour, a, -step)
         from_before = between(tour, before, a)
@@ -217,19 +236,19 @@ def or_opt_move(tour, a):
             if behind == before or after(tour, behind, step) == before:
                 break
 
-            length = ahead(tour, a, e, step)
+            length = steps_between(tour, a, e, step)
             removed = from_before + between(tour, e, behind) - between(tour, before, behind)
 
             for i in range(tour.neighbours.shape[1]):
                 c = tour.neighbours[a, i]
                 if tour.near[a, i] > removed + TINY:
                     break
-                if ahead(tour, a, c, step) <= length:
+                if steps_between(tour, a, c, step) <= length:
                     continue  # on the segment itself
 
                 for side in (1, -1):
                     d = after(tour, c, side)
-                    if ahead(tour, a, d, step) <= length:
+                    if steps_between(tour, a, d, step) <= length:
                         continue
 
                     gain = removed + between(tour, c, d)
@@ -248,7 +267,11 @@ def or_opt_move(tour, a):
 
 @bare
 def best_link(tour, a, b, step, freed):
-    """Find the near record of b with the link that frees most, -1 if none frees anything."""
+    """Find the record c near b for the next step of a chain, -1 if none is left with a gain.
+
+    ``freed`` is the length of the links given up so far, less that of the new ones. Linking b with
+    c adds a link, and gives up that of c with the city before it: the c that leaves most is best.
+    """
     best = -1
     most = TINY
     if b == tour.records.shape[0]:
@@ -270,12 +293,12 @@ def best_link(tour, a, b, step, freed):
 
 @kernel
 def chain(tour, a, b, c, step):
-    """Link b with c, the freed end with its best near record, and so on; the gain.
+    """Link b with c, the freed end with its best near record, and so on; return the gain.
 
     b follows a along ``step``. Each move turns round the stretch from b to the city d before c:
-    then d follows a, and could stay there or be the next b.
+    then d follows a, and could stay there or be the next b. What is kept is the best depth.
     """
-    ends = np.empty(2 * _DEEPEST + 2, dtype=np.int64)
+    ends = np.empty(2 * _DEEPEST + 2, dtype=np.int64)  # cities whose links change
     ends[0] = a
     ends[1] = b
     tour.journal[-1] = 0
@@ -310,7 +333,7 @@ def chain(tour, a, b, c, step):
 
 @bare
 def lin_kernighan(tour, a):
-    """Make a chain of moves that ends the link of a with a next city; return the gain, or 0."""
+    """Make a chain of moves that gives up the link of a with a next city; return the gain, or 0."""
     for step in (1, -1):
         b = after(tour, a, step)
         if b == tour.records.shape[0]:
@@ -343,7 +366,10 @@ def dequeue(tour):
 
 @bare
 def improve(tour, or_opt):
-    """Make 2-opt moves, and or-opt moves if asked for, until no queued city has one; the gain."""
+    """Make 2-opt moves, with ``or_opt`` its moves, too, until no queued city has one.
+
+    Returned is the gain.
+    """
     size = tour.order.shape[0]
     gained = 0.0
     while tour.queue[size + 1] > 0:
@@ -364,21 +390,22 @@ def improve(tour, or_opt):
 
 @bare
 def kick(tour):
-    """Exchange two short neighbouring stretches at random; return the loss."""
-    # Short ones: the loss is then small, and is made good near by, in a few moves.
+    """Exchange two short stretches that follow each other, drawn at random; return the loss."""
+    # They are short, so that the loss is small, and a few moves near by make it good.
     size = tour.order.shape[0]
-    longest = min(_KICKED, (size - 2) // 2)
+    longest = min(_LONGEST_KICKED, (size - 2) // 2)
 
-    place = below(tour.random, size)
+    # The tour reads: before, first..middle, behind..last, beyond.
+    place = draw_below(tour.random, size)
     first = tour.order[place]
     before = after(tour, first, BACK)
 
-    cut = place + below(tour.random, longest)
-    end = cut + 1 + below(tour.random, longest)
-    middle = tour.order[cut % size]
-    behind = tour.order[(cut + 1) % size]
-    last = tour.order[end % size]
-    beyond = tour.order[(end + 1) % size]
+    middle_place = place + draw_below(tour.random, longest)
+    last_place = middle_place + 1 + draw_below(tour.random, longest)
+    middle = tour.order[middle_place % size]
+    behind = tour.order[(middle_place + 1) % size]
+    last = tour.order[last_place % size]
+    beyond = tour.order[(last_place + 1) % size]
 
     loss = between(tour, before, behind) + between(tour, last, first)
     loss += between(tour, middle, beyond) - between(tour, before, first)
@@ -394,7 +421,11 @@ def kick(tour):
 
 @bare
 def shorten(tour, or_opt, kicks):
-    """Improve until no city has a move, as lists are not symmetric; kick, and improve again."""
+    """Shorten a tour until no city has a move; then kick it so many times, and repair it each time.
+
+    A kick is taken back if the repaired tour is longer than before.
+    """
+    # Lists of near records are not symmetric: a city that was not queued may have a move now.
     while improve(tour, or_opt) > 0.0:
         for city in tour.order:
             enqueue(tour, city)
@@ -405,12 +436,12 @@ def shorten(tour, or_opt, kicks):
         gain = improve(tour, or_opt)
         # A journal that overflowed cannot be undone: then the longer tour stays.
         if gain < loss - TINY and 2 * tour.journal[-1] < tour.journal.shape[0]:
-            take_back(tour, _NOTHING)
+            take_back(tour, _NO_REVERSALS)
 
 
 @bare
 def shorten_by_chains(tour):
-    """Make chains of Lin and Kernighan until no city has one; return the gain."""
+    """Shorten a tour by chains of Lin and Kernighan until no city has one; return the gain."""
     size = tour.order.shape[0]
     gained = 0.0
     gained_before = -1.0

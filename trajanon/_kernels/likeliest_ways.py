@@ -1,0 +1,162 @@
+"""The likeliest way over a map, of a trip that was observed with correlated noise.
+
+A way has a place at each of m points of the trip: one of the places listed for that point. Of all
+ways the likeliest is found by dynamic programming (Viterbi 1967). Coordinates are in metres on a
+plane; how likely something is, is given as a logarithm.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.compiled import bare, inlined
+
+# Shares of its expected length that a hop, from a place to one of the next point, may have.
+NEAREST = 0.4
+FARTHEST = 1.3
+AHEAD = 0.3  # cosine of the largest angle between a hop and the heading at its ends
+LOST = 30.0  # what a hop off the map costs, as a logarithm
+GIVEN_UP = 20.0  # ways to places that are less likely than the best by so much are not followed
+
+
+class Places(NamedTuple):
+    """Where the trip may be at each of its m points: s places in all, point by point."""
+
+    at: NDArray[np.float64]  # x, y, and the heading there as a unit vector, (s, 4)
+    worth: NDArray[np.float64]  # how likely each is by itself, as a logarithm, (s,)
+    first: NDArray[np.int64]  # number of the first place of each point, and s, (m + 1,)
+
+
+class Walk(NamedTuple):
+    """The likeliest way to each place."""
+
+    noise: NDArray[np.float64]  # x and y there, and those expected at the next point, (s, 4)
+    worth: NDArray[np.float64]  # how likely the way to there is, as a logarithm, (s,)
+    back: NDArray[np.int64]  # the place before, (s,); -1 at the first point
+
+
+@bare
+def expect_noise(walk, factors, place):
+    """Compute which noise is expected at the next point, by the last three on the way there."""
+    walk.noise[place, 2] = 0.0
+    walk.noise[place, 3] = 0.0
+
+    before = place
+    for lag in range(3):
+        if before >= 0:
+            walk.noise[place, 2] += factors[lag] * walk.noise[before, 0]
+            walk.noise[place, 3] += factors[lag] * walk.noise[before, 1]
+            before = walk.back[before]
+
+
+@inlined
+def hop_cost(at, i, j, hop):
+    """Compute how unlikely a hop from place i to j is, as a logarithm; infinite if impossible.
+
+    ``hop`` is as in `likeliest_ways`.
+    """
+    length = hop[0]
+    length_variance = hop[1]
+    heading_variance = hop[2]
+    dx = at[j, 0] - at[i, 0]
+    dy = at[j, 1] - at[i, 1]
+    metres = np.sqrt(dx * dx + dy * dy)
+    if metres < NEAREST * length or metres > FARTHEST * length:
+        return np.inf
+
+    # Cosines of the angles between the hop and the headings at both ends.
+    end_cosine = (dx * at[j, 2] + dy * at[j, 3]) / metres
+    start_cosine = (dx * at[i, 2] + dy * at[i, 3]) / metres
+    if end_cosine < AHEAD or start_cosine < AHEAD:
+        return np.inf
+
+    # Both the length, as a share, and the turns are normal; 1 less the cosine of a small angle is
+    # half of its square.
+    off = metres / length - 1.0
+    turns = 2.0 - end_cosine - start_cosine
+    return 0.5 * (off * off / length_variance + turns / heading_variance)
+
+
+def likeliest_ways(
+    places: Places,
+    seen: NDArray[np.float64],
+    white: NDArray[np.float64],
+    factors: NDArray[np.float64],
+    hop: NDArray[np.float64],
+) -> Walk:
+    """Find the likeliest way to each place, point by point (A. Viterbi, 1967).
+
+    ``seen``, (m, 2), is the trip as it was observed; what it is off a place is whitened by a
+    matrix for each point, ``white``, (m, 2, 2). ``factors``, (m, 4), say how noise follows from
+    that at the three points before, and with which variance. ``hop``, (3,), holds the expected
+    length of a hop, the variance of its length as a share of that, and that of its headings.
+    """
+    first = places.first
+    count = len(places.at)
+    walk = Walk(np.zeros((count, 4)), np.zeros(count), np.zeros(count, dtype=np.int64))
+    seen = np.ascontiguousarray(seen)
+    white = np.ascontiguousarray(white)
+    for point in range(len(seen)):
+        start_before = first[max(point - 1, 0)]
+        start = first[point]
+
+        # Ways that are likelier so far are tried first: soon no other can be better.
+        order = start_before + np.argsort(-walk.worth[start_before:start], kind="stable")
+        start_and_end = np.array([start, first[point + 1]])
+        ways_to_point(
+            places, start_and_end, order, seen[point], white[point], factors[point], hop, walk
+        )
+    return walk
+
+
+@bare
+def ways_to_point(places, start_and_end, order, seen, white, factors, hop, walk):
+    """Find the likeliest way to each place of a point, by way of those of the point before.
+
+    ``start_and_end`` are the numbers of its first place, and of the next point's. ``order`` lists
+    the places of the point before, the likeliest first; at the first point there are none. The
+    results are written to ``walk``.
+    """
+    at = places.at
+    variance = factors[3]
+    for i in order:
+        expect_noise(walk, factors, i)
+
+    for j in range(start_and_end[0], start_and_end[1]):
+        dx = seen[0] - at[j, 0]
+        dy = seen[1] - at[j, 1]
+        x = white[0, 0] * dx + white[0, 1] * dy
+        y = white[1, 0] * dx + white[1, 1] * dy
+        walk.noise[j, 0] = x
+        walk.noise[j, 1] = y
+
+        # A hop off the map, from the likeliest place before, is always possible.
+        most = -0.5 * (x * x + y * y) / variance
+        best_before = -1
+        hopeless = -np.inf
+        if len(order) > 0:
+            likeliest = order[0]
+            ex = x - walk.noise[likeliest, 2]
+            ey = y - walk.noise[likeliest, 3]
+            most = walk.worth[likeliest] - LOST - 0.5 * (ex * ex + ey * ey) / variance
+            best_before = likeliest
+            hopeless = walk.worth[likeliest] - GIVEN_UP
+
+        for i in order:
+            # No term makes a way likelier, so neither this one nor a later one can be better.
+            if walk.worth[i] < hopeless or walk.worth[i] <= most:
+                break
+
+            ex = x - walk.noise[i, 2]
+            ey = y - walk.noise[i, 3]
+            worth = walk.worth[i] - 0.5 * (ex * ex + ey * ey) / variance
+            if worth <= most:
+                continue
+            worth -= hop_cost(at, i, j, hop)
+            if worth > most:
+                most = worth
+                best_before = i
+
+        walk.worth[j] = most + places.worth[j]
+        walk.back[j] = best_before
