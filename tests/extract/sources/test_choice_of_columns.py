@@ -18,6 +18,7 @@ PLACES: dict[str, Sequence[Any]] = {"lat": [40.0] * ROWS, "lon": [2.0] * ROWS}
 SECONDS = [f"2024-05-01T08:00:{second:02}Z" for second in range(ROWS)]
 MINUTES = [f"2024-05-01T08:{row // 4:02}:00Z" for row in range(ROWS)]
 TWO = ["a", "b"] * (ROWS // 2)
+NOTHING: Mapping[str, str] = {}
 
 
 def table(**columns: Sequence[Any]) -> pd.DataFrame:
@@ -25,7 +26,7 @@ def table(**columns: Sequence[Any]) -> pd.DataFrame:
 
 
 def chosen(
-    rows: pd.DataFrame, *, timed: bool = False, **said: str
+    rows: pd.DataFrame, said: Mapping[str, str] = NOTHING, *, timed: bool = False
 ) -> tuple[dict[str, str], list[str], Reading]:
     """The roles, what was warned of, and the account."""
     reading = Reading(what="t.csv", columns=said, timed=timed)
@@ -36,9 +37,11 @@ def chosen(
     return used, [str(warning.message) for warning in warned], reading
 
 
-def refused(rows: pd.DataFrame, *, timed: bool = False, **said: str) -> ColumnsUnclear:
+def refused(
+    rows: pd.DataFrame, said: Mapping[str, str] = NOTHING, *, timed: bool = False
+) -> ColumnsUnclear:
     with pytest.raises(ColumnsUnclear) as error:
-        chosen(rows, timed=timed, **said)
+        chosen(rows, said, timed=timed)
     assert error.value.columns == tuple(map(str, rows))
     return error.value
 
@@ -84,7 +87,7 @@ def test_of_several_columns_the_best_plays_a_role(
     columns: Mapping[str, Sequence[Any]], said: dict[str, str], used: dict[str, str]
 ) -> None:
     rows = table(**columns)
-    found, warned, reading = chosen(rows, **said)
+    found, warned, reading = chosen(rows, said)
     assert found == used
     assert not warned
     assert reading.counts[ONE_A_FILE] == 0
@@ -103,7 +106,7 @@ def test_times_named_by_a_user_are_asked_nothing() -> None:
         "its columns are lat, lon, id, gps_time: set `columns` time=gps_time, or "
         "gps_seconds=gps_time"
     )
-    assert chosen(rows, time="gps_time")[0] == {"id": "id", "time": "gps_time"}
+    assert chosen(rows, {"time": "gps_time"})[0] == {"id": "id", "time": "gps_time"}
 
 
 @pytest.mark.parametrize(
@@ -119,7 +122,7 @@ def test_times_named_by_a_user_are_asked_nothing() -> None:
 def test_without_coordinates_all_that_is_missing_is_named_at_once(
     columns: dict[str, Sequence[Any]], said: dict[str, str], missing: list[str]
 ) -> None:
-    error = refused(pd.DataFrame(columns), **said)
+    error = refused(pd.DataFrame(columns), said)
     assert (list(error.roles), error.table) == (missing, "t.csv")
     assert str(error) == (
         f"t.csv has no column recognised as {' or '.join(missing)}; "
@@ -179,22 +182,13 @@ def test_what_tells_nothing_apart_leaves_a_file_one_recording(car: Sequence[Any]
 def test_a_column_that_counts_rows_is_no_owner_and_that_is_said() -> None:
     rows_counted = list(range(ROWS))
     set_ = "set `columns`"
-    for columns, said, warning in (
-        (
-            {"time": SECONDS, "id": rows_counted},
-            {},
-            f"counts rows: a file is taken for one recording; if another tells them apart, {set_} "
-            "id=...",
-        ),
-        (
-            {"time": SECONDS, "user": TWO, "id": rows_counted},
-            {},
-            "counts rows: each subject (user) is taken for one recording; if another tells them "
-            f"apart, {set_} id=...",
-        ),
-    ):
-        _, warned, _ = chosen(table(**columns), **said)
-        assert warned == [f"the column 'id' of t.csv {warning}"]
+    no_owner: dict[str, Sequence[Any]] = {}
+    for owners, recording_of in ((no_owner, "a file"), ({"user": TWO}, "each subject (user)")):
+        _, warned, _ = chosen(table(time=SECONDS, id=rows_counted, **owners))
+        assert warned == [
+            f"the column 'id' of t.csv counts rows: {recording_of} is taken for one recording; if "
+            f"another tells them apart, {set_} id=..."
+        ]
 
     _, warned, _ = chosen(table(time=SECONDS, trip=TWO, user=rows_counted))
     assert warned == [
@@ -242,8 +236,8 @@ def test_times_that_no_column_is_used_for_are_told_or_refused() -> None:
 )
 def test_what_may_name_persons_is_noted(column: list[Any], held: NamesHeld | None) -> None:
     rows = pd.DataFrame({"lat": 40.0, "lon": 2.0, "id": ["a", "a", "b", "b"], "maker": column})
-    for said, expected in (({}, held), ({"subject": "none"}, None)):
-        _, _, reading = chosen(rows, **said)
+    for said, expected in ((NOTHING, held), ({"subject": "none"}, None)):
+        _, _, reading = chosen(rows, said)
         assert reading.tables.names == ({} if expected is None else {"maker": expected})
 
 
