@@ -290,3 +290,89 @@ def test_a_first_line_with_two_numbers_is_a_row() -> None:
         "t.csv has no line with the names of its columns, as its first line holds numbers: write "
         "one above it, such as id,lat,lon,time"
     )
+
+
+def nested(names: Sequence[str], said: Mapping[str, str] = NOTHING) -> dict[str, str]:
+    rows = pd.DataFrame({name: ["a"] for name in names}).assign(**{"fix.lat": 40.0, "fix.lon": 2.0})
+    return used_columns(list(rows), rows, Reading(what="t.json", columns=said, nested=True))
+
+
+def test_the_end_of_a_nested_name_is_enough_if_it_is_the_only_one() -> None:
+    places = {"lat": "fix.lat", "lon": "fix.lon"}
+    assert nested(["ride.trip_id"]) == {**places, "id": "ride.trip_id"}
+    assert nested(["ride.trip_id", "ride.maker"], {"subject": "maker"}) == {
+        **places,
+        "id": "ride.trip_id",
+        "subject": "ride.maker",
+    }
+    assert nested(["trip_id", "maker", "x.maker"], {"subject": "maker"})["subject"] == "maker"
+    with pytest.raises(ColumnsUnclear, match=r"^t.json has no column 'maker' for subject; its "):
+        nested(["trip_id", "x.maker", "y.maker"], {"subject": "maker"})
+
+    # Elsewhere a dot is a sign between words.
+    error = refused(pd.DataFrame({"fix.lat": [40.0], "fix.lon": [2.0], "trip_id": ["a"]}))
+    assert error.roles == ("lat", "lon")
+
+
+def test_a_word_in_place_of_a_column_may_be_no_name_of_one() -> None:
+    with pytest.raises(BadInput) as error:
+        chosen(table(id=TWO, none=TWO), {"subject": "none"})
+    assert str(error.value) == (
+        "t.csv has a column 'none', and subject=none means no column: rename it"
+    )
+    columns = {"id": TWO, "different": ["x"] * ROWS}
+    assert chosen(table(**columns), {"nameless": "different"})[0] == {"id": "id"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "used"),
+    [
+        ({"point": ["POINT (2 40)"] * 2, "id": ["a", "b"]}, {"place": "point"}),
+        (
+            {"lat": [40.0] * 2, "lon": [2.0] * 2, "n/s": ["N"] * 2, "e/w": ["E"] * 2, "id": "ab"},
+            {"lat": "lat", "lon": "lon", "lat_sign": "n/s", "lon_sign": "e/w", "id": "id"},
+        ),
+        (
+            {"lat": [40.0] * 2, "lon": [2.0] * 2, "n/s": ["N"] * 2, "id": "ab"},
+            {"lat": "lat", "lon": "lon", "id": "id"},
+        ),
+        (
+            {
+                "lat": [40.0] * 2,
+                "lon": [2.0] * 2,
+                "id": "ab",
+                "visible": ["t"] * 2,
+                "outlier": "ff",
+            },
+            {"lat": "lat", "lon": "lon", "id": "id", "visible": "visible", "outlier": "outlier"},
+        ),
+        (
+            {"lat": [40.0] * 2, "lon": [2.0] * 2, "track_fid": [1, 1], "track_seg_id": [0, 1]},
+            {"lat": "lat", "lon": "lon", "id": "track_fid", "part": "track_seg_id"},
+        ),
+        (
+            {"lat": [40.0] * 2, "lon": [2.0] * 2, "id": "ab", "track_seg_id": [0, 1]},
+            {"lat": "lat", "lon": "lon", "id": "id"},
+        ),
+    ],
+)
+def test_coordinates_signs_marks_and_parts(
+    columns: Mapping[str, Sequence[Any]], used: dict[str, str]
+) -> None:
+    rows = pd.DataFrame({name: list(values) for name, values in columns.items()})
+    reading = Reading(what="t.csv")
+    assert used_columns(list(rows), rows, reading) == used
+    assert len(reading.tables.uses) == ("place" not in used)
+
+
+def test_a_column_of_lists_or_of_a_name_that_comes_twice_is_refused() -> None:
+    lists = table(id=TWO, time=[[1.0, 2.0]] * ROWS)
+    with pytest.raises(BadInput) as error:
+        chosen(lists, {"time": "time"})
+    assert str(error.value) == (
+        "the column 'time' of t.csv holds lists, not a value a row; name another in `columns`"
+    )
+    rows = table(id=TWO)
+    with pytest.raises(BadInput) as error:
+        used_columns([*rows, "id"], rows, Reading(what="t.csv"))
+    assert str(error.value) == ("the column 'id' appears twice in t.csv: rename one of the two")
