@@ -34,7 +34,7 @@ class Slides(NamedTuple):
     began: NDArray[np.int64]  # the starts of all at the beginning, (n,)
     # Start where each was nearest to each neighbour then, (n, c); -1 until it is asked for: few
     # moves a window draw few of its neighbours.
-    meeting: NDArray[np.int64]
+    meeting: NDArray[np.int32]
 
 
 @bare
