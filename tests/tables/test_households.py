@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trajanon
+from trajanon.common.declared_options import EffortName
 from trajanon.common.errors import BadInput, TooFewRecords
 from trajanon.tables.cell_numbers import read_numbers
 from trajanon.tables.table_bound import bound_table
@@ -258,7 +259,7 @@ def test_groups_lie_within_combinations_of_strata(run: Run, german: Path) -> Non
 
 
 @pytest.mark.parametrize("effort", ["fast", "balanced"])
-def test_a_bound_of_strata_is_that_of_all_their_groups(tmp_path: Path, effort: str) -> None:
+def test_a_bound_of_strata_is_that_of_all_their_groups(tmp_path: Path, effort: EffortName) -> None:
     """Between the least of all partitions, found one by one, and what the search reached."""
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(size=(16, 2)) * [1, 40], columns=["a", "b"])

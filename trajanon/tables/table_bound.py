@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 import numpy as np
 from msgspec import to_builtins
 
-from trajanon.common.declared_options import EffortName, Settings
+from trajanon.common.declared_options import EffortName
 from trajanon.common.errors import warn
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping import loss
@@ -56,7 +56,6 @@ def bound_table(
 ) -> TableBound:
     """Group the rows of a table of numbers, and bound what any groups would lose."""
     k = check_k(k)
-    settings = Settings(effort=effort, seed=seed)
     read = read_table_columns(path, Roles(columns=columns, strata=strata), missing)
     records = read.records
     check_enough(len(records), k)
@@ -66,7 +65,7 @@ def bound_table(
 
     units = units_of(records, np.arange(len(records)), None, per_subject=False)
     parts = strata_of(read, units)
-    partition = grouped(units, parts, Search(k, None, settings.keywords, progress))
+    partition = grouped(units, parts, Search(k, None, {"effort": effort, "seed": seed}, progress))
 
     # After Ctrl-C the bound shall not take long.
     effort = "fast" if partition.stopped else effort

@@ -7,35 +7,17 @@ sentences.
 from collections.abc import Iterator, Sequence
 from math import isnan
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 import numpy as np
 
 from trajanon.common.arrays import Floats, Ints
 from trajanon.common.number_text import number_of, percent
-from trajanon.grouping import loss
 from trajanon.tables.averages import Averages, Units, columns_of, losses, shares_of
 from trajanon.tables.table_columns import TableColumns
 
 NEAR_VALUE = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
 _DOMINANT = 0.8  # share of the weight of a group, from which its mean is nearly one value
-
-_MOST_PAIRS = 10  # of columns for which the correlation is reported
-
-
-class Correlation(TypedDict):
-    """The correlation of two columns before and after."""
-
-    columns: list[str]
-    correlation: list[float]
-
-
-class Moments(TypedDict):
-    """Moments of columns by their names, each before and after; None of no values."""
-
-    mean: dict[str, list[float | None]]
-    sd: dict[str, list[float | None]]
-    correlations: list[Correlation]  # those that changed most
 
 
 class MicroaggregatedColumns(NamedTuple):
@@ -164,49 +146,17 @@ class MicroaggregatedColumns(NamedTuple):
 
 def moments(
     before: Floats, after: Floats, names: Sequence[str], weights: Floats | None = None
-) -> Moments:
-    """Compute moments of columns before and after, each (n, p), by survey weights."""
+) -> dict[str, dict[str, list[float | None]]]:
+    """Compute means and standard deviations of columns, (n, p), before and after, by their names.
+
+    ``weights`` are survey weights, (n,).
+    """
     columns_before = columns_of(before, weights)
     columns_after = columns_of(after, weights)
-
-    # All pairs of columns, by their places; one that is constant at either time has none.
-    varying = np.flatnonzero((columns_before.sd > 0.0) & (columns_after.sd > 0.0))
-    left, right = varying[np.array(np.triu_indices(len(varying), 1))]
-    correlations = np.array(
-        [
-            _correlations(before, columns_before.standardised, weights)[left, right],
-            _correlations(after, columns_after.standardised, weights)[left, right],
-        ]
-    )
-    changes = np.abs(correlations[1] - correlations[0])
-    changed_most = np.argsort(-changes, kind="stable")[:_MOST_PAIRS]
     return {
         "mean": _before_and_after(names, columns_before.mean, columns_after.mean),
         "sd": _before_and_after(names, columns_before.sd, columns_after.sd),
-        "correlations": [
-            {
-                "columns": [names[left[pair]], names[right[pair]]],
-                "correlation": correlations[:, pair].tolist(),
-            }
-            for pair in changed_most
-        ],
     }
-
-
-def _correlations(X: Floats, standardised: Floats, weights: Floats | None) -> Floats:
-    """Correlate columns with each other, (p, p), over the rows in which both have a value.
-
-    ``standardised`` has 0 where a value of X is missing.
-    """
-    z = standardised
-    if weights is not None:
-        z = z * np.sqrt(weights / weights.max())[:, None]
-
-    # The squares of each column in the rows in which the other one has values.
-    present = (~np.isnan(X)).astype(np.float64)
-    squares = np.einsum("ij,ik->jk", z**2, present)
-    norm = np.sqrt(squares * squares.T)
-    return np.asarray(loss.sums_of_products(z) / np.where(norm > 0.0, norm, 1.0))
 
 
 def _before_and_after(

@@ -10,7 +10,6 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Unpack
 
 import numpy as np
 
@@ -125,7 +124,7 @@ def _paths_cut(
     ks: Sequence[int],
     repeats: int,
     step: Callable[[], None],
-    **options: Unpack[MicroaggregateKeywords],
+    options: MicroaggregateKeywords,
 ) -> tuple[Floats, Floats, Floats]:
     """Find paths and cut them for each k, once for each seed.
 
@@ -138,8 +137,9 @@ def _paths_cut(
     for seed in range(repeats):
         step()
         paths: list[Ints] = []
+        run_options: MicroaggregateKeywords = {**options, "seed": seed}
         for number, k in enumerate(ks):
-            problem = dataset.problem(k, seed=seed, **options)
+            problem = dataset.problem(k, **run_options)
             if number == 0 or depends_on_k:
                 paths, finding = timed(find_paths, problem)
             (labels, path), cutting = timed(best_cut, problem, paths)
@@ -188,7 +188,7 @@ def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Batches:
     for name, heuristic in heuristics.items():
         runs = runs_of[heuristic]
         find_paths(dataset.few.problem(ks[0], heuristic=heuristic))
-        losses, lengths, seconds = _paths_cut(dataset, ks, runs, step, heuristic=heuristic)
+        losses, lengths, seconds = _paths_cut(dataset, ks, runs, step, {"heuristic": heuristic})
         if name in TSP:
             lengths_and_losses_of_tsp.append((lengths, losses))
 
@@ -226,9 +226,8 @@ def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Bat
     for c, way in compressions:
         by = ", ".join(map(str, [heuristic, *way.values()]))
         ours = partial(row, "C-MHM" if c == 1 else f"C{c}-C-MHM", by, "")
-        losses, lengths, seconds = _paths_cut(
-            dataset, ks, repeats, step, heuristic=heuristic, compression=c, **way
-        )
+        options: MicroaggregateKeywords = {**way, "heuristic": heuristic, "compression": c}
+        losses, lengths, seconds = _paths_cut(dataset, ks, repeats, step, options)
         for k, losses_of_k in zip(ks, losses, strict=True):
             yield ours(k, {"il": losses_of_k.mean()}, repeats)
         if not way:
