@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.common.arrays import Floats, Ints, dense
+from trajanon.common.arrays import Floats, Ints
 from trajanon.common.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.common.method_parameters import MicroaggregateKeywords
 from trajanon.common.progress import Progress, silent
 from trajanon.grouping import loss
 from trajanon.grouping.microaggregation import microaggregate
 from trajanon.grouping.partition import Partition, measured
+from trajanon.grouping.refinements.blocks import put_together
 from trajanon.tables.averages import Units
 from trajanon.tables.missing_values import filled, regroup_for_missing_values
 from trajanon.tables.table_columns import TableColumns
@@ -98,10 +99,9 @@ def grouped(units: Units, strata: list[Stratum], search: Search) -> Partition:
         return search.run(units, complete, search.importance)
 
     # Each stratum is searched by itself, in the deviations of the whole table, so that losses can
-    # be added up. Its groups are numbered on from those of the last one.
-    group_count = 0
+    # be added up.
     stopped = False
-    labels = np.empty(len(complete), dtype=np.int64)
+    labels_of_strata = []
     standard = loss.standardise(complete, search.importance)
     for name, members in strata:
         within, _ = importance_within(standard[members])
@@ -111,13 +111,13 @@ def grouped(units: Units, strata: list[Stratum], search: Search) -> Partition:
         except (TooFewRecords, TooFewSubjects) as error:
             raise type(error)(f"where {name}, {error}") from error
 
-        labels[members] = group_count + part.labels
-        group_count += int(part.labels.max()) + 1
+        labels_of_strata.append((members, part.labels))
         if part.stopped:  # the strata that are left shall not take long
             stopped = True
             search = search._replace(options={**search.options, "effort": "fast"})
 
-    partition = measured(complete, dense(labels), "all strata", since, search.importance)
+    labels = put_together(labels_of_strata)
+    partition = measured(complete, labels, "all strata", since, search.importance)
     return replace(partition, stopped=stopped)
 
 
